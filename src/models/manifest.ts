@@ -1,0 +1,99 @@
+/**
+ * What is known of a model before anything is loaded. Each kind of model on disk has one reader that produces this shape
+ * (`huggingface.ts`, `inferyard-json.ts`, `single-file.ts`); nothing later looks at foreign metadata again.
+ */
+import type { ModelFiles, Precision, TensorMap } from "../backend.ts";
+
+export interface Manifest {
+  /** As the user wrote it. */
+  readonly reference: string;
+  /** Short name for people: the folder's or the file's, or the one inferyard.json gives. */
+  readonly name: string;
+  /** Absolute path of the folder the model lives in. */
+  readonly directory: string;
+  readonly source: "inferyard.json" | "huggingface" | "file";
+  /** Hugging Face task names this model serves, best first; empty where nothing says. */
+  readonly tasks: readonly string[];
+  /** In order of preference: the first a backend can run is used unless one is named. Never empty. */
+  readonly variants: readonly Variant[];
+  readonly selection: ManifestSelection;
+  readonly requirements: Requirements;
+  /** Present when the model has a tokenizer. */
+  readonly text?: TextSettings;
+  /** How a loaded copy is checked. Left out: an input is made from the model's own input names, and outputs must be finite. */
+  readonly probe?: ModelProbe;
+  /** SPDX expression or the words of the model's own files. */
+  readonly license?: string;
+}
+
+/** One set of weights of a model. */
+export interface Variant extends ModelFiles {
+  /** "fp32", "fp16", "int8", "q4", ... as chosen with `--variant`. */
+  readonly name: string;
+  /** Other spellings that choose it: the file's suffix ("quantized"), transformers.js's dtype ("q8"). */
+  readonly aliases: readonly string[];
+  /** Left out where the file does not say. */
+  readonly precision?: Precision;
+  /** Hexadecimal, where the manifest states it; else it is computed at load. */
+  readonly sha256?: string;
+}
+
+/** What a model asks of selection. */
+export interface ManifestSelection {
+  /** Backends the model may run on; empty = all. */
+  readonly backends: readonly string[];
+  /** Target the model's author prefers. */
+  readonly preferred?: string;
+  /** Targets to try after it under the policy "manifest". */
+  readonly fallbacks: readonly string[];
+}
+
+/** What a machine must have. */
+export interface Requirements {
+  /** Bytes of available memory. */
+  readonly memoryBytes?: number;
+  /** Bytes of memory on the device, for targets other than cpu. */
+  readonly deviceMemoryBytes?: number;
+  /** Lowest CUDA version, for cuda and tensorrt; compared as numbers. */
+  readonly cudaVersion?: string;
+  readonly precision?: Precision;
+}
+
+export type Pooling = "mean" | "cls" | "max" | "last" | "none";
+
+/** How text becomes tokens and token vectors become one, as the model's own files say. */
+export interface TextSettings {
+  /** Absolute path of tokenizer.json. */
+  readonly tokenizerPath: string;
+  /** tokenizer_config.json as it stands, or an empty object. */
+  readonly tokenizerConfig: Readonly<Record<string, unknown>>;
+  /** Longest input in tokens, special tokens included; left out = no limit. */
+  readonly maxTokens?: number;
+  /** The file and key `maxTokens` was read from, for `explain`. */
+  readonly maxTokensSource?: string;
+  /** Whether special tokens are added ([CLS], [SEP], ...). Static embeddings take none. */
+  readonly specialTokens: boolean;
+  /** Whether unknown tokens are dropped, as static embeddings do. */
+  readonly dropUnknown: boolean;
+  /** Left out: the model's files do not say, and the caller must. */
+  readonly pooling?: Pooling;
+  /** Whether the prompt's tokens take part in pooling (1_Pooling `include_prompt`). */
+  readonly poolPrompt: boolean;
+  /** Whether vectors are scaled to unit length. */
+  readonly normalize: boolean;
+  /** Prompt texts by name ("query", "document", ...). */
+  readonly prompts: Readonly<Record<string, string>>;
+  readonly defaultPrompt?: string;
+}
+
+/** A known input and, where there is one, its known answer. */
+export type ModelProbe =
+  | { readonly kind: "text"; readonly answers: readonly KnownAnswer[] }
+  | { readonly kind: "tensors"; readonly inputs: TensorMap };
+
+export interface KnownAnswer {
+  readonly text: string;
+  /** The vector the model must give, to within `tolerance` in every component. */
+  readonly embedding: Float32Array;
+  readonly tolerance: number;
+}

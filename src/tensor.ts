@@ -1,0 +1,149 @@
+/** Tensors: plain data that crosses threads, and the checks every backend makes on what it is given. */
+import { InferyardError } from "./errors.ts";
+
+/** Element types. float16 and bfloat16 travel as their 16 bits in a Uint16Array; bool as one byte, 0 or 1. */
+export type DataType =
+  | "float32"
+  | "float64"
+  | "float16"
+  | "bfloat16"
+  | "int8"
+  | "int16"
+  | "int32"
+  | "int64"
+  | "uint8"
+  | "uint16"
+  | "uint32"
+  | "uint64"
+  | "bool"
+  | "string";
+
+export type TensorData =
+  | Float32Array
+  | Float64Array
+  | Int8Array
+  | Int16Array
+  | Int32Array
+  | BigInt64Array
+  | Uint8Array
+  | Uint16Array
+  | Uint32Array
+  | BigUint64Array
+  | readonly string[];
+
+/** A dense tensor, row-major. A scalar has shape `[]`. */
+export interface Tensor {
+  readonly dataType: DataType;
+  readonly shape: readonly number[];
+  readonly data: TensorData;
+}
+
+export type TensorMap = Readonly<Record<string, Tensor>>;
+
+/** What a model says of one input or output. A number is a fixed dimension, a string a named free one. */
+export interface TensorInfo {
+  readonly name: string;
+  readonly dataType: DataType;
+  readonly shape: readonly (number | string)[];
+}
+
+const arrayTypes = {
+  float32: Float32Array,
+  float64: Float64Array,
+  float16: Uint16Array,
+  bfloat16: Uint16Array,
+  int8: Int8Array,
+  int16: Int16Array,
+  int32: Int32Array,
+  int64: BigInt64Array,
+  uint8: Uint8Array,
+  uint16: Uint16Array,
+  uint32: Uint32Array,
+  uint64: BigUint64Array,
+  bool: Uint8Array,
+  string: Array,
+} as const satisfies Record<DataType, unknown>;
+
+export function elementCount(shape: readonly number[]): number {
+  return shape.reduce((product, dimension) => product * dimension, 1);
+}
+
+/** An all-zero tensor; strings are empty. */
+export function zeros(dataType: DataType, shape: readonly number[]): Tensor {
+  const count = elementCount(shape);
+  const data = dataType === "string" ? Array.from({ length: count }, () => "") : new arrayTypes[dataType](count);
+  return { dataType, shape, data };
+}
+
+/** The buffers of the tensors, for a transfer list. Only whole buffers: a view into a larger one is copied instead. */
+export function transferables(tensors: TensorMap): ArrayBuffer[] {
+  const buffers = new Set<ArrayBuffer>();
+  for (const { data } of Object.values(tensors)) {
+    if (!ArrayBuffer.isView(data)) continue;
+    const { buffer } = data;
+    if (buffer instanceof ArrayBuffer && buffer.byteLength === data.byteLength) buffers.add(buffer);
+  }
+  return [...buffers];
+}
+
+/**
+ * Refuses inputs a model cannot take: a missing or unknown name, another data type, another rank or dimension, data that does
+ * not fill the shape, or one named dimension with two sizes. Every problem is named in one INPUT_INVALID.
+ */
+export function checkInputs(expected: readonly TensorInfo[], given: TensorMap): void {
+  const problems: string[] = [];
+  const named = new Map<string, { size: number; input: string }>();
+  for (const name of Object.keys(given)) {
+    if (expected.some((input) => input.name === name)) continue;
+    problems.push(`unknown input "${name}" (this model takes ${expected.map((input) => input.name).join(", ")})`);
+  }
+  for (const info of expected) {
+    const tensor = given[info.name];
+    if (tensor === undefined) problems.push(`missing input "${info.name}" (${describe(info)})`);
+    else problems.push(...mismatches(info, tensor, named));
+  }
+  if (problems.length > 0) throw new InferyardError("INPUT_INVALID", problems.join("; "), { data: { problems } });
+}
+
+function mismatches(info: TensorInfo, tensor: Tensor, named: Map<string, { size: number; input: string }>): string[] {
+  const label = `input "${info.name}"`;
+  if (tensor.dataType !== info.dataType) return [`${label} is ${tensor.dataType}, and the model takes ${info.dataType}`];
+  if (!(tensor.data instanceof arrayTypes[info.dataType])) return [`${label} does not hold ${info.dataType} data`];
+  if (tensor.shape.length !== info.shape.length) {
+    return [`${label} has shape [${tensor.shape.join(", ")}], and the model takes ${describe(info)}`];
+  }
+  if (tensor.shape.some((dimension) => !Number.isSafeInteger(dimension) || dimension < 0)) {
+    return [`${label} has shape [${tensor.shape.join(", ")}], which is not a list of whole numbers`];
+  }
+  const problems: string[] = [];
+  for (const [axis, wanted] of info.shape.entries()) {
+    const size = tensor.shape[axis] ?? 0;
+    if (typeof wanted === "number") {
+      if (size !== wanted) problems.push(`${label} has ${size} at axis ${axis}, and the model takes ${describe(info)}`);
+      continue;
+    }
+    const seen = named.get(wanted);
+    if (wanted !== "" && seen === undefined) named.set(wanted, { size, input: info.name });
+    else if (seen !== undefined && seen.size !== size) {
+      problems.push(`"${wanted}" is ${seen.size} in "${seen.input}" and ${size} in "${info.name}"`);
+    }
+  }
+  const needed = elementCount(tensor.shape);
+  if (tensor.data.length !== needed) {
+    problems.push(`${label} has ${tensor.data.length} elements, and its shape [${tensor.shape.join(", ")}] needs ${needed}`);
+  }
+  return problems;
+}
+
+function describe(info: TensorInfo): string {
+  return `${info.dataType} [${info.shape.map((dimension) => (dimension === "" ? "?" : dimension)).join(", ")}]`;
+}
+
+/** The first index at which a floating-point tensor holds NaN or an infinity, or -1. Other types are always finite. */
+export function firstNonFinite(tensor: Tensor): number {
+  const { data } = tensor;
+  if (data instanceof Float32Array || data instanceof Float64Array) return data.findIndex((value) => !Number.isFinite(value));
+  if (data instanceof Uint16Array && tensor.dataType === "float16") return data.findIndex((bits) => (bits & 0x7c00) === 0x7c00);
+  if (data instanceof Uint16Array && tensor.dataType === "bfloat16") return data.findIndex((bits) => (bits & 0x7f80) === 0x7f80);
+  return -1;
+}
