@@ -65,6 +65,8 @@ export type Pooling = "mean" | "cls" | "max" | "last" | "none";
 export interface TextSettings {
   /** Absolute path of tokenizer.json. */
   readonly tokenizerPath: string;
+  /** The same path as the user wrote it, for messages. */
+  readonly tokenizerShown: string;
   /** tokenizer_config.json as it stands, or an empty object. */
   readonly tokenizerConfig: Readonly<Record<string, unknown>>;
   /** Longest input in tokens, special tokens included; left out = no limit. */
@@ -75,6 +77,8 @@ export interface TextSettings {
   readonly specialTokens: boolean;
   /** Whether unknown tokens are dropped, as static embeddings do. */
   readonly dropUnknown: boolean;
+  /** Whether text is lowercased whatever the tokenizer says (sentence_bert_config.json `do_lower_case`). */
+  readonly lowercase: boolean;
   /** Left out: the model's files do not say, and the caller must. */
   readonly pooling?: Pooling;
   /** Whether the prompt's tokens take part in pooling (1_Pooling `include_prompt`). */

@@ -1,0 +1,90 @@
+import { readFile } from "node:fs/promises";
+import { InferyardError, messageOf, throwIfAborted, wrapError } from "../../backend.ts";
+import type {
+  Availability,
+  Backend,
+  Capabilities,
+  Device,
+  DeviceAvailability,
+  Library,
+  LoadedModel,
+  LoadOptions,
+  ModelFiles,
+  ProbeOptions,
+} from "../../backend.ts";
+import { loadEmbeddings } from "./load-embeddings.ts";
+import { selfTest } from "./self-test.ts";
+import { StaticModel } from "./static-model.ts";
+
+const cpu: Device = { type: "cpu", index: 0 };
+const onCpu: Capabilities = {
+  formats: { safetensors: ["StaticModel"] },
+  precisions: ["fp32", "fp16", "int8", "int4"],
+  options: [],
+  blocking: false,
+};
+const elsewhere: Capabilities = { formats: {}, precisions: [], options: [], blocking: false };
+
+/** Our own engine: static token embeddings (model2vec's layout, and ours in 4 bits) on the CPU. */
+export function native(): Backend {
+  return {
+    name: "native",
+    contractVersion: 1,
+    entry: { module: import.meta.url, export: "native" },
+    probe,
+    capabilities: (device) => (isCpu(device) ? onCpu : elsewhere),
+    load,
+  };
+}
+
+async function probe(options: ProbeOptions): Promise<Availability> {
+  throwIfAborted(options.signal);
+  const library = await readLibrary();
+  const wanted = options.device === undefined || isCpu(options.device);
+  return { present: true, library, devices: wanted ? [await probeCpu(library, options.run)] : [] };
+}
+
+async function probeCpu(library: Library, run: boolean): Promise<DeviceAvailability> {
+  if (!run) return { device: cpu, available: true, reason: "part of inferyard" };
+  const start = performance.now();
+  try {
+    const tested = await selfTest(library);
+    const reason = `self-test: static embeddings in ${tested.join(", ")}`;
+    return { device: cpu, available: true, reason, milliseconds: performance.now() - start };
+  } catch (error) {
+    const reason = `self-test failed: ${messageOf(error)}`;
+    const remedy = "report this with the output of `inferyard doctor --json`";
+    return { device: cpu, available: false, reason, remedy, milliseconds: performance.now() - start };
+  }
+}
+
+async function load(model: ModelFiles, device: Device, options: LoadOptions): Promise<LoadedModel> {
+  if (!isCpu(device)) {
+    throw new InferyardError("BACKEND_UNAVAILABLE", `native computes on cpu only, not on ${device.type}:${device.index}`, {
+      remedy: "ask for native:cpu",
+    });
+  }
+  if (model.format !== "safetensors") {
+    throw new InferyardError(
+      "MODEL_UNSUPPORTED",
+      `native loads static embeddings from safetensors, and ${model.path} is ${model.format}`,
+    );
+  }
+  const embeddings = await loadEmbeddings(model, options.signal);
+  return new StaticModel(embeddings, await readLibrary());
+}
+
+function isCpu(device: Device): boolean {
+  return device.type === cpu.type && device.index === cpu.index;
+}
+
+/** The engine's version is the package's: three folders up, from `src/` as from `dist/`. */
+async function readLibrary(): Promise<Library> {
+  const url = new URL("../../../package.json", import.meta.url);
+  try {
+    const { version } = JSON.parse(await readFile(url, "utf8")) as { version: string };
+    return { name: "inferyard", version };
+  } catch (cause) {
+    throw wrapError(cause, "LOAD_FAILED", `cannot read inferyard's own version from ${url.pathname}`);
+  }
+}

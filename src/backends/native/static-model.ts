@@ -1,0 +1,143 @@
+/** Static token embeddings: a text's vector is the weighted mean of its tokens' rows. No layers, no context. */
+import { setImmediate } from "node:timers/promises";
+import { InferyardError, checkInputs, throwIfAborted } from "../../backend.ts";
+import type { Library, RunOptions, TensorInfo, TensorMap, TensorModel } from "../../backend.ts";
+import type { Rows } from "./rows.ts";
+
+/** What a static model is made of. */
+export interface StaticEmbeddings {
+  readonly rows: Rows;
+  /** Row of each token id. Left out: the id itself. */
+  readonly mapping?: Uint32Array;
+  /** Factor of each token id. Left out: 1. */
+  readonly weights?: Float32Array;
+}
+
+/** Elements added between two pauses, about a millisecond's work, so that the thread's event loop stays free. */
+const elementsPerSlice = 1_000_000;
+const outputName = "sentence_embedding";
+
+/**
+ * `input_ids` and `attention_mask` int64 [batch, sequence] to `sentence_embedding` float32 [batch, dimensions]: the mean over the
+ * tokens whose mask is 1, not normalized; zeros where there is none.
+ */
+export class StaticModel implements TensorModel {
+  readonly kind = "tensor";
+  readonly inputs: readonly TensorInfo[] = [
+    { name: "input_ids", dataType: "int64", shape: ["batch", "sequence"] },
+    { name: "attention_mask", dataType: "int64", shape: ["batch", "sequence"] },
+  ];
+  readonly outputs: readonly TensorInfo[];
+  readonly library: Library;
+  readonly memory: { readonly bytes: number; readonly measure: "allocated" };
+  readonly #description: string;
+  readonly #running = new Set<Promise<unknown>>();
+  /** Undefined once disposed. */
+  #embeddings: StaticEmbeddings | undefined;
+
+  constructor(embeddings: StaticEmbeddings, library: Library) {
+    const { rows, mapping, weights } = embeddings;
+    this.outputs = [{ name: outputName, dataType: "float32", shape: ["batch", rows.dimensions] }];
+    this.library = library;
+    this.memory = { bytes: rows.bytes + (mapping?.byteLength ?? 0) + (weights?.byteLength ?? 0), measure: "allocated" };
+    this.#description = `${rows.count} x ${rows.dimensions} ${rows.precision}`;
+    this.#embeddings = embeddings;
+  }
+
+  async run(inputs: TensorMap, options: RunOptions = {}): Promise<TensorMap> {
+    const embeddings = this.#embeddings;
+    if (embeddings === undefined)
+      throw new InferyardError("DISPOSED", "this model has been disposed", { remedy: "load it again" });
+    checkInputs(this.inputs, inputs);
+    const unknown = options.outputs?.find((name) => name !== outputName);
+    if (unknown !== undefined)
+      throw new InferyardError("INPUT_INVALID", `unknown output "${unknown}" (this model gives ${outputName})`);
+    throwIfAborted(options.signal);
+    const running = embed(embeddings, inputs, options.signal);
+    this.#running.add(running);
+    try {
+      const data = await running;
+      if (options.outputs?.length === 0) return {};
+      const { dimensions } = embeddings.rows;
+      return { [outputName]: { dataType: "float32", shape: [data.length / dimensions, dimensions], data } };
+    } finally {
+      this.#running.delete(running);
+    }
+  }
+
+  evidence(): Promise<readonly string[]> {
+    return Promise.resolve([`native kernel: static embeddings, ${this.#description}`]);
+  }
+
+  async dispose(): Promise<void> {
+    this.#embeddings = undefined;
+    await Promise.allSettled(this.#running);
+  }
+}
+
+/** `inputs` have passed `checkInputs`. */
+async function embed(
+  { rows, mapping, weights }: StaticEmbeddings,
+  inputs: TensorMap,
+  signal?: AbortSignal,
+): Promise<Float32Array> {
+  const [batch = 0, sequence = 0] = inputs["input_ids"]?.shape ?? [];
+  const ids = halves(inputs, "input_ids");
+  const mask = halves(inputs, "attention_mask");
+  const { dimensions } = rows;
+  const tokenCount = mapping?.length ?? rows.count;
+  const output = new Float32Array(batch * dimensions);
+  const sum = new Float64Array(dimensions);
+  let work = 0;
+  for (let text = 0; text < batch; text++) {
+    sum.fill(0);
+    let tokens = 0;
+    for (let position = 0; position < sequence; position++) {
+      const at = 2 * (text * sequence + position);
+      if (mask[at] === 1 && mask[at + 1] === 0) {
+        const id = ids[at] ?? 0;
+        if (ids[at + 1] !== 0 || id < 0 || id >= tokenCount) throw outOfRange(inputs, text, position, tokenCount);
+        rows.add(sum, mapping === undefined ? id : (mapping[id] ?? 0), weights === undefined ? 1 : (weights[id] ?? 0));
+        tokens++;
+        work += dimensions;
+      } else {
+        if (mask[at] !== 0 || mask[at + 1] !== 0) throw badMask(inputs, text, position);
+        work++;
+      }
+      if (work >= elementsPerSlice) {
+        work = 0;
+        await setImmediate();
+        throwIfAborted(signal);
+      }
+    }
+    const factor = tokens === 0 ? 0 : 1 / tokens;
+    for (let i = 0; i < dimensions; i++) output[text * dimensions + i] = (sum[i] ?? 0) * factor;
+  }
+  return output;
+}
+
+/** int64 data as pairs of int32, low half first (every supported platform is little-endian): no BigInt is made for each token. */
+function halves(inputs: TensorMap, name: string): Int32Array {
+  const data = inputs[name]?.data;
+  if (!(data instanceof BigInt64Array)) throw new InferyardError("INPUT_INVALID", `input "${name}" does not hold int64 data`);
+  return new Int32Array(data.buffer, data.byteOffset, data.length * 2);
+}
+
+function valueAt(inputs: TensorMap, name: string, text: number, position: number): string {
+  const tensor = inputs[name];
+  return String(tensor?.data[text * (tensor.shape[1] ?? 0) + position]);
+}
+
+function outOfRange(inputs: TensorMap, text: number, position: number, tokenCount: number): InferyardError {
+  const id = valueAt(inputs, "input_ids", text, position);
+  return new InferyardError(
+    "INPUT_INVALID",
+    `input_ids[${text}, ${position}] is ${id}, and this model knows the token ids 0 to ${tokenCount - 1}`,
+    { remedy: "use the tokenizer.json that belongs to this model", data: { id, text, position } },
+  );
+}
+
+function badMask(inputs: TensorMap, text: number, position: number): InferyardError {
+  const value = valueAt(inputs, "attention_mask", text, position);
+  return new InferyardError("INPUT_INVALID", `attention_mask[${text}, ${position}] is ${value}, and a mask holds only 0 and 1`);
+}

@@ -1,0 +1,140 @@
+import { rm } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { basename, join } from "node:path";
+import type {
+  Availability,
+  Backend,
+  Capabilities,
+  Device,
+  DeviceAvailability,
+  LoadOptions,
+  LoadedModel,
+  MachineFacts,
+  ModelFiles,
+  ProbeOptions,
+} from "../../backend.ts";
+import { InferyardError, throwIfAborted } from "../../errors.ts";
+import { loadFailure } from "../onnxruntime/failures.ts";
+import { SessionModel } from "../onnxruntime/session-model.ts";
+import { type InstalledPackage, findPackage, importLibrary, requirement } from "./package.ts";
+import { makeProfileFolder, profilingOptions, readEvidence } from "./profile.ts";
+import { type Provider, providerOf, providers, sessionOptions } from "./providers.ts";
+import { tinyRun } from "./tiny-run.ts";
+
+/** onnxruntime-node as a backend. Nothing of the package is touched until `probe` or `load`. */
+export function onnx(): Backend {
+  return {
+    name: "onnx",
+    contractVersion: 1,
+    requires: [requirement],
+    entry: { module: import.meta.url, export: "onnx" },
+    probe,
+    capabilities,
+    load,
+  };
+}
+
+function capabilities(device: Device): Capabilities {
+  const provider = providerOf(device);
+  return {
+    formats: provider === undefined ? {} : { onnx: "any" },
+    precisions: provider?.precisions ?? [],
+    options: ["threads", "graphOptimization"],
+    blocking: true,
+  };
+}
+
+async function probe(options: ProbeOptions): Promise<Availability> {
+  const { platform, architecture } = options.machine;
+  const installed = findPackage(platform, architecture);
+  if (installed === undefined) {
+    return { present: false, reason: "onnxruntime-node is not installed", remedy: requirement.install };
+  }
+  if (installed.binaries === undefined) {
+    return { present: false, reason: `onnxruntime-node ${installed.version} has no binary for ${platform}/${architecture}` };
+  }
+  const offered = providers.filter((provider) => provider.platforms.includes(`${platform}/${architecture}`));
+  const reports = offered.flatMap((provider) =>
+    devicesOf(provider, options.machine).map((device) => report(provider, device, installed, options)),
+  );
+  return {
+    present: true,
+    library: { name: "onnxruntime-node", version: installed.version },
+    devices: await Promise.all(reports),
+  };
+}
+
+/** Every NVIDIA device is a device of its own; the other providers have one. */
+function devicesOf(provider: Provider, machine: MachineFacts): Device[] {
+  const type = provider.deviceType === "tensorrt" ? "cuda" : provider.deviceType;
+  const found = machine.accelerators.filter(({ device }) => device.type === type).map(({ device }) => device.index);
+  return (type === "cuda" && found.length > 0 ? found : [0]).map((index) => ({ type: provider.deviceType, index }));
+}
+
+async function report(
+  provider: Provider,
+  device: Device,
+  installed: InstalledPackage,
+  options: ProbeOptions,
+): Promise<DeviceAvailability> {
+  const wanted = options.device === undefined || (options.device.type === device.type && options.device.index === device.index);
+  const absence = provider.missing?.(options.machine);
+  const library = provider.libraries?.find((name) => !existsSync(join(installed.binaries ?? "", name)));
+  const remedy =
+    absence === undefined && library !== undefined ? { remedy: "npm rebuild onnxruntime-node --ignore-scripts=false" } : {};
+  const presence =
+    absence ?? (library === undefined ? undefined : `the provider is not installed (${library} is not beside the binding)`);
+  if (!options.run || !wanted) {
+    return { device, available: presence === undefined, reason: presence ?? "not run yet", ...remedy };
+  }
+  throwIfAborted(options.signal);
+  const run = await tinyRun(device, options.signal);
+  const { milliseconds } = run;
+  if (run.ok) return { device, available: true, reason: "ran a tiny graph with the right answer", milliseconds };
+  const reason = [absence, run.reason].filter((part) => part !== undefined).join("; ");
+  return { device, available: false, reason, milliseconds, ...remedy };
+}
+
+async function load(model: ModelFiles, device: Device, options: LoadOptions): Promise<LoadedModel> {
+  throwIfAborted(options.signal);
+  const provider = providerOf(device);
+  if (provider === undefined)
+    throw new InferyardError("BACKEND_UNAVAILABLE", `onnxruntime-node has no provider for ${device.type}`);
+  if (model.format !== "onnx") throw new InferyardError("MODEL_UNSUPPORTED", `onnx does not run ${model.format}`);
+  const runtime = await importLibrary("fatal");
+  const folder = await makeProfileFolder();
+  const cleanUp = async (): Promise<void> => (folder === undefined ? undefined : rm(folder, { recursive: true, force: true }));
+  try {
+    const session = await runtime.InferenceSession.create(model.path, {
+      ...sessionOptions(provider, device, options),
+      ...profilingOptions(folder),
+    });
+    try {
+      throwIfAborted(options.signal);
+      return new SessionModel({
+        runtime,
+        session,
+        library: { name: "onnxruntime-node", version: runtime.env.versions["node"] ?? "unknown" },
+        weightBytes: model.bytes,
+        afterFirstRun: () => readEvidence(session, folder, provider),
+        cleanUp,
+      });
+    } catch (error) {
+      await session.release();
+      throw error;
+    }
+  } catch (error) {
+    await cleanUp();
+    const failure = loadFailure(error, basename(model.path));
+    throw failure.code === "LOAD_FAILED" && provider.deviceType !== "cpu" ? await withCause(failure, device) : failure;
+  }
+}
+
+/** The session's own message says little of a provider that cannot start; a tiny run alone says why. */
+async function withCause(failure: InferyardError, device: Device): Promise<InferyardError> {
+  const run = await tinyRun(device);
+  if (run.ok) return failure;
+  return new InferyardError("BACKEND_UNAVAILABLE", `onnxruntime-node cannot start ${device.type}: ${run.reason}`, {
+    cause: failure,
+  });
+}

@@ -1,0 +1,58 @@
+/** Finding onnxruntime-node without loading it. */
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import type { Requirement } from "../../backend.ts";
+import type { OnnxRuntime } from "../onnxruntime/library.ts";
+import { InferyardError, messageOf } from "../../errors.ts";
+
+/** `--ignore-scripts` because the package's install script downloads CUDA libraries from outside the registry and fails without them. */
+export const requirement: Requirement = {
+  kind: "package",
+  name: "onnxruntime-node",
+  range: ">=1.24 <2",
+  install: "npm install onnxruntime-node --ignore-scripts",
+};
+
+export interface InstalledPackage {
+  readonly version: string;
+  /** The folder of the binding and its libraries; undefined where the package has none for this platform. */
+  readonly binaries: string | undefined;
+}
+
+/** undefined when the package is not installed. */
+export function findPackage(platform: string, architecture: string): InstalledPackage | undefined {
+  try {
+    const manifest = createRequire(import.meta.url).resolve("onnxruntime-node/package.json");
+    const { version } = JSON.parse(readFileSync(manifest, "utf8")) as { version: string };
+    return { version, binaries: findBinaries(dirname(manifest), platform, architecture) };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "MODULE_NOT_FOUND") return undefined;
+    throw new InferyardError("BACKEND_UNAVAILABLE", `onnxruntime-node is installed but damaged: ${messageOf(error)}`, {
+      cause: error,
+      remedy: requirement.install,
+    });
+  }
+}
+
+function findBinaries(folder: string, platform: string, architecture: string): string | undefined {
+  const bin = join(folder, "bin");
+  if (!existsSync(bin)) return undefined;
+  return readdirSync(bin)
+    .map((version) => join(bin, version, platform, architecture))
+    .find((candidate) => existsSync(join(candidate, "onnxruntime_binding.node")));
+}
+
+/** Loads the library, its own logging off: what it would print is captured elsewhere (see `tiny-run.ts`). */
+export async function importLibrary(logLevel: "fatal" | "warning"): Promise<OnnxRuntime> {
+  try {
+    const module = (await import("onnxruntime-node")) as OnnxRuntime;
+    module.env.logLevel = logLevel;
+    return module;
+  } catch (error) {
+    throw new InferyardError("BACKEND_UNAVAILABLE", `onnxruntime-node could not be loaded: ${messageOf(error)}`, {
+      cause: error,
+      remedy: requirement.install,
+    });
+  }
+}

@@ -1,0 +1,103 @@
+/** The execution providers of onnxruntime-node: which platform has which, what each needs, and how a session asks for it. */
+import type { Device, LoadSettings, MachineFacts, Precision } from "../../backend.ts";
+
+export interface Provider {
+  readonly deviceType: string;
+  /** The name in `executionProviders`. */
+  readonly sessionName: string;
+  /** The name in onnxruntime's own profile. */
+  readonly profileName: string;
+  /** `platform/architecture` pairs whose package has it, or can have it installed. */
+  readonly platforms: readonly string[];
+  /** Files beside the binding without which it cannot start. */
+  readonly libraries?: readonly string[];
+  /** Why this machine has no device for it, where that is known without running anything. */
+  missing?(machine: MachineFacts): string | undefined;
+  readonly precisions: readonly Precision[];
+  /** The furthest level of graph rewriting the provider bears. Default: all. */
+  readonly highestOptimization?: "basic";
+}
+
+const everywhere = ["linux/x64", "linux/arm64", "darwin/arm64", "darwin/x64", "win32/x64", "win32/arm64"];
+
+/**
+ * In order of preference. CoreML, WebGPU and TensorRT stand behind the CPU: the first compiles for seconds at each new shape, the second
+ * is experimental, the third builds engines for minutes. Naming one of them (`--prefer onnx:coreml`) puts it first.
+ */
+export const providers: readonly Provider[] = [
+  {
+    deviceType: "cuda",
+    sessionName: "cuda",
+    profileName: "CUDAExecutionProvider",
+    platforms: ["linux/x64"],
+    libraries: ["libonnxruntime_providers_shared.so", "libonnxruntime_providers_cuda.so"],
+    missing: (machine) => absence(machine, "cuda"),
+    precisions: ["fp32", "fp16", "bf16", "int8"],
+  },
+  {
+    deviceType: "directml",
+    sessionName: "dml",
+    profileName: "DmlExecutionProvider",
+    platforms: ["win32/x64", "win32/arm64"],
+    missing: (machine) => absence(machine, "directml"),
+    precisions: ["fp32", "fp16", "int8"],
+  },
+  {
+    deviceType: "cpu",
+    sessionName: "cpu",
+    profileName: "CPUExecutionProvider",
+    platforms: everywhere,
+    precisions: ["fp32", "fp16", "bf16", "int8", "int4"],
+  },
+  {
+    deviceType: "coreml",
+    sessionName: "coreml",
+    profileName: "CoreMLExecutionProvider",
+    platforms: ["darwin/arm64", "darwin/x64"],
+    missing: (machine) => absence(machine, "coreml"),
+    precisions: ["fp32", "fp16"],
+    highestOptimization: "basic",
+  },
+  {
+    deviceType: "webgpu",
+    sessionName: "webgpu",
+    profileName: "WebGpuExecutionProvider",
+    platforms: ["linux/x64", "darwin/arm64", "darwin/x64", "win32/x64", "win32/arm64"],
+    missing: (machine) =>
+      absence(machine, ({ darwin: "metal", win32: "directml" } as Record<string, string>)[machine.platform] ?? "vulkan"),
+    precisions: ["fp32", "fp16", "int4"],
+  },
+  {
+    deviceType: "tensorrt",
+    sessionName: "tensorrt",
+    profileName: "TensorrtExecutionProvider",
+    platforms: ["linux/x64"],
+    libraries: ["libonnxruntime_providers_shared.so", "libonnxruntime_providers_tensorrt.so"],
+    missing: (machine) => absence(machine, "cuda"),
+    precisions: ["fp32", "fp16", "int8"],
+  },
+];
+
+function absence(machine: MachineFacts, type: string): string | undefined {
+  if (machine.accelerators.some(({ device }) => device.type === type)) return undefined;
+  return machine.absent[type] ?? `no ${type} device was found on this machine`;
+}
+
+export function providerOf(device: Device): Provider | undefined {
+  return providers.find((provider) => provider.deviceType === device.type);
+}
+
+/** The session options for exactly this device. */
+export function sessionOptions(provider: Provider, device: Device, settings: LoadSettings): Record<string, unknown> {
+  const wanted = settings.graphOptimization ?? "all";
+  const level = provider.highestOptimization !== undefined && wanted !== "disabled" ? provider.highestOptimization : wanted;
+  const onCpu = provider.deviceType === "cpu";
+  return {
+    executionProviders: [onCpu ? "cpu" : { name: provider.sessionName, deviceId: device.index }],
+    graphOptimizationLevel: level,
+    logSeverityLevel: 4,
+    ...(settings.threads === undefined ? {} : { intraOpNumThreads: settings.threads, interOpNumThreads: 1 }),
+    // Without this, nodes the provider cannot run move to the CPU without a word.
+    ...(onCpu ? {} : { extra: { session: { disable_cpu_ep_fallback: "1" } } }),
+  };
+}

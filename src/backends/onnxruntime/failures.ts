@@ -1,0 +1,72 @@
+/** What onnxruntime's messages mean. It throws plain errors whose text is all there is to go by. */
+import { type ErrorCode, InferyardError, messageOf } from "../../errors.ts";
+
+interface Meaning {
+  readonly code: ErrorCode;
+  readonly pattern: RegExp;
+  readonly remedy?: string;
+}
+
+const loadMeanings: readonly Meaning[] = [
+  {
+    code: "MODEL_INVALID",
+    pattern:
+      /protobuf parsing failed|INVALID_PROTOBUF|No graph was found|ModelProto does not have a graph|external data|INVALID_GRAPH|not a valid model/i,
+    remedy: "the file is damaged or is not ONNX: get it again, and compare its size or digest with the source",
+  },
+  {
+    code: "MODEL_UNSUPPORTED",
+    pattern:
+      /NOT_IMPLEMENTED|Could not find an implementation|is not a registered function|Unsupported model IR|under development|fallback to CPU EP has been explicitly disabled/i,
+    remedy: "run it on another backend or device; `inferyard explain` lists them",
+  },
+  {
+    code: "OUT_OF_MEMORY",
+    pattern: /bad_alloc|bad allocation|out of memory|Failed to allocate/i,
+    remedy: "free memory, or choose a smaller variant",
+  },
+];
+
+const runMeanings: readonly Meaning[] = [
+  {
+    code: "INPUT_INVALID",
+    pattern:
+      /INVALID_ARGUMENT|out of data bounds|out of bounds|Invalid rank|Got invalid dimensions|must be within the inclusive range/i,
+    remedy: "compare the inputs with what the model takes",
+  },
+  {
+    code: "OUT_OF_MEMORY",
+    pattern: /bad_alloc|bad allocation|out of memory|Failed to allocate/i,
+    remedy: "send smaller batches",
+  },
+];
+
+export function loadFailure(thrown: unknown, subject: string): InferyardError {
+  return translate(thrown, loadMeanings, "LOAD_FAILED", `onnxruntime could not load ${subject}`);
+}
+
+export function runFailure(thrown: unknown): InferyardError {
+  return translate(thrown, runMeanings, "RUN_FAILED", "onnxruntime failed while running");
+}
+
+function translate(thrown: unknown, meanings: readonly Meaning[], otherwise: ErrorCode, context: string): InferyardError {
+  if (thrown instanceof InferyardError) return thrown;
+  const message = messageOf(thrown);
+  const meaning = meanings.find(({ pattern }) => pattern.test(message));
+  return new InferyardError(meaning?.code ?? otherwise, `${context}: ${readable(message)}`, {
+    cause: thrown,
+    ...(meaning?.remedy === undefined ? {} : { remedy: meaning.remedy }),
+  });
+}
+
+/** Drops colours, source positions and C++ signatures, and keeps the last sentence that says something. */
+export function readable(message: string): string {
+  const plain = message.replaceAll(/\u001B\[[\d;]*m/g, "").trim(); // eslint-disable-line no-control-regex
+  const afterSource = plain.split(/\/onnxruntime_src\/\S+:\d+ /).at(-1) ?? plain;
+  const sentence = afterSource
+    .replace(/^.*?\) (?=[A-Z])/s, "")
+    .replace(/^Load model from \S+ failed:\s*/, "")
+    .replace(/ ERROR_CODE: \d+, ERROR_MESSAGE:/, "")
+    .replace(/^\[ONNXRuntimeError\] : \d+ : [A-Z_]+ : /, "");
+  return sentence.trim().replace(/\.$/, "").slice(0, 400);
+}

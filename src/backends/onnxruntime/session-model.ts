@@ -1,0 +1,143 @@
+/** A loaded model over an onnxruntime session, native or WebAssembly. */
+import { InferyardError, throwIfAborted } from "../../errors.ts";
+import { type DataType, type Tensor, type TensorData, type TensorInfo, type TensorMap, checkInputs } from "../../tensor.ts";
+import type { Library, LoadedModel, RunOptions } from "../../backend.ts";
+import { runFailure } from "./failures.ts";
+import type { OnnxRuntime, OnnxTensor, Session, ValueMetadata } from "./library.ts";
+
+export interface SessionModelParts {
+  readonly runtime: OnnxRuntime;
+  readonly session: Session;
+  readonly library: Library;
+  /** Size of the weights; onnxruntime does not tell what it allocated. */
+  readonly weightBytes: number;
+  /** Called once, after the first run: what the engine said. */
+  readonly afterFirstRun: () => Promise<readonly string[]>;
+  /** Frees what was made beside the session. */
+  readonly cleanUp?: () => Promise<void>;
+}
+
+/** One run at a time: calls that overlap wait for each other. */
+export class SessionModel implements LoadedModel {
+  readonly kind = "tensor";
+  readonly inputs: readonly TensorInfo[];
+  readonly outputs: readonly TensorInfo[];
+  readonly library: Library;
+  readonly memory: LoadedModel["memory"];
+  readonly #parts: SessionModelParts;
+  #tail: Promise<unknown> = Promise.resolve();
+  #evidence: Promise<readonly string[]> | undefined;
+  #disposal: Promise<void> | undefined;
+
+  constructor(parts: SessionModelParts) {
+    this.#parts = parts;
+    this.inputs = parts.session.inputMetadata.map((value) => describeValue(value, "input"));
+    this.outputs = parts.session.outputMetadata.map((value) => describeValue(value, "output"));
+    this.library = parts.library;
+    this.memory = { bytes: parts.weightBytes, measure: "weights" };
+  }
+
+  async run(inputs: TensorMap, options: RunOptions = {}): Promise<TensorMap> {
+    throwIfAborted(options.signal);
+    this.#refuseDisposed();
+    checkInputs(this.inputs, inputs);
+    const wanted = options.outputs ?? this.outputs.map((output) => output.name);
+    const unknown = wanted.find((name) => !this.outputs.some((output) => output.name === name));
+    if (unknown !== undefined) {
+      throw new InferyardError("INPUT_INVALID", `the model has no output "${unknown}"`, {
+        remedy: `ask for ${this.outputs.map((output) => output.name).join(", ")}`,
+      });
+    }
+    return this.#inTurn(async () => {
+      throwIfAborted(options.signal);
+      const results = await this.#runSession(inputs, wanted);
+      this.#gatherEvidence();
+      throwIfAborted(options.signal);
+      return results;
+    });
+  }
+
+  async evidence(): Promise<readonly string[]> {
+    this.#refuseDisposed();
+    return this.#evidence ?? [];
+  }
+
+  dispose(): Promise<void> {
+    this.#disposal ??= this.#inTurn(async () => {
+      await this.#parts.session.release();
+      await this.#evidence?.catch(() => []); // its failure was reported by evidence()
+      await this.#parts.cleanUp?.();
+    });
+    return this.#disposal;
+  }
+
+  #gatherEvidence(): void {
+    if (this.#evidence !== undefined) return;
+    this.#evidence = this.#parts.afterFirstRun();
+    this.#evidence.catch(() => {}); // reported by evidence()
+  }
+
+  async #runSession(inputs: TensorMap, wanted: readonly string[]): Promise<TensorMap> {
+    const { Tensor: OnnxTensor } = this.#parts.runtime;
+    try {
+      const feeds = Object.entries(inputs).map(([name, { dataType, data, shape }]) => [
+        name,
+        new OnnxTensor(dataType, data, shape),
+      ]);
+      const results = await this.#parts.session.run(Object.fromEntries(feeds) as Record<string, OnnxTensor>, wanted);
+      return Object.fromEntries(Object.entries(results).map(([name, result]) => [name, ourTensor(result)]));
+    } catch (error) {
+      throw runFailure(error);
+    }
+  }
+
+  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const turn = this.#tail.then(work);
+    this.#tail = turn.catch(() => {}); // the failure belongs to the caller of this turn, not to the next one
+    return turn;
+  }
+
+  #refuseDisposed(): void {
+    if (this.#disposal !== undefined) throw new InferyardError("DISPOSED", "this model was disposed");
+  }
+}
+
+const dataTypes: ReadonlySet<string> = new Set<DataType>([
+  "float32",
+  "float64",
+  "float16",
+  "int8",
+  "int16",
+  "int32",
+  "int64",
+  "uint8",
+  "uint16",
+  "uint32",
+  "uint64",
+  "bool",
+  "string",
+]);
+
+/** Refuses what cannot cross this contract; onnxruntime-node would abort the process on 4-bit outputs. */
+function describeValue(value: ValueMetadata, role: string): TensorInfo {
+  if (!value.isTensor || value.type === undefined || !dataTypes.has(value.type)) {
+    const kind = value.isTensor ? (value.type ?? "of unknown type") : "not a tensor";
+    throw new InferyardError(
+      "MODEL_UNSUPPORTED",
+      `${role} "${value.name}" of the model is ${kind}, which this backend cannot exchange`,
+      {
+        remedy: "export the model with ordinary tensors as inputs and outputs",
+      },
+    );
+  }
+  const shape = (value.shape ?? []).map((dimension) => (typeof dimension === "number" && dimension < 0 ? "" : dimension));
+  return { name: value.name, dataType: value.type as DataType, shape };
+}
+
+/** Newer versions of Node.js give float16 as Float16Array; ours are the bits. */
+function ourTensor({ type, dims, data }: OnnxTensor): Tensor {
+  if (type !== "float16" || data instanceof Uint16Array)
+    return { dataType: type as DataType, shape: [...dims], data: data as TensorData };
+  const { buffer, byteOffset, byteLength } = data as ArrayBufferView<ArrayBuffer>;
+  return { dataType: "float16", shape: [...dims], data: new Uint16Array(buffer, byteOffset, byteLength / 2) };
+}

@@ -1,0 +1,166 @@
+import { type Command, Option } from "commander";
+import type { EmbedRequest, EmbedResult } from "../../create-runtime.ts";
+import { InferyardError } from "../../errors.ts";
+import type { Pooling } from "../../models/manifest.ts";
+import { poolings } from "../../tasks/embed-settings.ts";
+import { writeNpy } from "../npy.ts";
+import { type Session, addLoadFlags, openSession, positiveInteger, withNotice } from "../session.ts";
+import { clip, displayWidth } from "../table.ts";
+import { type Terminal, writeAll, writeLine } from "../terminal.ts";
+import { readTexts } from "../texts.ts";
+import { formatMilliseconds, plural, shortFloat } from "../units.ts";
+
+interface EmbedFlags {
+  readonly model?: string;
+  readonly input?: string;
+  readonly json?: boolean;
+  readonly jsonl?: boolean;
+  readonly npy?: string;
+  readonly quiet?: boolean;
+  readonly pooling?: Pooling;
+  readonly normalize?: boolean;
+  readonly prompt?: string;
+  readonly dimensions?: number;
+  readonly maxTokens?: number;
+  readonly truncate?: "cut" | "error";
+  readonly batchTokens?: number;
+}
+
+export function addEmbed(program: Command, terminal: Terminal): void {
+  const command = program
+    .command("embed")
+    .description("texts to vectors")
+    .argument("[texts...]", "texts; or --input, or lines on stdin")
+    .option("--model <reference>", 'model: "builtin" or a path')
+    .option("--input <file>", "texts from a file: .txt a line each, .jsonl strings or objects with `text`; - is stdin")
+    .option("--jsonl", "print one JSON object per text, as the texts are done")
+    .option("--npy <file>", "write the vectors as a NumPy matrix")
+    .addOption(
+      new Option("--pooling <pooling>", "how token vectors become one, instead of the model's own way").choices(poolings),
+    )
+    .option("--normalize", "scale vectors to unit length")
+    .option("--no-normalize", "leave vectors as they are")
+    .option("--prompt <name>", "prompt of the model put before every text: query, document, ...")
+    .addOption(new Option("--dimensions <number>", "keep only the first dimensions").argParser(positiveInteger))
+    .addOption(new Option("--max-tokens <number>", "longest text in tokens").argParser(positiveInteger))
+    .addOption(new Option("--truncate <how>", "what to do with longer texts").choices(["cut", "error"]))
+    .addOption(new Option("--batch-tokens <number>", "padded tokens in one batch").argParser(positiveInteger));
+  addLoadFlags(command).action(async (texts: string[], flags: EmbedFlags) => {
+    refuseTwoFormats(flags);
+    const session = await openSession(terminal, { ...flags }, flags.model);
+    try {
+      const all = await readTexts({ texts, ...(flags.input === undefined ? {} : { input: flags.input }) }, terminal);
+      if (flags.jsonl === true) await embedInParts(all, flags, session, terminal);
+      else await embedAtOnce(all, flags, session, terminal);
+    } finally {
+      await session.runtime.dispose();
+    }
+  });
+}
+
+function refuseTwoFormats({ json, jsonl, npy }: EmbedFlags): void {
+  const asked = [json === true && "--json", jsonl === true && "--jsonl", npy !== undefined && "--npy"].filter(
+    (flag) => flag !== false,
+  );
+  if (asked.length > 1)
+    throw new InferyardError("INPUT_INVALID", `${asked.join(" and ")} exclude each other`, {
+      remedy: "choose one form of output",
+    });
+}
+
+function requestOf(flags: EmbedFlags, { model, settings }: Session, terminal: Terminal): EmbedRequest {
+  const { pooling, normalize, prompt, dimensions, maxTokens, truncate } = flags;
+  const { variant, batchTokens } = settings;
+  const request = {
+    model,
+    variant,
+    batchTokens,
+    pooling,
+    normalize,
+    prompt,
+    dimensions,
+    maxTokens,
+    truncate,
+    signal: terminal.signal,
+  };
+  return Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined));
+}
+
+async function embedAtOnce(texts: readonly string[], flags: EmbedFlags, session: Session, terminal: Terminal): Promise<void> {
+  const embedding = session.runtime.embed(texts, requestOf(flags, session, terminal));
+  const result = await withNotice(terminal, `loading and running ${session.model}`, embedding);
+  if (flags.npy !== undefined) {
+    if (flags.pooling === "none")
+      throw new InferyardError("INPUT_INVALID", "--npy needs one vector per text, and --pooling none gives one per token");
+    await writeNpy(flags.npy, result.embeddings, result.dimensions);
+    writeLine(terminal.stderr, `${headline(result)}   ${texts.length} x ${result.dimensions} float32 in ${flags.npy}`);
+  } else if (flags.json === true) {
+    await writeAll(terminal.stdout, `${toJson(result)}\n`);
+  } else {
+    writeLine(terminal.stdout, headline(result));
+    for (const [index, text] of texts.entries())
+      writeLine(terminal.stdout, tableRow(text, result.embeddings[index] ?? new Float32Array(), texts));
+  }
+  if (flags.quiet === true) return;
+  noteCut(result, 0, terminal);
+  const plain = flags.json !== true && flags.npy === undefined;
+  if (plain)
+    writeLine(
+      terminal.stderr,
+      `${plural(texts.length, "text")} in ${formatMilliseconds(result.milliseconds)} · --json for all numbers`,
+    );
+}
+
+/** Texts per part of --jsonl: enough to sort by length, few enough that results come as they are made. */
+const partSize = 1024;
+
+async function embedInParts(texts: readonly string[], flags: EmbedFlags, session: Session, terminal: Terminal): Promise<void> {
+  const { signal: _signal, ...request } = requestOf(flags, session, terminal);
+  const { variant, ...options } = request;
+  const handle = await session.runtime.load(session.model, variant === undefined ? {} : { variant });
+  const { model: _model, ...perCall } = options;
+  for (let first = 0; first < texts.length; first += partSize) {
+    const part = texts.slice(first, first + partSize);
+    const result = await session.runtime.embed(part, { ...perCall, signal: terminal.signal, model: handle });
+    const lines = part.map((text, index) =>
+      JSON.stringify({ index: first + index, text, embedding: numbers(result.embeddings[index]) }),
+    );
+    await writeAll(terminal.stdout, `${lines.join("\n")}\n`);
+    if (flags.quiet !== true) noteCut(result, first, terminal);
+  }
+}
+
+function toJson({ model, target, dimensions, embeddings, decision }: EmbedResult): string {
+  return JSON.stringify({ model, target, dimensions, embeddings: embeddings.map(numbers), decision });
+}
+
+function numbers(vector: Float32Array | undefined): number[] {
+  return Array.from(vector ?? [], shortFloat);
+}
+
+function headline({ model, dimensions, target, decision }: EmbedResult): string {
+  const { variant } = decision.model;
+  return [model, ...(variant === undefined || model === "builtin" ? [] : [variant]), `${dimensions} dimensions`, target].join(
+    " · ",
+  );
+}
+
+const widestText = 40;
+const shownValues = 3;
+
+function tableRow(text: string, vector: Float32Array, texts: readonly string[]): string {
+  const width = Math.min(widestText, Math.max(...texts.map((other) => displayWidth(clip(other, widestText)))));
+  const label = clip(text, widestText);
+  const values = Array.from(vector.slice(0, shownValues), (value) => value.toFixed(4).padStart(7));
+  return `${label}${" ".repeat(Math.max(0, width - displayWidth(label)))}   [${values.join(", ")}, … ]`;
+}
+
+function noteCut({ truncated }: EmbedResult, first: number, terminal: Terminal): void {
+  if (truncated.length === 0) return;
+  const shown = truncated.slice(0, 5).map((index) => first + index + 1);
+  const places = `${shown.join(", ")}${truncated.length > shown.length ? ", …" : ""}`;
+  writeLine(
+    terminal.stderr,
+    `${plural(truncated.length, "text")} longer than the model reads, cut (number ${places}); --truncate error refuses them`,
+  );
+}

@@ -1,0 +1,26 @@
+/** Every command, in the order of the help text. */
+import type { Command } from "commander";
+import type { Terminal } from "../terminal.ts";
+import { addBackends } from "./backends.ts";
+import { addBench } from "./bench.ts";
+import { addCompletions } from "./completions.ts";
+import { addConfig } from "./config.ts";
+import { addDistill } from "./distill.ts";
+import { addDoctor } from "./doctor.ts";
+import { addEmbed } from "./embed.ts";
+import { addExplain } from "./explain.ts";
+import { addVerify } from "./verify.ts";
+import { addVersion } from "./version.ts";
+
+export const commands: readonly ((program: Command, terminal: Terminal) => void)[] = [
+  addEmbed,
+  addExplain,
+  addBackends,
+  addDoctor,
+  addVerify,
+  addBench,
+  addDistill,
+  addConfig,
+  addVersion,
+  addCompletions,
+];

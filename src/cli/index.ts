@@ -1,0 +1,23 @@
+/** The program's start: the real terminal, Ctrl-C, and a reader of stdout that goes away. */
+import { run } from "./main.ts";
+
+const interrupt = new AbortController();
+process.once("SIGINT", () => {
+  interrupt.abort();
+  process.exit(130); // a run under way is waited for by the host's exit gate; a second Ctrl-C ends at once
+});
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") process.exit(0);
+    process.exit(1);
+  });
+}
+
+process.exitCode = await run(process.argv.slice(2), {
+  stdout: process.stdout,
+  stderr: process.stderr,
+  stdin: process.stdin,
+  environment: process.env,
+  directory: process.cwd(),
+  signal: interrupt.signal,
+});

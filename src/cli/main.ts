@@ -1,0 +1,55 @@
+/** The command line: `run(arguments, terminal)` gives the exit code. 0 ok, 1 it failed, 2 it was asked wrongly, 130 Ctrl-C. */
+import { Command, CommanderError } from "commander";
+import { InferyardError, errorKinds, messageOf } from "../errors.ts";
+import { commands } from "./commands/index.ts";
+import { type Terminal, writeLine } from "./terminal.ts";
+import { readVersion } from "./version.ts";
+
+export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
+  const program = buildProgram(terminal);
+  try {
+    await program.parseAsync([...args], { from: "user" });
+    return 0;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    return report(error, args, terminal);
+  }
+}
+
+export function buildProgram(terminal: Terminal): Command {
+  const program = new Command("inferyard")
+    .description("Runs a model on the engine of this machine that fits, proves that it did, and says why.")
+    .version(readVersion(), "--version", "print the version")
+    .option("--json", "print results as JSON")
+    .option("--config <file>", "settings file, instead of ./inferyard.yaml")
+    .option("--quiet", "no notes on stderr")
+    .option("--debug", "stack traces in errors")
+    .exitOverride()
+    .showHelpAfterError("(inferyard <command> --help shows every option)")
+    .configureOutput({ writeOut: (text) => terminal.stdout.write(text), writeErr: (text) => terminal.stderr.write(text) });
+  for (const add of commands) add(program, terminal);
+  for (const command of program.commands) {
+    command.copyInheritedSettings(program);
+    for (const option of program.options) if (option.long !== "--version") command.addOption(option);
+  }
+  return program;
+}
+
+function report(error: unknown, args: readonly string[], terminal: Terminal): number {
+  if (terminal.signal.aborted) return 130;
+  const known = error instanceof InferyardError ? error : undefined;
+  if (args.includes("--json") && known !== undefined) writeLine(terminal.stdout, JSON.stringify({ error: known }));
+  const [headline, ...details] = (known?.message ?? `unexpected: ${messageOf(error)}`).split("\n");
+  writeLine(terminal.stderr, `inferyard: ${headline}${known === undefined ? "" : ` [${known.code}]`}`);
+  for (const detail of details) writeLine(terminal.stderr, detail);
+  if (known?.remedy !== undefined) writeLine(terminal.stderr, `  ${known.remedy}`);
+  if (known === undefined)
+    writeLine(terminal.stderr, "  this is a defect of inferyard: run it again with --debug, and report what it prints");
+  if (args.includes("--debug") && error instanceof Error) writeLine(terminal.stderr, stackOf(error));
+  return known === undefined ? 1 : errorKinds[known.code].exitCode;
+}
+
+function stackOf(error: Error): string {
+  const cause = error.cause instanceof Error ? `\ncaused by ${stackOf(error.cause)}` : "";
+  return `${error.stack ?? error.message}${cause}`;
+}

@@ -1,0 +1,47 @@
+/** NumPy's .npy format, version 1.0 (numpy.lib.format): one float32 matrix, little-endian, row-major. */
+import { open, rename, rm } from "node:fs/promises";
+import { InferyardError, messageOf } from "../errors.ts";
+
+/** Magic, version and header length precede the header text; all together are a multiple of 64 bytes. */
+const prologueBytes = 10;
+const alignment = 64;
+
+/** Writes rows of equal length to a temporary file beside `path` and renames it: nobody sees half a file. */
+export async function writeNpy(path: string, rows: readonly Float32Array[], columns: number): Promise<void> {
+  const temporary = `${path}.${process.pid}.partial`;
+  try {
+    const file = await open(temporary, "w");
+    try {
+      await file.write(npyHeader(rows.length, columns));
+      for (const row of rows) await file.write(littleEndian(row));
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw new InferyardError("OUTPUT_FAILED", `${path} cannot be written: ${messageOf(error)}`, {
+      cause: error,
+      remedy: "check the folder and the space on the disk",
+    });
+  }
+}
+
+export function npyHeader(rows: number, columns: number): Buffer {
+  const text = `{'descr': '<f4', 'fortran_order': False, 'shape': (${rows}, ${columns}), }`;
+  const unpadded = prologueBytes + text.length + 1;
+  const padding = (alignment - (unpadded % alignment)) % alignment;
+  const header = Buffer.alloc(prologueBytes);
+  header.write("\u0093NUMPY", "latin1");
+  header.writeUInt8(1, 6);
+  header.writeUInt16LE(text.length + padding + 1, 8);
+  return Buffer.concat([header, Buffer.from(`${text}${" ".repeat(padding)}\n`, "latin1")]);
+}
+
+function littleEndian(row: Float32Array): Uint8Array {
+  const bytes = new Uint8Array(row.length * Float32Array.BYTES_PER_ELEMENT);
+  const view = new DataView(bytes.buffer);
+  for (const [index, value] of row.entries()) view.setFloat32(index * Float32Array.BYTES_PER_ELEMENT, value, true);
+  return bytes;
+}

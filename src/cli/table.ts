@@ -1,0 +1,45 @@
+/** Aligned columns of plain text. */
+
+/** Rows under an optional head; the last column is not padded. Two spaces before the first column and between columns. */
+export function formatTable(rows: readonly (readonly string[])[], head?: readonly string[]): string {
+  const all = head === undefined ? rows : [head, ...rows];
+  const columns = Math.max(0, ...all.map((row) => row.length));
+  const widths = Array.from({ length: columns }, (_column, index) =>
+    Math.max(...all.map((row) => displayWidth(row[index] ?? ""))),
+  );
+  return all
+    .map((row) =>
+      `  ${row.map((cell, index) => pad(cell, index === row.length - 1 ? 0 : (widths[index] ?? 0))).join("  ")}`.trimEnd(),
+    )
+    .join("\n");
+}
+
+function pad(cell: string, width: number): string {
+  return cell + " ".repeat(Math.max(0, width - displayWidth(cell)));
+}
+
+/** Columns a terminal needs: wide for East Asian text and emoji, none for combining marks. */
+export function displayWidth(text: string): number {
+  let width = 0;
+  for (const { segment } of new Intl.Segmenter(undefined, { granularity: "grapheme" }).segment(text)) {
+    width +=
+      /\p{Extended_Pictographic}|[\u1100-\u115F\u2E80-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60\uFFE0-\uFFE6\u{20000}-\u{3FFFD}]/u.test(
+        segment,
+      )
+        ? 2
+        : 1;
+  }
+  return width;
+}
+
+/** Shortens to `width` columns, on one line, with an ellipsis. */
+export function clip(text: string, width: number): string {
+  const line = text.replaceAll(/\s+/g, " ");
+  if (displayWidth(line) <= width) return line;
+  let kept = "";
+  for (const { segment } of new Intl.Segmenter(undefined, { granularity: "grapheme" }).segment(line)) {
+    if (displayWidth(kept + segment) > width - 1) break;
+    kept += segment;
+  }
+  return `${kept}…`;
+}

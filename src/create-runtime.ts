@@ -1,0 +1,99 @@
+/** Where everything is put together: backends, the runtime below the tasks, and the tasks. */
+import type { Backend } from "./backend.ts";
+import { InferyardError } from "./errors.ts";
+import { standardBackends } from "./presets/standard.ts";
+import type { Decision } from "./runtime/decision.ts";
+import { ModelHandle } from "./runtime/model-handle.ts";
+import { type ModelOptions, ModelRuntime, type RuntimeSettings } from "./runtime/model-runtime.ts";
+import { type Embeddings, embed } from "./tasks/embed.ts";
+import { type EmbedOptions, textSettings } from "./tasks/embed-settings.ts";
+import { answerCheck } from "./tasks/known-answers.ts";
+import { Tokenizers } from "./tasks/tokenizers.ts";
+import type { Tokenizer } from "./tokenizers/index.ts";
+
+export interface RuntimeConfig extends RuntimeSettings {
+  /** Default: onnx, native and wasm. */
+  readonly backends?: readonly Backend[];
+}
+
+export interface EmbedRequest extends EmbedOptions, ModelOptions {
+  /** A reference, or a handle from `load`. Default: "builtin". */
+  readonly model?: string | ModelHandle;
+}
+
+export interface EmbedResult extends Embeddings {
+  /** The reference of the model. */
+  readonly model: string;
+  /** Where it ran, for example "onnx:cpu". */
+  readonly target: string;
+  /** Why it ran there. */
+  readonly decision: Decision;
+  /** From tokens to vectors, loading left out. */
+  readonly milliseconds: number;
+}
+
+/** A runtime on the standard backends, or on those given. Nothing is loaded or probed until it is needed. */
+export async function createRuntime(config: RuntimeConfig = {}): Promise<Runtime> {
+  const { backends = standardBackends(), ...settings } = config;
+  return new Runtime(backends, settings);
+}
+
+/** Loads models, runs tasks on them, and says where and why. Dispose it to give everything back. */
+export class Runtime extends ModelRuntime {
+  readonly #tokenizers: Tokenizers;
+
+  constructor(backends: readonly Backend[], settings: RuntimeSettings) {
+    const tokenizers = new Tokenizers();
+    super(backends, settings, answerCheck(tokenizers));
+    this.#tokenizers = tokenizers;
+  }
+
+  /** Texts to vectors (task `feature-extraction`). With a reference the model is loaded, or taken from memory, and released after. */
+  async embed(texts: string | readonly string[], request: EmbedRequest = {}): Promise<EmbedResult> {
+    const { model = "builtin", ...options } = request;
+    const list = typeof texts === "string" ? [texts] : texts;
+    if (!Array.isArray(list)) throw new InferyardError("INPUT_INVALID", "texts must be a string or an array of strings");
+    const asked = modelOptions(options);
+    if (model instanceof ModelHandle) {
+      refuseLoadOptions(asked);
+      return this.#embedWith(model, list, options);
+    }
+    const handle = await this.load(model, asked);
+    try {
+      return await this.#embedWith(handle, list, options);
+    } finally {
+      await handle.dispose();
+    }
+  }
+
+  /** The tokenizer of a loaded model. */
+  tokenizer(handle: ModelHandle): Promise<Tokenizer> {
+    return this.#tokenizers.of(textSettings(handle.manifest));
+  }
+
+  async #embedWith(handle: ModelHandle, texts: readonly string[], options: EmbedOptions): Promise<EmbedResult> {
+    const tokenizer = await this.tokenizer(handle);
+    const { manifest, inputs, outputs } = handle;
+    const started = performance.now();
+    const encoder = { manifest, tokenizer, inputs, outputs, run: handle.run.bind(handle), lanes: () => handle.lanes() };
+    const result = await embed(encoder, texts, options);
+    const milliseconds = performance.now() - started;
+    return { ...result, model: handle.reference, target: handle.target, decision: handle.decision, milliseconds };
+  }
+}
+
+/** The part of a request that decides which model is loaded and where; the rest must not make a second copy of it. */
+function modelOptions(request: Omit<EmbedRequest, "model">): ModelOptions {
+  const { policy, priority, prefer, target, exclude, threads, graphOptimization, variant, signal } = request;
+  const options = { policy, priority, prefer, target, exclude, threads, graphOptimization, variant, signal };
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as ModelOptions;
+}
+
+/** A handle is loaded already: what decides where would be ignored. */
+function refuseLoadOptions({ signal: _signal, ...asked }: ModelOptions): void {
+  const [name] = Object.keys(asked);
+  if (name === undefined) return;
+  throw new InferyardError("INPUT_INVALID", `"${name}" was given together with a model that is loaded already`, {
+    remedy: `give "${name}" to load() instead`,
+  });
+}

@@ -1,0 +1,5 @@
+/** Facts about this machine: processor, memory and accelerators, each with where it was read. */
+export { createMachineReader, readAvailableMemory, readMachine, type MachineOptions, type MachineReader } from "./machine.ts";
+export { nodeSources, type MachineSources, type Output, type SystemFigures } from "./sources.ts";
+export { threadsFor } from "./threads.ts";
+export { compareVersions } from "./versions.ts";

@@ -1,0 +1,129 @@
+/** Puts the readers together: everything at once, each within its time limit, and once per process unless asked again. */
+import type { Accelerator, DeviceType, Fact, MachineFacts } from "../backend.ts";
+import type { Finding, Probe } from "./finding.ts";
+import type { MachineSources } from "./sources.ts";
+import { abortError, throwIfAborted } from "../errors.ts";
+import { probeNpu, probeTpu } from "./accelerators-linux.ts";
+import { probeCoreMl, probeMetal } from "./apple.ts";
+import { cpuFigures, readCpu } from "./cpu.ts";
+import { probeCuda } from "./cuda.ts";
+import { absent } from "./finding.ts";
+import { memoryFigures, readMemory } from "./memory.ts";
+import { probeOpenVino } from "./openvino.ts";
+import { probeRocm } from "./rocm.ts";
+import { nodeSources, readingOnce, stoppedBy } from "./sources.ts";
+import { probeVulkan } from "./vulkan.ts";
+import { probeDirectMl } from "./windows.ts";
+
+export interface MachineOptions {
+  /** Where facts come from. Default: this machine. */
+  readonly sources?: MachineSources;
+  /** How long each reader may take, in milliseconds; what is not known by then is reported so. Default: 2000. */
+  readonly timeoutMs?: number;
+  /** Aborted: programs that were started are killed and the reading throws ABORTED. */
+  readonly signal?: AbortSignal;
+}
+
+/** A reader of machine facts that remembers its answer. */
+export interface MachineReader {
+  /** The facts, read at the first call. `again` reads them anew, for a machine whose devices or limits have changed. */
+  read(options?: { readonly again?: boolean }): Promise<MachineFacts>;
+}
+
+/** Every kind of accelerator that is looked for. WebGPU is left to the engine that brings it: no file of the system tells. */
+const probes: readonly (readonly [DeviceType, Probe])[] = [
+  ["cuda", probeCuda],
+  ["rocm", probeRocm],
+  ["metal", probeMetal],
+  ["coreml", probeCoreMl],
+  ["directml", probeDirectMl],
+  ["vulkan", probeVulkan],
+  ["openvino", probeOpenVino],
+  ["npu", probeNpu],
+  ["tpu", probeTpu],
+];
+
+const defaultTimeoutMs = 2000;
+
+/** A killed program answers at once; only a reader that hangs in a file takes longer than this after its time is up. */
+const graceMs = 100;
+
+/** Reads the facts of this machine now. Prints nothing, and throws nothing but ABORTED. */
+export async function readMachine(options: MachineOptions = {}): Promise<MachineFacts> {
+  throwIfAborted(options.signal);
+  const sources = readingOnce(options.sources ?? nodeSources());
+  const [cpu, memory, findings] = await Promise.all([
+    withinTime(options, sources, readCpu, (reason) => cpuFigures(sources, reason)),
+    withinTime(options, sources, readMemory, () => memoryFigures(sources)),
+    Promise.all(
+      probes.map(async ([type, probe]): Promise<readonly [DeviceType, Finding]> => {
+        const late = (reason: string): Finding => absent(`looking for ${type} devices gave ${reason}`);
+        return [type, await withinTime(options, sources, probe, late)];
+      }),
+    ),
+  ]);
+  const reasons: Partial<Record<DeviceType, string>> = {};
+  const accelerators: Accelerator[] = [];
+  for (const [type, finding] of findings) {
+    if ("absent" in finding) reasons[type] = finding.absent;
+    else accelerators.push(...finding.devices);
+  }
+  return { platform: sources.platform, architecture: sources.architecture, cpu, memory, accelerators, absent: reasons };
+}
+
+/** Bytes this process may still take, read anew at every call: unlike the other facts, this one changes all the time. */
+export async function readAvailableMemory(options: MachineOptions = {}): Promise<Fact<number>> {
+  throwIfAborted(options.signal);
+  const sources = readingOnce(options.sources ?? nodeSources());
+  return (await withinTime(options, sources, readMemory, () => memoryFigures(sources))).available;
+}
+
+/** A reader for the whole life of a process. A reading that fails is not remembered. */
+export function createMachineReader(options: MachineOptions = {}): MachineReader {
+  let reading: Promise<MachineFacts> | undefined;
+  return {
+    read({ again = false } = {}) {
+      if (reading === undefined || again) {
+        const started = readMachine(options).catch((error: unknown) => {
+          if (reading === started) reading = undefined;
+          throw error;
+        });
+        reading = started;
+      }
+      return reading;
+    },
+  };
+}
+
+/** Gives one reader its time: its programs are killed when that is up, and what it could not find out is said in `late`. */
+function withinTime<Answer>(
+  options: MachineOptions,
+  sources: MachineSources,
+  read: (limitedSources: MachineSources) => Promise<Answer>,
+  late: (reason: string) => Answer,
+): Promise<Answer> {
+  const { signal, timeoutMs = defaultTimeoutMs } = options;
+  const reason = `no answer within ${timeoutMs} ms`;
+  return new Promise((resolve, reject) => {
+    const stop = new AbortController();
+    const abort = (): void => {
+      if (signal === undefined) return;
+      stop.abort(signal.reason);
+      finish(() => reject(abortError(signal)));
+    };
+    let timer = setTimeout(() => {
+      stop.abort(new Error(reason));
+      timer = setTimeout(() => finish(() => resolve(late(reason))), graceMs);
+    }, timeoutMs);
+    const finish = (settle: () => void): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", abort);
+      settle();
+    };
+    signal?.addEventListener("abort", abort, { once: true });
+    read(stoppedBy(sources, stop.signal)).then(
+      (answer) => finish(() => resolve(answer)),
+      (error: unknown) => finish(() => reject(error)),
+    );
+  });
+}

@@ -1,0 +1,64 @@
+/** A machine as plain data, and the sources that play it back. */
+import type { MachineSources, Output } from "../sources.ts";
+
+/** What a machine answers. Tests spread one and change what they are about. */
+export interface Recording {
+  readonly platform: NodeJS.Platform;
+  readonly architecture: string;
+  readonly environment: Readonly<Record<string, string>>;
+  /** Texts by path; an empty text stands for anything that only has to exist. Directories follow from the paths. */
+  readonly files: Readonly<Record<string, string>>;
+  /** Answers by command line: the program's path, a space, its arguments. A string is what a program printed that ended well. */
+  readonly commands: Readonly<Record<string, string | Output>>;
+  readonly cpuModel?: string;
+  readonly processors: number;
+  readonly totalMemory: number;
+  readonly freeMemory: number;
+}
+
+/** Sources over a recording, and the command lines that were run. */
+export interface RecordedSources extends MachineSources {
+  readonly commandsRun: readonly string[];
+}
+
+export function recordedSources(recording: Recording): RecordedSources {
+  const commandsRun: string[] = [];
+  const separator = recording.platform === "win32" ? "\\" : "/";
+  const paths = Object.keys(recording.files);
+  return {
+    platform: recording.platform,
+    architecture: recording.architecture,
+    environment: recording.environment,
+    system: {
+      cpuModel: () => recording.cpuModel,
+      processors: () => recording.processors,
+      totalMemory: () => recording.totalMemory,
+      freeMemory: () => recording.freeMemory,
+    },
+    commandsRun,
+    readFile: (path) => Promise.resolve(recording.files[path]),
+    list: (directory) => {
+      const start = `${directory}${separator}`;
+      const names = paths
+        .filter((path) => path.startsWith(start))
+        .map((path) => path.slice(start.length).split(separator)[0] ?? "");
+      return Promise.resolve([...new Set(names)].toSorted());
+    },
+    exists: (path) => Promise.resolve(paths.some((file) => file === path || file.startsWith(`${path}${separator}`))),
+    run: (program, programArguments) => {
+      const command = `${program} ${programArguments.join(" ")}`;
+      commandsRun.push(command);
+      const answer = recording.commands[command] ?? {
+        ok: false,
+        stdout: "",
+        reason: `it did not start: spawn ${program} ENOENT`,
+      };
+      return Promise.resolve(typeof answer === "string" ? { ok: true, stdout: answer } : answer);
+    },
+  };
+}
+
+/** A loader cache that lists these libraries. The real file has binary records before the paths. */
+export function loaderCache(...paths: readonly string[]): string {
+  return ["glibc-ld.so.cache1.1", ...paths.flatMap((path) => [path.slice(path.lastIndexOf("/") + 1), path]), ""].join("\0");
+}

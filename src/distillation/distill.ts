@@ -1,0 +1,108 @@
+/**
+ * Turns an embedding model into static token embeddings: every token through the model, principal components, frequency weighting
+ * (as model2vec, Minish Lab, does), then the rows fitted to the model on plain text, and 8 or 4 bits a value.
+ */
+import { throwIfAborted } from "../errors.ts";
+import { invalidOption, resolveOptions } from "./distill-options.ts";
+import type { DistillOptions, DistillReport, DistillSettings, InspectedStage } from "./distill-options.ts";
+import { knownTokens, maxTokens, readText } from "./fit-text.ts";
+import { fit } from "./fit.ts";
+import { frequencyWeights } from "./frequency-weighting.ts";
+import { rowOf, toUnitLength } from "./matrix.ts";
+import type { Matrix } from "./matrix.ts";
+import { principalComponents } from "./principal-components.ts";
+import { dequantizeRows, quantizeRows } from "./quantize.ts";
+import { Stages } from "./stages.ts";
+import type { Teacher } from "./teacher.ts";
+import { vocabularyVectors } from "./vocabulary-vectors.ts";
+import type { VocabularyVectors } from "./vocabulary-vectors.ts";
+import { discardStaging, openStaging, writeModel } from "./write-model.ts";
+import type { Staging } from "./write-model.ts";
+
+/**
+ * Writes the folder `options.output`. Refusals: INPUT_INVALID for impossible options or text without a usable line,
+ * TOKENIZER_INVALID for an empty vocabulary, RUN_FAILED for a teacher that gives no usable vectors, OUTPUT_FAILED for the disk,
+ * ABORTED. None of them leaves a file behind.
+ */
+export async function distill(teacher: Teacher, options: DistillOptions): Promise<DistillReport> {
+  const settings = resolveOptions(teacher, options);
+  throwIfAborted(settings.signal);
+  const staging = await openStaging(settings.output, settings.replace);
+  try {
+    return await distillInto(staging, teacher, settings);
+  } catch (error) {
+    await discardStaging(staging);
+    throw error;
+  }
+}
+
+async function distillInto(staging: Staging, teacher: Teacher, settings: DistillSettings): Promise<DistillReport> {
+  const { signal, dimensions, bits } = settings;
+  const abortable = signal === undefined ? {} : { signal };
+  const stages = new Stages(settings.onProgress);
+  const found: Record<string, unknown> = {};
+  const inspect = (stage: InspectedStage, rows: Matrix): void => {
+    Object.assign(found, settings.inspect?.(stage, rows));
+  };
+
+  const vocabulary = await stages.time("vocabulary", (onProgress) => vocabularyVectors(teacher, { ...abortable, onProgress }));
+  if (vocabulary.count <= dimensions) {
+    throw invalidOption(
+      `${vocabulary.count} tokens cannot span ${dimensions} dimensions`,
+      "ask for fewer dimensions than there are tokens",
+    );
+  }
+  const { rows, explainedVariance } = await stages.time("components", () => initialRows(vocabulary, dimensions, signal));
+  inspect("components", rows);
+
+  const fitted = { texts: 0, losses: [] as readonly number[] };
+  if (settings.text !== undefined) {
+    const lines = settings.text;
+    const text = await stages.time("text", (onProgress) => readText(teacher, lines, { ...abortable, onProgress }));
+    fitted.texts = text.tokens.length;
+    fitted.losses = await stages.time("fit", (onProgress) => fit(rows, text, { ...settings, onProgress }));
+    inspect("fit", rows);
+  }
+
+  const quantized = await stages.time("quantize", () => quantizeRows(rows, bits, signal));
+  const exact = dequantizeRows(quantized);
+  inspect("quantize", exact);
+  await stages.time("write", () =>
+    writeModel(staging, quantized, {
+      ...settings,
+      provenance: { ...settings.provenance, ...found },
+      teacher: teacher.reference,
+      tokenizerPath: teacher.tokenizerPath,
+      maxTokens,
+      answers: settings.answers.map((text) => ({ text, embedding: embed(teacher, exact, text) })),
+    }),
+  );
+  return { tokens: vocabulary.count, dimensions, bits, explainedVariance, ...fitted, milliseconds: stages.milliseconds };
+}
+
+/** Principal components of the vocabulary's vectors, each token weighted by how rare its place in the vocabulary says it is. */
+async function initialRows(
+  { vectors, include, count }: VocabularyVectors,
+  dimensions: number,
+  signal: AbortSignal | undefined,
+): Promise<{ rows: Matrix; explainedVariance: number }> {
+  const { projected, explainedVariance } = await principalComponents(vectors, include, dimensions, signal);
+  const weights = frequencyWeights(count);
+  let rank = 0;
+  for (const [id, flag] of include.entries()) {
+    if (flag !== 1) continue;
+    const weight = weights[rank++] ?? 0;
+    const row = rowOf(projected, id);
+    for (const [i, value] of row.entries()) row[i] = value * weight;
+  }
+  return { rows: projected, explainedVariance };
+}
+
+/** What the new model gives for a text, normalized: the sum has the mean's direction. */
+function embed(teacher: Teacher, rows: Matrix, text: string): Float32Array {
+  const sum = new Float64Array(rows.columns);
+  for (const id of knownTokens(teacher, text)) {
+    for (const [i, value] of rowOf(rows, id).entries()) sum[i] = (sum[i] ?? 0) + value;
+  }
+  return toUnitLength(Float32Array.from(sum));
+}

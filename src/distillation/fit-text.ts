@@ -1,0 +1,44 @@
+/** The texts of a distillation: their tokens, and what the teacher makes of them. */
+import type { FitText } from "./cosine-loss.ts";
+import { invalidOption } from "./distill-options.ts";
+import { forEachRow, rowOf, toUnitLength, zeroMatrix } from "./matrix.ts";
+import type { Teacher, TeacherCallOptions } from "./teacher.ts";
+import { checkVector } from "./vocabulary-vectors.ts";
+
+/** Longest text a static model takes, in tokens, as model2vec's. */
+export const maxTokens = 512;
+
+/** Tokens and the teacher's vectors of all texts that have a known token. */
+export async function readText(teacher: Teacher, texts: readonly string[], options: TeacherCallOptions): Promise<FitText> {
+  const usable: { text: string; tokens: Uint32Array }[] = [];
+  await forEachRow(texts.length, 64, options.signal, (index) => {
+    const text = texts[index] ?? "";
+    const tokens = knownTokens(teacher, text);
+    if (tokens.length > 0) usable.push({ text, tokens });
+  });
+  if (usable.length < 2) {
+    throw invalidOption(
+      `of ${texts.length} texts to fit to, ${usable.length} have a token that ${teacher.reference} knows`,
+      "give at least two lines of text",
+    );
+  }
+  const embedded = await teacher.embedTexts(
+    usable.map(({ text }) => text),
+    options,
+  );
+  const vectors = zeroMatrix(usable.length, teacher.dimensions);
+  for (const [index, { text }] of usable.entries()) {
+    rowOf(vectors, index).set(toUnitLength(checkVector(teacher, embedded[index], `the text "${text.slice(0, 40)}"`)));
+  }
+  return { tokens: usable.map(({ tokens }) => tokens), teacher: vectors };
+}
+
+/** What the distilled model will be given for this text: unknown tokens dropped after the cut, as model2vec does. */
+export function knownTokens(teacher: Teacher, text: string): Uint32Array {
+  return Uint32Array.from(
+    teacher
+      .tokenize(text)
+      .slice(0, maxTokens)
+      .filter((id) => id !== teacher.unknownTokenId),
+  );
+}

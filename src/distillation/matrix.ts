@@ -1,0 +1,46 @@
+/** Rows of numbers. Embeddings are kept this way: one vector a row, row-major. */
+import { setImmediate } from "node:timers/promises";
+import { throwIfAborted } from "../errors.ts";
+
+export interface Matrix {
+  readonly rows: number;
+  readonly columns: number;
+  /** float32 [rows, columns]. */
+  readonly data: Float32Array;
+}
+
+export function zeroMatrix(rows: number, columns: number): Matrix {
+  return { rows, columns, data: new Float32Array(rows * columns) };
+}
+
+/** A view of one row: writing to it writes to the matrix. */
+export function rowOf(matrix: Matrix, row: number): Float32Array {
+  return matrix.data.subarray(row * matrix.columns, (row + 1) * matrix.columns);
+}
+
+/** Length of a vector. */
+export function lengthOf(vector: Float32Array | Float64Array): number {
+  let sum = 0;
+  for (const value of vector) sum += value * value;
+  return Math.sqrt(sum);
+}
+
+/** The same direction with length 1; zeros stay zeros. */
+export function toUnitLength(vector: Float32Array): Float32Array {
+  const length = lengthOf(vector);
+  return length === 0 ? vector.slice() : vector.map((value) => value / length);
+}
+
+/** Calls `work` for every index, with a pause after every few so that the event loop turns. */
+export async function forEachRow(
+  count: number,
+  rowsPerSlice: number,
+  signal: AbortSignal | undefined,
+  work: (row: number) => void,
+): Promise<void> {
+  for (let start = 0; start < count; start += rowsPerSlice) {
+    throwIfAborted(signal);
+    for (let row = start; row < Math.min(start + rowsPerSlice, count); row++) work(row);
+    await setImmediate();
+  }
+}

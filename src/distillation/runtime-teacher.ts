@@ -1,0 +1,65 @@
+/** A teacher over a runtime: any embedding model that the runtime loads. */
+import type { Runtime } from "../create-runtime.ts";
+import { InferyardError } from "../errors.ts";
+import type { ModelHandle } from "../runtime/model-handle.ts";
+import { type Encoder, embedEncodings } from "../tasks/embed.ts";
+import { embedSettings, textSettings } from "../tasks/embed-settings.ts";
+import type { Teacher, TeacherCallOptions } from "./teacher.ts";
+
+/** Work is handed over in parts of this size, so that progress shows and cancelling is quick. */
+const partSize = 512;
+
+/** The handle stays the caller's: dispose it after. */
+export async function runtimeTeacher(runtime: Runtime, handle: ModelHandle): Promise<Teacher> {
+  const tokenizer = await runtime.tokenizer(handle);
+  const { manifest, inputs, outputs } = handle;
+  const encoder: Encoder = { manifest, tokenizer, inputs, outputs, run: handle.run.bind(handle), lanes: () => handle.lanes() };
+  const settings = embedSettings(manifest, { normalize: false });
+  const { prefix, suffix } = tokenizer.frame;
+  const dimensions = outputs.map(({ shape }) => shape.at(-1)).find((size) => typeof size === "number");
+  if (dimensions === undefined) {
+    throw new InferyardError("MODEL_UNSUPPORTED", `${handle.reference} does not say how long its vectors are`, {
+      remedy: "export it with a fixed last dimension",
+    });
+  }
+  return {
+    reference: handle.reference,
+    vocabulary: Array.from({ length: tokenizer.vocabularySize }, (_token, id) => tokenizer.tokenOf(id) ?? ""),
+    ...(tokenizer.unknownId === undefined ? {} : { unknownTokenId: tokenizer.unknownId }),
+    dimensions,
+    tokenizerPath: textSettings(manifest).tokenizerPath,
+    tokenize(text) {
+      const { ids } = tokenizer.encode(text, { maxTokens: Number.POSITIVE_INFINITY });
+      return ids.slice(prefix.length, ids.length - suffix.length);
+    },
+    embedTokenIds: (batch, options) =>
+      inParts(batch, options, async (part) => {
+        const encodings = part.map((ids) => {
+          const framed = [...prefix, ...ids, ...suffix];
+          return { ids: framed, truncated: false, tokens: framed.length, promptTokens: 0 };
+        });
+        return (await embedEncodings(encoder, encodings, settings, options.signal)).embeddings;
+      }),
+    embedTexts: (texts, options) =>
+      inParts(texts, options, async (part) => {
+        const { embeddings } = await runtime.embed(part, {
+          model: handle,
+          ...(options.signal === undefined ? {} : { signal: options.signal }),
+        });
+        return embeddings;
+      }),
+  };
+}
+
+async function inParts<Item>(
+  items: readonly Item[],
+  { onProgress }: TeacherCallOptions,
+  work: (part: readonly Item[]) => Promise<readonly Float32Array[]>,
+): Promise<Float32Array[]> {
+  const vectors: Float32Array[] = [];
+  for (let first = 0; first < items.length; first += partSize) {
+    vectors.push(...(await work(items.slice(first, first + partSize))));
+    onProgress?.(vectors.length, items.length);
+  }
+  return vectors;
+}

@@ -1,0 +1,72 @@
+/**
+ * Lets a program end in the middle of a run with its own exit code.
+ *
+ * A process that exits while another thread is inside a native engine is torn down under that engine and aborts (code 134). The gate
+ * is two words of shared memory: the worker raises BUSY around native calls, the main thread raises STOP when the process exits and
+ * waits, for a bounded time, until the worker is between calls; a worker that sees STOP never enters another one.
+ */
+
+const BUSY = 0;
+const STOP = 1;
+
+/** A run that takes longer than this at exit is given up on, and the process aborts as it would have. */
+const longestWaitMs = 10_000;
+
+/** The worker's side. */
+export class WorkerGate {
+  readonly #words: Int32Array;
+
+  constructor(memory: SharedArrayBuffer) {
+    this.#words = new Int32Array(memory);
+  }
+
+  /** Runs `work` as a call the process must not exit under. */
+  async guard<Result>(work: () => Promise<Result>): Promise<Result> {
+    Atomics.store(this.#words, BUSY, 1);
+    if (Atomics.load(this.#words, STOP) === 1) this.#park();
+    try {
+      return await work();
+    } finally {
+      this.#leave();
+      if (Atomics.load(this.#words, STOP) === 1) this.#park();
+    }
+  }
+
+  #leave(): void {
+    Atomics.store(this.#words, BUSY, 0);
+    Atomics.notify(this.#words, BUSY);
+  }
+
+  /** The process is exiting: stay out of native code for good. */
+  #park(): void {
+    this.#leave();
+    Atomics.wait(this.#words, STOP, 1);
+  }
+}
+
+/** The main thread's side: one exit listener for all workers of a host. */
+export class ExitGates {
+  readonly #gates = new Set<Int32Array>();
+  readonly #onExit = (): void => {
+    for (const words of this.#gates) Atomics.store(words, STOP, 1);
+    const deadline = performance.now() + longestWaitMs;
+    for (const words of this.#gates) {
+      const left = deadline - performance.now();
+      if (left > 0) Atomics.wait(words, BUSY, 1, left);
+    }
+  };
+
+  /** Memory for a new worker's gate. */
+  open(): SharedArrayBuffer {
+    if (this.#gates.size === 0) process.on("exit", this.#onExit);
+    const memory = new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT);
+    this.#gates.add(new Int32Array(memory));
+    return memory;
+  }
+
+  /** Forgets the gate of a worker that has ended. */
+  close(memory: SharedArrayBuffer): void {
+    for (const words of this.#gates) if (words.buffer === memory) this.#gates.delete(words);
+    if (this.#gates.size === 0) process.off("exit", this.#onExit);
+  }
+}

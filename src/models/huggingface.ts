@@ -1,0 +1,51 @@
+/** Folders as Hugging Face and sentence-transformers write them, read as they are. */
+import { basename } from "node:path";
+import type { Manifest, ManifestSelection, ModelProbe, Requirements } from "./manifest.ts";
+import { architectureOf, readLicense, tasksOf } from "./model-card.ts";
+import { type Folder, pathInside, readJsonObject, shownIn } from "./model-folder.ts";
+import { readModules } from "./modules.ts";
+import { type StatedText, readTextSettings } from "./text-settings.ts";
+import { type VariantFile, foundVariants } from "./variants.ts";
+import { findWeights } from "./weights.ts";
+
+/** What is known of a model from elsewhere; it wins over what the folder's files say. */
+export interface Stated {
+  readonly source: Manifest["source"];
+  readonly name?: string;
+  readonly tasks?: readonly string[];
+  readonly text?: StatedText;
+  readonly selection?: ManifestSelection;
+  readonly requirements?: Requirements;
+  readonly probe?: ModelProbe;
+  readonly license?: string;
+}
+
+/** The manifest of a folder. `variants` are those already known; left out, they are looked for. */
+export async function readHuggingFace(
+  folder: Folder,
+  stated: Stated = { source: "huggingface" },
+  variants?: readonly VariantFile[],
+): Promise<Manifest> {
+  const modules = await readModules(folder);
+  const modelPath = modules?.modelPath ?? "";
+  const inner: Folder = { path: pathInside(folder, modelPath, "modules.json"), shown: shownIn(folder, modelPath) };
+  const config = (await readJsonObject(inner, "config.json")) ?? {};
+  const isStatic = modules?.kind === "static" || config["model_type"] === "model2vec";
+  const files = variants ?? (await foundVariants(folder, await findWeights(folder, modelPath, isStatic), folder.shown));
+  const text = await readTextSettings(folder, inner, { modules, config, isStatic, stated: stated.text ?? {} });
+  const architecture = isStatic ? "StaticModel" : architectureOf(config);
+  const license = stated.license ?? (await readLicense(folder));
+  return {
+    reference: folder.shown,
+    name: stated.name ?? basename(folder.path),
+    directory: folder.path,
+    source: stated.source,
+    tasks: stated.tasks ?? tasksOf(config, isStatic || text?.pooling !== undefined),
+    variants: files.map((file) => ({ ...(architecture === undefined ? {} : { architecture }), ...file, config })),
+    selection: stated.selection ?? { backends: [], fallbacks: [] },
+    requirements: stated.requirements ?? {},
+    ...(text === undefined ? {} : { text }),
+    ...(stated.probe === undefined ? {} : { probe: stated.probe }),
+    ...(license === undefined ? {} : { license }),
+  };
+}

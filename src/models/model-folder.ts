@@ -1,0 +1,127 @@
+/** A folder a model lives in, and its files: every path in a message is the one the user would type. */
+import { open, readFile, stat } from "node:fs/promises";
+import { isAbsolute, join, normalize, sep } from "node:path";
+import { InferyardError, messageOf } from "../errors.ts";
+
+export interface Folder {
+  /** Absolute. */
+  readonly path: string;
+  /** As the user wrote it. */
+  readonly shown: string;
+}
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** A file of a folder, as the user would write it. */
+export function shownIn(folder: Folder, file: string): string {
+  if (file === "" || file === ".") return folder.shown;
+  return folder.shown.endsWith("/") || folder.shown.endsWith(sep) ? `${folder.shown}${file}` : `${folder.shown}/${file}`;
+}
+
+export function modelInvalid(message: string, remedy: string, cause?: unknown): InferyardError {
+  return new InferyardError("MODEL_INVALID", message, { remedy, ...(cause === undefined ? {} : { cause }) });
+}
+
+/** The absolute path of a file that another file names; MODEL_INVALID when it would lie outside the folder. */
+export function pathInside(folder: Folder, file: string, namedIn: string): string {
+  const clean = normalize(file);
+  if (isAbsolute(file) || /^[a-zA-Z]:/.test(file) || clean === ".." || clean.startsWith(`..${sep}`) || clean.startsWith("../")) {
+    throw modelInvalid(
+      `${namedIn} names "${file}", which lies outside the model's folder`,
+      "name a file of the folder itself, without ..",
+    );
+  }
+  return join(folder.path, clean);
+}
+
+/** Size in bytes of a file that must be there and hold something. `remedy` says what to do when it is missing. */
+export async function sizeOfFile(path: string, shown: string, remedy: string): Promise<number> {
+  const status = await statOf(path, shown);
+  if (status === undefined) throw modelInvalid(`${shown} is missing`, remedy);
+  if (status.isDirectory()) throw modelInvalid(`${shown} is a folder, and a file was expected`, remedy);
+  if (status.size === 0) throw modelInvalid(`${shown} is empty`, "download it again, or delete it if you do not need it");
+  if (status.size < longestPointer && (await isLfsPointer(path, shown))) {
+    throw modelInvalid(`${shown} is not the file itself but a Git LFS pointer to it`, "fetch it with: git lfs pull");
+  }
+  return status.size;
+}
+
+/** Whether the path is a file; false where there is nothing. */
+export async function isFile(path: string, shown: string): Promise<boolean> {
+  return (await statOf(path, shown))?.isFile() ?? false;
+}
+
+/** Undefined where there is nothing at the path. */
+export async function statOf(
+  path: string,
+  shown: string,
+): Promise<{ size: number; isFile(): boolean; isDirectory(): boolean } | undefined> {
+  try {
+    return await stat(path);
+  } catch (error) {
+    if (isAbsence(error)) return undefined;
+    throw unreadable(shown, error);
+  }
+}
+
+/** Pointer files have three short lines (https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md). */
+const longestPointer = 1024;
+
+async function isLfsPointer(path: string, shown: string): Promise<boolean> {
+  const start = Buffer.alloc(40);
+  try {
+    const file = await open(path);
+    try {
+      await file.read(start, 0, start.length, 0);
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    throw unreadable(shown, error);
+  }
+  return start.toString("latin1").startsWith("version https://git-lfs");
+}
+
+/** A JSON object of the folder; undefined where there is no such file. */
+export async function readJsonObject(folder: Folder, file: string): Promise<JsonObject | undefined> {
+  const value = await readJson(folder, file);
+  if (value === undefined || isJsonObject(value)) return value;
+  throw modelInvalid(`${shownIn(folder, file)} holds no JSON object`, "download this file of the model again");
+}
+
+/** Any JSON of the folder; undefined where there is no such file. */
+export async function readJson(folder: Folder, file: string): Promise<unknown> {
+  const shown = shownIn(folder, file);
+  let text: string;
+  try {
+    text = await readFile(join(folder.path, file), "utf8");
+  } catch (error) {
+    if (isAbsence(error)) return undefined;
+    throw unreadable(shown, error);
+  }
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw modelInvalid(`${shown} is not JSON: ${messageOf(error)}`, "download this file of the model again", error);
+  }
+}
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** For a file or folder that is there and refuses. */
+export function unreadable(shown: string, error: unknown): InferyardError {
+  const folder = (error as NodeJS.ErrnoException).code === "EISDIR";
+  const message = folder ? `${shown} is a folder, and a file was expected` : `${shown} cannot be read: ${messageOf(error)}`;
+  return modelInvalid(
+    message,
+    folder ? "put the file in its place" : "check the permissions of the file and of its folder",
+    error,
+  );
+}
+
+function isAbsence(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === "ENOENT" || code === "ENOTDIR";
+}

@@ -1,0 +1,75 @@
+/** The variants of a model: as inferyard.json states them, in its order, or as they are found in the folder. */
+import type { ModelFormat, Precision } from "../backend.ts";
+import type { DigestMemo } from "./digest.ts";
+import { digestOf } from "./digest.ts";
+import type { Variant } from "./manifest.ts";
+import { type Folder, modelInvalid, shownIn } from "./model-folder.ts";
+import { nameVariants } from "./variant-names.ts";
+import { type Weights, readWeights } from "./weights.ts";
+
+/** One file of weights as inferyard.json states it. */
+export interface StatedVariant {
+  readonly name: string;
+  /** Relative to the folder. */
+  readonly file: string;
+  /** Default: by extension. */
+  readonly format?: ModelFormat;
+  /** Default: what the file says. */
+  readonly precision?: Precision;
+  readonly sha256?: string;
+  /** Bytes of the file. */
+  readonly size?: number;
+  /** Default: what config.json says. */
+  readonly architecture?: string;
+  readonly aliases?: readonly string[];
+}
+
+export interface ReadOptions {
+  /** Hold files against the SHA-256 that inferyard.json states, which reads every byte. Default: false. */
+  readonly verify?: boolean;
+  /** Remembers digests. Default: none are remembered. */
+  readonly digests?: DigestMemo;
+}
+
+/** A variant but for its config.json. */
+export type VariantFile = Omit<Variant, "config">;
+
+/** Found files are named by their suffix and put in order of preference. `namedIn` is where their names come from, for messages. */
+export async function foundVariants(folder: Folder, files: readonly string[], namedIn: string): Promise<VariantFile[]> {
+  const found: Weights[] = [];
+  for (const file of files) found.push(await readWeights(folder, file, namedIn));
+  return nameVariants(found).map(({ file: _file, size: _size, ...variant }) => variant);
+}
+
+/** MODEL_INVALID when a file is not what is stated. */
+export async function statedVariants(folder: Folder, stated: readonly StatedVariant[], options: ReadOptions): Promise<VariantFile[]> {
+  const variants: VariantFile[] = [];
+  for (const { name, file, format, aliases = [], size, sha256, precision, architecture } of stated) {
+    const weights = await readWeights(folder, file, shownIn(folder, "inferyard.json"), format);
+    checkSize(folder, weights, size);
+    if (options.verify === true && sha256 !== undefined) await checkDigest(folder, weights, sha256, options.digests);
+    const { file: _file, size: _size, ...found } = weights;
+    variants.push({
+      name,
+      aliases,
+      ...found,
+      ...(precision === undefined ? {} : { precision }),
+      ...(sha256 === undefined ? {} : { sha256: sha256.toLowerCase() }),
+      ...(architecture === undefined ? {} : { architecture }),
+    });
+  }
+  return variants;
+}
+
+const remedy = "download the file again, or correct inferyard.json";
+
+function checkSize(folder: Folder, { file, size }: Weights, stated: number | undefined): void {
+  if (stated === undefined || stated === size) return;
+  throw modelInvalid(`${shownIn(folder, file)} has ${size} bytes, and inferyard.json says ${stated}`, remedy);
+}
+
+async function checkDigest(folder: Folder, weights: Weights, stated: string, memo: DigestMemo | undefined): Promise<void> {
+  const digest = await digestOf(weights, memo);
+  if (digest === stated.toLowerCase()) return;
+  throw modelInvalid(`${shownIn(folder, weights.file)} has the SHA-256 ${digest}, and inferyard.json says ${stated}`, remedy);
+}

@@ -1,0 +1,164 @@
+/** The load loop: candidates in order; load in the host, verify, stop at the first that holds, and record everything. */
+import type { Backend, LoadSettings, LoadedModel } from "../backend.ts";
+import { InferyardError, errorKinds, throwIfAborted } from "../errors.ts";
+import type { Host, HostName } from "../hosts/host.ts";
+import type { Manifest, Variant } from "../models/manifest.ts";
+import { type Candidate, type Decision, makeDecision } from "./decision.ts";
+import { noCandidateError } from "./refusal.ts";
+import { type LoadRequest, type OpenCandidate, type Selection, type SelectionFacts, select } from "./selection.ts";
+import { type Target, formatDevice, formatTarget } from "./target.ts";
+import { type AnswerCheck, verify } from "./verification.ts";
+import type { Wish } from "./wish.ts";
+
+/** What the loop needs from the runtime. */
+export interface LoadingContext {
+  readonly backends: readonly Backend[];
+  readonly hosts: Readonly<Record<HostName, Host>>;
+  /** Set by the user; left out, blocking backends get a worker and the others run inline. */
+  readonly host?: HostName;
+  /** Threads for an engine when the user set none, or the user's number clamped to the CPU quota. */
+  readonly threads: (wanted: number | undefined) => number;
+  readonly checkAnswers: AnswerCheck;
+  /** Hexadecimal sha256 of a variant's main file. */
+  readonly digestOf: (variant: Variant) => Promise<string>;
+}
+
+/** A verified model and how it came to be. */
+export interface Loaded {
+  readonly model: LoadedModel;
+  readonly manifest: Manifest;
+  readonly variant: Variant;
+  readonly target: Target;
+  readonly decision: Decision;
+  /** Loads the same variant on the same target once more, for runs side by side. */
+  copy(settings: LoadSettings, signal?: AbortSignal): Promise<LoadedModel>;
+}
+
+export async function loadFirst(
+  context: LoadingContext,
+  facts: SelectionFacts,
+  manifest: Manifest,
+  wish: Wish,
+  request: LoadRequest,
+  signal?: AbortSignal,
+): Promise<Loaded> {
+  const candidates: Candidate[] = [];
+  const failures: InferyardError[] = [];
+  let winner: { readonly candidate: OpenCandidate; readonly attempt: Attempt; readonly digest: string } | undefined;
+  for (const candidate of select(facts, manifest, wish, request)) {
+    if (candidate.verdict === "refused" || winner !== undefined) {
+      candidates.push(recordOf(candidate));
+      continue;
+    }
+    throwIfAborted(signal);
+    const started = performance.now();
+    const tried = await attempt(context, candidate, manifest, request.settings, signal);
+    const milliseconds = performance.now() - started;
+    if (tried.ok) {
+      candidates.push({
+        target: formatTarget(candidate.target),
+        verdict: "selected",
+        stage: "verify",
+        reason: candidate.reason,
+        milliseconds,
+      });
+      winner = { candidate, attempt: tried, digest: await tried.digest };
+    } else {
+      const { error, stage } = tried;
+      failures.push(error);
+      const remedy = error.remedy === undefined ? {} : { remedy: error.remedy };
+      candidates.push({
+        target: formatTarget(candidate.target),
+        verdict: "failed",
+        stage,
+        reason: error.message,
+        ...remedy,
+        milliseconds,
+      });
+    }
+  }
+  if (winner === undefined) {
+    throw noCandidateError(manifest, wish, makeDecision({ manifest, wish, candidates, selected: null }), failures);
+  }
+  const { target, variant } = winner.candidate;
+  const { model, evidence, host, copy } = winner.attempt;
+  const selected = {
+    target: formatTarget(target),
+    device: formatDevice(target.device),
+    library: model.library,
+    host: host.name,
+    evidence,
+  };
+  const decision = makeDecision({ manifest, wish, candidates, selected, variant, digest: `sha256:${winner.digest}` });
+  return { model, manifest, variant, target, decision, copy };
+}
+
+/** The candidates of a load that is not carried out: the first open one would run. */
+export function explainCandidates(selections: readonly Selection[]): Candidate[] {
+  const first = selections.find(({ verdict }) => verdict === "open");
+  return selections.map((selection) =>
+    selection === first ? { ...recordOf(selection), verdict: "would-run" } : recordOf(selection),
+  );
+}
+
+function recordOf(selection: Selection): Candidate {
+  if (selection.verdict === "refused") return selection;
+  return { target: formatTarget(selection.target), verdict: "not-tried", stage: "load", reason: selection.reason };
+}
+
+interface Attempt {
+  readonly ok: true;
+  readonly model: LoadedModel;
+  readonly evidence: readonly string[];
+  readonly host: Host;
+  readonly digest: Promise<string>;
+  copy(settings: LoadSettings, signal?: AbortSignal): Promise<LoadedModel>;
+}
+
+interface FailedAttempt {
+  readonly ok: false;
+  readonly stage: "load" | "verify";
+  readonly error: InferyardError;
+}
+
+async function attempt(
+  context: LoadingContext,
+  { target, variant }: OpenCandidate,
+  manifest: Manifest,
+  settings: LoadSettings,
+  signal: AbortSignal | undefined,
+): Promise<Attempt | FailedAttempt> {
+  const backend = context.backends.find(({ name }) => name === target.backend);
+  if (backend === undefined)
+    throw new InferyardError("CONTRACT_VIOLATION", `selection chose "${target.backend}", which is not registered`);
+  const capabilities = backend.capabilities(target.device);
+  const host = hostFor(context, backend, capabilities.blocking);
+  const copy = (wanted: LoadSettings, copySignal?: AbortSignal): Promise<LoadedModel> => {
+    const threads = capabilities.options.includes("threads") ? { threads: context.threads(wanted.threads) } : {};
+    return host.load(backend, variant, target.device, {
+      ...wanted,
+      ...threads,
+      ...(copySignal === undefined ? {} : { signal: copySignal }),
+    });
+  };
+  const digest = variant.sha256 === undefined ? context.digestOf(variant) : Promise.resolve(variant.sha256);
+  digest.catch(() => {}); // awaited by the winner; a loser's file may be unreadable without it mattering
+  let model: LoadedModel | undefined;
+  try {
+    model = await copy(settings, signal);
+    const evidence = await verify(model, manifest, context.checkAnswers, signal);
+    return { ok: true, model, evidence, host, digest, copy };
+  } catch (error) {
+    const stage = model === undefined ? "load" : "verify";
+    await model?.dispose();
+    if (error instanceof InferyardError && (errorKinds[error.code].tryNext || (stage === "verify" && error.code !== "ABORTED"))) {
+      return { ok: false, stage, error };
+    }
+    throw error;
+  }
+}
+
+/** A backend without an entry cannot be put on a worker: it runs inline, unless the user demanded a worker. */
+function hostFor(context: LoadingContext, backend: Backend, blocking: boolean): Host {
+  return context.hosts[context.host ?? (blocking && backend.entry !== undefined ? "worker" : "inline")];
+}

@@ -1,0 +1,74 @@
+/** One user's hold on a loaded model. */
+import type { LoadedModel, RunOptions } from "../backend.ts";
+import { InferyardError } from "../errors.ts";
+import type { Manifest } from "../models/manifest.ts";
+import type { TensorInfo, TensorMap } from "../tensor.ts";
+import type { Decision } from "./decision.ts";
+import type { Lease } from "./residency.ts";
+import type { ResidentModel } from "./resident-model.ts";
+import { formatTarget } from "./target.ts";
+
+export class ModelHandle {
+  /** As it was loaded. */
+  readonly reference: string;
+  readonly #lease: Lease<ResidentModel>;
+  #released = false;
+
+  constructor(reference: string, lease: Lease<ResidentModel>) {
+    this.reference = reference;
+    this.#lease = lease;
+  }
+
+  get manifest(): Manifest {
+    return this.#resident.loaded.manifest;
+  }
+
+  /** Where it runs now, for example "onnx:cpu". */
+  get target(): string {
+    return formatTarget(this.#resident.loaded.target);
+  }
+
+  /** Why it runs there. */
+  get decision(): Decision {
+    return this.#resident.loaded.decision;
+  }
+
+  get inputs(): readonly TensorInfo[] {
+    return this.#resident.loaded.model.inputs;
+  }
+
+  get outputs(): readonly TensorInfo[] {
+    return this.#resident.loaded.model.outputs;
+  }
+
+  /** Memory of the first copy; see `TensorModel.memory`. */
+  get memory(): LoadedModel["memory"] {
+    return this.#resident.loaded.model.memory;
+  }
+
+  /** Runs the model on raw tensors. */
+  run(inputs: TensorMap, options: RunOptions = {}): Promise<TensorMap> {
+    return this.#resident.run(inputs, options);
+  }
+
+  /** Models for bulk work, to be used side by side. */
+  lanes(): Promise<readonly Pick<LoadedModel, "run">[]> {
+    return this.#resident.lanes();
+  }
+
+  /** Gives the hold back. The model itself stays for `keepAlive`, so that the next load is quick. */
+  async dispose(): Promise<void> {
+    this.#released = true;
+    this.#lease.release();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.dispose();
+  }
+
+  get #resident(): ResidentModel {
+    if (this.#released)
+      throw new InferyardError("DISPOSED", `this handle on ${this.reference} was disposed`, { remedy: "load it again" });
+    return this.#lease.item;
+  }
+}

@@ -1,0 +1,52 @@
+/** The one error of a load that found no home: every candidate with its reason, and what would mend it. */
+import { type ErrorCode, InferyardError } from "../errors.ts";
+import type { Manifest } from "../models/manifest.ts";
+import type { Candidate, Decision } from "./decision.ts";
+import type { Wish } from "./wish.ts";
+
+export function noCandidateError(
+  manifest: Manifest,
+  wish: Wish,
+  decision: Decision,
+  failures: readonly InferyardError[],
+): InferyardError {
+  const { candidates } = decision;
+  const considered = candidates.filter((candidate) => candidate.stage !== "wish");
+  const listed = considered.length > 0 ? considered : candidates;
+  const [only] = listed;
+  const headline =
+    listed.length === 1 && only !== undefined
+      ? `${only.target} cannot run ${manifest.name}`
+      : `no backend on this machine can run ${manifest.name}`;
+  const lines = listed.length === 1 && only !== undefined ? [`${only.stage}: ${only.reason}`] : table(listed);
+  return new InferyardError(codeFor(listed, failures), [headline, ...lines.map((line) => `  ${line}`)].join("\n"), {
+    data: { decision },
+    ...remedyFor(wish, listed),
+    ...(failures[0] === undefined ? {} : { cause: failures[0] }),
+  });
+}
+
+/** When every backend that tried says the same of the model itself, that is what the user should hear. */
+function codeFor(listed: readonly Candidate[], failures: readonly InferyardError[]): ErrorCode {
+  const codes = new Set(failures.map((failure) => failure.code));
+  const [code] = codes;
+  if (codes.size === 1 && (code === "MODEL_INVALID" || code === "MODEL_UNSUPPORTED" || code === "OUT_OF_MEMORY")) return code;
+  return listed.length === 1 ? "BACKEND_UNAVAILABLE" : "NO_BACKEND";
+}
+
+function table(candidates: readonly Candidate[]): string[] {
+  const width = Math.max(...candidates.map(({ target }) => target.length));
+  return candidates.map(({ target, stage, reason, remedy }) => {
+    const mend = remedy === undefined ? "" : `  (${remedy})`;
+    return `${target.padEnd(width)}  ${stage}: ${reason}${mend}`;
+  });
+}
+
+function remedyFor(wish: Wish, listed: readonly Candidate[]): { remedy?: string } {
+  const remedies = [...new Set(listed.flatMap(({ remedy }) => (remedy === undefined ? [] : [remedy])))];
+  if (wish.required.length > 0) {
+    const asked = listed.map(({ target }) => target).join(",");
+    remedies.push(`you required this target, so nothing else was tried; --prefer ${asked} would fall back to another`);
+  }
+  return remedies.length === 0 ? {} : { remedy: remedies.join("; ") };
+}

@@ -1,0 +1,81 @@
+/** Proof that a loaded model runs: a probe input goes through, the answer is finite, the known answers hold, the engine says where. */
+import type { LoadedModel, TensorInfo, TensorMap } from "../backend.ts";
+import { InferyardError } from "../errors.ts";
+import type { Manifest } from "../models/manifest.ts";
+import { firstNonFinite, zeros } from "../tensor.ts";
+
+/**
+ * Checks a model against the known answers of its manifest and says what it found, or undefined where there are none.
+ * Comes from the tasks, which know how text becomes tensors. Throws VERIFICATION_FAILED.
+ */
+export type AnswerCheck = (model: LoadedModel, manifest: Manifest, signal?: AbortSignal) => Promise<string | undefined>;
+
+/** Sentences for the decision's `evidence`. Throws VERIFICATION_FAILED. */
+export async function verify(
+  model: LoadedModel,
+  manifest: Manifest,
+  checkAnswers: AnswerCheck,
+  signal?: AbortSignal,
+): Promise<readonly string[]> {
+  const evidence = [];
+  const inputs = manifest.probe?.kind === "tensors" ? manifest.probe.inputs : probeInputs(model.inputs);
+  if (inputs === undefined) {
+    evidence.push("not run yet: the sizes of this model's inputs are free, and its manifest names no probe");
+  } else {
+    const outputs = await model.run(inputs, signal === undefined ? {} : { signal });
+    refuseNonFinite(outputs);
+    evidence.push("a probe input ran, and its output is finite");
+  }
+  const answers = await checkAnswers(model, manifest, signal);
+  if (answers !== undefined) evidence.push(answers);
+  return [...evidence, ...(await model.evidence())];
+}
+
+function refuseNonFinite(outputs: TensorMap): void {
+  for (const [name, tensor] of Object.entries(outputs)) {
+    const place = firstNonFinite(tensor);
+    if (place === -1) continue;
+    throw new InferyardError(
+      "VERIFICATION_FAILED",
+      `a probe input gave a value that is not a number in output "${name}", element ${place}`,
+      {
+        remedy: "try another variant or backend",
+      },
+    );
+  }
+}
+
+/** Free dimensions by the names that exports give them. */
+const sequenceLength = 8;
+const freeSizes: readonly { readonly pattern: RegExp; readonly size: number }[] = [
+  { pattern: /^(batch|batch_size|n|b)$/i, size: 1 },
+  { pattern: /seq|length/i, size: sequenceLength },
+];
+const tokenInputs: ReadonlySet<string> = new Set(["input_ids", "attention_mask", "token_type_ids", "position_ids"]);
+
+/**
+ * Inputs for a model that names no probe: zeros in every input, ones in attention masks. undefined where a size is free and its name says
+ * nothing, since a made-up size could be refused by a sound model.
+ */
+export function probeInputs(inputs: readonly TensorInfo[]): TensorMap | undefined {
+  const entries: [string, TensorMap[string]][] = [];
+  for (const input of inputs) {
+    const shape = input.shape.map((dimension, axis) => sizeOf(dimension, axis, input));
+    if (!shape.every((size) => size !== undefined)) return undefined;
+    const tensor = zeros(input.dataType, shape);
+    if (input.name === "attention_mask") fillWithOnes(tensor.data);
+    entries.push([input.name, tensor]);
+  }
+  return Object.fromEntries(entries);
+}
+
+function sizeOf(dimension: number | string, axis: number, input: TensorInfo): number | undefined {
+  if (typeof dimension === "number") return dimension;
+  if (tokenInputs.has(input.name) && input.shape.length === 2) return axis === 0 ? 1 : sequenceLength;
+  return freeSizes.find(({ pattern }) => pattern.test(dimension))?.size;
+}
+
+function fillWithOnes(data: TensorMap[string]["data"]): void {
+  if (data instanceof BigInt64Array || data instanceof BigUint64Array) data.fill(1n);
+  else if (ArrayBuffer.isView(data)) data.fill(1);
+}

@@ -1,0 +1,91 @@
+/** What one embedding call asks for, checked against the model: defaults come from the model's own files, never from a guess. */
+import { InferyardError } from "../errors.ts";
+import type { Manifest, Pooling, TextSettings } from "../models/manifest.ts";
+import { nearest } from "../models/nearest.ts";
+
+export interface EmbedOptions {
+  /** How token vectors become one. Default: what the model's files say; "none" gives every token's vector. */
+  readonly pooling?: Pooling;
+  /** Scale vectors to unit length. Default: what the model's files say. */
+  readonly normalize?: boolean;
+  /** "query", "document" or another of the model's prompts, put before every text. Default: the model's default prompt, if it has one. */
+  readonly prompt?: string;
+  /** Keep only the first dimensions (for models trained so: Matryoshka), scaled to unit length again where vectors are. Default: all. */
+  readonly dimensions?: number;
+  /** Longest text in tokens, special tokens included; never above the model's own limit. Default: the model's own limit. */
+  readonly maxTokens?: number;
+  /** What to do with longer texts: "cut" them, or refuse them with INPUT_TOO_LONG. Default: "cut". */
+  readonly truncate?: "cut" | "error";
+  /** Padded tokens in one batch. Default: 512. */
+  readonly batchTokens?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** The call's settings, every default filled in. */
+export interface EmbedSettings {
+  readonly pooling: Pooling | undefined;
+  readonly poolPrompt: boolean;
+  readonly normalize: boolean;
+  readonly promptText: string;
+  readonly dimensions: number | undefined;
+  readonly maxTokens: number;
+  readonly truncate: "cut" | "error";
+  readonly batchTokens: number;
+}
+
+export const poolings: readonly Pooling[] = ["mean", "cls", "max", "last", "none"];
+const defaultBatchTokens = 512;
+
+export function embedSettings(manifest: Manifest, options: EmbedOptions): EmbedSettings {
+  const text = textSettings(manifest);
+  const { pooling = text.pooling, truncate = "cut", batchTokens = defaultBatchTokens } = options;
+  if (pooling !== undefined && !poolings.includes(pooling)) {
+    throw new InferyardError("INPUT_INVALID", `"${String(pooling)}" is not a pooling`, {
+      remedy: `choose one of ${poolings.join(", ")}`,
+    });
+  }
+  for (const key of ["dimensions", "maxTokens", "batchTokens"] as const) refuseNonPositive(key, options[key]);
+  return {
+    pooling,
+    poolPrompt: text.poolPrompt,
+    normalize: pooling !== "none" && (options.normalize ?? text.normalize),
+    promptText: promptText(manifest.name, text, options.prompt),
+    dimensions: options.dimensions,
+    maxTokens: Math.min(options.maxTokens ?? Number.POSITIVE_INFINITY, text.maxTokens ?? Number.POSITIVE_INFINITY),
+    truncate,
+    batchTokens,
+  };
+}
+
+/** The model's text settings; MODEL_UNSUPPORTED for a model without a tokenizer. */
+export function textSettings(manifest: Manifest): TextSettings {
+  if (manifest.text !== undefined) return manifest.text;
+  throw new InferyardError("MODEL_UNSUPPORTED", `${manifest.name} has no tokenizer, so it cannot take text`, {
+    remedy: "put the model's tokenizer.json beside it, or run it on tensors with `handle.run`",
+  });
+}
+
+/** sentence-transformers looks for a document prompt under these names, in this order. */
+const documentNames = ["document", "passage", "corpus"];
+
+function promptText(model: string, text: TextSettings, asked: string | undefined): string {
+  if (asked === undefined) return text.defaultPrompt === undefined ? "" : (text.prompts[text.defaultPrompt] ?? "");
+  const names = asked === "document" ? documentNames : [asked];
+  const name = names.find((candidate) => Object.hasOwn(text.prompts, candidate));
+  if (name !== undefined) return text.prompts[name] ?? "";
+  const known = Object.keys(text.prompts);
+  if (known.length === 0) {
+    throw new InferyardError("INPUT_INVALID", `${model} has no prompts, so not "${asked}" either`, {
+      remedy: "leave the prompt out",
+    });
+  }
+  const guess = nearest(asked, known);
+  throw new InferyardError("INPUT_INVALID", `${model} has no prompt "${asked}"`, {
+    remedy: guess === undefined ? `choose one of ${known.join(", ")}` : `did you mean "${guess}"? It has ${known.join(", ")}`,
+  });
+}
+
+function refuseNonPositive(key: string, value: number | undefined): void {
+  if (value === undefined || (Number.isSafeInteger(value) && value > 0)) return;
+  throw new InferyardError("INPUT_INVALID", `${key} is ${value}, and must be a whole number above 0`);
+}

@@ -1,0 +1,113 @@
+/** A backend that does what a test says and records its calls: for tests of selection and loading, at the contract's edge only. */
+import type {
+  Availability,
+  Backend,
+  Capabilities,
+  Device,
+  LoadOptions,
+  LoadedModel,
+  MachineFacts,
+  ModelFiles,
+  RunOptions,
+} from "../backend.ts";
+import { InferyardError, throwIfAborted } from "../errors.ts";
+import { type TensorInfo, type TensorMap, checkInputs } from "../tensor.ts";
+
+export interface ScriptedBackendOptions {
+  /** Default: one present and available CPU. */
+  readonly availability?: Availability;
+  /** Merged over: any ONNX, every precision, every option, not blocking. */
+  readonly capabilities?: Partial<Capabilities>;
+  /** Throws, or returns when the load may succeed. Default: it succeeds. */
+  readonly onLoad?: (model: ModelFiles, device: Device, options: LoadOptions) => void | Promise<void>;
+  /** The outputs of a run. Default: y = x + 1. */
+  readonly onRun?: (inputs: TensorMap) => TensorMap | Promise<TensorMap>;
+  readonly evidence?: readonly string[];
+}
+
+export interface ScriptedBackend extends Backend {
+  /** What was called, in order: "probe", "load cpu", "run", "dispose model", "dispose". */
+  readonly calls: string[];
+}
+
+const vector: readonly TensorInfo[] = [{ name: "x", dataType: "float32", shape: [2] }];
+
+export function scriptedBackend(name: string, script: ScriptedBackendOptions = {}): ScriptedBackend {
+  const calls: string[] = [];
+  const present: Availability = {
+    present: true,
+    library: { name, version: "1.0.0" },
+    devices: [{ device: { type: "cpu", index: 0 }, available: true, reason: "scripted", milliseconds: 0 }],
+  };
+  return {
+    name,
+    contractVersion: 1,
+    calls,
+    async probe() {
+      calls.push("probe");
+      return script.availability ?? present;
+    },
+    capabilities: () => ({
+      formats: { onnx: "any" },
+      precisions: ["fp32", "fp16", "bf16", "int8", "int4"],
+      options: ["threads", "graphOptimization"],
+      blocking: false,
+      ...script.capabilities,
+    }),
+    async load(model, device, options) {
+      throwIfAborted(options.signal);
+      calls.push(`load ${device.type}`);
+      await script.onLoad?.(model, device, options);
+      return scriptedModel(name, script, calls);
+    },
+    async dispose() {
+      calls.push("dispose");
+    },
+  };
+}
+
+function scriptedModel(name: string, script: ScriptedBackendOptions, calls: string[]): LoadedModel {
+  let disposed = false;
+  return {
+    kind: "tensor",
+    inputs: vector,
+    outputs: [{ name: "y", dataType: "float32", shape: [2] }],
+    library: { name, version: "1.0.0" },
+    memory: { bytes: 8, measure: "allocated" },
+    async run(inputs, options: RunOptions = {}) {
+      if (disposed) throw new InferyardError("DISPOSED", "this scripted model was disposed");
+      throwIfAborted(options.signal);
+      checkInputs(vector, inputs);
+      calls.push("run");
+      return (
+        script.onRun?.(inputs) ?? {
+          y: { dataType: "float32", shape: [2], data: Float32Array.from(inputs["x"]?.data as Float32Array, (x) => x + 1) },
+        }
+      );
+    },
+    evidence: async () => script.evidence ?? ["the script says so"],
+    async dispose() {
+      if (!disposed) calls.push("dispose model");
+      disposed = true;
+    },
+  };
+}
+
+/** Facts of a plain machine: two cores, 8 GB, no accelerator. */
+export function scriptedMachine(over: Partial<MachineFacts> = {}): MachineFacts {
+  const source = "scripted";
+  return {
+    platform: process.platform,
+    architecture: process.arch,
+    cpu: {
+      model: { value: "scripted processor", source },
+      features: { value: [], source },
+      cores: { value: 2, source },
+      quota: { value: 2, source },
+    },
+    memory: { total: { value: 8e9, source }, available: { value: 6e9, source } },
+    accelerators: [],
+    absent: { cuda: "no NVIDIA driver on this machine (libcuda.so.1 not found)" },
+    ...over,
+  };
+}

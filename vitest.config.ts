@@ -1,0 +1,22 @@
+import { configDefaults, defineConfig } from "vitest/config";
+
+// oxlint-disable-next-line import/no-default-export -- vitest asks for it
+export default defineConfig({
+  test: {
+    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+    exclude: [...configDefaults.exclude, "dist/**", "bench/**"],
+    pool: "forks",
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    reporters: process.env["CI"] === undefined ? ["default"] : ["default", ["json", { outputFile: "coverage/report.json" }]],
+    coverage: {
+      provider: "v8",
+      include: ["src/runtime/**/*.ts"],
+      exclude: ["**/*.test.ts"],
+      reporter: ["text-summary", "json-summary"],
+      thresholds: {
+        "src/runtime/{selection,order,requirements,decision,loading,verification,refusal,wish,target,residency}.ts": { branches: 95, functions: 95, lines: 95 },
+      },
+    },
+  },
+});
