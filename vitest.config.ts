@@ -1,7 +1,6 @@
-import { configDefaults, defineConfig } from "vitest/config";
+import { type ViteUserConfig, configDefaults, defineConfig } from "vitest/config";
 
-// oxlint-disable-next-line import/no-default-export -- vitest asks for it
-export default defineConfig({
+const config: ViteUserConfig = defineConfig({
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     exclude: [...configDefaults.exclude, "dist/**", "bench/**"],
@@ -20,3 +19,6 @@ export default defineConfig({
     },
   },
 });
+
+// oxlint-disable-next-line import/no-default-export -- vitest asks for it
+export default config;

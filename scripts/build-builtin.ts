@@ -78,16 +78,15 @@ say(`${files.map((file, index) => `${file} ${sizes[index]}`).join(", ")}: ${size
 if (size > largestSize) throw new Error(`${flags.output} has ${size} bytes, and at most ${largestSize} are allowed`);
 
 /** Cosines of the pairs against the scores people gave. */
-function evaluate({ tokenize, unknownTokenId }: Teacher, rows: Matrix, pairs: readonly Pair[]): number {
+function evaluate(teacher: Teacher, rows: Matrix, pairs: readonly Pair[]): number {
   const embed = (text: string): Float64Array => {
     const sum = new Float64Array(rows.columns);
-    for (const id of tokenize(text)) {
-      if (id === unknownTokenId) continue;
+    for (const id of teacher.tokenize(text)) {
+      if (id === teacher.unknownTokenId) continue;
       for (let i = 0; i < sum.length; i++) sum[i] = (sum[i] ?? 0) + (rows.data[id * sum.length + i] ?? 0);
     }
     return sum;
   };
-  const dot = (x: Float64Array, y: Float64Array): number => x.reduce((sum, value, index) => sum + value * (y[index] ?? 0), 0);
   const cosines = pairs.map(({ a, b }) => {
     const [x, y] = [embed(a), embed(b)];
     return dot(x, y) / Math.sqrt(dot(x, x) * dot(y, y));
@@ -96,6 +95,10 @@ function evaluate({ tokenize, unknownTokenId }: Teacher, rows: Matrix, pairs: re
     cosines,
     pairs.map(({ score }) => score),
   );
+}
+
+function dot(x: Float64Array, y: Float64Array): number {
+  return x.reduce((sum, value, index) => sum + value * (y[index] ?? 0), 0);
 }
 
 /** A line for each stage, and one every ten seconds within it. */

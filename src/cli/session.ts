@@ -84,15 +84,16 @@ export async function openSession(
   flags: Readonly<Record<string, unknown>>,
   model?: string,
 ): Promise<Session> {
-  const { values } = await effectiveSettings(terminal, flags);
+  const { values, origins } = await effectiveSettings(terminal, flags);
   const { model: defaultModel = "builtin", variant: _variant, batchTokens: _batchTokens, ...settings } = values;
   const { quiet } = flags as GlobalFlags;
   const onEvent = (event: RuntimeEvent): void => {
     if (event.type === "failover" && quiet !== true)
       writeLine(terminal.stderr, `inferyard: ${event.from} failed (${event.reason}); trying the next target`);
   };
-  const defined = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
-  return { runtime: await createRuntime({ ...defined, onEvent }), settings: values, model: model ?? defaultModel };
+  // A default is not passed on: the runtime has it too, and tells what was chosen from what was not.
+  const chosen = Object.fromEntries(Object.entries(settings).filter(([name]) => origins[name as SettingName] !== "default"));
+  return { runtime: await createRuntime({ ...chosen, onEvent }), settings: values, model: model ?? defaultModel };
 }
 
 /** Runs work; when it takes longer than half a second and a person is watching, a line says what is going on, and goes away. */

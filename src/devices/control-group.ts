@@ -127,7 +127,7 @@ function findMount(mounts: string, type: string, option: string | undefined): { 
 /** A container may have its own group mounted as the top while the path still counts from the host's. */
 function levels(mount: { root: string; at: string }, path: string): readonly string[] {
   const below = mount.root === "/" ? path : path.startsWith(`${mount.root}/`) ? path.slice(mount.root.length) : "/";
-  const names = below.includes("/..") ? [] : below.split("/").filter((name) => name !== "");
+  const names = below.split("/").filter((name) => name !== "");
   return [...names.keys()]
     .map((count) => [mount.at, ...names.slice(0, count + 1)].join("/"))
     .reverse()

@@ -82,6 +82,16 @@ describe("cores and quota", () => {
     expect(quota.source).toContain("/sys/fs/cgroup/team.slice/team-models.slice/cpu.max");
   });
 
+  it("finds a quota on a group inside the container, whose path counts from the host's root", async () => {
+    const files = {
+      ...version1Container.files,
+      "/proc/self/cgroup": "4:cpu,cpuacct:/docker/0123abcd/worker\n",
+      "/sys/fs/cgroup/cpu,cpuacct/worker/cpu.cfs_quota_us": "120000\n",
+      "/sys/fs/cgroup/cpu,cpuacct/worker/cpu.cfs_period_us": "100000\n",
+    };
+    expect((await read({ ...version1Container, files })).quota.value).toBe(1.2);
+  });
+
   it("takes the tightest of several levels", async () => {
     const files = { ...version2Nested.files, "/sys/fs/cgroup/team.slice/cpu.max": "250000 100000\n" };
     expect((await read({ ...version2Nested, files })).quota.value).toBe(2.5);

@@ -19,6 +19,11 @@ const withVisible = (recording: Recording, list: string): Recording => ({
 });
 const failing = (reason: string): Output => ({ ok: false, stdout: "", reason });
 
+async function sourceOfFirst(environment: Record<string, string>): Promise<string | undefined> {
+  const finding = await probe({ ...twoGpuBox, environment: { PATH: "/usr/bin", ...environment } });
+  return "devices" in finding ? finding.devices[0]?.source : undefined;
+}
+
 async function names(recording: Recording): Promise<readonly string[]> {
   const finding = await probe(recording);
   return "absent" in finding ? [finding.absent] : finding.devices.map(({ device, name }) => `${device.index} ${name}`);
@@ -60,12 +65,8 @@ describe("probeCuda finds devices", () => {
   });
 
   it("warns that CUDA may number different cards otherwise, unless it was told not to", async () => {
-    const source = async (environment: Record<string, string>) => {
-      const finding = await probe({ ...twoGpuBox, environment: { PATH: "/usr/bin", ...environment } });
-      return "devices" in finding ? finding.devices[0]?.source : undefined;
-    };
-    expect(await source({})).toContain("CUDA_DEVICE_ORDER=PCI_BUS_ID");
-    expect(await source({ CUDA_DEVICE_ORDER: "PCI_BUS_ID" })).toBe("nvidia-smi");
+    expect(await sourceOfFirst({})).toContain("CUDA_DEVICE_ORDER=PCI_BUS_ID");
+    expect(await sourceOfFirst({ CUDA_DEVICE_ORDER: "PCI_BUS_ID" })).toBe("nvidia-smi");
   });
 
   it("leaves out memory that the driver does not know, as on chips that share the machine's", async () => {

@@ -49,8 +49,37 @@ const defaultTimeoutMs = 2000;
 const graceMs = 100;
 
 /** Reads the facts of this machine now. Prints nothing, and throws nothing but ABORTED. */
-export async function readMachine(options: MachineOptions = {}): Promise<MachineFacts> {
-  throwIfAborted(options.signal);
+export function readMachine(options: MachineOptions = {}): Promise<MachineFacts> {
+  return unlessAborted(options.signal, () => readEverything(options));
+}
+
+/** Bytes this process may still take, read anew at every call: unlike the other facts, this one changes all the time. */
+export function readAvailableMemory(options: MachineOptions = {}): Promise<Fact<number>> {
+  const sources = readingOnce(options.sources ?? nodeSources());
+  return unlessAborted(
+    options.signal,
+    async () => (await withinTime(options, sources, readMemory, () => memoryFigures(sources))).available,
+  );
+}
+
+/** A reader for the whole life of a process. A reading that fails is not remembered. */
+export function createMachineReader(options: MachineOptions = {}): MachineReader {
+  let reading: Promise<MachineFacts> | undefined;
+  return {
+    read({ again = false } = {}) {
+      if (reading === undefined || again) {
+        const started = readMachine(options).catch((error: unknown) => {
+          if (reading === started) reading = undefined;
+          throw error;
+        });
+        reading = started;
+      }
+      return reading;
+    },
+  };
+}
+
+async function readEverything(options: MachineOptions): Promise<MachineFacts> {
   const sources = readingOnce(options.sources ?? nodeSources());
   const [cpu, memory, findings] = await Promise.all([
     withinTime(options, sources, readCpu, (reason) => cpuFigures(sources, reason)),
@@ -71,32 +100,8 @@ export async function readMachine(options: MachineOptions = {}): Promise<Machine
   return { platform: sources.platform, architecture: sources.architecture, cpu, memory, accelerators, absent: reasons };
 }
 
-/** Bytes this process may still take, read anew at every call: unlike the other facts, this one changes all the time. */
-export async function readAvailableMemory(options: MachineOptions = {}): Promise<Fact<number>> {
-  throwIfAborted(options.signal);
-  const sources = readingOnce(options.sources ?? nodeSources());
-  return (await withinTime(options, sources, readMemory, () => memoryFigures(sources))).available;
-}
-
-/** A reader for the whole life of a process. A reading that fails is not remembered. */
-export function createMachineReader(options: MachineOptions = {}): MachineReader {
-  let reading: Promise<MachineFacts> | undefined;
-  return {
-    read({ again = false } = {}) {
-      if (reading === undefined || again) {
-        const started = readMachine(options).catch((error: unknown) => {
-          if (reading === started) reading = undefined;
-          throw error;
-        });
-        reading = started;
-      }
-      return reading;
-    },
-  };
-}
-
 /** Gives one reader its time: its programs are killed when that is up, and what it could not find out is said in `late`. */
-function withinTime<Answer>(
+async function withinTime<Answer>(
   options: MachineOptions,
   sources: MachineSources,
   read: (limitedSources: MachineSources) => Promise<Answer>,
@@ -104,26 +109,34 @@ function withinTime<Answer>(
 ): Promise<Answer> {
   const { signal, timeoutMs = defaultTimeoutMs } = options;
   const reason = `no answer within ${timeoutMs} ms`;
-  return new Promise((resolve, reject) => {
-    const stop = new AbortController();
-    const abort = (): void => {
-      if (signal === undefined) return;
-      stop.abort(signal.reason);
-      finish(() => reject(abortError(signal)));
-    };
-    let timer = setTimeout(() => {
-      stop.abort(new Error(reason));
-      timer = setTimeout(() => finish(() => resolve(late(reason))), graceMs);
+  const timeUp = new AbortController();
+  // Joined signals add no listener to the caller's: Node.js prints a warning about the eleventh.
+  const stop = AbortSignal.any(signal === undefined ? [timeUp.signal] : [timeUp.signal, signal]);
+  let timer: NodeJS.Timeout | undefined;
+  const overdue = new Promise<Answer>((resolve) => {
+    timer = setTimeout(() => {
+      timeUp.abort(new Error(reason));
+      timer = setTimeout(() => resolve(late(reason)), graceMs);
     }, timeoutMs);
-    const finish = (settle: () => void): void => {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", abort);
-      settle();
-    };
-    signal?.addEventListener("abort", abort, { once: true });
-    read(stoppedBy(sources, stop.signal)).then(
-      (answer) => finish(() => resolve(answer)),
-      (error: unknown) => finish(() => reject(error)),
-    );
   });
+  try {
+    return await Promise.race([read(stoppedBy(sources, stop)), overdue]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Gives up on the work as soon as the caller does. */
+async function unlessAborted<Answer>(signal: AbortSignal | undefined, work: () => Promise<Answer>): Promise<Answer> {
+  throwIfAborted(signal);
+  if (signal === undefined) return work();
+  const listening = new AbortController();
+  const aborted = new Promise<never>((_resolve, reject) => {
+    signal.addEventListener("abort", () => reject(abortError(signal)), { once: true, signal: listening.signal });
+  });
+  try {
+    return await Promise.race([work(), aborted]);
+  } finally {
+    listening.abort();
+  }
 }

@@ -3,10 +3,10 @@ import { probeOpenVino } from "./openvino.ts";
 import { noGpu } from "./recorded/no-gpu.ts";
 import { loaderCache, recordedSources } from "./recorded/recording.ts";
 
+const cached = (path: string) => probeOpenVino(recordedSources({ ...noGpu, files: { "/etc/ld.so.cache": loaderCache(path) } }));
+
 describe("probeOpenVino", () => {
   it("finds the runtime under its versioned name, and no library of a similar name", async () => {
-    const cached = (path: string) =>
-      probeOpenVino(recordedSources({ ...noGpu, files: { "/etc/ld.so.cache": loaderCache(path) } }));
     expect(await cached("/usr/lib/x86_64-linux-gnu/libopenvino.so.2541")).toEqual({
       devices: [expect.objectContaining({ source: "/usr/lib/x86_64-linux-gnu/libopenvino.so.2541" })],
     });

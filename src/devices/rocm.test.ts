@@ -39,7 +39,7 @@ describe("probeRocm", () => {
     [100300, "gfx1030"],
   ])("writes target version %i as %s, and needs no rocminfo", async (version, target) => {
     const path = "/sys/class/kfd/kfd/topology/nodes/1/properties";
-    const properties = mi300Server.files[path]!.replace("90402", String(version));
+    const properties = (mi300Server.files[path] ?? "").replace("90402", String(version));
     const files = { ...mi300Server.files, [path]: properties };
     const finding = await probe(without({ ...mi300Server, files }, "/opt/rocm/bin/rocminfo"));
     expect("devices" in finding && finding.devices[0]?.name).toBe(`AMD GPU (${target})`);

@@ -65,7 +65,7 @@ export function nodeSources(): MachineSources {
 
 function runProgram(program: string, programArguments: readonly string[], signal?: AbortSignal): Promise<Output> {
   if (signal?.aborted) return Promise.resolve({ ok: false, stdout: "", reason: messageOf(signal.reason) });
-  return new Promise((resolve) => {
+  const running = new Promise<Output>((resolve) => {
     const child = spawn(program, programArguments, { stdio: ["ignore", "pipe", "pipe"], windowsHide: true });
     let stdout = "";
     let stderr = "";
@@ -90,6 +90,8 @@ function runProgram(program: string, programArguments: readonly string[], signal
       else finish({ ok: false, stdout, reason: failureReason(stdout, stderr, code ?? killedBy) });
     });
   });
+  // A few failures to start, such as lack of memory, are thrown rather than reported.
+  return running.catch((error: unknown) => ({ ok: false, stdout: "", reason: `it did not start: ${messageOf(error)}` }));
 }
 
 /** Tools explain themselves on either stream; nvidia-smi, for one, fails on stdout. */

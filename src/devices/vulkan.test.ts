@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Recording } from "./recorded/recording.ts";
 import { noGpu } from "./recorded/no-gpu.ts";
-import { recordedSources } from "./recorded/recording.ts";
+import { loaderCache, recordedSources } from "./recorded/recording.ts";
 import { mesaWithoutDevice, radeonNotebook, softwareVulkan } from "./recorded/vulkan-machines.ts";
 import { probeVulkan } from "./vulkan.ts";
 
@@ -57,7 +57,7 @@ describe("probeVulkan", () => {
 
   it("says when there is no loader, and when a loader has no driver", async () => {
     expect(await probe(noGpu)).toEqual({ absent: "no Vulkan loader on this machine (libvulkan.so.1 not found)" });
-    const files = { "/etc/ld.so.cache": softwareVulkan.files["/etc/ld.so.cache"]! };
+    const files = { "/etc/ld.so.cache": loaderCache("/lib/x86_64-linux-gnu/libvulkan.so.1") };
     expect(await probe({ ...softwareVulkan, files })).toEqual({ absent: expect.stringContaining("but no driver for it") });
   });
 });

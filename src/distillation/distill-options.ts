@@ -34,7 +34,7 @@ export interface DistillOptions {
   readonly passes?: number;
   /** Texts compared with one another at a time, a multiple of 4. Default: 256. */
   readonly batchSize?: number;
-  /** Adam's. Default: 0.002. */
+  /** Adam's. Default: 0.004. */
   readonly learningRate?: number;
   /** Order of the texts while fitting. Default: 1. */
   readonly seed?: number;
@@ -92,7 +92,7 @@ const defaults = {
   bits: 8,
   passes: 6,
   batchSize: 256,
-  learningRate: 0.002,
+  learningRate: 0.004,
   seed: 1,
   tasks: ["feature-extraction", "sentence-similarity"],
   provenance: {},

@@ -17,7 +17,7 @@ export interface QuantizedRows {
 /** Largest codes below and above zero. */
 const codeRange = { 8: { low: 128, high: 127 }, 4: { low: 8, high: 7 } } as const;
 /** What the largest value of a row becomes, as a share of the range; above 1 it is cut, for finer steps. */
-const stretches: readonly number[] = Array.from({ length: 23 }, (_, index) => 0.85 + index * 0.05);
+const stretches: readonly number[] = Array.from({ length: 14 }, (_, index) => 0.85 + index * 0.05);
 /** The largest value of a matrix in 4 bits: it keeps the scales of even the smallest rows within what a float16 can tell apart. */
 const largestValue = 256;
 const rowsPerSlice = 500;
@@ -36,7 +36,7 @@ export async function quantizeRows(rows: Matrix, bits: Bits, signal?: AbortSigna
     const scale = bestScale(values, low, high, storable);
     scales[row] = scale;
     if (scale === 0) return;
-    for (const [i, value] of values.entries()) codes[row * rows.columns + i] = codeOf(value / scale, low, high);
+    for (const [i, value] of values.entries()) codes[row * rows.columns + i] = codeOf(value * (1 / scale), low, high);
   });
   return { bits, rows: rows.rows, dimensions: rows.columns, codes, scales };
 }
@@ -56,7 +56,8 @@ export function packNibbles(codes: Int8Array): Uint8Array {
 }
 
 function codeOf(value: number, low: number, high: number): number {
-  return Math.max(-low, Math.min(high, Math.round(value)));
+  const rounded = Math.round(value);
+  return rounded > high ? high : rounded < -low ? -low : rounded;
 }
 
 /**
@@ -72,9 +73,11 @@ function bestScale(values: Float64Array, low: number, high: number, storable: (s
     for (const sign of [1, -1]) {
       const scale = storable((sign * largest) / (low * stretch));
       if (scale === 0) continue;
+      const inverse = 1 / scale;
       let error = 0;
-      for (const value of values) {
-        const difference = value - scale * codeOf(value / scale, low, high);
+      for (let i = 0; i < values.length; i++) {
+        const value = values[i] ?? 0;
+        const difference = value - scale * codeOf(value * inverse, low, high);
         error += difference * difference;
       }
       if (error < smallestError) {

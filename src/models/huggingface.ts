@@ -1,8 +1,8 @@
 /** Folders as Hugging Face and sentence-transformers write them, read as they are. */
 import { basename } from "node:path";
-import type { Manifest, ManifestSelection, ModelProbe, Requirements } from "./manifest.ts";
+import type { Manifest, ManifestSelection, ModelProbe, Requirements, Variant } from "./manifest.ts";
 import { architectureOf, readLicense, tasksOf } from "./model-card.ts";
-import { type Folder, pathInside, readJsonObject, shownIn } from "./model-folder.ts";
+import { type Folder, type JsonObject, pathInside, readJsonObject, shownIn } from "./model-folder.ts";
 import { readModules } from "./modules.ts";
 import { type StatedText, readTextSettings } from "./text-settings.ts";
 import { type VariantFile, foundVariants } from "./variants.ts";
@@ -41,11 +41,15 @@ export async function readHuggingFace(
     directory: folder.path,
     source: stated.source,
     tasks: stated.tasks ?? tasksOf(config, isStatic || text?.pooling !== undefined),
-    variants: files.map((file) => ({ ...(architecture === undefined ? {} : { architecture }), ...file, config })),
+    variants: files.map((file) => withConfig(file, architecture, config)),
     selection: stated.selection ?? { backends: [], fallbacks: [] },
     requirements: stated.requirements ?? {},
     ...(text === undefined ? {} : { text }),
     ...(stated.probe === undefined ? {} : { probe: stated.probe }),
     ...(license === undefined ? {} : { license }),
   };
+}
+
+function withConfig(file: VariantFile, architecture: string | undefined, config: JsonObject): Variant {
+  return { ...(architecture === undefined ? {} : { architecture }), ...file, config };
 }

@@ -54,7 +54,7 @@ function readModule(entry: unknown, folder: Folder, shown: string): Module {
 async function checkNormalize(folder: Folder, { path }: Module, shown: string): Promise<void> {
   const config = await readJsonObject(folder, `${path}/config.json`);
   const input = config?.["module_input_name"] ?? "sentence_embedding";
-  if (input !== "sentence_embedding") throw unsupported(shown, `Normalize over ${String(input)}`);
+  if (input !== "sentence_embedding") throw unsupported(shown, `Normalize over ${JSON.stringify(input)}`);
 }
 
 function broken(shown: string, problem: string): InferyardError {

@@ -10,9 +10,12 @@ export async function readPrompts(folder: Folder): Promise<Prompts> {
   const file = "config_sentence_transformers.json";
   const config = (await readJsonObject(folder, file)) ?? {};
   const stated = config["prompts"] ?? {};
-  if (!isJsonObject(stated)) throw modelInvalid(`${shownIn(folder, file)} has "prompts" that are no object`, "download this file of the model again");
+  if (!isJsonObject(stated))
+    throw modelInvalid(`${shownIn(folder, file)} has "prompts" that are no object`, "download this file of the model again");
   // null is a name that was left for the user to fill.
-  const prompts = Object.fromEntries(Object.entries(stated).filter((entry): entry is [string, string] => typeof entry[1] === "string"));
+  const prompts = Object.fromEntries(
+    Object.entries(stated).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
+  );
   const defaultPrompt = config["default_prompt_name"];
   return checkDefaultPrompt({ prompts, ...(typeof defaultPrompt === "string" ? { defaultPrompt } : {}) }, shownIn(folder, file));
 }

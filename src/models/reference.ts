@@ -52,7 +52,7 @@ function unknownName(reference: string): InferyardError {
 
 function howToDownload(name: string): string {
   const folder = name.split("/").at(-1) ?? name;
-  return `this version does not download yet; do it with "hf download ${name} --local-dir ${folder}" and give the path ./${folder}`;
+  return `fetch it with "hf download ${name} --local-dir ${folder}" and give the path ./${folder}`;
 }
 
 function notBuilt(message: string, remedy: string): InferyardError {

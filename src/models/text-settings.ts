@@ -22,7 +22,13 @@ export interface StatedText {
 
 /** Files that only models of text have: with one of them a missing tokenizer.json is a fault, not a trait. */
 const textFiles = [
-  "tokenizer.json", "tokenizer_config.json", "vocab.txt", "vocab.json", "sentencepiece.bpe.model", "spiece.model", "tokenizer.model",
+  "tokenizer.json",
+  "tokenizer_config.json",
+  "vocab.txt",
+  "vocab.json",
+  "sentencepiece.bpe.model",
+  "spiece.model",
+  "tokenizer.model",
 ];
 
 /** model2vec 0.10: `encode` cuts at this many tokens unless the model says otherwise. */
@@ -68,7 +74,11 @@ async function hasAny(folder: Folder, files: readonly string[]): Promise<boolean
   return false;
 }
 
-async function tokenizerFile(folder: Folder, inner: Folder, stated: StatedText): Promise<Pick<TextSettings, "tokenizerPath" | "tokenizerShown">> {
+async function tokenizerFile(
+  folder: Folder,
+  inner: Folder,
+  stated: StatedText,
+): Promise<Pick<TextSettings, "tokenizerPath" | "tokenizerShown">> {
   const file = stated.tokenizer ?? "tokenizer.json";
   const place = stated.tokenizer === undefined && (await hasAny(inner, [file])) ? inner : folder;
   return { tokenizerPath: pathInside(place, file, "inferyard.json"), tokenizerShown: shownIn(place, file) };
@@ -90,7 +100,11 @@ function staticLimit(config: JsonObject, isModel2vec: boolean): TokenLimit | und
     : { maxTokens: model2vecLimit, source: "the default of model2vec" };
 }
 
-async function poolingOf(folder: Folder, modules: Modules | undefined, isStatic: boolean): Promise<{ pooling: Pooling; includePrompt: boolean } | undefined> {
+async function poolingOf(
+  folder: Folder,
+  modules: Modules | undefined,
+  isStatic: boolean,
+): Promise<{ pooling: Pooling; includePrompt: boolean } | undefined> {
   if (isStatic) return { pooling: "mean", includePrompt: true };
   return modules?.poolingPath === undefined ? undefined : await readPoolingConfig(folder, modules.poolingPath);
 }
@@ -113,7 +127,11 @@ async function prompts(folder: Folder, stated: StatedText): Promise<Pick<TextSet
 function refuseOtherTask(sentence: { file: string; config: JsonObject } | undefined, folder: Folder): void {
   const task = sentence?.config["transformer_task"] ?? "feature-extraction";
   if (sentence === undefined || task === "feature-extraction") return;
-  throw new InferyardError("MODEL_UNSUPPORTED", `${shownIn(folder, sentence.file)} asks for ${String(task)}, which this version does not compute`, {
-    remedy: "use a model for feature-extraction",
-  });
+  throw new InferyardError(
+    "MODEL_UNSUPPORTED",
+    `${shownIn(folder, sentence.file)} asks for ${JSON.stringify(task)}, which this version does not compute`,
+    {
+      remedy: "use a model for feature-extraction",
+    },
+  );
 }

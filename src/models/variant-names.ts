@@ -12,6 +12,12 @@ export interface VariantName {
   readonly precision?: Precision;
 }
 
+/** A file of weights: its relative path and the precision found inside. */
+interface NamedFile {
+  readonly file: string;
+  readonly precision?: Precision;
+}
+
 /** suffix -> name, aliases, precision. `quantized` gives way to a file that is called int8 itself: repositories carry both. */
 const suffixes: ReadonlyMap<string, VariantName> = new Map([
   ["fp32", { name: "fp32", aliases: [], precision: "fp32" }],
@@ -25,51 +31,44 @@ const suffixes: ReadonlyMap<string, VariantName> = new Map([
   ["bnb4", { name: "bnb4", aliases: [], precision: "int4" }],
 ]);
 
-/** The order in which variants are offered; files with other names follow, by name. */
+/** The order in which variants are offered: by format, then by name; files with other names follow. */
+const formatOrder = [".onnx", ".safetensors", ".gguf"];
 const order = ["fp32", "fp16", "bf16", "int8", "uint8", "quantized", "q4", "q4f16", "bnb4"];
 
 /**
- * Names for the weights of one folder, each once, in order of preference. `files` are relative paths, with the precision that
- * was found inside; an earlier one has the better claim to a name.
+ * Names for the weights of one folder, each once, in order of preference. An earlier file has the better claim to a name.
  */
-export function nameVariants<File extends { readonly file: string; readonly precision?: Precision }>(
-  files: readonly File[],
-): (File & VariantName)[] {
-  const claims = files.map((file) => ({ file, claim: claimOf(file.file, file.precision) }));
-  const exact = new Set(claims.filter(({ claim }) => claim.aliases.length === 0).map(({ claim }) => claim.name));
+export function nameVariants<File extends NamedFile>(files: readonly File[]): (File & VariantName)[] {
+  const claims = files.map((file) => claimOf(file));
+  const exact = new Set(claims.filter(({ aliases }) => aliases.length === 0).map(({ name }) => name));
   const taken = new Set<string>();
-  const named = claims.map(({ file, claim }) => {
-    const choices = [
-      ...(claim.aliases.length > 0 && exact.has(claim.name) ? [] : [claim.name]),
-      ...claim.aliases,
-      fallbackName(file),
-      file.file,
-    ];
-    const free = [...new Set(choices)].filter((choice) => !taken.has(choice));
-    const [name = file.file] = free;
-    const aliases = free.slice(1).filter((alias) => claim.aliases.includes(alias));
-    for (const choice of [name, ...aliases]) taken.add(choice);
-    const precision = claim.precision ?? file.precision;
-    return { ...file, name, aliases, ...(precision === undefined ? {} : { precision }) };
-  });
-  return named.sort((a, b) => Number(isSafetensors(a.file)) - Number(isSafetensors(b.file)) || rank(a.name) - rank(b.name));
+  const named: (File & VariantName)[] = [];
+  for (const [index, file] of files.entries()) {
+    const { name: wish, aliases: others, precision = file.precision } = claims[index] ?? claimOf(file);
+    const wishes = others.length > 0 && exact.has(wish) ? others : [wish, ...others];
+    const [name = file.file, ...rest] = [...wishes, fallbackName(file), file.file].filter((word) => !taken.has(word));
+    const aliases = rest.filter((word) => others.includes(word));
+    for (const word of [name, ...aliases]) taken.add(word);
+    named.push({ ...file, name, aliases, ...(precision === undefined ? {} : { precision }) });
+  }
+  const place = ({ file }: NamedFile): number => formatOrder.indexOf(extname(file));
+  return named.sort((a, b) => place(a) - place(b) || rank(a.name) - rank(b.name));
 }
 
 /** What a file would like to be called. */
-function claimOf(file: string, found: Precision | undefined): VariantName {
-  const stem = basename(file, extname(file));
-  const suffix = /^model_(.+)$/.exec(stem)?.[1];
-  const known = suffixes.get(suffix ?? "");
+function claimOf(file: NamedFile): VariantName {
+  const stem = basename(file.file, extname(file.file));
+  const known = suffixes.get(/^model_(.+)$/.exec(stem)?.[1] ?? "");
   if (known !== undefined) return known;
   if (stem !== "model") return { name: stem, aliases: [] };
   // A file without a suffix is fp32 by custom; where its weights are something else, that is what it is.
-  return { name: found ?? (isSafetensors(file) ? "safetensors" : "fp32"), aliases: [] };
+  return { name: file.precision ?? (isSafetensors(file) ? "safetensors" : "fp32"), aliases: [] };
 }
 
-/** For safetensors beside ONNX files of the same precision. */
-function fallbackName({ file, precision }: { file: string; precision?: Precision }): string {
-  if (isSafetensors(file)) return precision === undefined ? "safetensors" : `safetensors-${precision}`;
-  return basename(file, extname(file));
+/** For a second file of the same precision. */
+function fallbackName(file: NamedFile): string {
+  if (isSafetensors(file)) return file.precision === undefined ? "safetensors" : `safetensors-${file.precision}`;
+  return basename(file.file, extname(file.file));
 }
 
 function rank(name: string): number {
@@ -77,6 +76,6 @@ function rank(name: string): number {
   return at < 0 ? order.length : at;
 }
 
-function isSafetensors(file: string): boolean {
+function isSafetensors({ file }: NamedFile): boolean {
   return file.endsWith(".safetensors");
 }

@@ -42,7 +42,11 @@ export async function foundVariants(folder: Folder, files: readonly string[], na
 }
 
 /** MODEL_INVALID when a file is not what is stated. */
-export async function statedVariants(folder: Folder, stated: readonly StatedVariant[], options: ReadOptions): Promise<VariantFile[]> {
+export async function statedVariants(
+  folder: Folder,
+  stated: readonly StatedVariant[],
+  options: ReadOptions,
+): Promise<VariantFile[]> {
   const variants: VariantFile[] = [];
   for (const { name, file, format, aliases = [], size, sha256, precision, architecture } of stated) {
     const weights = await readWeights(folder, file, shownIn(folder, "inferyard.json"), format);

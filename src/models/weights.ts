@@ -64,7 +64,9 @@ async function filesOf(folder: Folder, subfolder: string): Promise<string[]> {
 
 function noWeights(folder: Folder, files: readonly string[]): InferyardError {
   const sharded = files.find((file) => file.endsWith(".safetensors.index.json"));
-  const other = files.map((file) => basename(file)).find((file) => /^(pytorch_model.*\.bin|tf_model\.h5|flax_model\.msgpack|.*\.(pt|pth|ckpt))$/.test(file));
+  const other = files
+    .map((file) => basename(file))
+    .find((file) => /^(pytorch_model.*\.bin|tf_model\.h5|flax_model\.msgpack|.*\.(pt|pth|ckpt))$/.test(file));
   if (sharded !== undefined) {
     return unsupported(`the weights of ${folder.shown} are split over several files (${sharded})`);
   }

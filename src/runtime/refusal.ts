@@ -14,16 +14,19 @@ export function noCandidateError(
   const considered = candidates.filter((candidate) => candidate.stage !== "wish");
   const listed = considered.length > 0 ? considered : candidates;
   const [only] = listed;
-  const headline =
-    listed.length === 1 && only !== undefined
-      ? `${only.target} cannot run ${manifest.name}`
-      : `no backend on this machine can run ${manifest.name}`;
+  const headline = headlineOf(manifest.name, listed);
   const lines = listed.length === 1 && only !== undefined ? [`${only.stage}: ${only.reason}`] : table(listed);
   return new InferyardError(codeFor(listed, failures), [headline, ...lines.map((line) => `  ${line}`)].join("\n"), {
     data: { decision },
     ...remedyFor(wish, listed),
     ...(failures[0] === undefined ? {} : { cause: failures[0] }),
   });
+}
+
+function headlineOf(name: string, listed: readonly Candidate[]): string {
+  const [only] = listed;
+  if (only === undefined) return `nothing can run ${name}: no backend is registered in this runtime`;
+  return listed.length === 1 ? `${only.target} cannot run ${name}` : `no backend on this machine can run ${name}`;
 }
 
 /** When every backend that tried says the same of the model itself, that is what the user should hear. */

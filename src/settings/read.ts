@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import type { z } from "zod";
 import { InferyardError, messageOf } from "../errors.ts";
-import { nearest } from "../nearest.ts";
+import { nearest } from "../models/nearest.ts";
 import {
   type SettingName,
   type Settings,

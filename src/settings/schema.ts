@@ -4,7 +4,17 @@
  */
 import { z } from "zod";
 import { hostNames } from "../hosts/host.ts";
-import { policies } from "../runtime/wish.ts";
+import type { RuntimeSettings } from "../runtime/model-runtime.ts";
+import { defaultPriority, policies } from "../runtime/wish.ts";
+
+/** Settings of a runtime, and what the command line takes when a flag is left out. */
+export interface Settings extends Omit<RuntimeSettings, "onEvent"> {
+  readonly model?: string;
+  readonly variant?: string;
+  readonly batchTokens?: number;
+}
+
+export type SettingName = keyof Settings;
 
 const targets = z.union([z.string(), z.array(z.string())]);
 
@@ -29,10 +39,14 @@ const modelWish = z.strictObject({
 });
 
 /** All fields without their optionality: one line per setting, in the order of the documentation. */
-export const settingFields = {
+export const settingFields: Readonly<Record<SettingName, z.ZodType>> = {
   model: z.string().describe('Model of commands that are given none: "builtin" or a path.'),
   variant: z.string().describe('Variant of the model, for example "int8"; left out, the first one the chosen backend can run.'),
-  ...wish,
+  policy: wish.policy,
+  priority: wish.priority,
+  prefer: wish.prefer,
+  target: wish.target,
+  exclude: wish.exclude,
   models: z.record(z.string(), modelWish).describe("Wishes for single models, by the reference they are loaded with."),
   host: z
     .enum(hostNames)
@@ -51,9 +65,7 @@ export const settingFields = {
     .union([z.string(), z.number()])
     .describe('How long a model stays in memory after its last use: "30s", "5m", "1h"; 0 is for ever.'),
   failover: z.boolean().describe("After a failure that may pass, load on the next target and run the request once more."),
-} as const;
-
-export type SettingName = keyof typeof settingFields;
+};
 
 export const settingNames = Object.keys(settingFields) as readonly SettingName[];
 
@@ -61,16 +73,14 @@ export const settingNames = Object.keys(settingFields) as readonly SettingName[]
 export const settingDefaults: Settings = {
   model: "builtin",
   policy: "priority",
-  priority: ["onnx", "xla", "llamacpp", "native", "wasm"],
+  priority: defaultPriority,
   replicas: "auto",
   batchTokens: 512,
   keepAlive: "5m",
   failover: false,
 };
 
-export const settingsSchema = z.strictObject(settingFields).partial();
-
-export type Settings = z.infer<typeof settingsSchema>;
+export const settingsSchema: z.ZodType<Settings> = z.strictObject(settingFields).partial() as z.ZodType<Settings>;
 
 /** The JSON schema of inferyard.yaml. */
 export function settingsJsonSchema(): Record<string, unknown> {

@@ -25,7 +25,7 @@ function statedIds(step: Step | null): Map<string, readonly number[]> {
   if (step === null) return new Map();
   switch (step.type) {
     case "Sequence":
-      return new Map((step["processors"] as Step[]).flatMap((processor) => [...statedIds(processor)]));
+      return new Map((step["processors"] as Step[]).map(statedIds).flatMap((ids) => Array.from(ids)));
     case "TemplateProcessing": {
       const tokens = Object.entries((step["special_tokens"] ?? {}) as Record<string, { ids: number[] }>);
       return new Map(tokens.map(([token, { ids }]) => [token, ids]));

@@ -14,6 +14,8 @@ export interface Provider {
   /** Why this machine has no device for it, where that is known without running anything. */
   missing?(machine: MachineFacts): string | undefined;
   readonly precisions: readonly Precision[];
+  /** Whether the session takes the device's number; the others refuse an option they do not know. */
+  readonly numbered?: true;
   /** The furthest level of graph rewriting the provider bears. Default: all. */
   readonly highestOptimization?: "basic";
 }
@@ -27,6 +29,7 @@ const everywhere = ["linux/x64", "linux/arm64", "darwin/arm64", "darwin/x64", "w
 export const providers: readonly Provider[] = [
   {
     deviceType: "cuda",
+    numbered: true,
     sessionName: "cuda",
     profileName: "CUDAExecutionProvider",
     platforms: ["linux/x64"],
@@ -36,6 +39,7 @@ export const providers: readonly Provider[] = [
   },
   {
     deviceType: "directml",
+    numbered: true,
     sessionName: "dml",
     profileName: "DmlExecutionProvider",
     platforms: ["win32/x64", "win32/arm64"],
@@ -69,6 +73,7 @@ export const providers: readonly Provider[] = [
   },
   {
     deviceType: "tensorrt",
+    numbered: true,
     sessionName: "tensorrt",
     profileName: "TensorrtExecutionProvider",
     platforms: ["linux/x64"],
@@ -93,7 +98,9 @@ export function sessionOptions(provider: Provider, device: Device, settings: Loa
   const level = provider.highestOptimization !== undefined && wanted !== "disabled" ? provider.highestOptimization : wanted;
   const onCpu = provider.deviceType === "cpu";
   return {
-    executionProviders: [onCpu ? "cpu" : { name: provider.sessionName, deviceId: device.index }],
+    executionProviders: [
+      provider.numbered === true ? { name: provider.sessionName, deviceId: device.index } : provider.sessionName,
+    ],
     graphOptimizationLevel: level,
     logSeverityLevel: 4,
     ...(settings.threads === undefined ? {} : { intraOpNumThreads: settings.threads, interOpNumThreads: 1 }),

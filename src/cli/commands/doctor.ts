@@ -21,8 +21,8 @@ export function addDoctor(program: Command, terminal: Terminal): void {
       const rows = targets.map(({ target, installed, available, library, reason, remedy, milliseconds }) => [
         target,
         available ? paint(terminal, "good", "PASS") : installed ? paint(terminal, "bad", "FAIL") : "----",
-        [library, reason].filter((part) => part !== undefined).join(": "),
         milliseconds === undefined ? "" : formatMilliseconds(milliseconds),
+        [library, reason].filter((part) => part !== undefined).join(": "),
         ...(remedy === undefined ? [] : [remedy]),
       ]);
       writeLine(terminal.stdout, formatTable(rows));

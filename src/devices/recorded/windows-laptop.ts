@@ -14,7 +14,7 @@ export const windowsPowerShell: string =
   `'[DllImport("kernel32.dll")] public static extern bool IsProcessorFeaturePresent(uint number);'; ` +
   `(${windowsFeatureNumbers.join(",")} | Where-Object { $processor::IsProcessorFeaturePresent($_) }) -join ','`;
 
-export const windowsAdapters = `
+export const windowsAdapters: string = `
 HKEY_LOCAL_MACHINE\\SOFTWARE\\Microsoft\\DirectX
     Version    REG_SZ    4.09.00.0904
     InstalledVersion    REG_BINARY    0000000900000000

@@ -1,0 +1,54 @@
+/** A single file of weights. What the model is besides, the files of its folder say, if it has any. */
+import { basename, dirname, join } from "node:path";
+import { InferyardError } from "../errors.ts";
+import { readHuggingFace } from "./huggingface.ts";
+import { readInferyardJson } from "./inferyard-json.ts";
+import type { Manifest } from "./manifest.ts";
+import { type Folder, isFile, pathInside, shownIn } from "./model-folder.ts";
+import { type ReadOptions, type VariantFile, foundVariants, statedVariants } from "./variants.ts";
+import { formatOf } from "./weights.ts";
+
+/** Files that make a folder a model's own. */
+const telling = ["inferyard.json", "config.json", "modules.json", "tokenizer.json"];
+
+/** `file` is the weights, as the user wrote it. Its folder is where it lies, or the one above when that is called `onnx`. */
+export async function readSingleFile(file: Folder, options: ReadOptions): Promise<Manifest> {
+  if (formatOf(file.path) === undefined) {
+    throw new InferyardError(
+      "MODEL_UNSUPPORTED",
+      `${file.shown} is not a model: its name ends in none of .onnx, .safetensors, .gguf`,
+      {
+        remedy: "give a file with one of these endings, or the folder of a model",
+      },
+    );
+  }
+  const folder = await folderOf(file);
+  const name = basename(file.path);
+  const statement = await readInferyardJson(folder);
+  const stated = statement?.variants?.filter(
+    (variant) => pathInside(folder, variant.file, shownIn(folder, "inferyard.json")) === file.path,
+  );
+  const variants: VariantFile[] =
+    stated !== undefined && stated.length > 0
+      ? await statedVariants(folder, stated, options)
+      : await foundVariants({ path: dirname(file.path), shown: parentOf(file.shown) }, [name], file.shown);
+  const manifest = await readHuggingFace(folder, { name, ...statement?.stated, source: "file" }, variants);
+  return { ...manifest, reference: file.shown };
+}
+
+async function folderOf(file: Folder): Promise<Folder> {
+  const own: Folder = { path: dirname(file.path), shown: parentOf(file.shown) };
+  if (basename(own.path) !== "onnx" || (await hasAny(own))) return own;
+  const above: Folder = { path: dirname(own.path), shown: parentOf(own.shown) };
+  return (await hasAny(above)) ? above : own;
+}
+
+async function hasAny(folder: Folder): Promise<boolean> {
+  for (const name of telling) if (await isFile(join(folder.path, name), shownIn(folder, name))) return true;
+  return false;
+}
+
+/** The folder of a path as the user wrote it. */
+function parentOf(shown: string): string {
+  return /[/\\]/.test(shown) ? dirname(shown) : shown === "." ? ".." : ".";
+}

@@ -1,0 +1,38 @@
+import { describe, expect, it } from "vitest";
+import type { TensorInfo } from "../tensor.ts";
+import { probeInputs } from "./verification.ts";
+
+const info = (name: string, shape: TensorInfo["shape"], dataType: TensorInfo["dataType"] = "int64"): TensorInfo => ({
+  name,
+  shape,
+  dataType,
+});
+
+describe("the probe input of a model that names none", () => {
+  it("fills an encoder's inputs: zeros as ids, ones as mask", () => {
+    const inputs = probeInputs([
+      info("input_ids", ["batch_size", "sequence_length"]),
+      info("attention_mask", ["a", "b"]),
+      info("token_type_ids", ["", ""]),
+    ]);
+    expect(inputs?.["input_ids"]).toEqual({ dataType: "int64", shape: [1, 8], data: new BigInt64Array(8) });
+    expect(inputs?.["attention_mask"]?.data).toEqual(new BigInt64Array(8).fill(1n));
+    expect(inputs?.["token_type_ids"]?.shape).toEqual([1, 8]);
+  });
+  it("fills int32 and float masks too", () => {
+    expect(probeInputs([info("attention_mask", ["n", "s"], "int32")])?.["attention_mask"]?.data).toEqual(
+      new Int32Array(8).fill(1),
+    );
+    expect(probeInputs([info("attention_mask", [1, 2], "float32")])?.["attention_mask"]?.data).toEqual(new Float32Array([1, 1]));
+  });
+  it("takes fixed sizes as they are, and free ones by their usual names", () => {
+    expect(probeInputs([info("pixels", ["batch", 3, 4], "float32"), info("audio", [1, "max_length"], "float32")])).toMatchObject({
+      pixels: { shape: [1, 3, 4] },
+      audio: { shape: [1, 8] },
+    });
+    expect(probeInputs([info("words", [2], "string")])?.["words"]?.data).toEqual(["", ""]);
+  });
+  it("makes none where a free size says nothing, since a sound model could refuse it", () => {
+    expect(probeInputs([info("pixels", ["batch", 3, "height", "width"], "float32")])).toBeUndefined();
+  });
+});
