@@ -12,8 +12,9 @@ export async function readCpu(sources: MachineSources): Promise<CpuFacts> {
   if (sources.platform === "linux") return readLinuxCpu(sources, figures);
   if (sources.platform === "win32") return { ...figures, features: await readWindowsFeatures(sources) };
   if (sources.platform !== "darwin") return figures;
-  const { stdout } = await sources.run("/usr/sbin/sysctl", ["hw.optional"]);
-  return { ...figures, features: { value: macFeatures(stdout, sources.architecture), source: "sysctl hw.optional" } };
+  const output = await sources.run("/usr/sbin/sysctl", ["hw.optional"]);
+  const source = output.ok ? "sysctl hw.optional" : `sysctl hw.optional failed: ${output.reason}`;
+  return { ...figures, features: { value: macFeatures(output.stdout, sources.architecture), source } };
 }
 
 /** What Node.js says, where nothing better can be read. */

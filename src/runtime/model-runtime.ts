@@ -128,7 +128,7 @@ export class ModelRuntime {
   async dispose(): Promise<void> {
     await this.#residency.close();
     await Promise.all(Object.values(this.#hosts).map((host) => host.dispose()));
-    await Promise.all(this.#backends.map((backend) => backend.dispose?.()));
+    await Promise.all(this.#backends.map(async (backend) => backend.dispose?.()));
   }
 
   [Symbol.asyncDispose](): Promise<void> {

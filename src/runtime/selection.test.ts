@@ -302,7 +302,7 @@ describe("requirements of a device", () => {
 
 describe("which variant", () => {
   const variantIn = (scene: Scene): string | undefined => {
-    const [first] = selectIn(scene).filter((selection) => selection.verdict === "open");
+    const first = selectIn(scene).find((selection) => selection.verdict === "open");
     return first?.verdict === "open" ? first.variant.name : undefined;
   };
   it("the first one the backend can run", () => {

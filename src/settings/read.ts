@@ -51,7 +51,7 @@ export async function readSettings(sources: SettingsSources): Promise<EffectiveS
       origins[name] = layer.origin(name);
     }
   }
-  return { values: values as Settings, origins };
+  return { values, origins };
 }
 
 interface Layer {
@@ -70,7 +70,7 @@ async function fileLayer(named: string | undefined, directory: string): Promise<
     throw new InferyardError("CONFIG_INVALID", `the settings file ${path} cannot be read: ${messageOf(error)}`, { cause: error });
   }
   try {
-    return { values: check((parse(text) as unknown) ?? {}, path), origin };
+    return { values: check(parse(text) ?? {}, path), origin };
   } catch (error) {
     if (error instanceof InferyardError) throw error;
     throw new InferyardError("CONFIG_INVALID", `${path} is not YAML: ${messageOf(error)}`, { cause: error });

@@ -40,7 +40,7 @@ export function embedSettings(manifest: Manifest, options: EmbedOptions): EmbedS
   const text = textSettings(manifest);
   const { pooling = text.pooling, truncate = "cut", batchTokens = defaultBatchTokens } = options;
   if (pooling !== undefined && !poolings.includes(pooling)) {
-    throw new InferyardError("INPUT_INVALID", `"${String(pooling)}" is not a pooling`, {
+    throw new InferyardError("INPUT_INVALID", `"${pooling}" is not a pooling`, {
       remedy: `choose one of ${poolings.join(", ")}`,
     });
   }

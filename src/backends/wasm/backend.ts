@@ -97,7 +97,7 @@ async function runTinyGraph(): Promise<string | undefined> {
     });
     const { y } = await session.run({ x: new runtime.Tensor("float32", Float32Array.from(tinyInput), [2, 2]) });
     await session.release();
-    const answer = [...(y?.data as Float32Array)];
+    const answer = Array.from((y?.data ?? []) as ArrayLike<number>);
     return answer.every((value, index) => value === tinyAnswer[index]) ? undefined : `wrong answer [${answer.join(", ")}]`;
   } catch (error) {
     return messageOf(error);

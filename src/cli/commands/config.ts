@@ -20,5 +20,6 @@ export function addConfig(program: Command, terminal: Terminal): void {
 
 function spell(value: unknown): string {
   if (value === undefined) return "-";
-  return Array.isArray(value) ? value.join(", ") : typeof value === "object" ? JSON.stringify(value) : String(value);
+  if (Array.isArray(value)) return value.join(", ");
+  return typeof value === "string" ? value : JSON.stringify(value);
 }
