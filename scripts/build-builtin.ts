@@ -21,12 +21,13 @@ import { readSources } from "./build-builtin/text.ts";
 
 const repository = fileURLToPath(new URL("..", import.meta.url));
 const data = join(repository, "..", "shared", "data");
-/** Bytes the folder may have. */
+const shipped = join(repository, "builtin");
+/** Bytes the folder may have when it goes into the package. */
 const largestSize = 4_500_000;
 
 const { values: flags } = parseArgs({
   options: {
-    output: { type: "string", default: join(repository, "builtin") },
+    output: { type: "string", default: shipped },
     bits: { type: "string", default: "4" },
     dimensions: { type: "string", default: "256" },
   },
@@ -75,7 +76,8 @@ const files = await readdir(flags.output);
 const sizes = await Promise.all(files.map(async (file) => (await stat(join(flags.output, file))).size));
 const size = sizes.reduce((sum, bytes) => sum + bytes, 0);
 say(`${files.map((file, index) => `${file} ${sizes[index]}`).join(", ")}: ${size} bytes`);
-if (size > largestSize) throw new Error(`${flags.output} has ${size} bytes, and at most ${largestSize} are allowed`);
+if (flags.output === shipped && size > largestSize)
+  throw new Error(`${flags.output} has ${size} bytes, and at most ${largestSize} are allowed`);
 
 /** Cosines of the pairs against the scores people gave. */
 function evaluate(teacher: Teacher, rows: Matrix, pairs: readonly Pair[]): number {

@@ -65,7 +65,7 @@ async function extractFeatures(
   request: EmbedRequest,
 ): Promise<FeatureTensor> {
   const { embeddings, dimensions, target, decision } = await runtime.embed(texts, request);
-  const longest = Math.max(0, ...embeddings.map((vectors) => vectors.length));
+  const longest = embeddings.reduce((most, vectors) => Math.max(most, vectors.length), 0);
   const data = new Float32Array(embeddings.length * longest);
   for (const [index, vectors] of embeddings.entries()) data.set(vectors, index * longest);
   const dims =

@@ -187,6 +187,17 @@ describe("writing", () => {
     expect((await readdir(folder)).filter((name) => name.endsWith(".tmp"))).toEqual([]);
   });
 
+  it("keeps names and metadata with quotes, backslashes and what looks like keys", async () => {
+    const path = join(folder, "odd-names.safetensors");
+    const one: Tensor = { dataType: "uint8", shape: [1], data: Uint8Array.of(1) };
+    const tensors = { 'a"': one, 'a":{"a': one, "back\\": one, "": one };
+    const metadata = { note: '"a\\":"a\\\\":', "é\u0000": "}{" };
+    await writeSafetensors(path, tensors, metadata);
+    const header = await readSafetensorsHeader(path);
+    expect([...header.tensors.keys()].sort()).toEqual(Object.keys(tensors).sort());
+    expect(Object.fromEntries(header.metadata)).toEqual(metadata);
+  });
+
   it("leaves nothing behind when the disk refuses", async () => {
     const path = join(folder, "no-such-folder", "model.safetensors");
     expect((await refusal(writeSafetensors(path, referenceTensors))).code).toBe("OUTPUT_FAILED");

@@ -5,7 +5,7 @@ import type { RuntimeEvent } from "../runtime/model-runtime.ts";
 import { hostNames } from "../hosts/host.ts";
 import { policies } from "../runtime/wish.ts";
 import { type EffectiveSettings, readSettings } from "../settings/read.ts";
-import { type SettingName, settingNames } from "../settings/schema.ts";
+import { type SettingName, settingNames } from "../settings/settings.ts";
 import { type Terminal, writeLine } from "./terminal.ts";
 
 /** Flags every command has. */

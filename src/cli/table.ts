@@ -5,7 +5,7 @@ export function formatTable(rows: readonly (readonly string[])[], head?: readonl
   const all = head === undefined ? rows : [head, ...rows];
   const columns = Math.max(0, ...all.map((row) => row.length));
   const widths = Array.from({ length: columns }, (_column, index) =>
-    Math.max(...all.map((row) => displayWidth(row[index] ?? ""))),
+    all.reduce((most, row) => Math.max(most, displayWidth(row[index] ?? "")), 0),
   );
   return all
     .map((row) =>

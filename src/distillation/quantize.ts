@@ -17,7 +17,7 @@ export interface QuantizedRows {
 /** Largest codes below and above zero. */
 const codeRange = { 8: { low: 128, high: 127 }, 4: { low: 8, high: 7 } } as const;
 /** What the largest value of a row becomes, as a share of the range; above 1 it is cut, for finer steps. */
-const stretches: readonly number[] = Array.from({ length: 4 }, (_, index) => 0.85 + index * 0.05);
+const stretches: readonly number[] = Array.from({ length: 14 }, (_, index) => 0.85 + index * 0.05);
 /** The largest value of a matrix in 4 bits: it keeps the scales of even the smallest rows within what a float16 can tell apart. */
 const largestValue = 256;
 const rowsPerSlice = 500;

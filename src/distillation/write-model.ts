@@ -3,7 +3,7 @@
  * inferyard.json beside it. Everything is written into a folder next to the wanted one, which then takes its place.
  */
 import { createHash, randomUUID } from "node:crypto";
-import { copyFile, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { InferyardError, messageOf, wrapError } from "../errors.ts";
 import { writeSafetensors } from "../safetensors.ts";
@@ -66,7 +66,8 @@ export async function writeModel(staging: Staging, rows: QuantizedRows, descript
     await writeFile(join(directory, "tokenizer.json"), tokenizer);
     await writeJson(join(directory, "config.json"), configJson(rows, description));
     await writeJson(join(directory, "modules.json"), modulesJson);
-    for (const path of description.notices) await copyFile(path, join(directory, basename(path)));
+    // Not copied as files: a read-only original would make a read-only copy.
+    for (const path of description.notices) await writeFile(join(directory, basename(path)), await readFile(path));
     await writeJson(join(directory, "inferyard.json"), await inferyardJson(weights, rows, description));
     await moveIntoPlace(staging);
   });

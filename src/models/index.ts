@@ -11,18 +11,8 @@ import { resolveReference } from "./reference.ts";
 import { readSingleFile } from "./single-file.ts";
 import { type ReadOptions, statedVariants } from "./variants.ts";
 
-export type {
-  KnownAnswer,
-  Manifest,
-  ManifestSelection,
-  ModelProbe,
-  Pooling,
-  Requirements,
-  TextSettings,
-  Variant,
-} from "./manifest.ts";
+export type { Manifest } from "./manifest.ts";
 export { type DigestMemo, createDigestMemo, digestOf } from "./digest.ts";
-export { inferyardJsonSchema } from "./inferyard-schema.ts";
 export type { ReadOptions } from "./variants.ts";
 
 /**

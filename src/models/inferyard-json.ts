@@ -1,6 +1,6 @@
 /** inferyard.json: what its author states about a model, checked; what it leaves out comes from the files beside it. */
 import type { Stated } from "./huggingface.ts";
-import { type InferyardJson, inferyardSchema } from "./inferyard-schema.ts";
+import type { InferyardJson } from "./inferyard-schema.ts";
 import { InferyardError } from "../errors.ts";
 import { type Folder, readJsonObject, shownIn } from "./model-folder.ts";
 import { readProbe } from "./probe.ts";
@@ -17,6 +17,8 @@ export interface InferyardStatement {
 export async function readInferyardJson(folder: Folder): Promise<InferyardStatement | undefined> {
   const value = await readJsonObject(folder, "inferyard.json");
   if (value === undefined) return undefined;
+  // Imported where it is needed: the schema library takes longer to load than all the rest of this room.
+  const { inferyardSchema } = await import("./inferyard-schema.ts");
   const problems = schemaProblems(inferyardSchema, value);
   if (problems.length > 0) throw invalid(folder, problems);
   const json = value as InferyardJson;

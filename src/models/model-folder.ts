@@ -25,7 +25,7 @@ export function modelInvalid(message: string, remedy: string, cause?: unknown): 
 /** The absolute path of a file that another file names; MODEL_INVALID when it would lie outside the folder. */
 export function pathInside(folder: Folder, file: string, namedIn: string): string {
   const clean = normalize(file);
-  if (isAbsolute(file) || /^[a-zA-Z]:/.test(file) || clean === ".." || clean.startsWith(`..${sep}`) || clean.startsWith("../")) {
+  if (isAbsolute(file) || /^[a-zA-Z]:/.test(file) || /^\.\.([/\\]|$)/.test(clean)) {
     throw modelInvalid(
       `${namedIn} names "${file}", which lies outside the model's folder`,
       "name a file of the folder itself, without ..",

@@ -16,8 +16,9 @@ export interface OnnxFacts {
   readonly externalFiles: ReadonlyMap<string, number>;
 }
 
-/** ModelProto.graph, GraphProto.initializer; of TensorProto: dims, data_type, external_data. */
+/** ModelProto.graph and opset_import, GraphProto.initializer; of TensorProto: dims, data_type, external_data. */
 const modelGraph = 7;
+const modelOperators = 8;
 const graphInitializer = 5;
 const tensorDims = 1;
 const tensorType = 2;
@@ -43,10 +44,7 @@ export async function inspectOnnx(path: string, shown: string): Promise<OnnxFact
     try {
       const { size } = await handle.stat();
       const file = new ProtobufFile(handle, size);
-      const graphs: Field[] = [];
-      for await (const field of file.fields(0, size)) if (field.number === modelGraph && field.wireType === 2) graphs.push(field);
-      const [graph] = graphs;
-      if (graph === undefined) throw new Error("it holds no graph");
+      const graph = await findGraph(file);
       for await (const field of file.fields(graph.start, graph.end)) {
         if (field.number === graphInitializer && field.wireType === 2) await readWeight(file, field, bits, externalFiles);
       }
@@ -59,6 +57,16 @@ export async function inspectOnnx(path: string, shown: string): Promise<OnnxFact
   }
   const [most] = [...bits].sort(([, a], [, b]) => b - a);
   return { externalFiles, ...(most === undefined ? {} : { precision: most[0] }) };
+}
+
+/** A file that was cut off between two fields of the model lacks one of these. */
+async function findGraph(file: ProtobufFile): Promise<Field> {
+  const found = new Map<number, Field>();
+  for await (const field of file.fields(0, file.size)) found.set(field.number, field);
+  const graph = found.get(modelGraph);
+  if (graph?.wireType !== 2) throw new Error("it holds no graph");
+  if (!found.has(modelOperators)) throw new Error("it does not say which operators it uses, so its end is missing");
+  return graph;
 }
 
 async function readWeight(

@@ -18,7 +18,7 @@ interface NamedFile {
   readonly precision?: Precision;
 }
 
-/** suffix -> name, aliases, precision. `quantized` gives way to a file that is called int8 itself: repositories carry both. */
+/** suffix -> name, aliases, precision. `quantized` gives way to a file called int8, which comes before it: repositories carry both. */
 const suffixes: ReadonlyMap<string, VariantName> = new Map([
   ["fp32", { name: "fp32", aliases: [], precision: "fp32" }],
   ["fp16", { name: "fp16", aliases: [], precision: "fp16" }],
@@ -39,14 +39,12 @@ const order = ["fp32", "fp16", "bf16", "int8", "uint8", "quantized", "q4", "q4f1
  * Names for the weights of one folder, each once, in order of preference. An earlier file has the better claim to a name.
  */
 export function nameVariants<File extends NamedFile>(files: readonly File[]): (File & VariantName)[] {
-  const claims = files.map((file) => claimOf(file));
-  const exact = new Set(claims.filter(({ aliases }) => aliases.length === 0).map(({ name }) => name));
   const taken = new Set<string>();
   const named: (File & VariantName)[] = [];
-  for (const [index, file] of files.entries()) {
-    const { name: wish, aliases: others, precision = file.precision } = claims[index] ?? claimOf(file);
-    const wishes = others.length > 0 && exact.has(wish) ? others : [wish, ...others];
-    const [name = file.file, ...rest] = [...wishes, fallbackName(file), file.file].filter((word) => !taken.has(word));
+  for (const file of files) {
+    const { name: wish, aliases: others, precision = file.precision } = claimOf(file);
+    const wishes = [wish, ...others, fallbackName(file), file.file];
+    const [name = file.file, ...rest] = wishes.filter((word) => !taken.has(word));
     const aliases = rest.filter((word) => others.includes(word));
     for (const word of [name, ...aliases]) taken.add(word);
     named.push({ ...file, name, aliases, ...(precision === undefined ? {} : { precision }) });

@@ -88,6 +88,7 @@ export async function readWeights(
   namedIn: string,
   format: ModelFormat | undefined = formatOf(file),
 ): Promise<Weights> {
+  const path = pathInside(folder, file, namedIn);
   const shown = shownIn(folder, file);
   if (format === undefined) {
     throw modelInvalid(
@@ -95,7 +96,6 @@ export async function readWeights(
       `add "format": ${Object.values(formats).join(" or ")}`,
     );
   }
-  const path = pathInside(folder, file, namedIn);
   const size = await sizeOfFile(path, shown, `put ${file} in its place, or take it out of ${namedIn}`);
   const weights = { file, format, path, size, bytes: size };
   if (format === "gguf") return weights;

@@ -3,7 +3,7 @@ import type { Availability, Backend, MachineFacts } from "../backend.ts";
 import { type MachineReader, readAvailableMemory } from "../devices/index.ts";
 import { messageOf } from "../errors.ts";
 import type { Circuits } from "./circuits.ts";
-import type { BackendFacts, SelectionFacts } from "./selection.ts";
+import type { BackendFacts, SelectionFacts } from "./selection-facts.ts";
 
 export class FactsReader {
   readonly #backends: readonly Backend[];

@@ -5,7 +5,8 @@ import type { Manifest, Variant } from "../models/manifest.ts";
 import { type ScriptedBackend, type ScriptedBackendOptions, scriptedBackend } from "../testing/scripted-backend.ts";
 import type { Tensor } from "../tensor.ts";
 import { type Loaded, type LoadingContext, explainCandidates, loadFirst } from "./loading.ts";
-import { type SelectionFacts, select } from "./selection.ts";
+import { select } from "./selection.ts";
+import type { SelectionFacts } from "./selection-facts.ts";
 import type { AnswerCheck } from "./verification.ts";
 import { type WishInput, mergeWishes } from "./wish.ts";
 

@@ -1,7 +1,7 @@
 /** Whether a target meets what the model's manifest and its size demand. */
 import type { Capabilities } from "../backend.ts";
 import type { Requirements, Variant } from "../models/manifest.ts";
-import type { SelectionFacts } from "./selection.ts";
+import type { SelectionFacts } from "./selection-facts.ts";
 import type { Target } from "./target.ts";
 import { compareVersions } from "../devices/index.ts";
 

@@ -3,7 +3,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Capabilities, DeviceAvailability } from "../backend.ts";
 import type { Manifest, Requirements, Variant } from "../models/manifest.ts";
-import { type BackendFacts, type LoadRequest, type Selection, type SelectionFacts, select } from "./selection.ts";
+import { type LoadRequest, type Selection, select } from "./selection.ts";
+import type { BackendFacts, SelectionFacts } from "./selection-facts.ts";
 import { formatTarget } from "./target.ts";
 import { type WishInput, mergeWishes } from "./wish.ts";
 

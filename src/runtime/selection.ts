@@ -4,34 +4,14 @@
  * Every target that could be meant becomes a candidate, in order of preference. A candidate that cannot run carries the first
  * reason, in the order of `checks`; the others are open, and loading tries them one after the other.
  */
-import type { Availability, Capabilities, Device, DeviceAvailability, LoadSettings } from "../backend.ts";
+import type { Capabilities, Device, DeviceAvailability, LoadSettings } from "../backend.ts";
 import type { Manifest, Variant } from "../models/manifest.ts";
 import type { Stage } from "./decision.ts";
 import { orderByPolicy } from "./order.ts";
 import { requirementProblem } from "./requirements.ts";
+import type { BackendFacts, SelectionFacts } from "./selection-facts.ts";
 import { type Target, type TargetPattern, formatPattern, formatTarget, matches, parseTarget } from "./target.ts";
 import type { Wish } from "./wish.ts";
-
-/** What selection knows of the machine. */
-export interface SelectionFacts {
-  readonly backends: readonly BackendFacts[];
-  readonly availableMemory: number;
-  readonly deviceFacts: readonly DeviceFacts[];
-  /** Targets that failed while running and are left alone for now: target -> reason. */
-  readonly openCircuits: ReadonlyMap<string, string>;
-}
-
-export interface BackendFacts {
-  readonly name: string;
-  readonly availability: Availability;
-  capabilities(device: Device): Capabilities;
-}
-
-export interface DeviceFacts {
-  readonly device: Device;
-  readonly memoryBytes?: number;
-  readonly cudaVersion?: string;
-}
 
 /** What this load asks for beside the wish. */
 export interface LoadRequest {

@@ -1,4 +1,5 @@
 /** What is asked of selection, and how the wishes of process, model and request become one. */
+import { InferyardError } from "../errors.ts";
 import { type TargetPattern, parseTarget } from "./target.ts";
 
 /** How candidates are ordered. `fastest` joins when measurements are kept. */
@@ -40,6 +41,12 @@ export interface Wish {
  * come first; exclusions add up; and requirements add up too, so that no level can loosen what another one demanded.
  */
 export function mergeWishes(...levels: readonly WishInput[]): Wish {
+  const unknown = levels.find(({ policy }) => policy !== undefined && !policies.includes(policy))?.policy;
+  if (unknown !== undefined) {
+    throw new InferyardError("INPUT_INVALID", `"${unknown}" is not a policy of this version`, {
+      remedy: `choose one of ${policies.join(", ")}`,
+    });
+  }
   const priority = levels.findLast((level) => level.priority !== undefined)?.priority;
   return {
     policy: levels.findLast((level) => level.policy !== undefined)?.policy ?? "priority",

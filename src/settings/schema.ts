@@ -1,20 +1,11 @@
 /**
- * Every setting: its name in inferyard.yaml, in the environment (INFERYARD_ and capitals) and as a flag is the same. The JSON schema in
- * `schemas/settings.json` and the table in `docs/reference/configuration.md` are held against this file by a test.
+ * What each setting takes and does. The JSON schema in `schemas/settings.json` is made from this file, and a test holds the two together.
+ * Imported only when there is something to check: the schema library takes longer to load than the rest of the command line.
  */
 import { z } from "zod";
 import { hostNames } from "../hosts/host.ts";
-import type { RuntimeSettings } from "../runtime/model-runtime.ts";
-import { defaultPriority, policies } from "../runtime/wish.ts";
-
-/** Settings of a runtime, and what the command line takes when a flag is left out. */
-export interface Settings extends Omit<RuntimeSettings, "onEvent"> {
-  readonly model?: string;
-  readonly variant?: string;
-  readonly batchTokens?: number;
-}
-
-export type SettingName = keyof Settings;
+import { policies } from "../runtime/wish.ts";
+import type { SettingName, Settings } from "./settings.ts";
 
 const targets = z.union([z.string(), z.array(z.string())]);
 
@@ -67,27 +58,9 @@ export const settingFields: Readonly<Record<SettingName, z.ZodType>> = {
   failover: z.boolean().describe("After a failure that may pass, load on the next target and run the request once more."),
 };
 
-export const settingNames = Object.keys(settingFields) as readonly SettingName[];
-
-/** Defaults that do not depend on the machine or the model. */
-export const settingDefaults: Settings = {
-  model: "builtin",
-  policy: "priority",
-  priority: defaultPriority,
-  replicas: "auto",
-  batchTokens: 512,
-  keepAlive: "5m",
-  failover: false,
-};
-
 export const settingsSchema: z.ZodType<Settings> = z.strictObject(settingFields).partial() as z.ZodType<Settings>;
 
 /** The JSON schema of inferyard.yaml. */
 export function settingsJsonSchema(): Record<string, unknown> {
   return { $id: "https://inferyard.dev/schemas/settings.json", title: "inferyard.yaml", ...z.toJSONSchema(settingsSchema) };
-}
-
-/** The variable that sets a setting: keepAlive -> INFERYARD_KEEP_ALIVE. */
-export function environmentName(name: string): string {
-  return `INFERYARD_${name.replaceAll(/[A-Z]/g, (capital) => `_${capital}`).toUpperCase()}`;
 }

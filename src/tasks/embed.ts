@@ -56,7 +56,7 @@ export async function embedEncodings(
   const total = lengths.reduce((sum, length) => sum + length, 0);
   const lanes = batches.length > 1 && total >= bulkTokens ? await encoder.lanes() : [encoder];
   const embeddings: Float32Array[] = Array.from({ length: encodings.length });
-  const queue = batches.values();
+  const queue = inTurn(batches);
   await Promise.all(lanes.map((lane) => drain(lane, queue, { encoder, encodings, settings, output, embeddings, signal })));
   const declared = vectorLength(encoder, output);
   return {
@@ -76,8 +76,13 @@ interface Work {
   readonly signal: AbortSignal | undefined;
 }
 
+/** A queue that ends for all lanes when one of them fails: leaving a loop over a generator closes it, over an array's iterator it does not. */
+function* inTurn(batches: readonly Batch[]): Generator<Batch, void> {
+  yield* batches;
+}
+
 /** One lane takes batches from the common queue until none is left. */
-async function drain(lane: Pick<LoadedModel, "run">, queue: IterableIterator<Batch>, work: Work): Promise<void> {
+async function drain(lane: Pick<LoadedModel, "run">, queue: Generator<Batch, void>, work: Work): Promise<void> {
   const rest = createYielder();
   for (const batch of queue) {
     throwIfAborted(work.signal);

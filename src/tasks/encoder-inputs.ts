@@ -11,14 +11,20 @@ export interface TokenBatch {
 
 type Fill = (batch: TokenBatch, put: (index: number, value: number) => void) => void;
 
-const fills: Readonly<Record<string, Fill>> = {
-  input_ids: ({ rows, length, padId }, put) =>
-    eachPosition(rows, length, (row, position, index) => put(index, rows[row]?.[position] ?? padId)),
-  attention_mask: ({ rows, length }, put) =>
-    eachPosition(rows, length, (row, position, index) => put(index, position < (rows[row]?.length ?? 0) ? 1 : 0)),
-  token_type_ids: () => {},
-  position_ids: ({ rows, length }, put) => eachPosition(rows, length, (_row, position, index) => put(index, position)),
-};
+const fills: ReadonlyMap<string, Fill> = new Map<string, Fill>([
+  [
+    "input_ids",
+    ({ rows, length, padId }, put) =>
+      eachPosition(rows, length, (row, position, index) => put(index, rows[row]?.[position] ?? padId)),
+  ],
+  [
+    "attention_mask",
+    ({ rows, length }, put) =>
+      eachPosition(rows, length, (row, position, index) => put(index, position < (rows[row]?.length ?? 0) ? 1 : 0)),
+  ],
+  ["token_type_ids", () => {}],
+  ["position_ids", ({ rows, length }, put) => eachPosition(rows, length, (_row, position, index) => put(index, position))],
+]);
 
 /** Throws MODEL_UNSUPPORTED for an input this does not know how to fill. */
 export function encoderInputs(inputs: readonly TensorInfo[], batch: TokenBatch): TensorMap {
@@ -26,10 +32,10 @@ export function encoderInputs(inputs: readonly TensorInfo[], batch: TokenBatch):
 }
 
 function fillTensor(name: string, dataType: DataType, batch: TokenBatch): Tensor {
-  const fill = fills[name];
+  const fill = fills.get(name);
   if (fill === undefined || (dataType !== "int64" && dataType !== "int32")) {
     throw new InferyardError("MODEL_UNSUPPORTED", `the model's input "${name}" (${dataType}) is not one a text encoder is fed`, {
-      remedy: `a text encoder takes ${Object.keys(fills).join(", ")} as int64 or int32`,
+      remedy: `a text encoder takes ${[...fills.keys()].join(", ")} as int64 or int32`,
     });
   }
   const shape = [batch.rows.length, batch.length];

@@ -26,9 +26,12 @@ export const pools: Readonly<Record<Exclude<Pooling, "none">, Pool>> = {
       }
     }
     const count = Math.max(end - first, 1);
-    return Float32Array.from(sum, (value) => value / count);
+    const mean = new Float32Array(dimensions);
+    for (let column = 0; column < dimensions; column += 1) mean[column] = (sum[column] ?? 0) / count;
+    return mean;
   },
-  cls: (rows) => rowOf(rows, rows.first),
+  // The first token of the text, prompt or not: sentence-transformers masks the prompt out for the other kinds only.
+  cls: (rows) => rowOf(rows, 0),
   last: (rows) => rowOf(rows, rows.end - 1),
   max({ data, offset, dimensions, first, end }) {
     const highest = new Float32Array(dimensions).fill(end > first ? Number.NEGATIVE_INFINITY : 0);
@@ -48,7 +51,9 @@ export function allRows({ data, offset, dimensions, first, end }: TokenRows): Fl
   return data.slice(offset + first * dimensions, offset + end * dimensions);
 }
 
-function rowOf({ data, offset, dimensions }: TokenRows, row: number): Float32Array {
+/** Zeros for a text without tokens, which has no row of its own. */
+function rowOf({ data, offset, dimensions, end }: TokenRows, row: number): Float32Array {
+  if (end === 0) return new Float32Array(dimensions);
   const start = offset + row * dimensions;
   return data.slice(start, start + dimensions);
 }
@@ -59,6 +64,6 @@ export function normalize(vector: Float32Array): Float32Array {
   for (const value of vector) squares += value * value;
   if (squares === 0) return vector;
   const scale = 1 / Math.sqrt(squares);
-  for (const [index, value] of vector.entries()) vector[index] = value * scale;
+  for (let index = 0; index < vector.length; index += 1) vector[index] = (vector[index] ?? 0) * scale;
   return vector;
 }

@@ -15,6 +15,8 @@ export interface ConformanceSubject {
   readonly model: ModelFiles;
   /** Inputs of that model; at least one input must not be empty. */
   readonly inputs: TensorMap;
+  /** Other inputs, for calls that overlap. Default: every tensor's elements in reverse order. */
+  readonly otherInputs?: TensorMap;
   /** Its outputs for those inputs, from a source other than this backend. */
   readonly expected: TensorMap;
   /** Largest difference from `expected`. Default: tolerances.hiddenStateFp32. */
@@ -111,39 +113,42 @@ function loadCases(subject: ConformanceSubject): ConformanceCase[] {
     },
     {
       name: "a damaged file is refused by a typed error that lets the next candidate be tried",
-      run: () =>
-        refused(
+      async run() {
+        await refused(
           () => create().load(damaged, device, {}),
           (code) => errorKinds[code].tryNext,
-        ),
+        );
+      },
     },
     {
       name: "a format the backend does not list is refused the same way",
-      run: () =>
-        refused(
+      async run() {
+        await refused(
           () => create().load({ ...model, format: foreignFormat(subject) }, device, {}),
           (code) => errorKinds[code].tryNext,
-        ),
+        );
+      },
     },
     {
       name: "a load that was cancelled before it began is ABORTED",
-      run: () => refused(() => create().load(model, device, { signal: AbortSignal.abort() }), is("ABORTED")),
+      async run() {
+        await refused(() => create().load(model, device, { signal: AbortSignal.abort() }), is("ABORTED"));
+      },
     },
   ];
 }
 
 function runCases(subject: ConformanceSubject): ConformanceCase[] {
-  const { inputs, expected, tolerance = tolerances.hiddenStateFp32 } = subject;
-  const [[firstName, firstTensor] = ["", zeros("float32", [])]] = Object.entries(inputs);
+  const { expected, tolerance = tolerances.hiddenStateFp32 } = subject;
   return [
     {
       name: "run gives the known answer",
-      run: () => withModel(subject, async (loaded) => close(await loaded.run(inputs), expected, tolerance)),
+      run: () => withModel(subject, async (loaded, { inputs }) => close(await loaded.run(inputs), expected, tolerance)),
     },
     {
       name: "inputs are left as they were",
       run: () =>
-        withModel(subject, async (loaded) => {
+        withModel(subject, async (loaded, { inputs }) => {
           const before = structuredClone(inputs);
           await loaded.run(inputs);
           assert.deepEqual(inputs, before);
@@ -152,43 +157,44 @@ function runCases(subject: ConformanceSubject): ConformanceCase[] {
     {
       name: "only the outputs asked for come back",
       run: () =>
-        withModel(subject, async (loaded) => {
+        withModel(subject, async (loaded, { inputs }) => {
           const [wanted = ""] = Object.keys(expected);
           assert.deepEqual(Object.keys(await loaded.run(inputs, { outputs: [wanted] })), [wanted]);
           await refused(() => loaded.run(inputs, { outputs: ["no-such-output"] }), is("INPUT_INVALID"));
         }),
     },
     {
-      name: "calls that overlap give what serial calls give",
+      name: "outputs belong to the caller: the next run leaves them as they were",
       run: () =>
-        withModel(subject, async (loaded) => {
-          const results = await Promise.all(Array.from({ length: 4 }, () => loaded.run(inputs)));
-          for (const result of results) close(result, expected, tolerance);
+        withModel(subject, async (loaded, { inputs, otherInputs }) => {
+          const first = await loaded.run(inputs);
+          const before = structuredClone(first);
+          await loaded.run(otherInputs);
+          assert.deepEqual(first, before);
         }),
     },
     {
-      name: "wrong inputs are refused by name: unknown, missing, of another type, of another rank, not filling their shape",
+      name: "calls that overlap give what serial calls give",
       run: () =>
-        withModel(subject, async (loaded) => {
-          const wrong: Record<string, Tensor> = { ...inputs };
-          const otherType = firstTensor.dataType === "float64" ? "float32" : "float64";
-          await refused(() => loaded.run({ ...inputs, "no-such-input": zeros("float32", [1]) }), is("INPUT_INVALID"));
-          delete wrong[firstName];
-          await refused(() => loaded.run(wrong), is("INPUT_INVALID"));
-          await refused(() => loaded.run({ ...inputs, [firstName]: zeros(otherType, firstTensor.shape) }), is("INPUT_INVALID"));
-          await refused(
-            () => loaded.run({ ...inputs, [firstName]: zeros(firstTensor.dataType, [...firstTensor.shape, 1]) }),
-            is("INPUT_INVALID"),
-          );
-          const short = { ...zeros(firstTensor.dataType, []), shape: firstTensor.shape.map((size) => size + 1) };
-          await refused(() => loaded.run({ ...inputs, [firstName]: short }), is("INPUT_INVALID"));
-          close(await loaded.run(inputs), expected, tolerance);
+        withModel(subject, async (loaded, { inputs, otherInputs }) => {
+          const serial = [structuredClone(await loaded.run(inputs)), structuredClone(await loaded.run(otherInputs))];
+          const overlapping = await Promise.all([inputs, otherInputs, inputs, otherInputs].map((each) => loaded.run(each)));
+          for (const [index, result] of overlapping.entries()) close(result, serial[index % 2] ?? {}, tolerance);
         }),
     },
+    ...wrongInputs(subject.inputs).map(({ fault, name, wrong }) => ({
+      name: `an input that is ${fault} is refused by its name, and the next run works`,
+      run: () =>
+        withModel(subject, async (loaded, { inputs }) => {
+          const error = await refused(() => loaded.run(wrong(inputs)), is("INPUT_INVALID"));
+          assert.ok(error.message.includes(name), `the message names "${name}": ${error.message}`);
+          close(await loaded.run(inputs), expected, tolerance);
+        }),
+    })),
     {
       name: "a run that was cancelled before it began is ABORTED, and the next one works",
       run: () =>
-        withModel(subject, async (loaded) => {
+        withModel(subject, async (loaded, { inputs }) => {
           await refused(() => loaded.run(inputs, { signal: AbortSignal.abort() }), is("ABORTED"));
           close(await loaded.run(inputs), expected, tolerance);
         }),
@@ -196,7 +202,7 @@ function runCases(subject: ConformanceSubject): ConformanceCase[] {
     {
       name: "a run that is cancelled while it waits or works ends, and the next one works",
       run: () =>
-        withModel(subject, async (loaded) => {
+        withModel(subject, async (loaded, { inputs }) => {
           const controller = new AbortController();
           const runs = [loaded.run(inputs), loaded.run(inputs, { signal: controller.signal })];
           controller.abort();
@@ -209,13 +215,42 @@ function runCases(subject: ConformanceSubject): ConformanceCase[] {
     {
       name: "evidence is the engine's own words after a run",
       run: () =>
-        withModel(subject, async (loaded) => {
+        withModel(subject, async (loaded, { inputs }) => {
           await loaded.run(inputs);
           const evidence = await loaded.evidence();
           for (const sentence of evidence) assert.equal(typeof sentence, "string");
         }),
     },
   ];
+}
+
+/** Each way in which one input can be wrong. */
+function wrongInputs(inputs: TensorMap): { fault: string; name: string; wrong: (inputs: TensorMap) => TensorMap }[] {
+  const [name, { dataType, shape }] = Object.entries(inputs).find(([, tensor]) => tensor.shape.length > 0) ?? [
+    "",
+    zeros("float32", [1]),
+  ];
+  const instead =
+    (tensor: Tensor) =>
+    (given: TensorMap): TensorMap => ({ ...given, [name]: tensor });
+  const otherType = dataType === "float64" ? "float32" : "float64";
+  const without = (given: TensorMap): TensorMap => Object.fromEntries(Object.entries(given).filter(([other]) => other !== name));
+  return [
+    { fault: "unknown", name: "no-such-input", wrong: (given) => ({ ...given, "no-such-input": zeros("float32", [1]) }) },
+    { fault: "missing", name, wrong: without },
+    { fault: "of another type", name, wrong: instead(zeros(otherType, shape)) },
+    { fault: "of another rank", name, wrong: instead(zeros(dataType, [...shape, 1])) },
+    { fault: "not filling its shape", name, wrong: instead({ ...zeros(dataType, []), shape: shape.map((size) => size + 1) }) },
+  ];
+}
+
+function reversed(inputs: TensorMap): TensorMap {
+  const entries = Object.entries(inputs).map(([name, tensor]): [string, Tensor] => [name, reversedTensor(tensor)]);
+  return Object.fromEntries(entries);
+}
+
+function reversedTensor({ dataType, shape, data }: Tensor): Tensor {
+  return { dataType, shape, data: Array.isArray(data) ? data.toReversed() : structuredClone(data as Float32Array).reverse() };
 }
 
 function endCases(subject: ConformanceSubject): ConformanceCase[] {
@@ -226,14 +261,14 @@ function endCases(subject: ConformanceSubject): ConformanceCase[] {
         const loaded = await subject.create().load(subject.model, subject.device, {});
         await loaded.dispose();
         await loaded.dispose();
-        await refused(() => loaded.run(subject.inputs), is("DISPOSED"));
+        await refused(() => loaded.run(structuredClone(subject.inputs)), is("DISPOSED"));
       },
     },
     {
       name: "disposal waits for a run under way",
       async run() {
         const loaded = await subject.create().load(subject.model, subject.device, {});
-        const running = loaded.run(subject.inputs);
+        const running = loaded.run(structuredClone(subject.inputs));
         const disposal = loaded.dispose();
         close(await running, subject.expected, subject.tolerance ?? tolerances.hiddenStateFp32);
         await disposal;
@@ -246,7 +281,7 @@ function endCases(subject: ConformanceSubject): ConformanceCase[] {
         const backend = create();
         const [one, other] = await Promise.all([backend.load(model, device, {}), backend.load(model, device, {})]);
         await one.dispose();
-        close(await other.run(inputs), expected, tolerance);
+        close(await other.run(structuredClone(inputs)), expected, tolerance);
         await other.dispose();
         await backend.dispose?.();
       },
@@ -254,11 +289,17 @@ function endCases(subject: ConformanceSubject): ConformanceCase[] {
   ];
 }
 
-async function withModel(subject: ConformanceSubject, check: (loaded: LoadedModel) => Promise<void>): Promise<void> {
+/** Loads the model for one case. The case has inputs of its own, so that a backend which writes into them spoils no other. */
+async function withModel(
+  subject: ConformanceSubject,
+  check: (loaded: LoadedModel, given: { readonly inputs: TensorMap; readonly otherInputs: TensorMap }) => Promise<void>,
+): Promise<void> {
   const backend = subject.create();
+  const inputs = structuredClone(subject.inputs);
+  const otherInputs = structuredClone(subject.otherInputs ?? reversed(subject.inputs));
   const loaded = await backend.load(subject.model, subject.device, {});
   try {
-    await check(loaded);
+    await check(loaded, { inputs, otherInputs });
   } finally {
     await loaded.dispose();
     await backend.dispose?.();
@@ -275,15 +316,16 @@ function close(actual: TensorMap, expected: TensorMap, tolerance: number): void 
   }
 }
 
-async function refused(call: () => Promise<unknown>, allowed: (code: ErrorCode) => boolean): Promise<void> {
+async function refused(call: () => Promise<unknown>, allowed: (code: ErrorCode) => boolean): Promise<InferyardError> {
   const thrown = await Promise.resolve()
     .then(call)
     .then(
       () => undefined,
       (error: unknown) => error,
     );
-  const code = codeOf(thrown);
-  assert.ok(code !== undefined && allowed(code), `refused by a typed error, not by ${String(thrown)}`);
+  assert.ok(thrown instanceof InferyardError, `refused by a typed error, not by ${String(thrown)}`);
+  assert.ok(allowed(thrown.code), `refused by the right code, not by ${thrown.code}: ${thrown.message}`);
+  return thrown;
 }
 
 function codeOf(thrown: unknown): ErrorCode | undefined {

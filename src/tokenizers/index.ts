@@ -10,7 +10,7 @@ import { readTokenizerJson, tokenizerInvalid } from "./tokenizer-json.ts";
 import type { TokenizerJson } from "./tokenizer-json.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 
-export type { EncodeOptions, Encoding, Frame, Tokenizer } from "./tokenizer.ts";
+export type { Encoding, Tokenizer } from "./tokenizer.ts";
 
 /** The part of the library that is used. */
 interface TokenizerLibrary {

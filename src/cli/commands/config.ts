@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { settingNames } from "../../settings/schema.ts";
+import { settingNames } from "../../settings/settings.ts";
 import { addLoadFlags, effectiveSettings } from "../session.ts";
 import { formatTable } from "../table.ts";
 import { type Terminal, writeLine } from "../terminal.ts";

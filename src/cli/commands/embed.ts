@@ -98,8 +98,9 @@ async function embedAtOnce(texts: readonly string[], flags: EmbedFlags, session:
     await writeAll(terminal.stdout, `${toJson(result)}\n`);
   } else {
     writeLine(terminal.stdout, headline(result));
+    const width = texts.reduce((most, text) => Math.max(most, displayWidth(clip(text, widestText))), 0);
     for (const [index, text] of texts.entries())
-      writeLine(terminal.stdout, tableRow(text, result.embeddings[index] ?? new Float32Array(), texts));
+      writeLine(terminal.stdout, tableRow(text, result.embeddings[index] ?? new Float32Array(), width));
   }
   if (flags.quiet === true) return;
   noteCut(result, 0, terminal);
@@ -148,8 +149,7 @@ function headline({ model, dimensions, target, decision }: EmbedResult): string 
 const widestText = 40;
 const shownValues = 3;
 
-function tableRow(text: string, vector: Float32Array, texts: readonly string[]): string {
-  const width = Math.min(widestText, Math.max(...texts.map((other) => displayWidth(clip(other, widestText)))));
+function tableRow(text: string, vector: Float32Array, width: number): string {
   const label = clip(text, widestText);
   const values = Array.from(vector.slice(0, shownValues), (value) => value.toFixed(4).padStart(7));
   return `${label}${" ".repeat(Math.max(0, width - displayWidth(label)))}   [${values.join(", ")}, … ]`;

@@ -2,7 +2,6 @@ import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
 import type { Runtime } from "../../create-runtime.ts";
 import { InferyardError, messageOf } from "../../errors.ts";
-import { readAnswers } from "../../tasks/answer-file.ts";
 import { type SelfTest, selfTest } from "../../tasks/self-test.ts";
 import { addLoadFlags, openSession, withNotice } from "../session.ts";
 import { paint } from "../style.ts";
@@ -79,6 +78,7 @@ async function knownAnswers(flags: Record<string, unknown>): Promise<readonly Kn
   const text = await readFile(path, "utf8").catch((error: unknown) => {
     throw new InferyardError("INPUT_INVALID", `${path} cannot be read: ${messageOf(error)}`, { cause: error });
   });
+  const { readAnswers } = await import("../../tasks/answer-file.ts");
   return readAnswers(text, path, tolerance);
 }
 

@@ -1,0 +1,16 @@
+// Inferyard as it comes: no setting but the model and its variant.
+import { createRuntime } from "../../built-package.mjs";
+import { miniLm } from "../../shared-data.mjs";
+
+export async function create(precision) {
+  const runtime = await createRuntime();
+  const model = await runtime.load(miniLm, { variant: precision });
+  const { library, host } = model.decision.selected;
+  const bulk = async (texts) => (await runtime.embed(texts, { model })).embeddings;
+  return {
+    what: `${model.target}, host ${host}, ${library.name} ${library.version}`,
+    embedOne: async (text) => (await runtime.embed(text, { model })).embeddings[0],
+    bulk: { "first call": bulk, default: bulk }, // the first one loads the copies
+    close: () => runtime.dispose(),
+  };
+}

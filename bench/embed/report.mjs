@@ -1,0 +1,52 @@
+// The comparison as text.
+import { cores, describeLoad } from "../machine.mjs";
+import { formatTable } from "../table.mjs";
+
+export function formatReport({ machine, load, workload, contenders, comparison, minutes }) {
+  const heading = [
+    `machine    ${machine}`,
+    `load       ${describeLoad(load)}`,
+    ...contenders.map(({ name, what }) => `${name.padEnd(10)} ${what}`.replace("transformers ", "tjs        ").trimEnd()),
+    `work       one text of 16 or 128 tokens; ${workload.bulk.length} texts of 8 to 256, ${workload.bulkTokens} tokens`,
+    `rounds     ${workload.latencyRounds} of single texts, ${workload.bulkRounds} of bulk, every contender in a fresh process, in turn`,
+  ];
+  const sections = comparison.map((part) => formatPrecision(part));
+  return [...heading, ...sections, `\n${minutes.toFixed(1)} minutes, ${cores} cores`].join("\n");
+}
+
+function formatPrecision({ precision, latency, bulk, ratios, agreement }) {
+  const single = latency.map(({ contender, work, milliseconds, least }) => [
+    `${contender}, one text of ${work}`,
+    milliseconds.median.toFixed(2),
+    range(milliseconds, 2),
+    least.toFixed(2),
+  ]);
+  const many = bulk.map(({ contender, mode, seconds, texts, megabytes }) => [
+    `${contender}, ${mode}`,
+    seconds.median.toFixed(2),
+    range(seconds, 2),
+    (texts / seconds.median).toFixed(0),
+    megabytes.toFixed(0),
+  ]);
+  const compared = ratios.map(({ name, work, ratio, aim, met }) => [
+    `${name}, ${work}`,
+    ratio.median.toFixed(3),
+    range(ratio, 3),
+    aim ?? "",
+    met === undefined ? "" : met ? "met" : "missed",
+  ]);
+  return [
+    `\n${precision}`,
+    formatTable(["one text", "ms", "rounds", "best call"], single),
+    "",
+    formatTable(["bulk", "s", "rounds", "texts/s", "RSS MB"], many),
+    "",
+    formatTable(["ratio, round by round", "median", "rounds", "aim", ""], compared),
+    "",
+    `lowest cosine with raw: ${agreement.map(({ contender, lowestCosine }) => `${contender} ${lowestCosine.toFixed(6)}`).join(", ")}`,
+  ].join("\n");
+}
+
+function range({ least, most }, digits) {
+  return `${least.toFixed(digits)} - ${most.toFixed(digits)}`;
+}

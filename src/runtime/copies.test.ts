@@ -1,0 +1,27 @@
+import { describe, expect, it } from "vitest";
+import { scriptedMachine } from "../testing/scripted-backend.ts";
+import { copiesFor } from "./copies.ts";
+import type { Loaded } from "./loading.ts";
+
+const loaded = (bytes: number, type = "cpu"): Loaded =>
+  ({ variant: { bytes }, target: { backend: "onnx", device: { type, index: 0 } } }) as Loaded;
+const machineWith = (available: number): ReturnType<typeof scriptedMachine> =>
+  scriptedMachine({ memory: { total: { value: 64e9, source: "test" }, available: { value: available, source: "test" } } });
+
+describe("how many copies share bulk work", () => {
+  it("one per thread where memory is plentiful, and never more than eight", () => {
+    expect(copiesFor(loaded(1e6), machineWith(8e9), 2, true)).toBe(2);
+    expect(copiesFor(loaded(1e6), machineWith(8e9), 64, true)).toBe(8);
+  });
+
+  it("as many as a quarter of the available memory holds, four bytes for each of the weights", () => {
+    expect(copiesFor(loaded(100e6), machineWith(8e9), 64, true)).toBe(5);
+    expect(copiesFor(loaded(100e6), machineWith(1.6e9), 64, true)).toBe(1);
+    expect(copiesFor(loaded(4e9), machineWith(8e9), 64, true)).toBe(0);
+  });
+
+  it("none on an accelerator, and none where runs do not block", () => {
+    expect(copiesFor(loaded(1e6, "cuda"), machineWith(8e9), 4, true)).toBe(1);
+    expect(copiesFor(loaded(1e6), machineWith(8e9), 4, false)).toBe(1);
+  });
+});

@@ -1,0 +1,268 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { tinyGraph } from "../backends/onnxruntime/tiny-graph.ts";
+import { InferyardError } from "../errors.ts";
+import type { TensorMap } from "../tensor.ts";
+import { type ScriptedBackend, scriptedBackend } from "../testing/scripted-backend.ts";
+import { ModelRuntime, type RuntimeEvent, type RuntimeSettings } from "./model-runtime.ts";
+
+let folder = "";
+/** A real ONNX file; what the scripted backends make of it is up to them. */
+let model = "";
+let otherModel = "";
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "inferyard-runtime-"));
+  [model, otherModel] = [join(folder, "model.onnx"), join(folder, "other.onnx")];
+  for (const path of [model, otherModel]) await writeFile(path, Buffer.from(tinyGraph, "base64"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const inputs: TensorMap = { x: { dataType: "float32", shape: [2], data: Float32Array.of(1, 2) } };
+
+interface Scene {
+  readonly runtime: ModelRuntime;
+  readonly events: RuntimeEvent[];
+}
+
+function start(backends: readonly ScriptedBackend[], settings: RuntimeSettings = {}): Scene {
+  const events: RuntimeEvent[] = [];
+  const onEvent = (event: RuntimeEvent): void => void events.push(event);
+  return { runtime: new ModelRuntime(backends, { onEvent, ...settings }, async () => undefined), events };
+}
+
+const loads = ({ calls }: ScriptedBackend): number => calls.filter((call) => call.startsWith("load")).length;
+const disposals = ({ calls }: ScriptedBackend): number => calls.filter((call) => call === "dispose model").length;
+
+/** Dies at every run but the probe of verification. */
+function mortal(name: string): ScriptedBackend {
+  let runs = 0;
+  const onRun = (given: TensorMap): TensorMap => {
+    runs += 1;
+    if (runs > 1) throw new InferyardError("HOST_DIED", "the worker ended");
+    return { y: given["x"]! };
+  };
+  return scriptedBackend(name, { onRun });
+}
+
+describe("loading", () => {
+  it("two first requests for a model load it once, and it stays until both have given it back", async () => {
+    const backend = scriptedBackend("onnx");
+    const { runtime } = start([backend]);
+    const [one, other] = await Promise.all([runtime.load(model), runtime.load(model)]);
+    expect(loads(backend)).toBe(1);
+    await one.dispose();
+    await runtime.unloadIdle();
+    expect((await other.run(inputs))["y"]?.data).toEqual(Float32Array.of(2, 3));
+    await other.dispose();
+    await runtime.unloadIdle();
+    expect(disposals(backend)).toBe(1);
+    await runtime.dispose();
+  });
+
+  it("what is asked for decides whether it is the same model: another target or thread count is another load", async () => {
+    const backends = [scriptedBackend("onnx"), scriptedBackend("wasm")];
+    const { runtime } = start(backends);
+    const handles = [
+      await runtime.load(model),
+      await runtime.load(model, { target: "wasm" }),
+      await runtime.load(model, { threads: 1 }),
+      await runtime.load(model, { target: "wasm" }),
+    ];
+    expect(handles.map(({ target }) => target)).toEqual(["onnx:cpu", "wasm:cpu", "onnx:cpu", "wasm:cpu"]);
+    expect(backends.map(loads)).toEqual([2, 1]);
+    expect((await runtime.loaded()).map(({ selected }) => selected?.target)).toEqual(["onnx:cpu", "wasm:cpu", "onnx:cpu"]);
+    await runtime.dispose();
+  });
+
+  it.fails("the order in which options are written does not matter", async () => {
+    const backend = scriptedBackend("onnx");
+    const { runtime } = start([backend]);
+    await Promise.all([
+      runtime.load(model, { target: "onnx", threads: 1 }),
+      runtime.load(model, { threads: 1, target: "onnx" }),
+    ]).finally(() => runtime.dispose());
+    expect(loads(backend)).toBe(1);
+  });
+
+  it("a handle given back is of no further use, and the model is not touched through it", async () => {
+    const { runtime } = start([scriptedBackend("onnx")]);
+    const handle = await runtime.load(model);
+    expect(handle).toMatchObject({ reference: model, target: "onnx:cpu", memory: { bytes: 8 } });
+    await handle.dispose();
+    await handle.dispose();
+    expect(() => handle.target).toThrow("was disposed");
+    await expect((async () => handle.run(inputs))()).rejects.toMatchObject({ code: "DISPOSED" });
+    await runtime.dispose();
+  });
+
+  it("a variant the model has not names those it has", async () => {
+    const { runtime } = start([scriptedBackend("onnx")]);
+    await expect(runtime.load(model, { variant: "q9" })).rejects.toMatchObject({
+      code: "MODEL_NOT_FOUND",
+      message: `${model} has no variant "q9"`,
+      remedy: expect.stringMatching(/^choose one of \w+/),
+    });
+    await runtime.dispose();
+  });
+
+  it("a load that failed is tried anew by the next caller", async () => {
+    let broken = true;
+    const backend = scriptedBackend("onnx", {
+      onLoad: () => {
+        if (broken) throw new InferyardError("LOAD_FAILED", "no driver");
+      },
+    });
+    const { runtime } = start([backend]);
+    await expect(runtime.load(model)).rejects.toMatchObject({ code: "BACKEND_UNAVAILABLE" });
+    broken = false;
+    expect((await runtime.load(model)).target).toBe("onnx:cpu");
+    await runtime.dispose();
+  });
+
+  it("cancelling stops the load that nobody else waits for, and nothing stays in memory", async () => {
+    const controller = new AbortController();
+    const backend = scriptedBackend("onnx", {
+      onLoad: (_model, _device, { signal }) =>
+        new Promise((_resolve, reject) => {
+          signal?.addEventListener("abort", () => reject(new InferyardError("ABORTED", "stopped")), { once: true });
+          controller.abort();
+        }),
+    });
+    const { runtime } = start([backend]);
+    await expect(runtime.load(model, { signal: controller.signal })).rejects.toMatchObject({ code: "ABORTED" });
+    expect(await runtime.loaded()).toEqual([]);
+    await runtime.dispose();
+  });
+
+  it("a model nobody uses leaves after keepAlive", async () => {
+    const backend = scriptedBackend("onnx");
+    const { runtime, events } = start([backend], { keepAlive: "20ms" });
+    await (await runtime.load(model)).dispose();
+    await vi.waitFor(() => expect(disposals(backend)).toBe(1), { timeout: 5000 });
+    expect(events.map(({ type }) => type)).toEqual(["loaded", "unloaded"]);
+    await runtime.dispose();
+  });
+
+  it.fails("a keepAlive of six weeks is not taken for one millisecond, as timers take it", async () => {
+    const backend = scriptedBackend("onnx");
+    const { runtime } = start([backend], { keepAlive: "1000h" });
+    await (await runtime.load(model)).dispose();
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    const gone = disposals(backend);
+    await runtime.dispose();
+    expect(gone).toBe(0);
+  });
+});
+
+describe("wishes", () => {
+  it("for single models hold for these only, and a request cannot loosen what a model requires", async () => {
+    const backends = [scriptedBackend("onnx"), scriptedBackend("wasm")];
+    const { runtime } = start(backends, { models: { [model]: { target: "wasm" } } });
+    expect((await runtime.load(model)).target).toBe("wasm:cpu");
+    expect((await runtime.load(otherModel)).target).toBe("onnx:cpu");
+    await expect(runtime.load(model, { target: "onnx" })).rejects.toMatchObject({ code: "NO_BACKEND" });
+    await runtime.dispose();
+  });
+
+  it("of the process hold for every model: exclude", async () => {
+    const { runtime } = start([scriptedBackend("onnx"), scriptedBackend("wasm")], { exclude: "onnx" });
+    const { decision, target } = await runtime.load(model);
+    expect(target).toBe("wasm:cpu");
+    expect(decision.wish.excluded).toEqual(["onnx"]);
+    await runtime.dispose();
+  });
+
+  it.each([
+    ["a target that is none", { target: "not a target" }, "INPUT_INVALID"],
+    ["one for a single model", { models: { x: { prefer: "a:b:c" } } }, "INPUT_INVALID"],
+    ["a duration that is none", { keepAlive: "soon" }, "CONFIG_INVALID"],
+  ] as const)("%s is refused when the runtime is made, not at the first load", (_name, settings, code) => {
+    expect(() => start([scriptedBackend("onnx")], settings)).toThrow(expect.objectContaining({ code }));
+  });
+});
+
+describe("explaining", () => {
+  it("tells what a load would do, and loads nothing", async () => {
+    const backends = [scriptedBackend("onnx"), scriptedBackend("wasm")];
+    const { runtime, events } = start(backends);
+    const decision = await runtime.explain(model, { prefer: "wasm" });
+    expect(decision.candidates.map(({ target, verdict }) => `${target} ${verdict}`)).toEqual([
+      "wasm:cpu would-run",
+      "onnx:cpu not-tried",
+    ]);
+    expect(decision.selected).toBeNull();
+    expect(backends.map(({ calls }) => calls)).toEqual([["probe"], ["probe"]]);
+    expect(events).toEqual([]);
+    await runtime.dispose();
+  });
+
+  it("backends are probed once for all loads, and again when asked", async () => {
+    const backend = scriptedBackend("onnx");
+    const { runtime } = start([backend]);
+    await runtime.load(model);
+    await runtime.load(otherModel);
+    expect(backend.calls.filter((call) => call === "probe")).toHaveLength(1);
+    expect(await runtime.backends()).toMatchObject([{ backend: "onnx", availability: { present: true } }]);
+    expect(backend.calls.filter((call) => call === "probe")).toHaveLength(2);
+    await runtime.dispose();
+  });
+
+  it("a probe that throws is a reason like any other, and hides no other backend", async () => {
+    const broken: ScriptedBackend = { ...scriptedBackend("onnx"), probe: () => Promise.reject(new TypeError("x is undefined")) };
+    const { runtime } = start([broken, scriptedBackend("wasm")]);
+    const { decision, target } = await runtime.load(model);
+    expect(target).toBe("wasm:cpu");
+    expect(decision.candidates.find((candidate) => candidate.target === "onnx:cpu")?.reason).toBe(
+      "its probe failed: x is undefined",
+    );
+    await runtime.dispose();
+  });
+});
+
+describe("failover", () => {
+  it("moves the model, says so, and leaves the failed target alone for a while", async () => {
+    const { runtime, events } = start([mortal("onnx"), scriptedBackend("wasm")], { failover: true });
+    const handle = await runtime.load(model);
+    expect(handle.target).toBe("onnx:cpu");
+    expect((await handle.run(inputs))["y"]?.data).toEqual(Float32Array.of(2, 3));
+    expect(handle.target).toBe("wasm:cpu");
+    expect(handle.decision.candidates).toContainEqual(
+      expect.objectContaining({ target: "onnx:cpu", verdict: "refused", stage: "circuit" }),
+    );
+    expect(events.map(({ type }) => type)).toEqual(["loaded", "failover", "loaded"]);
+    expect(events[1]).toEqual({ type: "failover", reference: model, from: "onnx:cpu", reason: "the worker ended" });
+    expect((await runtime.load(otherModel)).target).toBe("wasm:cpu");
+    await runtime.dispose();
+  });
+
+  it("is off unless it was asked for", async () => {
+    const { runtime } = start([mortal("onnx"), scriptedBackend("wasm")]);
+    const handle = await runtime.load(model);
+    await expect(handle.run(inputs)).rejects.toMatchObject({ code: "HOST_DIED" });
+    expect(handle.target).toBe("onnx:cpu");
+    await runtime.dispose();
+  });
+});
+
+describe("the end", () => {
+  it("unloads models in use, then the backends, and refuses further loads", async () => {
+    const backend = scriptedBackend("onnx");
+    const { runtime, events } = start([backend]);
+    const handle = await runtime.load(model);
+    await runtime.dispose();
+    expect(backend.calls.slice(-2)).toEqual(["dispose model", "dispose"]);
+    expect(events.at(-1)).toEqual({ type: "unloaded", reference: model, target: "onnx:cpu" });
+    await expect(handle.run(inputs)).rejects.toMatchObject({ code: "DISPOSED" });
+    await expect(runtime.load(model)).rejects.toMatchObject({ code: "DISPOSED" });
+  });
+
+  it.fails("disposing twice frees the backends once: the contract promises them one call", async () => {
+    const backend = scriptedBackend("onnx");
+    const { runtime } = start([backend]);
+    await runtime.dispose();
+    await runtime.dispose();
+    expect(backend.calls).toEqual(["dispose"]);
+  });
+});

@@ -1,0 +1,23 @@
+/** The facts that selection decides on: plain data, gathered by `facts.ts`, made up by tests. */
+import type { Availability, Capabilities, Device } from "../backend.ts";
+
+/** What selection knows of the machine. */
+export interface SelectionFacts {
+  readonly backends: readonly BackendFacts[];
+  readonly availableMemory: number;
+  readonly deviceFacts: readonly DeviceFacts[];
+  /** Targets that failed while running and are left alone for now: target -> reason. */
+  readonly openCircuits: ReadonlyMap<string, string>;
+}
+
+export interface BackendFacts {
+  readonly name: string;
+  readonly availability: Availability;
+  capabilities(device: Device): Capabilities;
+}
+
+export interface DeviceFacts {
+  readonly device: Device;
+  readonly memoryBytes?: number;
+  readonly cudaVersion?: string;
+}

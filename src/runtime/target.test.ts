@@ -1,0 +1,69 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { type Target, type TargetPattern, formatPattern, formatTarget, matches, parseTarget } from "./target.ts";
+
+const word = fc.stringMatching(/^[a-z][a-z0-9-]{0,11}$/);
+/** Spellings from other tools are read as ours, so they do not come back as they were. */
+const deviceType = word.filter((name) => !["auto", "gpu", "dml"].includes(name));
+const index = fc.nat({ max: 9999 });
+
+describe("the grammar of targets", () => {
+  it("whatever is written canonically is read back as it was", () => {
+    const patterns = fc.oneof(
+      fc.record({ backend: word }),
+      fc.record({ backend: word, deviceType }),
+      fc.record({ backend: word, deviceType, index }),
+    );
+    fc.assert(
+      fc.property(patterns, (pattern: TargetPattern) => {
+        expect(parseTarget(formatPattern(pattern))).toEqual(pattern);
+      }),
+    );
+  });
+
+  it("a target's own name means that target", () => {
+    fc.assert(
+      fc.property(word, deviceType, index, (backend, type, number) => {
+        const target: Target = { backend, device: { type, index: number } };
+        expect(matches(parseTarget(formatTarget(target)), target)).toBe(true);
+        expect(matches(parseTarget(`x${formatTarget(target)}`), target)).toBe(false);
+      }),
+    );
+  });
+
+  it.each([
+    ["onnx", { backend: "onnx" }],
+    ["onnx:auto", { backend: "onnx" }],
+    ["onnx:cpu", { backend: "onnx", deviceType: "cpu" }],
+    ["onnx:cuda:1", { backend: "onnx", deviceType: "cuda", index: 1 }],
+    [" ONNX:CUDA:0 ", { backend: "onnx", deviceType: "cuda", index: 0 }],
+    ["onnx:gpu", { backend: "onnx", deviceType: "cuda" }],
+    ["onnx:dml:2", { backend: "onnx", deviceType: "directml", index: 2 }],
+  ])("%s", (text, pattern) => expect(parseTarget(text)).toEqual(pattern));
+
+  it.each([
+    "",
+    ":",
+    "onnx:",
+    "onnx::1",
+    "onnx:cuda:",
+    "onnx:cuda:x",
+    "onnx:cuda:-1",
+    "onnx:cuda:1:2",
+    "1onnx",
+    "on nx",
+    "onnx/cpu",
+  ])("%j is refused with an example", (text) => {
+    expect(() => parseTarget(text)).toThrow(
+      expect.objectContaining({ code: "INPUT_INVALID", remedy: expect.stringContaining("onnx:cuda:1"), data: { target: text } }),
+    );
+  });
+
+  it("what a pattern leaves out matches anything, and the first device of its type goes without a number", () => {
+    const second: Target = { backend: "onnx", device: { type: "cuda", index: 1 } };
+    expect(["onnx", "onnx:cuda", "onnx:cuda:1"].map((text) => matches(parseTarget(text), second))).toEqual([true, true, true]);
+    expect(["wasm", "onnx:cpu", "onnx:cuda:0"].map((text) => matches(parseTarget(text), second))).toEqual([false, false, false]);
+    expect(formatTarget(second)).toBe("onnx:cuda:1");
+    expect(formatTarget({ backend: "onnx", device: { type: "cuda", index: 0 } })).toBe("onnx:cuda");
+  });
+});

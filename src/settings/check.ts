@@ -1,0 +1,60 @@
+/** Settings from outside, held against the schema: an unknown key names the nearest right one; every other problem is listed. */
+import { parse } from "yaml";
+import { InferyardError, messageOf } from "../errors.ts";
+import { nearest } from "../models/nearest.ts";
+import { settingFields, settingsSchema } from "./schema.ts";
+import { type SettingName, type Settings, environmentName, settingNames } from "./settings.ts";
+
+/** Settings from the text of a YAML file; `path` is for messages. */
+export function checkYaml(text: string, path: string): Settings {
+  let values: unknown;
+  try {
+    values = parse(text) ?? {};
+  } catch (error) {
+    throw invalid(path, [`not YAML: ${messageOf(error)}`], error);
+  }
+  return check(values, path);
+}
+
+/** Settings from variables whose names begin with INFERYARD_. */
+export function checkVariables(variables: readonly (readonly [name: string, text: string])[]): Settings {
+  const byVariable = new Map(settingNames.map((name) => [environmentName(name), name]));
+  const values: Record<string, unknown> = {};
+  for (const [variable, text] of variables) {
+    const name = byVariable.get(variable);
+    if (name === undefined) throw invalid("the environment", [notASetting(variable, [...byVariable.keys()])]);
+    values[name] = fromText(name, text);
+  }
+  return check(values, "the environment");
+}
+
+/** What a setting's text in the environment means: the first reading that the setting accepts; else the text, to be refused by name. */
+function fromText(name: SettingName, text: string): unknown {
+  const truth = { true: true, false: false }[text];
+  const list = text.split(",").map((part) => part.trim());
+  return [Number(text), truth, text, list].find((reading) => settingFields[name].safeParse(reading).success) ?? text;
+}
+
+function check(values: unknown, where: string): Settings {
+  const parsed = settingsSchema.safeParse(values);
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.flatMap((issue) => {
+    if (issue.code !== "unrecognized_keys") return [`${issue.path.join(".") || "the settings"}: ${issue.message}`];
+    const known = issue.path.length === 0 ? settingNames : ["policy", "priority", "prefer", "target", "exclude"];
+    return issue.keys.map((key) => notASetting([...issue.path, key].join("."), known, key));
+  });
+  throw invalid(where, problems);
+}
+
+function notASetting(shown: string, known: readonly string[], key: string = shown): string {
+  const guess = nearest(key, known);
+  return `${shown} is not a setting${guess === undefined ? "" : `; did you mean ${guess}?`}`;
+}
+
+function invalid(where: string, problems: readonly string[], cause?: unknown): InferyardError {
+  return new InferyardError("CONFIG_INVALID", `${where}: ${problems.join("; ")}`, {
+    remedy: "`inferyard config` lists every setting; docs/reference/configuration.md explains them",
+    data: { problems },
+    cause,
+  });
+}

@@ -1,0 +1,47 @@
+/** Every setting: its name in inferyard.yaml, in the environment (INFERYARD_ and capitals) and as a flag is the same. */
+import type { RuntimeSettings } from "../runtime/model-runtime.ts";
+import { defaultPriority } from "../runtime/wish.ts";
+
+/** Settings of a runtime, and what the command line takes when a flag is left out. */
+export interface Settings extends Omit<RuntimeSettings, "onEvent"> {
+  readonly model?: string;
+  readonly variant?: string;
+  readonly batchTokens?: number;
+}
+
+export type SettingName = keyof Settings;
+
+/** In the order of the documentation. */
+export const settingNames: readonly SettingName[] = [
+  "model",
+  "variant",
+  "policy",
+  "priority",
+  "prefer",
+  "target",
+  "exclude",
+  "models",
+  "host",
+  "threads",
+  "graphOptimization",
+  "replicas",
+  "batchTokens",
+  "keepAlive",
+  "failover",
+];
+
+/** Defaults that do not depend on the machine or the model. */
+export const settingDefaults: Settings = {
+  model: "builtin",
+  policy: "priority",
+  priority: defaultPriority,
+  replicas: "auto",
+  batchTokens: 512,
+  keepAlive: "5m",
+  failover: false,
+};
+
+/** The variable that sets a setting: keepAlive -> INFERYARD_KEEP_ALIVE. */
+export function environmentName(name: string): string {
+  return `INFERYARD_${name.replaceAll(/[A-Z]/g, (capital) => `_${capital}`).toUpperCase()}`;
+}

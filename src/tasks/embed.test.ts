@@ -1,0 +1,217 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Manifest, TextSettings } from "../models/manifest.ts";
+import type { TensorInfo, TensorMap } from "../tensor.ts";
+import type { Tokenizer } from "../tokenizers/index.ts";
+import { type Encoder, embed } from "./embed.ts";
+
+const info = (name: string, shape: TensorInfo["shape"], dataType: TensorInfo["dataType"] = "int64"): TensorInfo => ({
+  name,
+  dataType,
+  shape,
+});
+
+/** A token per letter; "^" and the prompt's letters come first. */
+const tokenizer: Tokenizer = {
+  padId: 0,
+  unknownId: undefined,
+  vocabularySize: 256,
+  frame: { prefix: [94], suffix: [] },
+  tokenOf: (id) => String.fromCodePoint(id),
+  count: (text) => text.length + 1,
+  encode(text, { maxTokens = Number.POSITIVE_INFINITY, prompt = "" } = {}) {
+    const all = [94, ...Buffer.from(prompt + text, "latin1")];
+    const ids = all.slice(0, maxTokens);
+    return { ids, truncated: ids.length < all.length, tokens: all.length, promptTokens: prompt === "" ? 0 : prompt.length + 1 };
+  },
+};
+
+const text: TextSettings = {
+  tokenizerPath: "/m/tokenizer.json",
+  tokenizerShown: "m/tokenizer.json",
+  tokenizerConfig: {},
+  specialTokens: true,
+  dropUnknown: false,
+  lowercase: false,
+  pooling: "mean",
+  poolPrompt: true,
+  normalize: false,
+  prompts: { query: "q:" },
+};
+
+interface Scene {
+  readonly text?: Partial<TextSettings>;
+  readonly pooling?: "unknown";
+  /** The vector of a token. Default: [id, 1, 0]. */
+  readonly vectorOf?: (id: number) => readonly number[];
+  readonly lanes?: number;
+  readonly outputs?: readonly TensorInfo[];
+}
+
+/** A model whose token vectors follow a rule; `batches` records the lengths it was run with, `lanes` who ran them. */
+function encoder({ text: over = {}, pooling, vectorOf = (id) => [id, 1, 0], lanes = 1, outputs }: Scene = {}): Encoder & {
+  readonly shapes: number[][];
+  readonly ranOn: Set<number>;
+} {
+  const { pooling: own, ...silent } = { ...text, ...over };
+  const manifest: Manifest = {
+    reference: "./m",
+    name: "m",
+    directory: "/m",
+    source: "huggingface",
+    tasks: [],
+    variants: [],
+    selection: { backends: [], fallbacks: [] },
+    requirements: {},
+    text: pooling === "unknown" || own === undefined ? silent : { ...silent, pooling: own },
+  };
+  const shapes: number[][] = [];
+  const ranOn = new Set<number>();
+  const laneOf = (lane: number) => async (inputs: TensorMap) => {
+    await Promise.resolve();
+    ranOn.add(lane);
+    const { shape, data } = inputs["input_ids"]!;
+    shapes.push([...shape]);
+    // Padding gets a vector too, as in a real model: a huge one, which must not reach any result.
+    const rows = Array.from(data as BigInt64Array, (id) => (id === 0n ? [1e6, 1e6, 1e6] : vectorOf(Number(id))));
+    return { last_hidden_state: { dataType: "float32" as const, shape: [...shape, 3], data: Float32Array.from(rows.flat()) } };
+  };
+  return {
+    manifest,
+    tokenizer,
+    inputs: [info("input_ids", ["batch", "sequence"]), info("attention_mask", ["batch", "sequence"])],
+    outputs: outputs ?? [info("last_hidden_state", ["batch", "sequence", 3], "float32")],
+    run: laneOf(0),
+    lanes: async () => Array.from({ length: lanes }, (_lane, index) => ({ run: laneOf(index + 1) })),
+    shapes,
+    ranOn,
+  };
+}
+
+describe("texts to vectors", () => {
+  it("pools the tokens of each text, in the order of the texts", async () => {
+    const { embeddings, dimensions, tokens, truncated } = await embed(encoder(), ["b", "", "dd"]);
+    expect(embeddings.map((vector) => [...vector])).toEqual([
+      [(94 + 98) / 2, 1, 0],
+      [94, 1, 0],
+      [Math.fround((94 + 100 + 100) / 3), 1, 0],
+    ]);
+    expect({ dimensions, tokens, truncated }).toEqual({ dimensions: 3, tokens: [2, 1, 3], truncated: [] });
+  });
+
+  it("gives in any batching what one by one gives", async () => {
+    const texts = fc.array(fc.string({ unit: fc.constantFrom("a", "b", "z"), maxLength: 20 }), { maxLength: 30 });
+    await fc.assert(
+      fc.asyncProperty(texts, fc.integer({ min: 1, max: 100 }), async (list, batchTokens) => {
+        const together = await embed(encoder(), list, { batchTokens });
+        const singles = await Promise.all(list.map((single) => embed(encoder(), [single])));
+        expect(together.embeddings).toEqual(singles.map(({ embeddings }) => embeddings[0]));
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it("cuts to the model's limit and says which texts were cut; or refuses them", async () => {
+    const limited = { text: { maxTokens: 3 } };
+    const { tokens, truncated } = await embed(encoder(limited), ["ab", "abcdef"]);
+    expect({ tokens, truncated }).toEqual({ tokens: [3, 3], truncated: [1] });
+    await expect(embed(encoder(limited), ["ab", "abcdef"], { truncate: "error" })).rejects.toMatchObject({
+      code: "INPUT_TOO_LONG",
+      message: "text 1 has 7 tokens, and the limit is 3",
+      data: { text: 1, tokens: 7, limit: 3 },
+    });
+  });
+
+  it("puts the prompt before every text, and leaves it out of pooling where the model says so", async () => {
+    const [vector] = (await embed(encoder({ text: { poolPrompt: false } }), ["b"], { prompt: "query" })).embeddings;
+    expect(vector?.[0]).toBe(98);
+    const [whole] = (await embed(encoder(), ["b"], { prompt: "query" })).embeddings;
+    expect(whole?.[0]).toBe((94 + 113 + 58 + 98) / 4);
+  });
+
+  it("dimensions keep the first ones, and unit length is made after the cut", async () => {
+    const scene = { text: { normalize: true }, vectorOf: () => [3, 4, 12] };
+    const { embeddings, dimensions } = await embed(encoder(scene), ["a"], { dimensions: 2 });
+    expect({ dimensions, vector: [...embeddings[0]!] }).toEqual({ dimensions: 2, vector: [...Float32Array.of(0.6, 0.8)] });
+    await expect(embed(encoder(scene), ["a"], { dimensions: 4 })).rejects.toThrow(
+      "dimensions is 4, and the model's vectors have 3",
+    );
+  });
+
+  it('with pooling "none" every text has the vectors of all its tokens, padding left out', async () => {
+    const { embeddings, dimensions } = await embed(encoder(), ["b", "bcd"], { pooling: "none" });
+    expect(dimensions).toBe(3);
+    expect(embeddings.map((vectors) => vectors.length)).toEqual([6, 12]);
+    expect([...embeddings[0]!]).toEqual([94, 1, 0, 98, 1, 0]);
+    await expect(embed(encoder(), ["b"], { pooling: "none", dimensions: 2 })).rejects.toMatchObject({ code: "INPUT_INVALID" });
+  });
+
+  it("no texts are no vectors, and the model is not run", async () => {
+    const model = encoder();
+    expect(await embed(model, [])).toEqual({ embeddings: [], dimensions: 3, tokens: [], truncated: [] });
+    expect(model.shapes).toEqual([]);
+  });
+});
+
+describe("what is refused", () => {
+  it("a model whose files do not say how it pools: POOLING_UNKNOWN, with the flag that says it", async () => {
+    await expect(embed(encoder({ pooling: "unknown" }), ["a"])).rejects.toMatchObject({
+      code: "POOLING_UNKNOWN",
+      remedy: expect.stringContaining("--pooling mean"),
+    });
+    expect((await embed(encoder({ pooling: "unknown" }), ["a"], { pooling: "cls" })).embeddings[0]?.[0]).toBe(94);
+  });
+
+  it("a text that is not a string, by its place", async () => {
+    await expect(embed(encoder(), ["a", null as never])).rejects.toThrow("text 1 is null, not a string");
+    await expect(embed(encoder(), [7 as never])).rejects.toThrow("text 0 is number, not a string");
+  });
+
+  it("a value that is not a number never reaches the caller", async () => {
+    const broken = encoder({ vectorOf: (id) => [id === 98 ? Number.NaN : 1, 1, 1] });
+    await expect(embed(broken, ["a", "b"])).rejects.toMatchObject({ code: "RUN_FAILED", data: { text: 1, component: 0 } });
+  });
+
+  it("a backend that leaves out the output it declared", async () => {
+    const outputs = [info("token_embeddings", ["batch", "sequence", 3], "float32")];
+    await expect(embed(encoder({ outputs }), ["a"])).rejects.toMatchObject({ code: "CONTRACT_VIOLATION" });
+  });
+
+  it("a caller who has given up: nothing is run", async () => {
+    const model = encoder();
+    await expect(embed(model, ["a"], { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: "ABORTED" });
+    expect(model.shapes).toEqual([]);
+  });
+});
+
+describe("bulk work", () => {
+  const long = "x".repeat(99);
+
+  it("small work stays on the one model", async () => {
+    const model = encoder({ lanes: 2 });
+    await embed(
+      model,
+      Array.from({ length: 20 }, () => long),
+    );
+    expect([...model.ranOn]).toEqual([0]);
+  });
+
+  it("much work is shared by the copies, and each batch is run once", async () => {
+    const model = encoder({ lanes: 2 });
+    const { embeddings } = await embed(
+      model,
+      Array.from({ length: 100 }, () => long),
+    );
+    expect([...model.ranOn].toSorted()).toEqual([1, 2]);
+    expect(model.shapes).toEqual(Array.from({ length: 20 }, () => [5, 100]));
+    expect(embeddings.filter((vector) => vector.length === 3)).toHaveLength(100);
+  });
+
+  it("when a batch fails, the copies do not work on what nobody will get", async () => {
+    const model = encoder({ lanes: 2, vectorOf: (id) => [id === 122 ? Number.NaN : 1, 1, 1] });
+    const texts = Array.from({ length: 100 }, (_text, index) => (index === 0 ? `z${long}` : long));
+    await expect(embed(model, texts)).rejects.toMatchObject({ code: "RUN_FAILED" });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(model.shapes.length).toBeLessThan(4);
+  });
+});
