@@ -4,7 +4,6 @@ import type { InferyardJson } from "./inferyard-schema.ts";
 import { InferyardError } from "../errors.ts";
 import { type Folder, readJsonObject, shownIn } from "./model-folder.ts";
 import { readProbe } from "./probe.ts";
-import { schemaProblems } from "./schema-problems.ts";
 import type { StatedVariant } from "./variants.ts";
 
 export interface InferyardStatement {
@@ -18,7 +17,10 @@ export async function readInferyardJson(folder: Folder): Promise<InferyardStatem
   const value = await readJsonObject(folder, "inferyard.json");
   if (value === undefined) return undefined;
   // Imported where it is needed: the schema library takes longer to load than all the rest of this room.
-  const { inferyardSchema } = await import("./inferyard-schema.ts");
+  const [{ inferyardSchema }, { schemaProblems }] = await Promise.all([
+    import("./inferyard-schema.ts"),
+    import("./schema-problems.ts"),
+  ]);
   const problems = schemaProblems(inferyardSchema, value);
   if (problems.length > 0) throw invalid(folder, problems);
   const json = value as InferyardJson;

@@ -6,7 +6,8 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { InferyardError } from "../errors.ts";
 import { writeSafetensors } from "../safetensors.ts";
-import { inferyardJsonSchema, readManifest } from "./index.ts";
+import { readManifest } from "./index.ts";
+import { inferyardJsonSchema } from "./inferyard-schema.ts";
 import type { Manifest } from "./index.ts";
 
 const shared = fileURLToPath(new URL("../../../shared/data/", import.meta.url));

@@ -68,6 +68,7 @@ export class ModelRuntime {
   readonly #circuits = new Circuits(circuitRestMs);
   readonly #residency: Residency<ResidentModel>;
   readonly #digests: DigestMemo = createDigestMemo();
+  #disposal: Promise<void> | undefined;
 
   constructor(backends: readonly Backend[], settings: RuntimeSettings, checkAnswers: AnswerCheck) {
     this.#backends = registryOf(backends);
@@ -86,7 +87,7 @@ export class ModelRuntime {
   /** Loads a model, or joins the load under way, or takes the one in memory. Dispose the handle when done with it. */
   async load(reference: string, options: ModelOptions = {}): Promise<ModelHandle> {
     const { signal, ...asked } = options;
-    const key = JSON.stringify([reference, asked]);
+    const key = JSON.stringify([reference, Object.entries(asked).toSorted(([a], [b]) => (a < b ? -1 : 1))]);
     const lease = await this.#residency.acquire(key, (loadSignal) => this.#loadResident(reference, asked, loadSignal), signal);
     return new ModelHandle(reference, lease);
   }
@@ -124,15 +125,20 @@ export class ModelRuntime {
     return this.#residency.clear();
   }
 
-  /** Unloads everything and refuses further use. */
-  async dispose(): Promise<void> {
-    await this.#residency.close();
-    await Promise.all(Object.values(this.#hosts).map((host) => host.dispose()));
-    await Promise.all(this.#backends.map(async (backend) => backend.dispose?.()));
+  /** Unloads everything and refuses further use. A second call waits for the first. */
+  dispose(): Promise<void> {
+    this.#disposal ??= this.#free();
+    return this.#disposal;
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.dispose();
+  }
+
+  async #free(): Promise<void> {
+    await this.#residency.close();
+    await Promise.all(Object.values(this.#hosts).map((host) => host.dispose()));
+    await Promise.all(this.#backends.map(async (backend) => backend.dispose?.()));
   }
 
   async #loadResident(reference: string, options: ModelOptions, signal: AbortSignal): Promise<ResidentModel> {

@@ -1,6 +1,9 @@
 /** Which models are in memory: loads happen once, users are counted, and what nobody uses leaves after a while. */
 import { InferyardError } from "../errors.ts";
 
+/** Timers take no more (2^31 - 1 ms, 24 days); longer ones would fire at once. */
+const longestTimerMs = 2 ** 31 - 1;
+
 /** A thing that is kept while somebody uses it. */
 export interface Resident {
   dispose(): Promise<void>;
@@ -26,7 +29,7 @@ export class Residency<Item extends Resident> {
 
   /** `keepAliveMs`: how long something unused stays; 0 = until `clear` or `close`. */
   constructor(keepAliveMs: number) {
-    this.#keepAliveMs = keepAliveMs;
+    this.#keepAliveMs = Math.min(keepAliveMs, longestTimerMs);
   }
 
   /**

@@ -77,10 +77,13 @@ export class ResidentModel implements Resident {
   async #moveFrom(failed: Loaded, failure: InferyardError): Promise<void> {
     if (this.#loaded !== failed) return; // another run has moved it already
     this.#replacement ??= this.#options.failover?.(failed, failure);
-    const replacement = await this.#replacement;
-    if (replacement === undefined || this.#loaded === replacement) return;
-    this.#loaded = replacement;
-    this.#replacement = undefined;
+    try {
+      const replacement = await this.#replacement;
+      if (replacement === undefined || this.#loaded === replacement) return;
+      this.#loaded = replacement;
+    } finally {
+      this.#replacement = undefined; // found or not: the next failure looks anew
+    }
     await this.#disposeCopies();
     await failed.model.dispose();
   }

@@ -178,7 +178,8 @@ function runCases(subject: ConformanceSubject): ConformanceCase[] {
       run: () =>
         withModel(subject, async (loaded, { inputs, otherInputs }) => {
           const serial = [structuredClone(await loaded.run(inputs)), structuredClone(await loaded.run(otherInputs))];
-          const overlapping = await Promise.all([inputs, otherInputs, inputs, otherInputs].map((each) => loaded.run(each)));
+          const calls = [inputs, otherInputs, inputs, otherInputs].map((given) => loaded.run(structuredClone(given)));
+          const overlapping = await Promise.all(calls);
           for (const [index, result] of overlapping.entries()) close(result, serial[index % 2] ?? {}, tolerance);
         }),
     },
@@ -204,7 +205,7 @@ function runCases(subject: ConformanceSubject): ConformanceCase[] {
       run: () =>
         withModel(subject, async (loaded, { inputs }) => {
           const controller = new AbortController();
-          const runs = [loaded.run(inputs), loaded.run(inputs, { signal: controller.signal })];
+          const runs = [loaded.run(structuredClone(inputs)), loaded.run(inputs, { signal: controller.signal })];
           controller.abort();
           const settled = await Promise.allSettled(runs);
           assert.equal(settled[0]?.status, "fulfilled");
