@@ -17,9 +17,10 @@ const dot = (a, b) => a.reduce((sum, value, index) => sum + value * b[index], 0)
 const ranked = passages.map((text, index) => ({ text, score: dot(asked, found[index]) })).sort((a, b) => b.score - a.score);
 
 console.log(`${question}\n`);
-for (const { text, score } of ranked) console.log(`  ${score.toFixed(3)}  ${text}`);
+for (const { text, score } of ranked) console.log(`  ${score.toFixed(3).padStart(6)}  ${text}`);
 console.log(`\nbuiltin, ${dimensions} dimensions, computed by ${target}. Every candidate, and why:\n`);
-for (const candidate of decision.candidates) console.log(`  ${candidate.target.padEnd(12)} ${candidate.verdict.padEnd(10)} ${candidate.reason}`);
+for (const candidate of decision.candidates)
+  console.log(`  ${candidate.target.padEnd(14)} ${candidate.verdict.padEnd(10)} ${candidate.reason}`);
 console.log(`\nEvidence: ${decision.selected.evidence.join("; ")}`);
 
 await runtime.dispose();

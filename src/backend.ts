@@ -151,9 +151,9 @@ export interface ModelFiles {
 
 /** Settings a user may give for loading. */
 export interface LoadSettings {
-  /** Threads of one model on the CPU, already clamped to the CPU quota. Default: the quota. */
+  /** Most threads of one model on the CPU, already clamped to the CPU quota. Default: the quota. */
   readonly threads?: number;
-  /** How far the engine may rewrite the graph. Default: the engine's own default. */
+  /** How far the engine may rewrite the graph, at most. Default: the engine's own default. */
   readonly graphOptimization?: "disabled" | "basic" | "extended" | "all";
 }
 

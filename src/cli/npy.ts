@@ -12,8 +12,8 @@ export async function writeNpy(path: string, rows: readonly Float32Array[], colu
   try {
     const file = await open(temporary, "w");
     try {
-      await file.write(npyHeader(rows.length, columns));
-      for (const row of rows) await file.write(littleEndian(row));
+      await file.writeFile(npyHeader(rows.length, columns)); // unlike write(), all of it or an error
+      for (const row of rows) await file.writeFile(littleEndian(row));
       await file.sync();
     } finally {
       await file.close();

@@ -1,7 +1,7 @@
 /** Where a command's texts come from: arguments, a file, or stdin. */
 import { createReadStream } from "node:fs";
-import { createInterface } from "node:readline";
 import { InferyardError, messageOf } from "../errors.ts";
+import { linesOf } from "./lines.ts";
 import type { Terminal } from "./terminal.ts";
 
 export interface TextSource {
@@ -38,9 +38,9 @@ async function readFileLines(path: string): Promise<string[]> {
 async function readLines(stream: NodeJS.ReadableStream, format: "text" | "json", name: string): Promise<string[]> {
   const texts: string[] = [];
   let number = 0;
-  for await (const line of createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY })) {
+  for await (const line of linesOf(stream)) {
     number += 1;
-    if (format === "text") texts.push(number === 1 ? line.replace(/^\uFEFF/, "") : line);
+    if (format === "text") texts.push(line);
     else if (line.trim() !== "") texts.push(textOf(line, `${name} line ${number}`));
   }
   return texts;

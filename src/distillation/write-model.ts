@@ -82,7 +82,7 @@ function tensorsOf({ bits, rows, dimensions, codes, scales }: QuantizedRows): Re
     };
   }
   return {
-    embeddings: { dataType: "uint8", shape: [rows, dimensions / 2], data: packNibbles(codes) },
+    "embeddings.int4": { dataType: "uint8", shape: [rows, dimensions / 2], data: packNibbles(codes) },
     weights: { dataType: "float16", shape: [rows], data: Uint16Array.from(scales, halfBits) },
   };
 }

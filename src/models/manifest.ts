@@ -75,7 +75,7 @@ export interface TextSettings {
   readonly maxTokensSource?: string;
   /** Whether special tokens are added ([CLS], [SEP], ...). Static embeddings take none. */
   readonly specialTokens: boolean;
-  /** Whether unknown tokens are dropped, as static embeddings do. */
+  /** Whether text is read as model2vec reads it: cut by characters first, then by tokens, unknown tokens left out. */
   readonly dropUnknown: boolean;
   /** Whether text is lowercased whatever the tokenizer says (sentence_bert_config.json `do_lower_case`). */
   readonly lowercase: boolean;

@@ -45,8 +45,9 @@ function table(candidates: readonly Candidate[]): string[] {
   });
 }
 
+/** A table names each candidate's remedy beside it; a single candidate's belongs to the error. */
 function remedyFor(wish: Wish, listed: readonly Candidate[]): { remedy?: string } {
-  const remedies = [...new Set(listed.flatMap(({ remedy }) => (remedy === undefined ? [] : [remedy])))];
+  const remedies = listed.length === 1 ? listed.flatMap(({ remedy }) => (remedy === undefined ? [] : [remedy])) : [];
   if (wish.required.length > 0) {
     const asked = listed.map(({ target }) => target).join(",");
     remedies.push(`you required this target, so nothing else was tried; --prefer ${asked} would fall back to another`);

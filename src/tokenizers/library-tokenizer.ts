@@ -22,6 +22,7 @@ export class TokenizerOverLibrary implements Tokenizer {
   readonly #settings: TextSettings;
   readonly #frameLength: number;
   readonly #cutLeft: boolean;
+  readonly #medianTokenLength: number;
   /** Content tokens of the prompts seen: a handful per model. */
   readonly #promptLengths = new Map<string, number>();
 
@@ -30,6 +31,7 @@ export class TokenizerOverLibrary implements Tokenizer {
     this.#settings = settings;
     this.#frameLength = frame.prefix.length + frame.suffix.length;
     this.#cutLeft = settings.tokenizerConfig["truncation_side"] === "left";
+    this.#medianTokenLength = settings.dropUnknown ? medianLength(library.model.vocab) : 0;
     this.vocabularySize = library.model.vocab.length;
     this.unknownId = library.model.unk_token_id ?? undefined;
     this.padId = padId;
@@ -41,17 +43,24 @@ export class TokenizerOverLibrary implements Tokenizer {
     const room = maxTokens - this.#frameLength;
     if (!(room >= 0)) throw noRoom(maxTokens, this.#frameLength);
 
+    if (typeof text !== "string") throw notText(text);
+    const whole = prompt + text;
+    const read = this.#firstCharacters(whole, maxTokens);
+
     // The frame is put on here, so that one pass gives both the length and what fits.
-    const content = this.#content(text, prompt);
+    const content = this.#pieces(read);
     const surplus = Math.max(0, content.length - room);
-    const kept = surplus === 0 ? content : this.#cutLeft ? content.slice(surplus) : content.slice(0, room);
+    const cut = surplus === 0 ? content : this.#cutLeft ? content.slice(surplus) : content.slice(0, room);
+    const kept = this.#withoutUnknown(cut);
     const ids = this.#frameLength === 0 ? kept : [...this.frame.prefix, ...kept, ...this.frame.suffix];
     const promptTokens = prompt === "" ? 0 : this.#promptTokens(prompt, surplus, kept.length);
-    return { ids, truncated: surplus > 0, tokens: content.length + this.#frameLength, promptTokens };
+    const truncated = surplus > 0 || read.length < whole.length;
+    return { ids, truncated, tokens: content.length + this.#frameLength, promptTokens };
   }
 
   count(text: string): number {
-    return this.#content(text).length + this.#frameLength;
+    if (typeof text !== "string") throw notText(text);
+    return this.#withoutUnknown(this.#pieces(text)).length + this.#frameLength;
   }
 
   tokenOf(id: number): string | undefined {
@@ -61,19 +70,32 @@ export class TokenizerOverLibrary implements Tokenizer {
   #promptTokens(prompt: string, surplus: number, kept: number): number {
     let length = this.#promptLengths.get(prompt);
     if (length === undefined) {
-      length = this.#content(prompt).length;
+      length = this.#pieces(prompt).length;
       this.#promptLengths.set(prompt, length);
     }
     const left = this.#cutLeft ? Math.max(0, length - surplus) : length;
     return this.frame.prefix.length + Math.min(left, kept);
   }
 
+  /**
+   * Static models are read as model2vec reads them: a text is cut to the limit times the median length of a token, in code points,
+   * before it is tokenized. Other models read the whole text.
+   */
+  #firstCharacters(text: string, maxTokens: number): string {
+    const limit = maxTokens * this.#medianTokenLength;
+    if (!this.#settings.dropUnknown || text.length <= limit) return text;
+    return [...text.slice(0, 2 * limit)].slice(0, limit).join("");
+  }
+
+  #withoutUnknown(ids: number[]): number[] {
+    return this.#settings.dropUnknown && this.unknownId !== undefined ? ids.filter((id) => id !== this.unknownId) : ids;
+  }
+
   /** Ids without the frame. */
-  #content(text: string, prompt = ""): number[] {
-    if (typeof text !== "string") throw notText(text);
+  #pieces(text: string): number[] {
     let ids: (number | undefined)[];
     try {
-      ({ ids } = this.#library.encode(prompt + text, { add_special_tokens: false }));
+      ({ ids } = this.#library.encode(text, { add_special_tokens: false }));
     } catch (error) {
       throw tokenizerInvalid(
         this.#settings.tokenizerShown,
@@ -81,10 +103,18 @@ export class TokenizerOverLibrary implements Tokenizer {
         error,
       );
     }
-    if (!areIds(ids))
+    if (!areIds(ids)) {
       throw tokenizerInvalid(this.#settings.tokenizerShown, "has no id for a token it made, and no unknown token");
-    return this.#settings.dropUnknown && this.unknownId !== undefined ? ids.filter((id) => id !== this.unknownId) : ids;
+    }
+    return ids;
   }
+}
+
+/** In code points, rounded down. */
+function medianLength(tokens: readonly (string | undefined)[]): number {
+  const lengths = tokens.flatMap((token) => (token === undefined ? [] : [[...token].length])).toSorted((a, b) => a - b);
+  const middle = lengths.length / 2;
+  return Math.floor(((lengths[Math.ceil(middle) - 1] ?? 0) + (lengths[Math.floor(middle)] ?? 0)) / 2);
 }
 
 function areIds(ids: (number | undefined)[]): ids is number[] {

@@ -128,8 +128,8 @@ describe.skipIf(absent)(`real tokenizers${absent}`, () => {
     const tokenizer = await inShared("all-MiniLM-L6-v2", settings);
     const { ids } = await inShared("all-MiniLM-L6-v2").then((plain) => plain.encode("a 🍕 cat sits"));
     expect(ids).toEqual([101, 1037, 100, 4937, 7719, 102]);
-    expect(tokenizer.encode("a 🍕 cat sits")).toEqual({ ids: [1037, 4937, 7719], tokens: 3, truncated: false, promptTokens: 0 });
-    expect(tokenizer.encode("a 🍕 cat sits still")).toMatchObject({ ids: [1037, 4937, 7719], tokens: 4, truncated: true });
+    expect(tokenizer.encode("a 🍕 cat sits")).toEqual({ ids: [1037, 4937], tokens: 4, truncated: true, promptTokens: 0 });
+    expect(tokenizer.encode("a cat sits")).toMatchObject({ ids: [1037, 4937, 7719], tokens: 3, truncated: false });
   });
 });
 

@@ -20,10 +20,10 @@ const cpu: Device = { type: "cpu", index: 0 };
 const onCpu: Capabilities = {
   formats: { safetensors: ["StaticModel"] },
   precisions: ["fp32", "fp16", "int8", "int4"],
-  options: [],
+  options: ["threads", "graphOptimization"], // both are upper bounds: it uses one thread and rewrites nothing
   blocking: false,
 };
-const elsewhere: Capabilities = { formats: {}, precisions: [], options: [], blocking: false };
+const elsewhere: Capabilities = { formats: {}, precisions: [], options: ["threads", "graphOptimization"], // both are upper bounds: it uses one thread and rewrites nothing blocking: false };
 
 /** Our own engine: static token embeddings (model2vec's layout, and ours in 4 bits) on the CPU. */
 export function native(): Backend {

@@ -5,8 +5,8 @@
  * optionally `weights` [tokens], a factor for each token, and `mapping` [tokens], the row of each token. sentence-transformers
  * calls the matrix `embedding.weight`.
  *
- * Ours, for 4 bits: `embeddings` U8 [rows, dimensions / 2] with metadata `bits` = "4" (rows.ts tells how two values share a byte),
- * `weights` being the scale of each row.
+ * Ours, for 4 bits: `embeddings.int4` U8 [rows, dimensions / 2] with metadata `bits` = "4" (rows.ts tells how two values share a
+ * byte), `weights` being the scale of each row. It has a name of its own so that readers who do not know it refuse the file.
  */
 import { setImmediate } from "node:timers/promises";
 import { InferyardError, throwIfAborted } from "../../backend.ts";
@@ -18,13 +18,15 @@ import { byteRows, floatRows, halfRows, nibbleRows } from "./rows.ts";
 import type { Rows } from "./rows.ts";
 import type { StaticEmbeddings } from "./static-model.ts";
 
+const packedName = "embeddings.int4";
+
 /** Elements looked at between two pauses. */
 const elementsPerSlice = 500_000;
 
 /** MODEL_UNSUPPORTED where the file holds another kind of model, MODEL_INVALID where its tensors contradict one another. */
 export async function loadEmbeddings(model: ModelFiles, signal?: AbortSignal): Promise<StaticEmbeddings> {
   const header = await readSafetensorsHeader(model.path, signal);
-  const name = ["embeddings", "embedding.weight"].find((candidate) => header.tensors.has(candidate));
+  const name = ["embeddings", "embedding.weight", packedName].find((candidate) => header.tensors.has(candidate));
   if (name === undefined) {
     const names = [...header.tensors.keys()].slice(0, 5).map((key) => key.slice(0, 60));
     throw new InferyardError(
@@ -54,8 +56,9 @@ async function readRows(header: SafetensorsHeader, name: string, signal?: AbortS
   // Refused before its bytes are read.
   if (!["F32", "F64", "F16", "I8", "U8"].includes(entry.type)) throw unsupported(header, `"${name}" is ${entry.type}`);
   const bits = header.metadata.get("bits");
-  if (entry.type === "U8" && bits !== "4")
-    throw unsupported(header, `"${name}" is U8 and the file's metadata does not say bits = 4`);
+  if ((entry.type === "U8") !== (name === packedName) || (name === packedName && bits !== "4")) {
+    throw unsupported(header, `"${name}" is ${entry.type}, and 4-bit rows are U8 in "${packedName}" with metadata bits = 4`);
+  }
   const tensor = await readTensor(header, name, signal);
   const { data } = tensor;
   if (data instanceof Int8Array) return byteRows(data, width);

@@ -115,7 +115,7 @@ describe("int4 rows", () => {
   const weights: Tensor = { dataType: "float16", shape: [2], data: Uint16Array.of(0x3800, 0x3400) };
 
   it("are unpacked and scaled", async () => {
-    const model = await load(await fileOf({ embeddings, weights }, { bits: "4" }));
+    const model = await load(await fileOf({ "embeddings.int4": embeddings, weights }, { bits: "4" }));
     expect(await embed(model, [[0], [1], [0, 1]])).toEqual([
       [-4, -0.5, 0, 3.5],
       [0.25, 0.5, 0.75, -1],
@@ -126,8 +126,8 @@ describe("int4 rows", () => {
   });
 
   it("are refused without the mark and without scales", async () => {
-    expect(await codeOf(load(await fileOf({ embeddings, weights })))).toBe("MODEL_UNSUPPORTED");
-    expect(await codeOf(load(await fileOf({ embeddings }, { bits: "4" })))).toBe("MODEL_INVALID");
+    expect(await codeOf(load(await fileOf({ "embeddings.int4": embeddings, weights })))).toBe("MODEL_UNSUPPORTED");
+    expect(await codeOf(load(await fileOf({ "embeddings.int4": embeddings }, { bits: "4" })))).toBe("MODEL_INVALID");
   });
 });
 

@@ -1,0 +1,145 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable, Writable } from "node:stream";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { run } from "./main.ts";
+import type { Terminal } from "./terminal.ts";
+import { readVersion } from "./version.ts";
+
+let directory = "";
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "inferyard-cli-"));
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+interface Outcome {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** What a person would see who types the words, at a keyboard, in an empty folder. */
+async function type(words: readonly string[], over: Partial<Terminal> = {}): Promise<Outcome> {
+  const written = { stdout: "", stderr: "" };
+  const into = (name: keyof typeof written): Writable =>
+    new Writable({
+      write(chunk, _encoding, done) {
+        written[name] += String(chunk);
+        done();
+      },
+    });
+  const code = await run(words, {
+    stdout: into("stdout"),
+    stderr: into("stderr"),
+    stdin: Object.assign(Readable.from([]), { isTTY: true }),
+    environment: {},
+    directory,
+    signal: new AbortController().signal,
+    ...over,
+  });
+  return { code, ...written };
+}
+
+describe("exit codes", () => {
+  it.each([
+    ["an unknown command", ["embedd"], /unknown command 'embedd'/],
+    ["an unknown option", ["embed", "--modle", "x"], /unknown option '--modle'/],
+    ["an option without its value", ["embed", "--model"], /argument missing/],
+    ["a choice that is none", ["embed", "x", "--policy", "fastest"], /Allowed choices are priority, manifest/],
+    ["a number that is none", ["embed", "x", "--threads", "0"], /whole number above 0/],
+    ["a target that is none", ["embed", "x", "--target", "not a target"], /"not a target" is not a target \[INPUT_INVALID\]/],
+    ["two forms of output", ["embed", "x", "--json", "--jsonl"], /--json and --jsonl exclude each other/],
+    ["no text at all", ["embed"], /there is no text \[INPUT_INVALID\]/],
+    ["a missing argument", ["distill"], /missing required argument 'model'/],
+    ["no command", [], /Usage: inferyard/],
+  ])("2 for %s, and the reason on stderr", async (_name, words, reason) => {
+    const { code, stdout, stderr } = await type(words);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(reason);
+    if (!words.includes("--json")) expect(stdout).toBe("");
+  });
+
+  it("an unknown command or option names the nearest right one", async () => {
+    expect((await type(["embedd"])).stderr).toContain("Did you mean embed?");
+    expect((await type(["embed", "--modle", "x"])).stderr).toContain("Did you mean --model?");
+  });
+
+  it.each([[["--help"]], [["embed", "--help"]], [["help", "distill"]], [["--version"]], [["version"]], [["config"]]])(
+    "0 for %j, on stdout",
+    async (words) => {
+      const { code, stdout, stderr } = await type(words);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+      expect(stdout).not.toBe("");
+    },
+  );
+
+  it("1 for what was asked rightly and failed: a model that is not there", async () => {
+    const { code, stdout, stderr } = await type(["embed", "x", "--model", "./no-such-model"]);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toMatch(/^inferyard: there is no file or folder \.\/no-such-model \[MODEL_NOT_FOUND\]\n {2}\S/);
+  });
+
+  it("130 once Ctrl-C was pressed, with no error on top", async () => {
+    const words = ["embed", "x", "--model", "./no-such-model", "--json"];
+    expect(await type(words, { signal: AbortSignal.abort() })).toEqual({ code: 130, stdout: "", stderr: "" });
+  });
+});
+
+describe("errors", () => {
+  it("are an object on stdout with --json, beside the words on stderr", async () => {
+    const { code, stdout, stderr } = await type(["embed", "x", "--json", "--target", "a b"]);
+    expect(code).toBe(2);
+    expect(JSON.parse(stdout)).toMatchObject({
+      error: { code: "INPUT_INVALID", message: '"a b" is not a target', retryable: false, data: { target: "a b" } },
+    });
+    expect(stderr).toContain("[INPUT_INVALID]");
+  });
+
+  it("have a stack trace with --debug only", async () => {
+    const words = ["embed", "x", "--target", "a b"];
+    expect((await type(words)).stderr).not.toMatch(/^\s+at /m);
+    expect((await type([...words, "--debug"])).stderr).toMatch(/^\s+at .*target\.ts/m);
+  });
+
+  it("end with something to do", async () => {
+    const { stderr } = await type(["embed", "x", "--target", "a b"]);
+    expect(stderr.trimEnd().split("\n").at(-1)).toBe("  write backend[:device[:index]], for example onnx, onnx:cpu or onnx:cuda:1");
+  });
+});
+
+describe("settings", () => {
+  it("an unknown key in inferyard.yaml stops every command, and names the nearest", async () => {
+    const file = join(directory, "bad.yaml");
+    await writeFile(file, "polcy: priority\n");
+    for (const words of [["config"], ["embed", "x"], ["explain"]]) {
+      const { code, stderr } = await type([...words, "--config", file]);
+      expect(code).toBe(2);
+      expect(stderr).toContain("polcy is not a setting; did you mean policy? [CONFIG_INVALID]");
+    }
+  });
+
+  it("`config` shows each value and where it comes from", async () => {
+    const file = join(directory, "good.yaml");
+    await writeFile(file, "policy: manifest\n");
+    const words = ["config", "--config", file, "--threads", "2", "--prefer", "onnx:cuda,wasm"];
+    const environment = { INFERYARD_MODEL: "./m" };
+    const { stdout } = await type([...words, "--json"], { environment });
+    expect(JSON.parse(stdout)).toMatchObject({
+      policy: { value: "manifest", from: file },
+      threads: { value: 2, from: "--threads" },
+      prefer: { value: ["onnx:cuda", "wasm"], from: "--prefer" },
+      model: { value: "./m", from: "INFERYARD_MODEL" },
+      keepAlive: { value: "5m", from: "default" },
+      variant: { value: null, from: null },
+    });
+    const table = (await type(words, { environment })).stdout;
+    expect(table).toMatch(/^ {2}threads +2 +--threads$/m);
+    expect(table).toMatch(/^ {2}variant +- +not set$/m);
+  });
+
+  it.each(["before", "after"])("flags that every command has work %s the command", async (place) => {
+    const words = place === "before" ? ["--json", "version"] : ["version", "--json"];
+    expect(JSON.parse((await type(words)).stdout)).toMatchObject({ inferyard: readVersion(), node: process.version });
+  });
+});

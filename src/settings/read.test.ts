@@ -1,0 +1,200 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { InferyardError } from "../errors.ts";
+import { type EffectiveSettings, type SettingsSources, readSettings } from "./read.ts";
+import { settingDefaults, settingNames } from "./settings.ts";
+
+let directory = "";
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), "inferyard-settings-"));
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+const read = (sources: Partial<SettingsSources> = {}): Promise<EffectiveSettings> =>
+  readSettings({ environment: {}, directory, ...sources });
+
+async function yaml(text: string, name = "inferyard.yaml"): Promise<string> {
+  const path = join(directory, name);
+  await writeFile(path, text);
+  return path;
+}
+
+async function refusal(work: Promise<unknown>): Promise<InferyardError> {
+  const error = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (error instanceof InferyardError) return error;
+  throw new Error(`not refused: ${String(error)}`);
+}
+
+describe("where a value comes from", () => {
+  it("without any source the defaults hold, and say so", async () => {
+    const { values, origins } = await read();
+    expect(values).toEqual(settingDefaults);
+    expect(new Set(Object.values(origins))).toEqual(new Set(["default"]));
+    expect(Object.keys(origins).toSorted()).toEqual(Object.keys(settingDefaults).toSorted());
+  });
+
+  it("default, file, environment, flag: the later wins, and each value names its origin", async () => {
+    const path = await yaml("model: from-file\npolicy: manifest\nthreads: 1\nreplicas: 2\n");
+    const { values, origins } = await read({
+      environment: { INFERYARD_MODEL: "from-environment", INFERYARD_THREADS: "2", PATH: "/bin", OTHER_MODEL: "x" },
+      flags: { threads: 3, graphOptimization: "basic" },
+    });
+    expect(values).toEqual({
+      ...settingDefaults,
+      model: "from-environment",
+      policy: "manifest",
+      replicas: 2,
+      threads: 3,
+      graphOptimization: "basic",
+    });
+    expect(origins).toMatchObject({
+      keepAlive: "default",
+      policy: path,
+      replicas: path,
+      model: "INFERYARD_MODEL",
+      threads: "--threads",
+      graphOptimization: "--graph-optimization",
+    });
+  });
+
+  it("values are replaced, not merged: a list in the environment takes the place of the file's", async () => {
+    await yaml("prefer: [onnx:cuda, wasm]\n");
+    expect((await read({ environment: { INFERYARD_PREFER: "native" } })).values.prefer).toBe("native");
+  });
+
+  it("a file of any name, by flag or by variable; the flag wins, and a file that is named must be there", async () => {
+    await yaml("model: ordinary\n");
+    const [one, other] = [await yaml("model: one\n", "one.yaml"), await yaml("model: other\n", "other.yaml")];
+    const environment = { INFERYARD_CONFIG: one };
+    expect((await read()).values.model).toBe("ordinary");
+    expect((await read({ environment })).values.model).toBe("one");
+    expect((await read({ environment, file: other })).values.model).toBe("other");
+    const error = await refusal(read({ file: join(directory, "none.yaml") }));
+    expect(error.code).toBe("CONFIG_INVALID");
+    expect(error.message).toContain("none.yaml cannot be read");
+  });
+
+  it("inferyard.yaml that cannot be read is an error, not an absence", async () => {
+    expect((await refusal(read({ file: directory }))).message).toContain("cannot be read");
+  });
+
+  it("an empty file, or one of comments, changes nothing", async () => {
+    await yaml("# nothing yet\n");
+    expect((await read()).values).toEqual(settingDefaults);
+  });
+
+  it("takes every setting from the file", async () => {
+    const all = {
+      model: "./m",
+      variant: "int8",
+      policy: "manifest",
+      priority: ["wasm", "onnx"],
+      prefer: "onnx:cuda",
+      target: ["onnx", "wasm"],
+      exclude: ["native"],
+      models: { "./m": { target: "wasm", prefer: ["a", "b"] } },
+      host: "inline",
+      threads: 4,
+      graphOptimization: "disabled",
+      replicas: "auto",
+      batchTokens: 256,
+      keepAlive: 0,
+      failover: true,
+    };
+    expect(Object.keys(all)).toEqual(settingNames);
+    await yaml(JSON.stringify(all)); // JSON is YAML
+    expect((await read()).values).toEqual(all);
+  });
+});
+
+describe("the environment is text", () => {
+  it.each([
+    ["INFERYARD_THREADS", "4", "threads", 4],
+    ["INFERYARD_FAILOVER", "true", "failover", true],
+    ["INFERYARD_FAILOVER", "false", "failover", false],
+    ["INFERYARD_REPLICAS", "auto", "replicas", "auto"],
+    ["INFERYARD_REPLICAS", "3", "replicas", 3],
+    ["INFERYARD_KEEP_ALIVE", "10m", "keepAlive", "10m"],
+    ["INFERYARD_KEEP_ALIVE", "0", "keepAlive", 0],
+    ["INFERYARD_MODEL", "123", "model", "123"],
+    ["INFERYARD_MODEL", "true", "model", "true"],
+    ["INFERYARD_TARGET", "onnx:cpu,wasm", "target", "onnx:cpu,wasm"],
+    ["INFERYARD_PRIORITY", "wasm, onnx", "priority", ["wasm", "onnx"]],
+  ] as const)("%s=%s", async (variable, text, name, value) => {
+    const { values, origins } = await read({ environment: { [variable]: text } });
+    expect(values[name]).toEqual(value);
+    expect(origins[name]).toBe(variable);
+  });
+
+  it("an empty variable is not set", async () => {
+    expect((await read({ environment: { INFERYARD_THREADS: "", INFERYARD_MODEL: undefined } })).values).toEqual(settingDefaults);
+  });
+
+  it.each([
+    ["INFERYARD_THREADS", "many", "threads"],
+    ["INFERYARD_THREADS", "0", "threads"],
+    ["INFERYARD_FAILOVER", "yes", "failover"],
+    ["INFERYARD_HOST", "process", "host"],
+  ])("%s=%s is refused by the setting's name", async (variable, text, name) => {
+    const error = await refusal(read({ environment: { [variable]: text } }));
+    expect(error.code).toBe("CONFIG_INVALID");
+    expect(error.message).toContain(`the environment: ${name}: `);
+  });
+});
+
+describe("an unknown key is an error that names the nearest right one", () => {
+  it("in the file", async () => {
+    const path = await yaml("theads: 2\n");
+    const error = await refusal(read());
+    expect(error.code).toBe("CONFIG_INVALID");
+    expect(error.message).toBe(`${path}: theads is not a setting; did you mean threads?`);
+    expect(error.remedy).toContain("inferyard config");
+  });
+
+  it("in a model's own wishes", async () => {
+    await yaml("models:\n  ./m:\n    prefr: wasm\n");
+    expect((await refusal(read())).message).toContain("models../m.prefr is not a setting; did you mean prefer?");
+  });
+
+  it("in the environment", async () => {
+    const error = await refusal(read({ environment: { INFERYARD_KEEPALIVE: "1h" } }));
+    expect(error.message).toBe("the environment: INFERYARD_KEEPALIVE is not a setting; did you mean INFERYARD_KEEP_ALIVE?");
+  });
+
+  it("with nothing near, no guess is made", async () => {
+    await yaml("zzzzzzzz: 1\n");
+    expect((await refusal(read())).message).toMatch(/zzzzzzzz is not a setting$/);
+  });
+});
+
+describe("values of the wrong kind", () => {
+  it("are all listed in one error, unknown keys among them", async () => {
+    await yaml("threads: four\nfailover: 7\nbatchTokens: -1\npolicy: fastest\nmodle: x\n");
+    const { message, data } = await refusal(read());
+    for (const name of ["threads", "failover", "batchTokens", "policy"]) expect(message).toContain(`${name}: `);
+    expect(message).toContain("modle is not a setting; did you mean model?");
+    expect(data["problems"]).toHaveLength(5);
+  });
+
+  it.each(["- a\n- b\n", "just words\n", "7\n"])("a file that is no map: %j", async (text) => {
+    await yaml(text);
+    expect((await refusal(read())).code).toBe("CONFIG_INVALID");
+  });
+
+  it("a file that is no YAML names the file and the place", async () => {
+    const path = await yaml("model: [1, 2\npolicy: x\n");
+    const error = await refusal(read());
+    expect(error.message).toContain(`${path}: not YAML: `);
+    expect(error.message).toMatch(/line \d/);
+  });
+
+  it("a key given twice is refused, not resolved", async () => {
+    await yaml("threads: 1\nthreads: 2\n");
+    expect((await refusal(read())).code).toBe("CONFIG_INVALID");
+  });
+});
