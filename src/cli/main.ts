@@ -32,6 +32,10 @@ export function buildProgram(terminal: Terminal): Command {
     command.copyInheritedSettings(program);
     for (const option of program.options) if (option.long !== "--version") command.addOption(option);
   }
+  // They are taken before and after the command's name, by the program in both cases: the command looks for them among its own.
+  program.hook("preAction", (_program, command) => {
+    for (const [name, value] of Object.entries(program.opts())) command.setOptionValue(name, value);
+  });
   return program;
 }
 

@@ -23,7 +23,7 @@ const onCpu: Capabilities = {
   options: ["threads", "graphOptimization"], // both are upper bounds: it uses one thread and rewrites nothing
   blocking: false,
 };
-const elsewhere: Capabilities = { formats: {}, precisions: [], options: ["threads", "graphOptimization"], // both are upper bounds: it uses one thread and rewrites nothing blocking: false };
+const elsewhere: Capabilities = { formats: {}, precisions: [], options: [], blocking: false };
 
 /** Our own engine: static token embeddings (model2vec's layout, and ours in 4 bits) on the CPU. */
 export function native(): Backend {
