@@ -1,7 +1,7 @@
 /** The host that keeps the event loop free: each loaded model has a worker thread of its own. */
 import { Worker } from "node:worker_threads";
 import type { Backend, BackendEntry, LoadOptions, LoadedModel, RunOptions } from "../backend.ts";
-import { InferyardError, abortError, throwIfAborted } from "../errors.ts";
+import { InferyardError, abortError, messageOf, throwIfAborted, wrapError } from "../errors.ts";
 import type { TensorMap } from "../tensor.ts";
 import { ExitGates } from "./exit-gate.ts";
 import type { Host } from "./host.ts";
@@ -115,7 +115,7 @@ class Thread {
     this.#worker = new Worker(new URL("./worker-thread.js", import.meta.url), { workerData, stdout: true });
     this.#worker.stdout.pipe(process.stderr, { end: false }); // stdout carries results only, whatever an engine prints
     this.#worker.on("message", (message: AnswerMessage) => this.#answer(message));
-    this.#worker.on("error", (cause) => this.#die(`the worker failed: ${cause.message}`, cause));
+    this.#worker.on("error", (cause: unknown) => this.#die(`the worker failed: ${messageOf(cause)}`, cause));
     this.#worker.on("exit", (code) => this.#die(`the worker ended with code ${code}`));
     this.#description = this.call<"load">(load);
     this.#description.then(
@@ -168,7 +168,20 @@ class Thread {
     }
     this.#worker.ref();
     this.#calls += 1;
-    this.#worker.postMessage({ ...this.#running.message, number: this.#calls });
+    try {
+      this.#worker.postMessage({ ...this.#running.message, number: this.#calls });
+    } catch (error) {
+      this.#refuse(this.#running, error);
+    }
+  }
+
+  /** The call holds what cannot be copied to another thread, for example a typed array whose buffer was given away. */
+  #refuse(call: Pending, thrown: unknown): void {
+    const { operation } = call.message;
+    this.#running = undefined;
+    const code = operation === "load" ? "CONTRACT_VIOLATION" : "INPUT_INVALID";
+    call.fail(wrapError(thrown, code, `what ${operation} was given cannot be handed to the worker`));
+    this.#next();
   }
 
   #answer(message: AnswerMessage): void {
@@ -184,10 +197,10 @@ class Thread {
     if (place !== -1) this.#queue.splice(place, 1);
   }
 
-  #die(reason: string, cause?: Error): void {
+  #die(reason: string, cause?: unknown): void {
     this.#gates.close(this.#gate);
     const death = new InferyardError("HOST_DIED", `${reason}; its requests are lost, and the next one starts a new worker`, {
-      ...(cause === undefined ? {} : { cause }),
+      cause,
       remedy: "send the request again",
     });
     this.#death ??= death;
@@ -204,6 +217,7 @@ function abandonable<Result>(promise: Promise<Result>, signal: AbortSignal | und
       onAbandon();
       reject(abortError(signal));
     };
+    if (signal.aborted) abandon();
     signal.addEventListener("abort", abandon, { once: true });
     promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", abandon));
   });

@@ -1,0 +1,259 @@
+/** The worker host, as built: what happens to the calling thread and to the program while an engine holds a thread of its own. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
+import { InferyardError, type ModelHandle, Runtime, type TensorMap, createRuntime } from "inferyard";
+import type { Backend } from "inferyard/backend";
+import { scriptedBackend } from "inferyard/testing";
+import * as fixture from "./fixtures/moody-backend.mjs";
+
+interface MoodyOptions {
+  readonly name?: string;
+  readonly onLoad?: "exit" | "refuse" | "fail";
+  readonly blockMs?: number;
+  readonly blocking?: boolean;
+}
+const { moods } = fixture;
+const moody = fixture.moody as (options?: MoodyOptions) => Backend;
+
+const folder = mkdtempSync(join(tmpdir(), "inferyard-hosts-"));
+const model = join(folder, "model.onnx");
+// A real ONNX file of one MatMul; the backend of these tests does not look into it.
+writeFileSync(
+  model,
+  Buffer.from(
+    "CAg6RAoRCgF4CgF4EgF5IgZNYXRNdWwSBXByb2JlWhMKAXgSDgoMCAESCAoCCAIKAggCYhMKAXkSDgoMCAESCAoCCAIKAggCQgQKABAN",
+    "base64",
+  ),
+);
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const runtimes: Runtime[] = [];
+afterEach(async () => {
+  await Promise.all(runtimes.splice(0).map((runtime) => runtime.dispose()));
+});
+
+async function runtimeWith(backends: readonly Backend[], settings: object = {}): Promise<Runtime> {
+  const runtime = await createRuntime({ backends, ...settings });
+  runtimes.push(runtime);
+  return runtime;
+}
+
+async function loadMoody(options: MoodyOptions = {}): Promise<ModelHandle> {
+  const handle = await (await runtimeWith([moody(options)])).load(model);
+  expect(handle.decision.selected?.host).toBe("worker");
+  return handle;
+}
+
+const inputs = (mood: number): TensorMap => ({ x: { dataType: "float32", shape: [2], data: Float32Array.of(mood, 0) } });
+const plain = inputs(moods.plain);
+
+/** How often the thread has answered so far. */
+const runsOf = async (running: Promise<TensorMap>): Promise<number> => Number((await running)["y"]?.data[1]);
+
+async function refusal(running: Promise<unknown>): Promise<InferyardError> {
+  const error = await running.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (error instanceof InferyardError) return error;
+  throw new Error(`not refused by a typed error: ${String(error)}`);
+}
+
+describe("the calling thread", () => {
+  it("goes on while an engine holds its own: timers fire", async () => {
+    const handle = await loadMoody();
+    let ticks = 0;
+    const timer = setInterval(() => (ticks += 1), 5);
+    await handle.run(inputs(moods.block));
+    clearInterval(timer);
+    expect(ticks).toBeGreaterThanOrEqual(8); // 80 fit into the 400 ms
+  });
+
+  it("waits without one where the user says so: inline", async () => {
+    const runtime = await runtimeWith([moody({ blockMs: 50 })], { host: "inline" });
+    const handle = await runtime.load(model);
+    let ticks = 0;
+    const timer = setInterval(() => (ticks += 1), 5);
+    await handle.run(inputs(moods.block));
+    clearInterval(timer);
+    expect({ ticks, host: handle.decision.selected?.host }).toEqual({ ticks: 0, host: "inline" });
+  });
+
+  it("hears nothing of what an engine prints on stdout: that goes to stderr", async () => {
+    const handle = await loadMoody();
+    const written: string[] = [];
+    const out = vi.spyOn(process.stdout, "write").mockImplementation((text) => (written.push(`stdout ${String(text)}`), true));
+    const error = vi.spyOn(process.stderr, "write").mockImplementation((text) => (written.push(`stderr ${String(text)}`), true));
+    try {
+      await handle.run(inputs(moods.print));
+      await vi.waitFor(() => expect(written).toEqual(["stderr an engine that prints\n"]));
+    } finally {
+      out.mockRestore();
+      error.mockRestore();
+    }
+  });
+});
+
+describe("cancelling", () => {
+  it("a run that waits: at once, and it never reaches the engine", async () => {
+    const handle = await loadMoody();
+    const controller = new AbortController();
+    const order: string[] = [];
+    const running = handle.run(inputs(moods.block)).then(() => order.push("first run ended"));
+    const waiting = refusal(handle.run(plain, { signal: controller.signal }));
+    setTimeout(() => controller.abort(), 20);
+    expect((await waiting).code).toBe("ABORTED");
+    order.push("second run was cancelled");
+    await running;
+    expect(order).toEqual(["second run was cancelled", "first run ended"]);
+    expect(await runsOf(handle.run(plain))).toBe(3); // the probe of verification, the first, this one
+  });
+
+  it("a run under way: at once, and the next run works", async () => {
+    const handle = await loadMoody();
+    const controller = new AbortController();
+    const started = performance.now();
+    const running = refusal(handle.run(inputs(moods.block), { signal: controller.signal }));
+    setTimeout(() => controller.abort(), 20);
+    expect((await running).code).toBe("ABORTED");
+    expect(performance.now() - started).toBeLessThan(400); // the engine itself is busy for that long
+    expect(await runsOf(handle.run(plain))).toBe(3);
+  });
+
+  it("before the call: nothing is sent", async () => {
+    const handle = await loadMoody();
+    expect((await refusal(handle.run(plain, { signal: AbortSignal.abort() }))).code).toBe("ABORTED");
+    expect(await runsOf(handle.run(plain))).toBe(2);
+  });
+});
+
+describe("a worker that dies", () => {
+  it.each([
+    ["ends itself", moods.exit, /the worker ended with code 7/],
+    ["throws where nobody listens", moods.throwLater, /the worker failed: thrown where nobody listens/],
+    ["throws null", moods.throwNull, /the worker failed: null/],
+  ])("%s: its requests end with HOST_DIED, and the next call starts another", async (_name, mood, reason) => {
+    const handle = await loadMoody();
+    const [running, waiting] = await Promise.all([refusal(handle.run(inputs(mood))), refusal(handle.run(plain))]);
+    expect(running).toMatchObject({ code: "HOST_DIED", retryable: true, remedy: "send the request again" });
+    expect(running.message).toMatch(reason);
+    expect(waiting.code).toBe("HOST_DIED");
+    expect(await runsOf(handle.run(plain))).toBe(1);
+    expect((await refusal(handle.run(inputs(mood)))).code).toBe("HOST_DIED");
+    expect(await runsOf(handle.run(plain))).toBe(1);
+  });
+
+  it("with failover the request itself succeeds, on the next target", async () => {
+    const runtime = await runtimeWith([moody(), scriptedBackend("wasm")], { failover: true, priority: ["moody", "wasm"] });
+    const handle = await runtime.load(model);
+    expect(handle.target).toBe("moody:cpu");
+    expect((await handle.run(inputs(moods.exit)))["y"]?.data).toEqual(Float32Array.of(2, 1));
+    expect(handle.target).toBe("wasm:cpu");
+  });
+
+  it("while loading: the next candidate is tried, and the decision says why", async () => {
+    const runtime = await runtimeWith([moody({ onLoad: "exit" }), scriptedBackend("wasm")], { priority: ["moody", "wasm"] });
+    const { target, decision } = await runtime.load(model);
+    expect(target).toBe("wasm:cpu");
+    expect(decision.candidates[0]).toMatchObject({ target: "moody:cpu", verdict: "failed", stage: "load" });
+    expect(decision.candidates[0]?.reason).toContain("the worker ended with code 9");
+  });
+});
+
+describe("errors cross the thread", () => {
+  it("ours with all they carry, and the worker goes on", async () => {
+    const handle = await loadMoody();
+    expect(await refusal(handle.run(inputs(moods.refuse)))).toMatchObject({
+      code: "OUT_OF_MEMORY",
+      message: "no memory",
+      remedy: "free some",
+      data: { bytes: 7 },
+      retryable: true,
+    });
+    expect(await runsOf(handle.run(plain))).toBe(3);
+  });
+
+  it("foreign ones as a failure of the run", async () => {
+    const handle = await loadMoody();
+    expect(await refusal(handle.run(inputs(moods.fail)))).toMatchObject({
+      code: "RUN_FAILED",
+      message: "the worker's run failed: offset is out of bounds",
+    });
+  });
+
+  it.each([
+    ["refuse", { stage: "load", reason: "not today", remedy: "try tomorrow" }],
+    ["fail", { stage: "load", reason: "the worker's load failed: moods out of bounds" }],
+  ] as const)("of a load that fails (%s), as the reason of the candidate", async (onLoad, expected) => {
+    const error = await refusal((await runtimeWith([moody({ onLoad })])).load(model));
+    expect(error.data["decision"]).toMatchObject({ candidates: [{ target: "moody:cpu", verdict: "failed", ...expected }] });
+  });
+
+  it("outputs that cannot cross are a failure of the run, not of the worker", async () => {
+    const handle = await loadMoody();
+    expect((await refusal(handle.run(inputs(moods.unclonable)))).code).toBe("RUN_FAILED");
+    expect(await runsOf(handle.run(plain))).toBe(3);
+  });
+
+  it("inputs that cannot cross are refused, alone or in the queue, and the next run works", async () => {
+    const handle = await loadMoody();
+    const given = (): TensorMap => {
+      const data = Float32Array.of(0, 0);
+      structuredClone(data, { transfer: [data.buffer] }); // whoever gave its memory away cannot give it again
+      return { x: { dataType: "float32", shape: [2], data } };
+    };
+    expect((await refusal(handle.run(given()))).code).toBe("INPUT_INVALID");
+    const running = handle.run(inputs(moods.block));
+    const [refused, after] = [refusal(handle.run(given())), handle.run(plain)];
+    await running;
+    expect((await refused).code).toBe("INPUT_INVALID");
+    expect(await runsOf(after)).toBe(3);
+  });
+});
+
+describe("the life of a worker", () => {
+  it("disposal waits for the run under way, and further runs are DISPOSED", async () => {
+    const runtime = await runtimeWith([moody()]);
+    const handle = await runtime.load(model);
+    const running = runsOf(handle.run(inputs(moods.block)));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    await runtime.dispose();
+    expect(await running).toBe(2);
+    expect((await refusal(handle.run(plain))).code).toBe("DISPOSED");
+  });
+
+  it("copies run side by side", async () => {
+    const runtime = await runtimeWith([moody({ blockMs: 300 })], { replicas: 2 });
+    const handle = await runtime.load(model);
+    const lanes = await handle.lanes();
+    expect(lanes).toHaveLength(2);
+    const started = performance.now();
+    await Promise.all(lanes.map((lane) => lane.run(inputs(moods.block))));
+    expect(performance.now() - started).toBeLessThan(590); // one after the other takes 600
+  });
+
+  it("a backend without an entry is told so when a worker is demanded", async () => {
+    const { entry: _entry, ...without } = moody();
+    const runtime = await runtimeWith([without], { host: "worker" });
+    expect(await refusal(runtime.load(model))).toMatchObject({ code: "CONTRACT_VIOLATION", remedy: expect.stringContaining("entry") });
+  });
+
+  it("an entry that exports no such function is told so", async () => {
+    const wrong = { ...moody(), entry: { module: moody().entry!.module, export: "none" } };
+    expect((await refusal((await runtimeWith([wrong])).load(model))).message).toContain('does not export a function "none"');
+  });
+
+  it("many models, runtimes and restarts leave no listeners behind: Node.js warns of none", async () => {
+    const warnings: string[] = [];
+    const listen = (warning: Error): void => void warnings.push(warning.message);
+    process.on("warning", listen);
+    const handles = await Promise.all(Array.from({ length: 12 }, () => loadMoody()));
+    for (let death = 0; death < 12; death += 1) await refusal(handles[0]!.run(inputs(moods.exit)));
+    await Promise.all(runtimes.splice(0).map((runtime) => runtime.dispose()));
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off("warning", listen);
+    expect(warnings).toEqual([]);
+  });
+});
