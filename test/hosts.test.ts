@@ -6,16 +6,7 @@ import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import { InferyardError, type ModelHandle, Runtime, type TensorMap, createRuntime } from "inferyard";
 import type { Backend } from "inferyard/backend";
 import { scriptedBackend } from "inferyard/testing";
-import * as fixture from "./fixtures/moody-backend.mjs";
-
-interface MoodyOptions {
-  readonly name?: string;
-  readonly onLoad?: "exit" | "refuse" | "fail";
-  readonly blockMs?: number;
-  readonly blocking?: boolean;
-}
-const { moods } = fixture;
-const moody = fixture.moody as (options?: MoodyOptions) => Backend;
+import { type MoodyOptions, moods, moody } from "./fixtures/moody-backend.mjs";
 
 const folder = mkdtempSync(join(tmpdir(), "inferyard-hosts-"));
 const model = join(folder, "model.onnx");
@@ -255,5 +246,7 @@ describe("the life of a worker", () => {
     await new Promise((resolve) => setImmediate(resolve));
     process.off("warning", listen);
     expect(warnings).toEqual([]);
+    await vi.waitFor(() => expect(process.listenerCount("exit")).toBe(0));
+    expect(process.getMaxListeners()).toBe(10);
   });
 });

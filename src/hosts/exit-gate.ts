@@ -58,7 +58,7 @@ export class ExitGates {
 
   /** Memory for a new worker's gate. */
   open(): SharedArrayBuffer {
-    if (this.#gates.size === 0) process.on("exit", this.#onExit);
+    if (this.#gates.size === 0) this.#listen();
     const memory = new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT);
     this.#gates.add(new Int32Array(memory));
     return memory;
@@ -67,6 +67,18 @@ export class ExitGates {
   /** Forgets the gate of a worker that has ended. */
   close(memory: SharedArrayBuffer): void {
     for (const words of this.#gates) if (words.buffer === memory) this.#gates.delete(words);
-    if (this.#gates.size === 0) process.off("exit", this.#onExit);
+    if (this.#gates.size === 0) this.#unlisten();
+  }
+
+  /** Every host has one listener: many runtimes in one process are not the leak that Node.js would warn of. */
+  #listen(): void {
+    if (process.getMaxListeners() > 0) process.setMaxListeners(process.getMaxListeners() + 1);
+    process.on("exit", this.#onExit);
+  }
+
+  #unlisten(): void {
+    if (!process.listeners("exit").includes(this.#onExit)) return;
+    process.off("exit", this.#onExit);
+    if (process.getMaxListeners() > 0) process.setMaxListeners(process.getMaxListeners() - 1);
   }
 }

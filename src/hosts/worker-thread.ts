@@ -10,6 +10,9 @@ const port = parentPort;
 if (port === null)
   throw new InferyardError("CONTRACT_VIOLATION", "worker-thread.js is the program of a worker, not a main program");
 
+// Stdout carries results only, whatever an engine prints. Done here: reading the worker's stdout over there would keep the program alive.
+process.stdout.write = process.stderr.write.bind(process.stderr);
+
 const gate = new WorkerGate((workerData as WorkerData).gate);
 const held: { backend?: Backend; model?: LoadedModel } = {};
 

@@ -112,8 +112,7 @@ class Thread {
     this.#gates = gates;
     this.#gate = gates.open();
     const workerData: WorkerData = { gate: this.#gate };
-    this.#worker = new Worker(new URL("./worker-thread.js", import.meta.url), { workerData, stdout: true });
-    this.#worker.stdout.pipe(process.stderr, { end: false }); // stdout carries results only, whatever an engine prints
+    this.#worker = new Worker(new URL("./worker-thread.js", import.meta.url), { workerData, ...ownArguments() });
     this.#worker.on("message", (message: AnswerMessage) => this.#answer(message));
     this.#worker.on("error", (cause: unknown) => this.#die(`the worker failed: ${messageOf(cause)}`, cause));
     this.#worker.on("exit", (code) => this.#die(`the worker ended with code ${code}`));
@@ -207,6 +206,11 @@ class Thread {
     for (const pending of [this.#running, ...this.#queue.splice(0)]) pending?.fail(death);
     this.#running = undefined;
   }
+}
+
+/** A worker inherits Node.js's own arguments, and refuses to start with one of a program that was given as text (`node --input-type=module -e`). */
+function ownArguments(): { execArgv?: string[] } {
+  return process.execArgv.some((argument) => argument.startsWith("--input-type")) ? { execArgv: [] } : {};
 }
 
 /** The promise, or ABORTED as soon as the signal says so; work that has begun goes on unseen. */

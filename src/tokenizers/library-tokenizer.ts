@@ -84,7 +84,9 @@ export class TokenizerOverLibrary implements Tokenizer {
   #firstCharacters(text: string, maxTokens: number): string {
     const limit = maxTokens * this.#medianTokenLength;
     if (!this.#settings.dropUnknown || text.length <= limit) return text;
-    return [...text.slice(0, 2 * limit)].slice(0, limit).join("");
+    return Array.from(text.slice(0, 2 * limit))
+      .slice(0, limit)
+      .join("");
   }
 
   #withoutUnknown(ids: number[]): number[] {
@@ -112,7 +114,7 @@ export class TokenizerOverLibrary implements Tokenizer {
 
 /** In code points, rounded down. */
 function medianLength(tokens: readonly (string | undefined)[]): number {
-  const lengths = tokens.flatMap((token) => (token === undefined ? [] : [[...token].length])).toSorted((a, b) => a - b);
+  const lengths = tokens.flatMap((token) => (token === undefined ? [] : [Array.from(token).length])).toSorted((a, b) => a - b);
   const middle = lengths.length / 2;
   return Math.floor(((lengths[Math.ceil(middle) - 1] ?? 0) + (lengths[Math.floor(middle)] ?? 0)) / 2);
 }

@@ -19,6 +19,7 @@ import { SessionModel } from "../onnxruntime/session-model.ts";
 import { type InstalledPackage, findPackage, importLibrary, requirement } from "./package.ts";
 import { makeProfileFolder, profilingOptions, readEvidence } from "./profile.ts";
 import { type Provider, providerOf, providers, sessionOptions } from "./providers.ts";
+import { declineTelemetry } from "./telemetry.ts";
 import { tinyRun } from "./tiny-run.ts";
 
 /** onnxruntime-node as a backend. Nothing of the package is touched until `probe` or `load`. */
@@ -45,6 +46,7 @@ function capabilities(device: Device): Capabilities {
 }
 
 async function probe(options: ProbeOptions): Promise<Availability> {
+  declineTelemetry();
   const { platform, architecture } = options.machine;
   const installed = findPackage(platform, architecture);
   if (installed === undefined) {
@@ -101,6 +103,7 @@ async function load(model: ModelFiles, device: Device, options: LoadOptions): Pr
   if (provider === undefined)
     throw new InferyardError("BACKEND_UNAVAILABLE", `onnxruntime-node has no provider for ${device.type}`);
   if (model.format !== "onnx") throw new InferyardError("MODEL_UNSUPPORTED", `onnx does not run ${model.format}`);
+  declineTelemetry();
   const runtime = await importLibrary("fatal");
   const folder = await makeProfileFolder();
   const cleanUp = async (): Promise<void> => (folder === undefined ? undefined : rm(folder, { recursive: true, force: true }));
