@@ -47,13 +47,17 @@ async function measure(name, work) {
 }
 
 function report(result) {
-  if (json) return console.log(JSON.stringify(result, null, 2));
+  if (json) {
+    console.log(JSON.stringify(result, null, 2));
+    return;
+  }
   const rows = result.results.map(({ name, p50, p99, longest, textsPerSecond }) => [
     name,
     ...[p50, p99, longest].map((value) => value.toFixed(1)),
     textsPerSecond?.toFixed(0) ?? "-",
   ]);
-  console.log(`machine  ${result.machine}\nload     ${describeLoad(result.load)}\nwork     ${texts.length} texts of ${tokens} tokens at a time, MiniLM fp32\n`);
+  console.log(`machine  ${result.machine}\nload     ${describeLoad(result.load)}`);
+  console.log(`work     ${texts.length} texts of ${tokens} tokens at a time, MiniLM fp32\n`);
   console.log(formatTable(["event loop delay, ms", "p50", "p99", "longest", "texts/s"], rows));
   console.log(`\naim: p99 below ${aimMs} ms on the worker host: ${result.met ? "met" : "missed"}`);
 }

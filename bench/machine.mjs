@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { availableParallelism, cpus, release, totalmem, type } from "node:os";
 
 export const cores = availableParallelism();
+const quietCores = 0.1; // more than this beside a measurement is said aloud
 
 export function describeMachine() {
   const model = cpus()[0]?.model ?? "unknown processor";
@@ -26,8 +27,9 @@ export function watchLoad() {
 
 export function describeLoad(load) {
   if (load === undefined) return "unknown (no /proc/stat here)";
-  const stolen = load.stolen < 0.01 ? "" : `, and ${load.stolen.toFixed(2)} taken by the hypervisor`;
-  return `others used ${load.others.toFixed(2)} of ${cores} cores on average${stolen}`;
+  const stolen = load.stolen < 0.01 ? "" : `, and the hypervisor took ${load.stolen.toFixed(2)}`;
+  const noisy = load.others + load.stolen < quietCores ? "" : ": not quiet, so trust no figure to a few per cent";
+  return `others used ${load.others.toFixed(2)} of ${cores} cores on average${stolen}${noisy}`;
 }
 
 // The kernel gives user programs hundredths of a second, whatever its own clock (proc(5), sysconf(_SC_CLK_TCK)).

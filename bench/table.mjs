@@ -4,7 +4,12 @@ export function formatTable(head, rows) {
   const lines = [head, ...rows];
   const widths = head.map((_title, column) => Math.max(...lines.map((line) => String(line[column] ?? "").length)));
   return lines
-    .map((line) => line.map((cell, column) => padded(String(cell ?? ""), widths[column], column)).join("  ").trimEnd())
+    .map((line) =>
+      line
+        .map((cell, column) => padded(String(cell ?? ""), widths[column], column))
+        .join("  ")
+        .trimEnd(),
+    )
     .join("\n");
 }
 

@@ -22,7 +22,9 @@ export function textsOfLengths(lengths) {
   const tokenizer = miniLmTokenizer();
   const sentences = readPairs("test").flatMap(({ first, second }) => [first, second]);
   const words = shuffled(sentences, createRandom(seed)).join(" ").split(/\s+/);
-  const sizes = new Map([...new Set(words)].map((word) => [word, tokenizer.encode(word, { add_special_tokens: false }).ids.length]));
+  const sizes = new Map(
+    [...new Set(words)].map((word) => [word, tokenizer.encode(word, { add_special_tokens: false }).ids.length]),
+  );
   let place = 0;
   return lengths.map((length) => {
     const chosen = [];

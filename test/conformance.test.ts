@@ -56,7 +56,13 @@ function staticModel(): Subject {
   return {
     model,
     damaged: damaged(model),
-    inputs: { input_ids: int64([1, ids.length], ids), attention_mask: int64([1, ids.length], ids.map(() => 1)) },
+    inputs: {
+      input_ids: int64([1, ids.length], ids),
+      attention_mask: int64(
+        [1, ids.length],
+        ids.map(() => 1),
+      ),
+    },
     expected: { sentence_embedding: float32([1, mean.length], Float32Array.from(mean)) },
     tolerance: tolerances.staticEmbedding,
   };

@@ -228,7 +228,10 @@ describe("the life of a worker", () => {
   it("a backend without an entry is told so when a worker is demanded", async () => {
     const { entry: _entry, ...without } = moody();
     const runtime = await runtimeWith([without], { host: "worker" });
-    expect(await refusal(runtime.load(model))).toMatchObject({ code: "CONTRACT_VIOLATION", remedy: expect.stringContaining("entry") });
+    expect(await refusal(runtime.load(model))).toMatchObject({
+      code: "CONTRACT_VIOLATION",
+      remedy: expect.stringContaining("entry"),
+    });
   });
 
   it("an entry that exports no such function is told so", async () => {

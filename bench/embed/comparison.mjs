@@ -15,7 +15,13 @@ const aims = [
 export function compare(records) {
   return precisions.map((precision) => {
     const mine = records.filter((record) => record.precision === precision);
-    return { precision, latency: latencies(mine), bulk: bulks(mine), ratios: ratios(mine, precision), agreement: agreement(mine) };
+    return {
+      precision,
+      latency: latencies(mine),
+      bulk: bulks(mine),
+      ratios: ratios(mine, precision),
+      agreement: agreement(mine),
+    };
   });
 }
 
@@ -54,7 +60,12 @@ function ratios(records, precision) {
     const bound = most?.[precision] ?? least?.[precision];
     const met = bound === undefined ? undefined : most === undefined ? ratio.median >= bound : ratio.median <= bound;
     const name = `${over.join(", ")} / ${under.join(", ")}`;
-    return { name, work: work ?? "bulk", ratio, ...(bound === undefined ? {} : { aim: `${most === undefined ? ">=" : "<="} ${bound}`, met }) };
+    return {
+      name,
+      work: work ?? "bulk",
+      ratio,
+      ...(bound === undefined ? {} : { aim: `${most === undefined ? ">=" : "<="} ${bound}`, met }),
+    };
   });
 }
 

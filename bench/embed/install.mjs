@@ -8,7 +8,9 @@ const folder = import.meta.dirname;
 export function installPeers() {
   const missing = Object.entries(readJson("package.json").dependencies).filter(([name, version]) => installed(name) !== version);
   if (missing.length === 0) return;
-  console.error(`installing ${missing.map(([name, version]) => `${name} ${version}`).join(", ")} into bench/embed (about 480 MB)`);
+  console.error(
+    `installing ${missing.map(([name, version]) => `${name} ${version}`).join(", ")} into bench/embed (about 480 MB)`,
+  );
   // Install scripts are left out: onnxruntime-node's downloads CUDA libraries from outside the registry.
   const { status, error } = spawnSync("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], {
     cwd: folder,

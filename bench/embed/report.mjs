@@ -1,17 +1,21 @@
 // The comparison as text.
-import { cores, describeLoad } from "../machine.mjs";
+import { describeLoad } from "../machine.mjs";
 import { formatTable } from "../table.mjs";
 
 export function formatReport({ machine, load, workload, contenders, comparison, minutes }) {
-  const heading = [
-    `machine    ${machine}`,
-    `load       ${describeLoad(load)}`,
-    ...contenders.map(({ name, what }) => `${name.padEnd(10)} ${what}`.replace("transformers ", "tjs        ").trimEnd()),
-    `work       one text of 16 or 128 tokens; ${workload.bulk.length} texts of 8 to 256, ${workload.bulkTokens} tokens`,
-    `rounds     ${workload.latencyRounds} of single texts, ${workload.bulkRounds} of bulk, every contender in a fresh process, in turn`,
+  const facts = [
+    ["machine", machine],
+    ["load", describeLoad(load)],
+    ...contenders.map(({ name, what }) => [name, what]),
+    ["work", `one text of 16 or of 128 tokens; ${workload.bulk.length} texts of 8 to 256, ${workload.bulkTokens} tokens`],
+    [
+      "rounds",
+      `${workload.latencyRounds} of single texts, ${workload.bulkRounds} of bulk; each contender in a fresh process, in turn`,
+    ],
+    ["time", `${minutes.toFixed(1)} minutes`],
   ];
-  const sections = comparison.map((part) => formatPrecision(part));
-  return [...heading, ...sections, `\n${minutes.toFixed(1)} minutes, ${cores} cores`].join("\n");
+  const heading = facts.map(([name, value]) => `${name.padEnd(14)}${value}`);
+  return [...heading, ...comparison.map(formatPrecision)].join("\n");
 }
 
 function formatPrecision({ precision, latency, bulk, ratios, agreement }) {

@@ -20,7 +20,8 @@ export async function create(precision, threads) {
   };
   const embedInBatches = (size) => async (texts) => {
     const vectors = [];
-    for (let start = 0; start < texts.length; start += size) vectors.push(...(await embedBatch(texts.slice(start, start + size))));
+    for (let start = 0; start < texts.length; start += size)
+      vectors.push(...(await embedBatch(texts.slice(start, start + size))));
     return vectors;
   };
   const engine = createRequire(import.meta.resolve("@huggingface/transformers"))("onnxruntime-node/package.json").version;

@@ -7,18 +7,19 @@ interface Meaning {
   readonly remedy?: string;
 }
 
+/** The first that fits: an operator no engine knows is called an invalid model too. */
 const loadMeanings: readonly Meaning[] = [
-  {
-    code: "MODEL_INVALID",
-    pattern:
-      /protobuf parsing failed|INVALID_PROTOBUF|No graph was found|ModelProto does not have a graph|external data|INVALID_GRAPH|not a valid model/i,
-    remedy: "the file is damaged or is not ONNX: get it again, and compare its size or digest with the source",
-  },
   {
     code: "MODEL_UNSUPPORTED",
     pattern:
-      /NOT_IMPLEMENTED|Could not find an implementation|is not a registered function|Unsupported model IR|under development|fallback to CPU EP has been explicitly disabled/i,
+      /NOT_IMPLEMENTED|Could not find an implementation|is not a registered function|No Op registered for|Unsupported model IR|under development|fallback to CPU EP has been explicitly disabled/i,
     remedy: "run it on another backend or device; `inferyard explain` lists them",
+  },
+  {
+    code: "MODEL_INVALID",
+    pattern:
+      /protobuf parsing failed|INVALID_PROTOBUF|No graph was found|ModelProto does not have a graph|external data|INVALID_GRAPH|not a valid model|is an invalid model/i,
+    remedy: "the file is damaged or is not ONNX: get it again, and compare its size or digest with the source",
   },
   {
     code: "OUT_OF_MEMORY",
@@ -31,7 +32,7 @@ const runMeanings: readonly Meaning[] = [
   {
     code: "INPUT_INVALID",
     pattern:
-      /INVALID_ARGUMENT|out of data bounds|out of bounds|Invalid rank|Got invalid dimensions|must be within the inclusive range/i,
+      /INVALID_ARGUMENT|out of data bounds|out of bounds|Invalid rank|Got invalid dimensions|Attempting to broadcast|must be within the inclusive range/i,
     remedy: "compare the inputs with what the model takes",
   },
   {
@@ -59,11 +60,12 @@ function translate(thrown: unknown, meanings: readonly Meaning[], otherwise: Err
   });
 }
 
-/** Drops colours, source positions and C++ signatures, and keeps the last sentence that says something. */
+/** Drops colours, source positions, C++ signatures and conditions, and keeps the last sentence that says something. */
 export function readable(message: string): string {
   const plain = message.replaceAll(/\u001B\[[\d;]*m/g, "").trim(); // eslint-disable-line no-control-regex
-  const afterSource = plain.split(/\/onnxruntime_src\/\S+:\d+ /).at(-1) ?? plain;
+  const afterSource = plain.split(/\/\S*\/onnxruntime\/\S+:\d+ /).at(-1) ?? plain;
   const sentence = afterSource
+    .replace(/^.*? was false\. /s, "")
     .replace(/^.*?\) (?=[A-Z])/s, "")
     .replace(/^Load model from \S+ failed:\s*/, "")
     .replace(/ ERROR_CODE: \d+, ERROR_MESSAGE:/, "")

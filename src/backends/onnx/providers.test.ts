@@ -1,0 +1,44 @@
+import { describe, expect, it } from "vitest";
+import { scriptedMachine } from "../../testing/scripted-backend.ts";
+import { providerOf, sessionOptions } from "./providers.ts";
+
+const optionsFor = (type: string, index = 0, settings: Parameters<typeof sessionOptions>[2] = {}): Record<string, unknown> => {
+  const device = { type, index };
+  return sessionOptions(providerOf(device)!, device, settings);
+};
+
+describe("what a session is asked for", () => {
+  it("exactly the provider of the device, and its number where it has one", () => {
+    expect(optionsFor("cpu")["executionProviders"]).toEqual(["cpu"]);
+    expect(optionsFor("cuda", 1)["executionProviders"]).toEqual([{ name: "cuda", deviceId: 1 }]);
+    expect(optionsFor("directml")["executionProviders"]).toEqual([{ name: "dml", deviceId: 0 }]);
+  });
+
+  it("no node may move to the CPU without a word when another device was asked for", () => {
+    expect(optionsFor("cuda")["extra"]).toEqual({ session: { disable_cpu_ep_fallback: "1" } });
+    expect(optionsFor("cpu")).not.toHaveProperty("extra");
+  });
+
+  it("the graph is rewritten as far as was asked, and no further than the provider bears", () => {
+    expect(optionsFor("cpu")["graphOptimizationLevel"]).toBe("all");
+    expect(optionsFor("cpu", 0, { graphOptimization: "extended" })["graphOptimizationLevel"]).toBe("extended");
+    expect(optionsFor("coreml")["graphOptimizationLevel"]).toBe("basic");
+    expect(optionsFor("coreml", 0, { graphOptimization: "disabled" })["graphOptimizationLevel"]).toBe("disabled");
+  });
+
+  it("threads are given only where they are known", () => {
+    expect(optionsFor("cpu", 0, { threads: 2 })).toMatchObject({ intraOpNumThreads: 2, interOpNumThreads: 1 });
+    expect(optionsFor("cpu")).not.toHaveProperty("intraOpNumThreads");
+  });
+
+  it("a machine without the device says why, in the words of whoever looked for it", () => {
+    const machine = scriptedMachine({ absent: { cuda: "no NVIDIA driver on this machine" } });
+    expect(providerOf({ type: "cuda", index: 0 })?.missing?.(machine)).toBe("no NVIDIA driver on this machine");
+    expect(providerOf({ type: "tensorrt", index: 0 })?.missing?.(machine)).toBe("no NVIDIA driver on this machine");
+    expect(providerOf({ type: "webgpu", index: 0 })?.missing?.({ ...machine, platform: "linux" })).toBe(
+      "no vulkan device was found on this machine",
+    );
+    const found = scriptedMachine({ accelerators: [{ device: { type: "cuda", index: 0 }, name: "H200", source: "test" }] });
+    expect(providerOf({ type: "cuda", index: 0 })?.missing?.(found)).toBeUndefined();
+  });
+});
