@@ -155,6 +155,11 @@ export interface LoadSettings {
   readonly threads?: number;
   /** How far the engine may rewrite the graph, at most. Default: the engine's own default. */
   readonly graphOptimization?: "disabled" | "basic" | "extended" | "all";
+  /**
+   * On a device other than the CPU: whether single nodes that the device cannot run may be computed on the CPU. Default: "refuse", the
+   * load fails. With "allow" the evidence says how many nodes ran where.
+   */
+  readonly cpuNodes?: "refuse" | "allow";
 }
 
 export interface LoadOptions extends LoadSettings {

@@ -5,8 +5,9 @@ import { standardBackends } from "./presets/standard.ts";
 import type { Decision } from "./runtime/decision.ts";
 import { ModelHandle } from "./runtime/model-handle.ts";
 import { type ModelOptions, ModelRuntime, type RuntimeSettings } from "./runtime/model-runtime.ts";
+import { modelOptionNames, refuseUnknown } from "./runtime/options.ts";
 import { type Embeddings, embed } from "./tasks/embed.ts";
-import { type EmbedOptions, textSettings } from "./tasks/embed-settings.ts";
+import { type EmbedOptions, embedOptionNames, textSettings } from "./tasks/embed-settings.ts";
 import { answerCheck } from "./tasks/known-answers.ts";
 import { Tokenizers } from "./tasks/tokenizers.ts";
 import type { Tokenizer } from "./tokenizers/index.ts";
@@ -32,6 +33,8 @@ export interface EmbedResult extends Embeddings {
   readonly milliseconds: number;
 }
 
+const requestNames: readonly (keyof EmbedRequest)[] = ["model", ...embedOptionNames, ...modelOptionNames];
+
 /** A runtime on the standard backends, or on those given. Nothing is loaded or probed until it is needed. */
 export async function createRuntime(config: RuntimeConfig = {}): Promise<Runtime> {
   const { backends = standardBackends(), ...settings } = config;
@@ -50,6 +53,7 @@ export class Runtime extends ModelRuntime {
 
   /** Texts to vectors (task `feature-extraction`). With a reference the model is loaded, or taken from memory, and released after. */
   async embed(texts: string | readonly string[], request: EmbedRequest = {}): Promise<EmbedResult> {
+    refuseUnknown(request, requestNames, "embed");
     const { model = "builtin", ...options } = request;
     const list = typeof texts === "string" ? [texts] : texts;
     if (!Array.isArray(list)) throw new InferyardError("INPUT_INVALID", "texts must be a string or an array of strings");
@@ -84,9 +88,8 @@ export class Runtime extends ModelRuntime {
 
 /** The part of a request that decides which model is loaded and where; the rest must not make a second copy of it. */
 function modelOptions(request: Omit<EmbedRequest, "model">): ModelOptions {
-  const { policy, priority, prefer, target, exclude, threads, graphOptimization, variant, signal } = request;
-  const options = { policy, priority, prefer, target, exclude, threads, graphOptimization, variant, signal };
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as ModelOptions;
+  const asked = modelOptionNames.map((name) => [name, request[name]] as const);
+  return Object.fromEntries(asked.filter(([, value]) => value !== undefined));
 }
 
 /** A handle is loaded already: what decides where would be ignored. */

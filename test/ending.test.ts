@@ -62,6 +62,11 @@ describe.skipIf(skip)(title, () => {
     }
   });
 
+  it.each(["exit-while-loading", "exit-with-copies"])("by %s ends with 3", async (how) => {
+    const results = await endings(how, 4);
+    expect(results).toEqual(results.map(() => ({ code: 3, signal: null, stdout: "", stderr: "" })));
+  });
+
   it("by SIGTERM ends by that signal", async () => {
     const [result] = await endings("kill", 2);
     expect(result).toEqual({ code: null, signal: "SIGTERM", stdout: "", stderr: "" });

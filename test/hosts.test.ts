@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
-import { InferyardError, type ModelHandle, Runtime, type TensorMap, createRuntime } from "inferyard";
+import { InferyardError, type ModelHandle, type Runtime, type TensorMap, createRuntime } from "inferyard";
 import type { Backend } from "inferyard/backend";
 import { scriptedBackend } from "inferyard/testing";
 import { type MoodyOptions, moods, moody } from "./fixtures/moody-backend.mjs";

@@ -1,10 +1,13 @@
 /** The program's start: the real terminal, Ctrl-C, and a reader of stdout that goes away. */
 import { run } from "./main.ts";
 
+/** Time a command has to put its things away after Ctrl-C. */
+const tidyMs = 500;
+
 const interrupt = new AbortController();
 process.once("SIGINT", () => {
-  interrupt.abort();
-  process.exit(130); // a run under way is waited for by the host's exit gate; a second Ctrl-C ends at once
+  interrupt.abort(); // a second Ctrl-C ends at once
+  setTimeout(() => process.exit(130), tidyMs).unref(); // a run under way is waited for by the host's exit gate
 });
 for (const stream of [process.stdout, process.stderr]) {
   stream.on("error", (error: NodeJS.ErrnoException) => {

@@ -104,7 +104,9 @@ describe("errors", () => {
 
   it("end with something to do", async () => {
     const { stderr } = await type(["embed", "x", "--target", "a b"]);
-    expect(stderr.trimEnd().split("\n").at(-1)).toBe("  write backend[:device[:index]], for example onnx, onnx:cpu or onnx:cuda:1");
+    expect(stderr.trimEnd().split("\n").at(-1)).toBe(
+      "  write backend[:device[:index]], for example onnx, onnx:cpu or onnx:cuda:1",
+    );
   });
 });
 
@@ -115,7 +117,7 @@ describe("settings", () => {
     for (const words of [["config"], ["embed", "x"], ["explain"]]) {
       const { code, stderr } = await type([...words, "--config", file]);
       expect(code).toBe(2);
-      expect(stderr).toContain("polcy is not a setting; did you mean policy? [CONFIG_INVALID]");
+      expect(stderr).toContain('unknown key "polcy" (did you mean "policy"?) [CONFIG_INVALID]');
     }
   });
 

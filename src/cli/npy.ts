@@ -1,10 +1,20 @@
 /** NumPy's .npy format, version 1.0 (numpy.lib.format): one float32 matrix, little-endian, row-major. */
-import { open, rename, rm } from "node:fs/promises";
+import { access, constants, open, rename, rm } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
 import { InferyardError, messageOf } from "../errors.ts";
 
 /** Magic, version and header length precede the header text; all together are a multiple of 64 bytes. */
 const prologueBytes = 10;
 const alignment = 64;
+
+/** OUTPUT_FAILED, before any work is done, where the file could not be written. */
+export async function checkWritable(path: string): Promise<void> {
+  try {
+    await access(dirname(resolve(path)), constants.W_OK);
+  } catch (error) {
+    throw cannotWrite(path, error);
+  }
+}
 
 /** Writes rows of equal length to a temporary file beside `path` and renames it: nobody sees half a file. */
 export async function writeNpy(path: string, rows: readonly Float32Array[], columns: number): Promise<void> {
@@ -21,11 +31,15 @@ export async function writeNpy(path: string, rows: readonly Float32Array[], colu
     await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true });
-    throw new InferyardError("OUTPUT_FAILED", `${path} cannot be written: ${messageOf(error)}`, {
-      cause: error,
-      remedy: "check the folder and the space on the disk",
-    });
+    throw cannotWrite(path, error);
   }
+}
+
+function cannotWrite(path: string, error: unknown): InferyardError {
+  return new InferyardError("OUTPUT_FAILED", `${path} cannot be written: ${messageOf(error)}`, {
+    cause: error,
+    remedy: "check the folder and the space on the disk",
+  });
 }
 
 export function npyHeader(rows: number, columns: number): Buffer {

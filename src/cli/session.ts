@@ -26,6 +26,12 @@ function wholeNumber(text: string): number {
 
 export const positiveInteger: (text: string) => number = wholeNumber;
 
+export function positiveNumber(text: string): number {
+  const value = Number(text);
+  if (!(value > 0)) throw new InvalidArgumentError("It must be a number above 0.");
+  return value;
+}
+
 /** Flags that decide which engine runs. Names equal the settings'. */
 export function addSelectionFlags(command: Command): Command {
   return command
@@ -50,6 +56,7 @@ export function addLoadFlags(command: Command): Command {
         "all",
       ]),
     )
+    .addOption(new Option("--cpu-nodes <how>", "on other devices: nodes the device cannot run").choices(["refuse", "allow"]))
     .addOption(
       new Option("--replicas <number>", 'copies that share bulk work, or "auto"').argParser((text) =>
         text === "auto" ? text : wholeNumber(text),

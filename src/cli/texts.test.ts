@@ -78,7 +78,10 @@ describe.each([".jsonl", ".ndjson"])("%s", (ending) => {
   });
 
   it("may hold line separators that JSON allows inside a string, and a byte order mark", async () => {
-    expect(await fromFile(`b${ending}`, '\uFEFF{"text":"one\u2028still one"}\r\n"two\\nlines"')).toEqual(["one\u2028still one", "two\nlines"]);
+    expect(await fromFile(`b${ending}`, '\uFEFF{"text":"one\u2028still one"}\r\n"two\\nlines"')).toEqual([
+      "one\u2028still one",
+      "two\nlines",
+    ]);
   });
 
   it.each([

@@ -121,7 +121,6 @@ async function inferyardJson(weights: string, rows: QuantizedRows, description: 
   const precision = `int${rows.bits}`;
   const sha256 = createHash("sha256").update(bytes).digest("hex");
   return {
-    $schema: "https://inferyard.dev/schemas/inferyard.json",
     name: description.name,
     tasks: description.tasks,
     variants: { [precision]: { file: basename(weights), precision, sha256, size: bytes.length } },

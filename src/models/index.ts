@@ -13,6 +13,7 @@ import { type ReadOptions, statedVariants } from "./variants.ts";
 
 export type { Manifest } from "./manifest.ts";
 export { type DigestMemo, createDigestMemo, digestOf } from "./digest.ts";
+export { placeOf } from "./reference.ts";
 export type { ReadOptions } from "./variants.ts";
 
 /**

@@ -29,6 +29,16 @@ export function resolveReference(reference: string): Folder {
   return { path, shown: reference };
 }
 
+/** The same for all spellings of one place: how wishes for a model find it. A reference that points nowhere stands for itself. */
+export function placeOf(reference: string): string {
+  try {
+    return resolveReference(reference).path;
+  } catch (error) {
+    if (error instanceof InferyardError) return reference;
+    throw error;
+  }
+}
+
 function fromHome(reference: string): string {
   return reference === "~" || /^~[/\\]/.test(reference) ? join(homedir(), reference.slice(1)) : reference;
 }

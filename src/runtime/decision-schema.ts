@@ -47,5 +47,5 @@ export function checkDecision(value: unknown): void {
 }
 
 export function decisionJsonSchema(): Record<string, unknown> {
-  return { $id: "https://inferyard.dev/schemas/decision.json", title: "Decision", ...z.toJSONSchema(decision) };
+  return { title: "Decision", ...z.toJSONSchema(decision) };
 }

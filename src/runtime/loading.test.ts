@@ -123,12 +123,19 @@ describe("the load loop", () => {
     ]);
   });
 
-  it("takes a digest the manifest states, and passes clamped threads to backends that have threads", async () => {
+  it("a file that is not the one its manifest describes is MODEL_INVALID", async () => {
+    const other = { ...manifest, variants: [{ ...variant, sha256: "def" }] };
+    const error = await refusal(load([scriptedBackend("onnx")], { manifest: other }));
+    expect(error.code).toBe("MODEL_INVALID");
+    expect(error.message).toContain("its sha256 is abc, not def");
+  });
+
+  it("holds the digest the manifest states, and passes clamped threads to backends that have threads", async () => {
     const seen: unknown[] = [];
     const backend = scriptedBackend("onnx", { onLoad: (_model, _device, options) => void seen.push(options.threads) });
-    const stated = { ...manifest, variants: [{ ...variant, sha256: "def" }] };
+    const stated = { ...manifest, variants: [{ ...variant, sha256: "ABC" }] };
     const loaded = await load([backend], { manifest: stated });
-    expect(loaded.decision.model.digest).toBe("sha256:def");
+    expect(loaded.decision.model.digest).toBe("sha256:abc");
     await loaded.copy({ threads: 99 });
     expect(seen).toEqual([2, 2]);
     const without = scriptedBackend("onnx", {
@@ -239,7 +246,9 @@ describe("when no candidate holds", () => {
     );
     expect(error.code).toBe("BACKEND_UNAVAILABLE");
     expect(error.message).toBe("onnx:cpu cannot run m\n  load: no driver");
-    expect(error.remedy).toContain("you required this target, so nothing else was tried; --prefer onnx:cpu would fall back");
+    expect(error.remedy).toContain(
+      "mend no driver; you required this target, so nothing else was tried; --prefer onnx would fall back",
+    );
   });
 
   it("a wish that leaves nothing is told as such", async () => {

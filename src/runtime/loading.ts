@@ -63,7 +63,7 @@ export async function loadFirst(
         reason: candidate.reason,
         milliseconds,
       });
-      winner = { candidate, attempt: tried, digest: await tried.digest };
+      winner = { candidate, attempt: tried, digest: tried.digest };
     } else {
       const { error, stage } = tried;
       failures.push(error);
@@ -112,7 +112,7 @@ interface Attempt {
   readonly model: LoadedModel;
   readonly evidence: readonly string[];
   readonly host: Host;
-  readonly digest: Promise<string>;
+  readonly digest: string;
   copy(settings: LoadSettings, signal?: AbortSignal): Promise<LoadedModel>;
 }
 
@@ -142,13 +142,14 @@ async function attempt(
       ...(copySignal === undefined ? {} : { signal: copySignal }),
     });
   };
-  const digest = variant.sha256 === undefined ? context.digestOf(variant) : Promise.resolve(variant.sha256);
-  digest.catch(() => {}); // awaited by the winner; a loser's file may be unreadable without it mattering
+  const digest = context.digestOf(variant); // beside the load: another thread does that
+  digest.catch(() => {}); // reported below; a model that does not load may be unreadable without it mattering
   let model: LoadedModel | undefined;
   try {
     model = await copy(settings, signal);
     const evidence = await verify(model, manifest, context.checkAnswers, signal);
-    return { ok: true, model, evidence, host, digest, copy };
+    refuseOtherDigest(variant, await digest);
+    return { ok: true, model, evidence, host, digest: await digest, copy };
   } catch (error) {
     const stage = model === undefined ? "load" : "verify";
     await model?.dispose();
@@ -157,6 +158,17 @@ async function attempt(
     }
     throw error;
   }
+}
+
+function refuseOtherDigest({ path, sha256 }: Variant, digest: string): void {
+  if (sha256 === undefined || sha256.toLowerCase() === digest) return;
+  throw new InferyardError(
+    "MODEL_INVALID",
+    `${path} is not the file its manifest describes: its sha256 is ${digest}, not ${sha256}`,
+    {
+      remedy: "get the file again, or correct the digest",
+    },
+  );
 }
 
 /** A backend without an entry cannot be put on a worker: it runs inline, unless the user demanded a worker. */

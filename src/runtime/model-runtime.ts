@@ -5,7 +5,7 @@ import { InferyardError } from "../errors.ts";
 import type { Host, HostName } from "../hosts/host.ts";
 import { inlineHost } from "../hosts/inline.ts";
 import { workerHost } from "../hosts/worker.ts";
-import { type DigestMemo, createDigestMemo, digestOf, readManifest } from "../models/index.ts";
+import { type DigestMemo, createDigestMemo, digestOf, placeOf, readManifest } from "../models/index.ts";
 import { Circuits } from "./circuits.ts";
 import { copiesFor } from "./copies.ts";
 import { type Decision, makeDecision } from "./decision.ts";
@@ -13,6 +13,7 @@ import { parseDuration } from "./duration.ts";
 import { FactsReader } from "./facts.ts";
 import { type Loaded, type LoadingContext, explainCandidates, loadFirst } from "./loading.ts";
 import { ModelHandle } from "./model-handle.ts";
+import { checkLoadSettings, checkRuntimeSettings, mergeLoadSettings, modelOptionNames, refuseUnknown } from "./options.ts";
 import { registryOf } from "./registry.ts";
 import { Residency } from "./residency.ts";
 import { ResidentModel } from "./resident-model.ts";
@@ -71,6 +72,7 @@ export class ModelRuntime {
   #disposal: Promise<void> | undefined;
 
   constructor(backends: readonly Backend[], settings: RuntimeSettings, checkAnswers: AnswerCheck) {
+    checkRuntimeSettings(settings);
     this.#backends = registryOf(backends);
     this.#settings = settings;
     this.#checkAnswers = checkAnswers;
@@ -86,6 +88,7 @@ export class ModelRuntime {
 
   /** Loads a model, or joins the load under way, or takes the one in memory. Dispose the handle when done with it. */
   async load(reference: string, options: ModelOptions = {}): Promise<ModelHandle> {
+    checkCall(reference, options);
     const { signal, ...asked } = options;
     const key = JSON.stringify([reference, Object.entries(asked).toSorted(([a], [b]) => (a < b ? -1 : 1))]);
     const lease = await this.#residency.acquire(key, (loadSignal) => this.#loadResident(reference, asked, loadSignal), signal);
@@ -94,6 +97,7 @@ export class ModelRuntime {
 
   /** The decision a load would make, with nothing loaded. */
   async explain(reference: string, options: ModelOptions = {}): Promise<Decision> {
+    checkCall(reference, options);
     const manifest = await readManifest(reference);
     const wish = this.#wishFor(reference, options);
     const facts = await this.#facts.read(this.#circuits);
@@ -187,20 +191,23 @@ export class ModelRuntime {
   }
 
   #wishFor(reference: string, options: WishInput): ReturnType<typeof mergeWishes> {
-    return mergeWishes(this.#settings, this.#settings.models?.[reference] ?? {}, options);
+    const place = placeOf(reference);
+    const named = Object.entries(this.#settings.models ?? {}).filter(([other]) => placeOf(other) === place);
+    return mergeWishes(this.#settings, ...named.map(([, wish]) => wish), options);
   }
 
   #requestFor(options: ModelOptions): { readonly variant?: string; readonly settings: LoadSettings } {
-    const threads = options.threads ?? this.#settings.threads;
-    const graphOptimization = options.graphOptimization ?? this.#settings.graphOptimization;
-    return {
-      ...(options.variant === undefined ? {} : { variant: options.variant }),
-      settings: {
-        ...(threads === undefined ? {} : { threads }),
-        ...(graphOptimization === undefined ? {} : { graphOptimization }),
-      },
-    };
+    const settings = mergeLoadSettings(this.#settings, options);
+    return { ...(options.variant === undefined ? {} : { variant: options.variant }), settings };
   }
+}
+
+function checkCall(reference: string, options: ModelOptions): void {
+  if (typeof reference !== "string") {
+    throw new InferyardError("INPUT_INVALID", "a model reference must be a string", { remedy: 'give "builtin" or a path' });
+  }
+  refuseUnknown(options, modelOptionNames, "a load");
+  checkLoadSettings(options);
 }
 
 function refuseUnknownVariant(

@@ -2,6 +2,7 @@
 import { type ErrorCode, InferyardError } from "../errors.ts";
 import type { Manifest } from "../models/manifest.ts";
 import type { Candidate, Decision } from "./decision.ts";
+import { formatPattern } from "./target.ts";
 import type { Wish } from "./wish.ts";
 
 export function noCandidateError(
@@ -18,7 +19,7 @@ export function noCandidateError(
   const lines = listed.length === 1 && only !== undefined ? [`${only.stage}: ${only.reason}`] : table(listed);
   return new InferyardError(codeFor(listed, failures), [headline, ...lines.map((line) => `  ${line}`)].join("\n"), {
     data: { decision },
-    ...remedyFor(wish, listed),
+    remedy: remedyFor(wish, listed),
     ...(failures[0] === undefined ? {} : { cause: failures[0] }),
   });
 }
@@ -46,11 +47,12 @@ function table(candidates: readonly Candidate[]): string[] {
 }
 
 /** A table names each candidate's remedy beside it; a single candidate's belongs to the error. */
-function remedyFor(wish: Wish, listed: readonly Candidate[]): { remedy?: string } {
-  const remedies = listed.length === 1 ? listed.flatMap(({ remedy }) => (remedy === undefined ? [] : [remedy])) : [];
-  if (wish.required.length > 0) {
-    const asked = listed.map(({ target }) => target).join(",");
-    remedies.push(`you required this target, so nothing else was tried; --prefer ${asked} would fall back to another`);
-  }
-  return remedies.length === 0 ? {} : { remedy: remedies.join("; ") };
+function remedyFor(wish: Wish, listed: readonly Candidate[]): string {
+  const [own] = listed.length === 1 ? listed.flatMap(({ remedy }) => (remedy === undefined ? [] : [remedy])) : [];
+  if (wish.required.length > 1) return "process, model and request each require a target, and no target meets all of them";
+  if (wish.required.length === 0)
+    return own ?? "`inferyard doctor` runs a tiny computation on every target and says what is missing";
+  const asked = wish.required.flat().map(formatPattern).join(",");
+  const fallback = `you required this target, so nothing else was tried; --prefer ${asked} would fall back to another`;
+  return own === undefined ? fallback : `${own}; ${fallback}`;
 }

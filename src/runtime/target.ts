@@ -20,6 +20,12 @@ const grammar = /^(?<backend>[a-z][a-z0-9-]*)(?::(?<device>[a-z][a-z0-9-]*)(?::(
 /** Device spellings people know from other tools. */
 const deviceSpellings: Readonly<Record<string, string>> = { gpu: "cuda", dml: "directml" };
 
+/** Devices, which cannot be the names of backends. */
+export const deviceWords: ReadonlySet<string> = new Set([
+  ...["cpu", "cuda", "coreml", "directml", "rocm", "openvino", "tensorrt", "webgpu", "metal", "vulkan", "tpu", "npu"],
+  ...Object.keys(deviceSpellings),
+]);
+
 /** Reads one target. `auto` as the device is the same as leaving it out. */
 export function parseTarget(text: string): TargetPattern {
   const groups = grammar.exec(text.trim().toLowerCase())?.groups;
@@ -29,10 +35,17 @@ export function parseTarget(text: string): TargetPattern {
       data: { target: text },
     });
   }
+  const { backend } = groups;
+  if (deviceWords.has(backend)) {
+    throw new InferyardError("INPUT_INVALID", `"${text}" names a device without its backend`, {
+      remedy: `did you mean onnx:${deviceSpellings[backend] ?? backend}?`,
+      data: { target: text },
+    });
+  }
   const written = groups["device"];
   const deviceType = written === undefined || written === "auto" ? undefined : (deviceSpellings[written] ?? written);
   return {
-    backend: groups["backend"],
+    backend,
     ...(deviceType === undefined ? {} : { deviceType }),
     ...(groups["index"] === undefined || deviceType === undefined ? {} : { index: Number(groups["index"]) }),
   };

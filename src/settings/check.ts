@@ -2,6 +2,7 @@
 import { parse } from "yaml";
 import { InferyardError, messageOf } from "../errors.ts";
 import { nearest } from "../models/nearest.ts";
+import { schemaProblems } from "../models/schema-problems.ts";
 import { settingFields, settingsSchema } from "./schema.ts";
 import { type SettingName, type Settings, environmentName, settingNames } from "./settings.ts";
 
@@ -22,7 +23,7 @@ export function checkVariables(variables: readonly (readonly [name: string, text
   const values: Record<string, unknown> = {};
   for (const [variable, text] of variables) {
     const name = byVariable.get(variable);
-    if (name === undefined) throw invalid("the environment", [notASetting(variable, [...byVariable.keys()])]);
+    if (name === undefined) throw invalid("the environment", [unknownVariable(variable, [...byVariable.keys()])]);
     values[name] = fromText(name, text);
   }
   return check(values, "the environment");
@@ -36,19 +37,14 @@ function fromText(name: SettingName, text: string): unknown {
 }
 
 function check(values: unknown, where: string): Settings {
-  const parsed = settingsSchema.safeParse(values);
-  if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.flatMap((issue) => {
-    if (issue.code !== "unrecognized_keys") return [`${issue.path.join(".") || "the settings"}: ${issue.message}`];
-    const known = issue.path.length === 0 ? settingNames : ["policy", "priority", "prefer", "target", "exclude"];
-    return issue.keys.map((key) => notASetting([...issue.path, key].join("."), known, key));
-  });
-  throw invalid(where, problems);
+  const problems = schemaProblems(settingsSchema, values);
+  if (problems.length > 0) throw invalid(where, problems);
+  return values as Settings;
 }
 
-function notASetting(shown: string, known: readonly string[], key: string = shown): string {
-  const guess = nearest(key, known);
-  return `${shown} is not a setting${guess === undefined ? "" : `; did you mean ${guess}?`}`;
+function unknownVariable(variable: string, known: readonly string[]): string {
+  const guess = nearest(variable, known);
+  return `unknown variable ${variable}${guess === undefined ? "" : ` (did you mean ${guess}?)`}`;
 }
 
 function invalid(where: string, problems: readonly string[], cause?: unknown): InferyardError {

@@ -101,6 +101,7 @@ describe("where a value comes from", () => {
       host: "inline",
       threads: 4,
       graphOptimization: "disabled",
+      cpuNodes: "allow",
       replicas: "auto",
       batchTokens: 256,
       keepAlive: 0,
@@ -152,23 +153,23 @@ describe("an unknown key is an error that names the nearest right one", () => {
     const path = await yaml("theads: 2\n");
     const error = await refusal(read());
     expect(error.code).toBe("CONFIG_INVALID");
-    expect(error.message).toBe(`${path}: theads is not a setting; did you mean threads?`);
+    expect(error.message).toBe(`${path}: unknown key "theads" (did you mean "threads"?)`);
     expect(error.remedy).toContain("inferyard config");
   });
 
   it("in a model's own wishes", async () => {
     await yaml("models:\n  ./m:\n    prefr: wasm\n");
-    expect((await refusal(read())).message).toContain("models../m.prefr is not a setting; did you mean prefer?");
+    expect((await refusal(read())).message).toContain('models../m: unknown key "prefr" (did you mean "prefer"?)');
   });
 
   it("in the environment", async () => {
     const error = await refusal(read({ environment: { INFERYARD_KEEPALIVE: "1h" } }));
-    expect(error.message).toBe("the environment: INFERYARD_KEEPALIVE is not a setting; did you mean INFERYARD_KEEP_ALIVE?");
+    expect(error.message).toBe("the environment: unknown variable INFERYARD_KEEPALIVE (did you mean INFERYARD_KEEP_ALIVE?)");
   });
 
   it("with nothing near, no guess is made", async () => {
     await yaml("zzzzzzzz: 1\n");
-    expect((await refusal(read())).message).toMatch(/zzzzzzzz is not a setting$/);
+    expect((await refusal(read())).message).toMatch(/unknown key "zzzzzzzz" \(it may have model, /);
   });
 });
 
@@ -177,7 +178,7 @@ describe("values of the wrong kind", () => {
     await yaml("threads: four\nfailover: 7\nbatchTokens: -1\npolicy: fastest\nmodle: x\n");
     const { message, data } = await refusal(read());
     for (const name of ["threads", "failover", "batchTokens", "policy"]) expect(message).toContain(`${name}: `);
-    expect(message).toContain("modle is not a setting; did you mean model?");
+    expect(message).toContain('unknown key "modle" (did you mean "model"?)');
     expect(data["problems"]).toHaveLength(5);
   });
 

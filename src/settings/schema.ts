@@ -48,12 +48,18 @@ export const settingFields: Readonly<Record<SettingName, z.ZodType>> = {
   graphOptimization: z
     .enum(["disabled", "basic", "extended", "all"])
     .describe("How far an engine may rewrite the graph, at most."),
+  cpuNodes: z
+    .enum(["refuse", "allow"])
+    .describe("On other devices than the CPU: whether single nodes the device cannot run may be computed on the CPU."),
   replicas: z
     .union([z.literal("auto"), z.int().positive()])
     .describe('Copies with one thread each that share bulk work; "auto" is one per core as memory allows, 1 is none.'),
   batchTokens: z.int().positive().describe("Padded tokens in one batch."),
   keepAlive: z
-    .union([z.string(), z.number()])
+    .union([
+      z.string().regex(/^(\d+(\.\d+)?(ms|s|m|h)|0)$/, 'must be a duration such as "30s", "5m" or "1h", or 0'),
+      z.number().nonnegative(),
+    ])
     .describe('How long a model stays in memory after its last use: "30s", "5m", "1h"; 0 is for ever.'),
   failover: z.boolean().describe("After a failure that may pass, load on the next target and run the request once more."),
 };
@@ -62,5 +68,5 @@ export const settingsSchema: z.ZodType<Settings> = z.strictObject(settingFields)
 
 /** The JSON schema of inferyard.yaml. */
 export function settingsJsonSchema(): Record<string, unknown> {
-  return { $id: "https://inferyard.dev/schemas/settings.json", title: "inferyard.yaml", ...z.toJSONSchema(settingsSchema) };
+  return { title: "inferyard.yaml", ...z.toJSONSchema(settingsSchema) };
 }

@@ -24,6 +24,7 @@ export const settingNames: readonly SettingName[] = [
   "host",
   "threads",
   "graphOptimization",
+  "cpuNodes",
   "replicas",
   "batchTokens",
   "keepAlive",

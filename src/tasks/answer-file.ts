@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { InferyardError, messageOf } from "../errors.ts";
 import type { KnownAnswer } from "../models/manifest.ts";
+import { schemaProblems } from "../models/schema-problems.ts";
 
 const item = z.object({ text: z.string(), embedding: z.string().optional(), embedding_normalized: z.string().optional() });
 const file = z.object({ items: z.array(item).min(1) });
@@ -17,11 +18,13 @@ export function readAnswers(text: string, path: string, tolerance: number = defa
   } catch (error) {
     throw new InferyardError("INPUT_INVALID", `${path} is not JSON: ${messageOf(error)}`, { cause: error });
   }
-  const parsed = file.safeParse(json);
-  if (!parsed.success) {
-    throw new InferyardError("INPUT_INVALID", `${path} does not hold known answers: ${z.prettifyError(parsed.error)}`);
+  const problems = schemaProblems(file, json);
+  if (problems.length > 0) {
+    throw new InferyardError("INPUT_INVALID", `${path} does not hold known answers: ${problems.join("; ")}`, {
+      remedy: "docs/guide/verifying.md shows the form",
+    });
   }
-  return parsed.data.items.map(({ text: input, embedding_normalized: normalized, embedding = normalized }, index) => {
+  return file.parse(json).items.map(({ text: input, embedding_normalized: normalized, embedding = normalized }, index) => {
     const encoded = normalized ?? embedding;
     if (encoded === undefined) throw new InferyardError("INPUT_INVALID", `${path}: item ${index} has no embedding`);
     return { text: input, embedding: floatsOf(encoded, `${path}: item ${index}`), tolerance };

@@ -69,7 +69,8 @@ describe("defaults come from the model's own files", () => {
   });
 
   it("vectors of single tokens are not scaled", () => {
-    expect(settingsOf({ pooling: "none", normalize: true }).normalize).toBe(false);
+    expect(settingsOf({ pooling: "none" }).normalize).toBe(false);
+    expect(refusal(() => settingsOf({ pooling: "none", normalize: true })).message).toContain("cannot be combined");
   });
 
   it("a caller can shorten the limit, never lengthen it; without any limit there is none", () => {
@@ -120,7 +121,7 @@ describe("what is refused", () => {
     const error = refusal(() => settingsOf({ pooling: "avg" as never }));
     expect([error.code, error.message, error.remedy]).toEqual([
       "INPUT_INVALID",
-      '"avg" is not a pooling',
+      'pooling is "avg"',
       "choose one of mean, cls, max, last, none",
     ]);
   });

@@ -2,6 +2,7 @@
 import { InferyardError } from "../errors.ts";
 import type { Manifest, Pooling, TextSettings } from "../models/manifest.ts";
 import { nearest } from "../models/nearest.ts";
+import { refuseNonPositive, refuseOther } from "../runtime/options.ts";
 
 export interface EmbedOptions {
   /** How token vectors become one. Default: what the model's files say; "none" gives every token's vector. */
@@ -21,6 +22,17 @@ export interface EmbedOptions {
   readonly signal?: AbortSignal;
 }
 
+export const embedOptionNames: readonly (keyof EmbedOptions)[] = [
+  "pooling",
+  "normalize",
+  "prompt",
+  "dimensions",
+  "maxTokens",
+  "truncate",
+  "batchTokens",
+  "signal",
+];
+
 /** The call's settings, every default filled in. */
 export interface EmbedSettings {
   readonly pooling: Pooling | undefined;
@@ -39,9 +51,12 @@ const defaultBatchTokens = 512;
 export function embedSettings(manifest: Manifest, options: EmbedOptions): EmbedSettings {
   const text = textSettings(manifest);
   const { pooling = text.pooling, truncate = "cut", batchTokens = defaultBatchTokens } = options;
-  if (pooling !== undefined && !poolings.includes(pooling)) {
-    throw new InferyardError("INPUT_INVALID", `"${pooling}" is not a pooling`, {
-      remedy: `choose one of ${poolings.join(", ")}`,
+  refuseOther("pooling", options.pooling, poolings);
+  refuseOther("truncate", options.truncate, ["cut", "error"]);
+  refuseOther("normalize", options.normalize, [true, false]);
+  if (pooling === "none" && options.normalize === true) {
+    throw new InferyardError("INPUT_INVALID", 'normalize cannot be combined with pooling "none"', {
+      remedy: "leave one of the two out",
     });
   }
   for (const key of ["dimensions", "maxTokens", "batchTokens"] as const) refuseNonPositive(key, options[key]);
@@ -83,9 +98,4 @@ function promptText(model: string, text: TextSettings, asked: string | undefined
   throw new InferyardError("INPUT_INVALID", `${model} has no prompt "${asked}"`, {
     remedy: guess === undefined ? `choose one of ${known.join(", ")}` : `did you mean "${guess}"? It has ${known.join(", ")}`,
   });
-}
-
-function refuseNonPositive(key: string, value: number | undefined): void {
-  if (value === undefined || (Number.isSafeInteger(value) && value > 0)) return;
-  throw new InferyardError("INPUT_INVALID", `${key} is ${value}, and must be a whole number above 0`);
 }

@@ -156,7 +156,7 @@ async function encodeAll(
         "INPUT_TOO_LONG",
         `text ${index} has ${encoding.tokens} tokens, and the limit is ${settings.maxTokens}`,
         {
-          remedy: 'shorten it, or let it be cut with truncate "cut"',
+          remedy: "shorten it, or let it be cut: --truncate cut",
           data: { text: index, tokens: encoding.tokens, limit: settings.maxTokens },
         },
       );

@@ -20,7 +20,7 @@ const cpu: Device = { type: "cpu", index: 0 };
 const onCpu: Capabilities = {
   formats: { safetensors: ["StaticModel"] },
   precisions: ["fp32", "fp16", "int8", "int4"],
-  options: ["threads", "graphOptimization"], // both are upper bounds: it uses one thread and rewrites nothing
+  options: ["threads", "graphOptimization", "cpuNodes"], // upper bounds and a permission: it uses one thread, rewrites nothing, and runs on the CPU alone
   blocking: false,
 };
 const elsewhere: Capabilities = { formats: {}, precisions: [], options: [], blocking: false };

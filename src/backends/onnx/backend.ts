@@ -17,7 +17,7 @@ import { InferyardError, throwIfAborted } from "../../errors.ts";
 import { loadFailure } from "../onnxruntime/failures.ts";
 import { SessionModel } from "../onnxruntime/session-model.ts";
 import { type InstalledPackage, findPackage, importLibrary, requirement } from "./package.ts";
-import { makeProfileFolder, profilingOptions, readEvidence } from "./profile.ts";
+import { makeProfileFolder, profilingOptions, readEvidence, removeProfilesAtExit } from "./profile.ts";
 import { type Provider, providerOf, providers, sessionOptions } from "./providers.ts";
 import { declineTelemetry } from "./telemetry.ts";
 import { tinyRun } from "./tiny-run.ts";
@@ -40,13 +40,14 @@ function capabilities(device: Device): Capabilities {
   return {
     formats: provider === undefined ? {} : { onnx: "any" },
     precisions: provider?.precisions ?? [],
-    options: ["threads", "graphOptimization"],
+    options: ["threads", "graphOptimization", "cpuNodes"],
     blocking: true,
   };
 }
 
 async function probe(options: ProbeOptions): Promise<Availability> {
   declineTelemetry();
+  removeProfilesAtExit();
   const { platform, architecture } = options.machine;
   const installed = findPackage(platform, architecture);
   if (installed === undefined) {
@@ -119,7 +120,7 @@ async function load(model: ModelFiles, device: Device, options: LoadOptions): Pr
         session,
         library: { name: "onnxruntime-node", version: runtime.env.versions["node"] ?? "unknown" },
         weightBytes: model.bytes,
-        afterFirstRun: () => readEvidence(session, folder, provider),
+        afterFirstRun: () => readEvidence(session, folder, provider, options.cpuNodes),
         cleanUp,
       });
     } catch (error) {

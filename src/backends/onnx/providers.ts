@@ -105,6 +105,6 @@ export function sessionOptions(provider: Provider, device: Device, settings: Loa
     logSeverityLevel: 4,
     ...(settings.threads === undefined ? {} : { intraOpNumThreads: settings.threads, interOpNumThreads: 1 }),
     // Without this, nodes the provider cannot run move to the CPU without a word.
-    ...(onCpu ? {} : { extra: { session: { disable_cpu_ep_fallback: "1" } } }),
+    ...(onCpu || settings.cpuNodes === "allow" ? {} : { extra: { session: { disable_cpu_ep_fallback: "1" } } }),
   };
 }

@@ -9,7 +9,9 @@ describe("the cause of a failure, from what onnxruntime prints on stderr", () =>
   });
 
   it("warnings are no cause", () => {
-    expect(causeIn("Warning: Couldn't load Vulkan: libvulkan.so.1: cannot open shared object file\n    at operator()\n")).toBeUndefined();
+    expect(
+      causeIn("Warning: Couldn't load Vulkan: libvulkan.so.1: cannot open shared object file\n    at operator()\n"),
+    ).toBeUndefined();
     expect(causeIn("")).toBeUndefined();
   });
 });

@@ -30,7 +30,12 @@ describe("what a failed load means", () => {
       "MODEL_INVALID",
       "Can't create a session. No graph was found in the protobuf",
     ],
-    ["node, an unknown operator", unknownOperator, "MODEL_UNSUPPORTED", /Error No Op registered for Softmux with domain_version of 14$/],
+    [
+      "node, an unknown operator",
+      unknownOperator,
+      "MODEL_UNSUPPORTED",
+      /Error No Op registered for Softmux with domain_version of 14$/,
+    ],
     [
       "web, an unknown operator",
       "Can't create a session. ERROR_CODE: 6, ERROR_MESSAGE: No Op registered for Softmux with domain_version of 14",
@@ -96,6 +101,10 @@ describe("readable words", () => {
       "Failed to get a WebGPU adapter: No supported adapters",
     ],
     ["colours", "\u001B[1;31mred\u001B[m", "red"],
-    ["an ordinary sentence", "no available backend found. ERR: [dml] backend not found.", "no available backend found. ERR: [dml] backend not found"],
+    [
+      "an ordinary sentence",
+      "no available backend found. ERR: [dml] backend not found.",
+      "no available backend found. ERR: [dml] backend not found",
+    ],
   ])("%s", (_name, message, words) => expect(readable(message)).toBe(words));
 });

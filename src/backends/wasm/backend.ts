@@ -43,7 +43,7 @@ function capabilities(device: Device): Capabilities {
   return {
     formats: device.type === "cpu" ? { onnx: "any" } : {},
     precisions: ["fp32", "fp16", "int8", "int4"],
-    options: ["threads", "graphOptimization"],
+    options: ["threads", "graphOptimization", "cpuNodes"],
     blocking: true,
   };
 }

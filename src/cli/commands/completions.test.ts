@@ -28,14 +28,30 @@ describe.each(["bash", "zsh", "fish"])("the completion script for %s", (shell) =
 
   it("knows every command and flag", async () => {
     const text = await script(shell);
-    for (const word of ["embed", "explain", "backends", "doctor", "verify", "bench", "distill", "config", "version", "completions"]) {
+    for (const word of [
+      "embed",
+      "explain",
+      "backends",
+      "doctor",
+      "verify",
+      "bench",
+      "distill",
+      "config",
+      "version",
+      "completions",
+    ]) {
       expect(text).toMatch(new RegExp(`\\b${word}\\b`));
     }
     expect(text).toContain("batch-tokens");
   });
 
   it("is refused for a shell there is none for", async () => {
-    await expect(run(["completions", "powershell"], { stdout: new Writable(), stderr: new Writable({ write: () => {} }) } as Partial<Terminal> as Terminal)).resolves.toBe(2);
+    await expect(
+      run(["completions", "powershell"], {
+        stdout: new Writable(),
+        stderr: new Writable({ write: () => {} }),
+      } as Partial<Terminal> as Terminal),
+    ).resolves.toBe(2);
   });
 });
 
@@ -47,10 +63,19 @@ describe.skipIf(missing("bash"))("completing in bash", () => {
   }
 
   it.each([
-    [["inferyard", "ver"], ["verify", "version"]],
+    [
+      ["inferyard", "ver"],
+      ["verify", "version"],
+    ],
     [["inferyard", "embed", "--pool"], ["--pooling"]],
-    [["inferyard", "embed", "--policy", ""], ["priority", "manifest"]],
-    [["inferyard", "distill", "--bits", ""], ["4", "8"]],
+    [
+      ["inferyard", "embed", "--policy", ""],
+      ["priority", "manifest"],
+    ],
+    [
+      ["inferyard", "distill", "--bits", ""],
+      ["4", "8"],
+    ],
     [["inferyard", "completions", "--qu"], ["--quiet"]],
   ])("%j", async (words, expected) => expect(await complete(...words)).toEqual(expected));
 });

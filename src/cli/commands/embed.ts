@@ -3,7 +3,7 @@ import type { EmbedRequest, EmbedResult } from "../../create-runtime.ts";
 import { InferyardError } from "../../errors.ts";
 import type { Pooling } from "../../models/manifest.ts";
 import { poolings } from "../../tasks/embed-settings.ts";
-import { writeNpy } from "../npy.ts";
+import { checkWritable, writeNpy } from "../npy.ts";
 import { type Session, addLoadFlags, openSession, positiveInteger, withNotice } from "../session.ts";
 import { clip, displayWidth } from "../table.ts";
 import { type Terminal, writeAll, writeLine } from "../terminal.ts";
@@ -47,6 +47,7 @@ export function addEmbed(program: Command, terminal: Terminal): void {
     .addOption(new Option("--batch-tokens <number>", "padded tokens in one batch").argParser(positiveInteger));
   addLoadFlags(command).action(async (texts: string[], flags: EmbedFlags) => {
     refuseTwoFormats(flags);
+    if (flags.npy !== undefined) await checkWritable(flags.npy);
     const session = await openSession(terminal, { ...flags }, flags.model);
     try {
       const all = await readTexts({ texts, ...(flags.input === undefined ? {} : { input: flags.input }) }, terminal);

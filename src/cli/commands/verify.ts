@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import type { Runtime } from "../../create-runtime.ts";
 import { InferyardError, messageOf } from "../../errors.ts";
 import { type SelfTest, selfTest } from "../../tasks/self-test.ts";
-import { addLoadFlags, openSession, withNotice } from "../session.ts";
+import { addLoadFlags, openSession, positiveNumber, withNotice } from "../session.ts";
 import { paint } from "../style.ts";
 import { formatTable } from "../table.ts";
 import { type Terminal, writeLine } from "../terminal.ts";
@@ -17,7 +17,9 @@ export function addVerify(program: Command, terminal: Terminal): void {
     .description("self-test of a model on every target that can run it, against known answers where there are any")
     .argument("[model]", "model reference")
     .option("--answers <file>", "known answers: JSON with items of text and embedding (see docs/guide/verifying.md)")
-    .option("--tolerance <number>", "largest difference of a component from its known answer", Number);
+    .addOption(
+      new Option("--tolerance <number>", "largest difference of a component from its known answer").argParser(positiveNumber),
+    );
   addLoadFlags(command).action(async (model: string | undefined, flags: Record<string, unknown>) => {
     const session = await openSession(terminal, flags, model);
     const { runtime, settings } = session;
@@ -66,7 +68,7 @@ async function testOn(
   } catch (error) {
     return {
       passed: false,
-      checks: [{ name: "load", passed: false, detail: messageOf(error) }],
+      checks: [{ name: "load", passed: false, detail: messageOf(error).replaceAll(/\s*\n\s*/g, "; ") }],
       milliseconds: performance.now() - started,
     };
   }

@@ -1,0 +1,72 @@
+/** The names of all options a caller may give, and the checks that TypeScript makes for its users and nobody makes for the others. */
+import type { LoadSettings } from "../backend.ts";
+import { InferyardError } from "../errors.ts";
+import { type HostName, hostNames } from "../hosts/host.ts";
+import { nearest } from "../models/nearest.ts";
+import type { ModelOptions, RuntimeSettings } from "./model-runtime.ts";
+import type { WishInput } from "./wish.ts";
+
+export const wishNames: readonly (keyof WishInput)[] = ["policy", "priority", "prefer", "target", "exclude"];
+
+export const loadSettingNames: readonly (keyof LoadSettings)[] = ["threads", "graphOptimization", "cpuNodes"];
+
+export const modelOptionNames: readonly (keyof ModelOptions)[] = [...wishNames, ...loadSettingNames, "variant", "signal"];
+
+export const runtimeSettingNames: readonly (keyof RuntimeSettings)[] = [
+  ...wishNames,
+  ...loadSettingNames,
+  "models",
+  "host",
+  "replicas",
+  "keepAlive",
+  "failover",
+  "onEvent",
+];
+
+/** INPUT_INVALID for a name nobody reads; the nearest right one is suggested. */
+export function refuseUnknown(given: object, known: readonly string[], where: string): void {
+  const unknown = Object.keys(given).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const guess = nearest(unknown, known);
+  throw new InferyardError("INPUT_INVALID", `${where} has no option "${unknown}"`, {
+    remedy: guess === undefined ? `it has ${known.join(", ")}` : `did you mean "${guess}"?`,
+  });
+}
+
+/** INPUT_INVALID for a value that is given and is not one of those allowed. */
+export function refuseOther<Value>(name: string, value: Value | undefined, allowed: readonly Value[]): void {
+  if (value === undefined || allowed.includes(value)) return;
+  throw new InferyardError("INPUT_INVALID", `${name} is ${JSON.stringify(value)}`, {
+    remedy: `choose one of ${allowed.join(", ")}`,
+  });
+}
+
+/** INPUT_INVALID for a number that is given and is not a whole one above 0. */
+export function refuseNonPositive(name: string, value: number | undefined): void {
+  if (value === undefined || (Number.isSafeInteger(value) && value > 0)) return;
+  throw new InferyardError("INPUT_INVALID", `${name} is ${String(value)}, and must be a whole number above 0`, {
+    remedy: `correct ${name}, or leave it out`,
+  });
+}
+
+export function checkLoadSettings({ threads, graphOptimization, cpuNodes }: LoadSettings): void {
+  refuseNonPositive("threads", threads);
+  refuseOther("graphOptimization", graphOptimization, ["disabled", "basic", "extended", "all"]);
+  refuseOther("cpuNodes", cpuNodes, ["refuse", "allow"]);
+}
+
+export function checkRuntimeSettings(settings: RuntimeSettings): void {
+  refuseUnknown(settings, runtimeSettingNames, "a runtime");
+  checkLoadSettings(settings);
+  refuseOther<HostName>("host", settings.host, hostNames);
+  refuseOther("failover", settings.failover, [true, false]);
+  if (settings.replicas !== "auto") refuseNonPositive("replicas", settings.replicas);
+  for (const [reference, wish] of Object.entries(settings.models ?? {}))
+    refuseUnknown(wish, wishNames, `the wish for ${reference}`);
+}
+
+/** The load settings of several levels, the most general first; the last that sets one wins. */
+export function mergeLoadSettings(...levels: readonly LoadSettings[]): LoadSettings {
+  const set = levels.flatMap((level) => loadSettingNames.map((name) => [name, level[name]] as const));
+  return Object.fromEntries(set.filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,138 @@
+/** The shape transformers.js users know, on real models. */
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type FeatureExtractionPipeline, type PipelineOptions, pipeline } from "inferyard";
+import { miniLmGoldens, needsData, sharedData, worst } from "./shared-data.ts";
+
+const pipelines: FeatureExtractionPipeline[] = [];
+afterAll(async () => {
+  await Promise.all(pipelines.map((extract) => extract.dispose()));
+});
+
+async function load(model?: string, options?: PipelineOptions): Promise<FeatureExtractionPipeline> {
+  const extract = await pipeline("feature-extraction", model, options);
+  pipelines.push(extract);
+  return extract;
+}
+
+describe("pipeline", () => {
+  it("without a model is the built-in one, which needs nothing else", async () => {
+    const extract = await load();
+    const { dims, data, target, decision } = await extract(["a cat", "ein Satz"]);
+    expect(extract.task).toBe("feature-extraction");
+    expect({ dims, length: data.length, target }).toEqual({ dims: [2, 256], length: 512, target: "native:cpu" });
+    expect(decision.selected?.target).toBe("native:cpu");
+    expect(Math.hypot(...data.subarray(0, 256))).toBeCloseTo(1, 5);
+  });
+
+  it("takes one text as a list of one, and gives nested arrays on request", async () => {
+    const extract = await load();
+    const [one, list] = [await extract("a cat"), await extract(["a cat"])];
+    expect(one.dims).toEqual([1, 256]);
+    expect(one.data).toEqual(list.data);
+    expect(one.tolist()).toEqual([[...one.data]]);
+    expect((await extract([])).dims).toEqual([0, 256]);
+  });
+
+  it("cuts dimensions and makes unit length after the cut", async () => {
+    const extract = await load();
+    const { dims, data } = await extract("a cat", { dimensions: 16 });
+    expect(dims).toEqual([1, 16]);
+    expect(Math.hypot(...data)).toBeCloseTo(1, 5);
+    await expect(extract("a cat", { dimensions: 257 })).rejects.toMatchObject({ code: "INPUT_INVALID" });
+  });
+
+  it("refuses a task that is not built, and names the one that is", async () => {
+    await expect(pipeline("text-generation" as never)).rejects.toMatchObject({
+      code: "INPUT_INVALID",
+      remedy: expect.stringContaining("feature-extraction"),
+    });
+  });
+
+  it("after disposal nothing runs", async () => {
+    const extract = await load();
+    await extract.dispose();
+    await expect(extract("a cat")).rejects.toMatchObject({ code: "DISPOSED" });
+  });
+
+  it("a model that is not there is an error of the call that makes the pipeline", async () => {
+    await expect(pipeline("feature-extraction", "./no-such-model")).rejects.toMatchObject({ code: "MODEL_NOT_FOUND" });
+  });
+
+  it("is cancelled by its signal", async () => {
+    const extract = await load();
+    await expect(extract("a cat", { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: "ABORTED" });
+    await expect(load("builtin", { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: "ABORTED" });
+  });
+});
+
+const [skip, title] = needsData("pipeline with all-MiniLM-L6-v2");
+describe.skipIf(skip)(title, () => {
+  it("pools and normalizes as the model's own files say, with no option given", async () => {
+    const extract = await load(`${sharedData}all-MiniLM-L6-v2`, { target: "onnx:cpu" });
+    const goldens = miniLmGoldens().slice(0, 12);
+    const { dims, data } = await extract(goldens.map(({ text }) => text));
+    expect(dims).toEqual([12, 384]);
+    for (const [index, { normalized }] of goldens.entries())
+      expect(worst(data.subarray(index * 384, (index + 1) * 384), normalized)).toBeLessThan(1e-5);
+  });
+});
+
+interface TinyGolden {
+  readonly text: string;
+  readonly text_pair: string | null;
+  readonly last_hidden_state: { readonly data: string };
+  readonly mean_pooled: { readonly data: string };
+  readonly mean_pooled_normalized: { readonly data: string };
+  readonly cls_pooled: { readonly data: string };
+}
+
+const floats = ({ data }: { readonly data: string }): Float32Array => {
+  const bytes = Buffer.from(data, "base64");
+  return Float32Array.from({ length: bytes.length / 4 }, (_value, index) => bytes.readFloatLE(index * 4));
+};
+
+const [skipTiny, tinyTitle] = needsData("a model that does not say how it pools, against PyTorch");
+describe.skipIf(skipTiny)(tinyTitle, async () => {
+  const model = `${sharedData}tiny-random-bert`;
+  const { items } = (skipTiny ? { items: [] } : JSON.parse(readFileSync(`${model}/goldens.json`, "utf8"))) as {
+    items: TinyGolden[];
+  };
+  const goldens = items.filter(({ text_pair: pair }) => pair === null);
+  const texts = goldens.map(({ text }) => text);
+
+  it("needs to be told: POOLING_UNKNOWN", async () => {
+    const extract = await load(model, { target: "onnx:cpu" });
+    await expect(extract(texts)).rejects.toMatchObject({ code: "POOLING_UNKNOWN" });
+  });
+
+  describe.each(["onnx:cpu", "wasm:cpu"])("on %s", (target) => {
+    let extract: FeatureExtractionPipeline;
+    beforeAll(async () => {
+      extract = await load(model, { target });
+    });
+
+    it.each([
+      ["mean", false, "mean_pooled"],
+      ["mean", true, "mean_pooled_normalized"],
+      ["cls", false, "cls_pooled"],
+    ] as const)("%s, normalized: %s", async (pooling, normalize, field) => {
+      const { dims, data } = await extract(texts, { pooling, normalize });
+      expect(dims).toEqual([texts.length, 32]);
+      for (const [index, golden] of goldens.entries())
+        expect(worst(data.subarray(index * 32, (index + 1) * 32), floats(golden[field])), golden.text).toBeLessThan(1e-4);
+    });
+
+    it("none gives every token's vector, zeros after the end of shorter texts", async () => {
+      const { dims, data } = await extract(texts, { pooling: "none" });
+      const states = goldens.map((golden) => floats(golden.last_hidden_state));
+      const longest = Math.max(...states.map((state) => state.length));
+      expect(dims).toEqual([texts.length, longest / 32, 32]);
+      for (const [index, state] of states.entries()) {
+        const row = data.subarray(index * longest, (index + 1) * longest);
+        expect(worst(row.subarray(0, state.length), state), texts[index]).toBeLessThan(1e-4);
+        expect(row.subarray(state.length).every((value) => value === 0)).toBe(true);
+      }
+    });
+  });
+});
