@@ -10,8 +10,8 @@ import { wasm } from "inferyard/backends/wasm";
 import { type ConformanceSubject, backendCases, tolerances } from "inferyard/testing";
 import { hasSharedData, needsData, sharedData } from "./shared-data.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "inferyard-conformance-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = hasSharedData ? mkdtempSync(join(tmpdir(), "inferyard-conformance-")) : "";
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 type Subject = Omit<ConformanceSubject, "create" | "device">;
 
@@ -76,6 +76,10 @@ const subjects: readonly (readonly [string, ConformanceSubject | undefined])[] =
   ["wasm", bert && { ...bert, create: wasm, device: cpu }],
   ["native", hasSharedData ? { ...staticModel(), create: native, device: cpu } : undefined],
 ];
+
+it.skipIf(skip)(`${title} onnx, wasm and native`, () =>
+  expect(subjects.every(([, subject]) => subject !== undefined)).toBe(true),
+);
 
 describe.skipIf(skip)(title, () => {
   describe.each(subjects)("%s", (_name, subject) => {

@@ -70,10 +70,13 @@ export class ExitGates {
     if (this.#gates.size === 0) this.#unlisten();
   }
 
-  /** Every host has one listener: many runtimes in one process are not the leak that Node.js would warn of. */
+  /**
+   * Every host has one listener: many runtimes in one process are not the leak that Node.js would warn of. It comes before all others, so
+   * that whoever tidies up at exit finds the workers at rest.
+   */
   #listen(): void {
     if (process.getMaxListeners() > 0) process.setMaxListeners(process.getMaxListeners() + 1);
-    process.on("exit", this.#onExit);
+    process.prependListener("exit", this.#onExit);
   }
 
   #unlisten(): void {

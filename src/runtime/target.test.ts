@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Target, type TargetPattern, formatPattern, formatTarget, matches, parseTarget } from "./target.ts";
+import { type Target, type TargetPattern, deviceWords, formatPattern, formatTarget, matches, parseTarget } from "./target.ts";
 
 const word = fc.stringMatching(/^[a-z][a-z0-9-]{0,11}$/);
+const backendName = word.filter((name) => !deviceWords.has(name));
 /** Spellings from other tools are read as ours, so they do not come back as they were. */
 const deviceType = word.filter((name) => !["auto", "gpu", "dml"].includes(name));
 const index = fc.nat({ max: 9999 });
@@ -10,9 +11,9 @@ const index = fc.nat({ max: 9999 });
 describe("the grammar of targets", () => {
   it("whatever is written canonically is read back as it was", () => {
     const patterns = fc.oneof(
-      fc.record({ backend: word }),
-      fc.record({ backend: word, deviceType }),
-      fc.record({ backend: word, deviceType, index }),
+      fc.record({ backend: backendName }),
+      fc.record({ backend: backendName, deviceType }),
+      fc.record({ backend: backendName, deviceType, index }),
     );
     fc.assert(
       fc.property(patterns, (pattern: TargetPattern) => {
@@ -23,7 +24,7 @@ describe("the grammar of targets", () => {
 
   it("a target's own name means that target", () => {
     fc.assert(
-      fc.property(word, deviceType, index, (backend, type, number) => {
+      fc.property(backendName, deviceType, index, (backend, type, number) => {
         const target: Target = { backend, device: { type, index: number } };
         expect(matches(parseTarget(formatTarget(target)), target)).toBe(true);
         expect(matches(parseTarget(`x${formatTarget(target)}`), target)).toBe(false);
@@ -57,6 +58,13 @@ describe("the grammar of targets", () => {
     expect(() => parseTarget(text)).toThrow(
       expect.objectContaining({ code: "INPUT_INVALID", remedy: expect.stringContaining("onnx:cuda:1"), data: { target: text } }),
     );
+  });
+
+  it.each([
+    ["cuda", "did you mean onnx:cuda?"],
+    ["gpu", "did you mean onnx:cuda?"],
+  ])("%j, a device without its backend, is refused with what was probably meant", (text, remedy) => {
+    expect(() => parseTarget(text)).toThrow(expect.objectContaining({ code: "INPUT_INVALID", remedy }));
   });
 
   it("what a pattern leaves out matches anything, and the first device of its type goes without a number", () => {

@@ -22,7 +22,18 @@ const deviceSpellings: Readonly<Record<string, string>> = { gpu: "cuda", dml: "d
 
 /** Devices, which cannot be the names of backends. */
 export const deviceWords: ReadonlySet<string> = new Set([
-  ...["cpu", "cuda", "coreml", "directml", "rocm", "openvino", "tensorrt", "webgpu", "metal", "vulkan", "tpu", "npu"],
+  "cpu",
+  "cuda",
+  "coreml",
+  "directml",
+  "rocm",
+  "openvino",
+  "tensorrt",
+  "webgpu",
+  "metal",
+  "vulkan",
+  "tpu",
+  "npu",
   ...Object.keys(deviceSpellings),
 ]);
 
