@@ -1,17 +1,24 @@
 /** Aligned columns of plain text. */
 
-/** Rows under an optional head; the last column is not padded. Two spaces before the first column and between columns. */
-export function formatTable(rows: readonly (readonly string[])[], head?: readonly string[]): string {
+/**
+ * Rows under an optional head; the last column is not padded. Two spaces before the first column and between columns. A row's note stands
+ * under its last cell, on a line of its own.
+ */
+export function formatTable(
+  rows: readonly (readonly string[])[],
+  head?: readonly string[],
+  notes: readonly (string | undefined)[] = [],
+): string {
   const all = head === undefined ? rows : [head, ...rows];
   const columns = Math.max(0, ...all.map((row) => row.length));
   const widths = Array.from({ length: columns }, (_column, index) =>
     all.reduce((most, row) => Math.max(most, displayWidth(row[index] ?? "")), 0),
   );
-  return all
-    .map((row) =>
-      `  ${row.map((cell, index) => pad(cell, index === row.length - 1 ? 0 : (widths[index] ?? 0))).join("  ")}`.trimEnd(),
-    )
-    .join("\n");
+  const line = (row: readonly string[]): string =>
+    `  ${row.map((cell, index) => pad(cell, index === row.length - 1 ? 0 : (widths[index] ?? 0))).join("  ")}`.trimEnd();
+  const indent = " ".repeat(2 + widths.slice(0, -1).reduce((sum, width) => sum + width + 2, 0));
+  const body = rows.flatMap((row, index) => (notes[index] === undefined ? [line(row)] : [line(row), `${indent}${notes[index]}`]));
+  return [...(head === undefined ? [] : [line(head)]), ...body].join("\n");
 }
 
 function pad(cell: string, width: number): string {

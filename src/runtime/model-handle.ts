@@ -47,12 +47,12 @@ export class ModelHandle {
   }
 
   /** Runs the model on raw tensors. */
-  run(inputs: TensorMap, options: RunOptions = {}): Promise<TensorMap> {
+  async run(inputs: TensorMap, options: RunOptions = {}): Promise<TensorMap> {
     return this.#resident.run(inputs, options);
   }
 
   /** Models for bulk work, to be used side by side. */
-  lanes(): Promise<readonly Pick<LoadedModel, "run">[]> {
+  async lanes(): Promise<readonly Pick<LoadedModel, "run">[]> {
     return this.#resident.lanes();
   }
 

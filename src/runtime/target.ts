@@ -54,6 +54,12 @@ export function parseTarget(text: string): TargetPattern {
     });
   }
   const written = groups["device"];
+  if (written === "auto" && groups["index"] !== undefined) {
+    throw new InferyardError("INPUT_INVALID", `"${text}" numbers a device without naming its type`, {
+      remedy: `did you mean ${backend}:cuda:${groups["index"]}?`,
+      data: { target: text },
+    });
+  }
   const deviceType = written === undefined || written === "auto" ? undefined : (deviceSpellings[written] ?? written);
   return {
     backend,

@@ -65,7 +65,7 @@ const otherVariables: ReadonlySet<string> = new Set(["INFERYARD_CONFIG"]);
 
 async function environmentSettings(environment: SettingsSources["environment"]): Promise<Settings> {
   const ours = Object.entries(environment).filter(
-    ([variable, text]) => variable.startsWith("INFERYARD_") && !otherVariables.has(variable) && (text ?? "") !== "",
+    ([variable, text]) => variable.startsWith("INFERYARD_") && !otherVariables.has(variable) && (text ?? "").trim() !== "",
   );
   if (ours.length === 0) return {};
   const { checkVariables } = await import("./check.ts");

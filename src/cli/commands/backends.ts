@@ -14,15 +14,16 @@ export function addBackends(program: Command, terminal: Terminal): void {
       const { runtime } = await openSession(terminal, flags);
       const reports = await runtime.backends({ run: flags["run"] === true, signal: terminal.signal });
       if (flags["json"] === true) return writeLine(terminal.stdout, JSON.stringify(reports));
-      const rows = targetsOf(reports).map(({ target, library, available, reason, remedy }) => [
+      const targets = targetsOf(reports);
+      const rows = targets.map(({ target, library, available, reason }) => [
         target,
         available ? (flags["run"] === true ? "available" : "present") : "absent",
         [available ? library : undefined, reason === "not run yet" ? undefined : reason]
           .filter((part) => part !== undefined)
           .join(", "),
-        ...(remedy === undefined ? [] : [remedy]),
       ]);
-      writeLine(terminal.stdout, formatTable(rows, ["target", "state", "why"]));
+      const remedies = targets.map(({ remedy }) => remedy);
+      writeLine(terminal.stdout, formatTable(rows, ["target", "state", "why"], remedies));
     });
 }
 

@@ -18,14 +18,14 @@ export function addDoctor(program: Command, terminal: Terminal): void {
       const targets = targetsOf(await withNotice(terminal, "running a tiny computation on every target", running));
       if (flags["json"] === true) return writeLine(terminal.stdout, JSON.stringify({ machine, targets }));
       writeLine(terminal.stdout, describeMachine(machine));
-      const rows = targets.map(({ target, installed, available, library, reason, remedy, milliseconds }) => [
+      const rows = targets.map(({ target, installed, available, library, reason, milliseconds }) => [
         target,
         available ? paint(terminal, "good", "PASS") : installed ? paint(terminal, "bad", "FAIL") : "----",
         milliseconds === undefined ? "" : formatMilliseconds(milliseconds),
         [library, reason].filter((part) => part !== undefined).join(": "),
-        ...(remedy === undefined ? [] : [remedy]),
       ]);
-      writeLine(terminal.stdout, formatTable(rows));
+      const remedies = targets.map(({ remedy }) => remedy);
+      writeLine(terminal.stdout, formatTable(rows, undefined, remedies));
     });
 }
 

@@ -47,13 +47,9 @@ const words: Readonly<Record<Verdict, string>> = {
   "not-tried": "next",
 };
 
-/** The candidates as a table. */
+/** The candidates as a table, each remedy under its reason. */
 export function formatDecision({ candidates }: Decision): string {
-  const rows = candidates.map(({ target, verdict, reason, remedy }) => [
-    target,
-    words[verdict],
-    reason,
-    ...(remedy === undefined ? [] : [remedy]),
-  ]);
-  return formatTable(rows, ["target", "verdict", "why"]);
+  const rows = candidates.map(({ target, verdict, reason }) => [target, words[verdict], reason]);
+  const remedies = candidates.map(({ remedy }) => remedy);
+  return formatTable(rows, ["target", "verdict", "why"], remedies);
 }
