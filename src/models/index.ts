@@ -2,14 +2,15 @@
 import { readdir } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { InferyardError } from "../errors.ts";
+import { isPackage } from "./aimod/package-name.ts";
 import { readHuggingFace } from "./huggingface.ts";
-import { readInferyardJson } from "./inferyard-json.ts";
 import type { Manifest } from "./manifest.ts";
 import { type Folder, statOf } from "./model-folder.ts";
 import { nearest } from "./nearest.ts";
 import { resolveReference } from "./reference.ts";
 import { readSingleFile } from "./single-file.ts";
-import { type ReadOptions, statedVariants } from "./variants.ts";
+import { readStatements } from "./statements.ts";
+import type { ReadOptions } from "./variants.ts";
 
 export type { Manifest } from "./manifest.ts";
 export { type DigestMemo, createDigestMemo, digestOf } from "./digest.ts";
@@ -17,7 +18,7 @@ export { placeOf } from "./reference.ts";
 export type { ReadOptions } from "./variants.ts";
 
 /**
- * What is known of the model a reference names: `builtin`, the path of a folder or of a file of weights.
+ * What is known of the model a reference names: `builtin`, the path of a folder, of a file of weights or of a package (.aimod).
  * Throws MODEL_NOT_FOUND where there is none, MODEL_INVALID for a damaged one, MODEL_UNSUPPORTED for one this version cannot take.
  * Every file of weights is looked into, so that a broken one is an error here and not a worse model later.
  */
@@ -25,11 +26,14 @@ export async function readManifest(reference: string, options: ReadOptions = {})
   const place = resolveReference(reference);
   const status = await statOf(place.path, place.shown);
   if (status === undefined) throw await missing(place);
-  if (!status.isDirectory()) return await readSingleFile(place, options);
-  const statement = await readInferyardJson(place);
-  if (statement === undefined) return await readHuggingFace(place);
-  const { stated, variants } = statement;
-  return await readHuggingFace(place, stated, variants && (await statedVariants(place, variants, options)));
+  if (!status.isDirectory()) {
+    if (!isPackage(place.path)) return await readSingleFile(place, options);
+    // Imported where it is needed: few models come in packages.
+    const { readPackage } = await import("./aimod/read-package.ts");
+    return await readPackage(place, options);
+  }
+  const { stated, variants } = await readStatements(place, options);
+  return await readHuggingFace(place, stated, variants);
 }
 
 async function missing(place: Folder): Promise<InferyardError> {

@@ -1,7 +1,8 @@
 /** inferyard.json: what its author states about a model, checked; what it leaves out comes from the files beside it. */
 import type { Stated } from "./huggingface.ts";
 import type { InferyardJson } from "./inferyard-schema.ts";
-import { InferyardError } from "../errors.ts";
+import type { InferyardError } from "../errors.ts";
+import { manifestInvalid } from "./manifest-problems.ts";
 import { type Folder, readJsonObject, shownIn } from "./model-folder.ts";
 import { readProbe } from "./probe.ts";
 import type { StatedVariant } from "./variants.ts";
@@ -28,7 +29,8 @@ export async function readInferyardJson(folder: Folder): Promise<InferyardStatem
   const variants = json.variants === undefined ? undefined : readVariants(json.variants, problems);
   if (problems.length > 0) throw invalid(folder, problems);
   const { pooling, normalize, maxTokens, specialTokens, dropUnknown, prompts, defaultPrompt, tokenizer } = json;
-  const { name, tasks, requirements, license, backends = [], preferred, fallbacks = [] } = json;
+  const { name, tasks, requirements, license, provenance, backends, preferred, fallbacks } = json;
+  const statesTargets = backends !== undefined || preferred !== undefined || fallbacks !== undefined;
   const stated = {
     source: "inferyard.json",
     name,
@@ -36,7 +38,8 @@ export async function readInferyardJson(folder: Folder): Promise<InferyardStatem
     requirements,
     license,
     probe,
-    selection: given({ backends, preferred, fallbacks }),
+    provenance,
+    selection: statesTargets ? given({ backends: backends ?? [], preferred, fallbacks: fallbacks ?? [] }) : undefined,
     text: given({ tokenizer, pooling, normalize, maxTokens, specialTokens, dropUnknown, prompts, defaultPrompt }),
   };
   return given({ stated: given(stated) as Stated, variants }) as InferyardStatement;
@@ -63,13 +66,6 @@ function given<T extends object>(object: T): { [Key in keyof T]: Exclude<T[Key],
 }
 
 function invalid(folder: Folder, problems: readonly string[]): InferyardError {
-  const shown = shownIn(folder, "inferyard.json");
-  const message =
-    problems.length === 1
-      ? `${shown} is not right: ${problems[0]}`
-      : `${shown} has ${problems.length} problems: ${problems.join("; ")}`;
-  return new InferyardError("MODEL_INVALID", message, {
-    remedy: "correct it; schemas/inferyard.json in the package describes every field",
-    data: { path: shown, problems },
-  });
+  const remedy = "correct it; schemas/inferyard.json in the package describes every field";
+  return manifestInvalid(shownIn(folder, "inferyard.json"), problems, remedy);
 }

@@ -1,8 +1,8 @@
 /**
  * What is known of a model before anything is loaded. Each kind of model on disk has one reader that produces this shape
- * (`huggingface.ts`, `inferyard-json.ts`, `single-file.ts`); nothing later looks at foreign metadata again.
+ * (`huggingface.ts`, `inferyard-json.ts`, `single-file.ts`, `termite/`, `aimod/`); nothing later looks at foreign metadata again.
  */
-import type { ModelFiles, Precision, TensorMap } from "../backend.ts";
+import type { LoadSettings, ModelFiles, Precision, TensorMap } from "../backend.ts";
 
 export interface Manifest {
   /** As the user wrote it. */
@@ -11,20 +11,27 @@ export interface Manifest {
   readonly name: string;
   /** Absolute path of the folder the model lives in. */
   readonly directory: string;
-  readonly source: "inferyard.json" | "huggingface" | "file";
+  readonly source: "inferyard.json" | "huggingface" | "file" | "termite" | "aimod";
   /** Hugging Face task names this model serves, best first; empty where nothing says. */
   readonly tasks: readonly string[];
   /** In order of preference: the first a backend can run is used unless one is named. Never empty. */
   readonly variants: readonly Variant[];
   readonly selection: ManifestSelection;
   readonly requirements: Requirements;
+  /** How the model's author wants it loaded; what a user sets wins. Left out: the author says nothing. */
+  readonly settings?: ManifestSettings;
   /** Present when the model has a tokenizer. */
   readonly text?: TextSettings;
   /** How a loaded copy is checked. Left out: an input is made from the model's own input names, and outputs must be finite. */
   readonly probe?: ModelProbe;
   /** SPDX expression or the words of the model's own files. */
   readonly license?: string;
+  /** What the model's own manifest says besides, in its own words; for people, and nothing here depends on it. */
+  readonly provenance?: unknown;
 }
+
+/** The load settings a manifest can carry. */
+export type ManifestSettings = Pick<LoadSettings, "graphOptimization">;
 
 /** One set of weights of a model. */
 export interface Variant extends ModelFiles {

@@ -24,14 +24,18 @@ export function modelInvalid(message: string, remedy: string, cause?: unknown): 
 
 /** The absolute path of a file that another file names; MODEL_INVALID when it would lie outside the folder. */
 export function pathInside(folder: Folder, file: string, namedIn: string): string {
-  const clean = normalize(file);
-  if (isAbsolute(file) || /^[a-zA-Z]:/.test(file) || /^\.\.([/\\]|$)/.test(clean)) {
+  if (liesOutside(file)) {
     throw modelInvalid(
       `${namedIn} names "${file}", which lies outside the model's folder`,
       "name a file of the folder itself, without ..",
     );
   }
-  return join(folder.path, clean);
+  return join(folder.path, normalize(file));
+}
+
+/** Whether a relative name leads out of the folder it is relative to, or is none. */
+export function liesOutside(file: string): boolean {
+  return isAbsolute(file) || /^[a-zA-Z]:/.test(file) || /^\.\.([/\\]|$)/.test(normalize(file));
 }
 
 /** Size in bytes of a file that must be there and hold something. `remedy` says what to do when it is missing. */
@@ -108,6 +112,11 @@ export async function readJson(folder: Folder, file: string): Promise<unknown> {
 
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Without the keys whose value is undefined, or null, which is how Go and Rust write what is absent. */
+export function withoutAbsent(json: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(json).filter(([, value]) => value !== null && value !== undefined));
 }
 
 /** For a file or folder that is there and refuses. */

@@ -2,7 +2,7 @@
  * Reads a protobuf file field by field without loading it (https://protobuf.dev/programming-guides/encoding): what is skipped is
  * not read, so a graph with gigabytes of weights costs a few thousand bytes.
  */
-import type { FileHandle } from "node:fs/promises";
+import type { FileWindow } from "./file-window.ts";
 
 export interface Field {
   readonly number: number;
@@ -11,33 +11,35 @@ export interface Field {
   /** Byte range of the content in the file. */
   readonly start: number;
   readonly end: number;
-  /** Of a varint; else 0. */
+  /** Of a varint, unsigned; else 0. Above 2^53 its last digits are lost, which no size or type needs. */
   readonly value: number;
 }
 
-/** Bytes read at once. Between two weights of a model there is little to read, so more would be waste. */
-const windowBytes = 16 * 1024;
+/** Bytes of the longest varint. */
+const longestVarint = 10;
+/** The longest name; a longer one is no name. */
+const longestText = 64 * 1024;
 
 /** Throws Error when the bytes cannot be protobuf or end too early. */
 export class ProtobufFile {
-  readonly size: number;
-  readonly #file: FileHandle;
-  readonly #window: Buffer = Buffer.alloc(windowBytes);
-  #windowStart = 0;
-  #windowLength = 0;
+  readonly #window: FileWindow;
 
-  constructor(file: FileHandle, size: number) {
-    this.#file = file;
-    this.size = size;
+  constructor(window: FileWindow) {
+    this.#window = window;
+  }
+
+  get size(): number {
+    return this.#window.size;
   }
 
   /** The fields of the message in this range, which must end where the range ends. */
   async *fields(start: number, end: number): AsyncGenerator<Field> {
-    let position = start;
-    while (position < end) {
-      const key = await this.#varint(position, end);
-      const field = await this.#content(Math.floor(key.value / 8), key.value % 8, key.next, end);
-      if (field.number === 0 || field.end > end) throw new Error(`it is damaged, or ends too early, at byte ${position}`);
+    const window = this.#window;
+    for (let position = start; position < end;) {
+      const longest = Math.min(2 * longestVarint, end - position);
+      if (window.ready(position) < longest) await window.load(position, longest);
+      window.count();
+      const field = this.#field(position, end);
       yield field;
       position = field.end;
     }
@@ -45,9 +47,9 @@ export class ProtobufFile {
 
   async text(field: Field): Promise<string> {
     const length = field.end - field.start;
-    if (length > windowBytes) throw new Error(`it has a name of ${length} bytes at byte ${field.start}`);
-    const offset = await this.#load(field.start, length);
-    return this.#window.toString("utf8", offset, offset + length);
+    if (field.wireType !== 2) throw new Error(`it has a number in the place of a name at byte ${field.start}`);
+    if (length > longestText) throw new Error(`it has a name of ${length} bytes at byte ${field.start}`);
+    return await this.#window.text(field.start, length);
   }
 
   /** The numbers of a repeated field, which may be packed into one field or come one by one. */
@@ -55,46 +57,52 @@ export class ProtobufFile {
     if (field.wireType === 0) return [field.value];
     const numbers: number[] = [];
     for (let position = field.start; position < field.end;) {
-      const { value, next } = await this.#varint(position, field.end);
-      numbers.push(value);
+      const longest = Math.min(longestVarint, field.end - position);
+      if (this.#window.ready(position) < longest) await this.#window.load(position, longest);
+      this.#window.count();
+      const next = this.#afterVarint(position, field.end);
+      numbers.push(this.#varint(position, next));
       position = next;
     }
     return numbers;
   }
 
-  async #content(number: number, wireType: number, start: number, end: number): Promise<Field> {
-    if (wireType === 0) {
-      const { value, next } = await this.#varint(start, end);
-      return { number, wireType, start, end: next, value };
-    }
-    if (wireType === 1 || wireType === 5) return { number, wireType, start, end: start + (wireType === 1 ? 8 : 4), value: 0 };
-    if (wireType !== 2) throw new Error(`it has an unknown kind of field at byte ${start}`);
-    const length = await this.#varint(start, end);
-    return { number, wireType, start: length.next, end: length.next + length.value, value: 0 };
-  }
-
-  /** Seven bits per byte, lowest first. Numbers above 2^53 lose their last digits, which no size or type needs. */
-  async #varint(start: number, end: number): Promise<{ value: number; next: number }> {
-    const longest = Math.min(10, end - start);
-    const offset = await this.#load(start, longest);
+  /** The field at `position`, whose key and length are in the window. */
+  #field(position: number, end: number): Field {
+    const content = this.#afterVarint(position, end);
+    const key = this.#varint(position, content);
+    const number = Math.floor(key / 8);
+    const wireType = key % 8;
+    let start = content;
+    let stop = content + (wireType === 1 ? 8 : 4);
     let value = 0;
-    for (let index = 0; index < longest; index += 1) {
-      const byte = this.#window[offset + index] ?? 0;
-      value += (byte % 128) * 2 ** (7 * index);
-      if (byte < 128) return { value, next: start + index + 1 };
+    if (wireType === 0 || wireType === 2) {
+      const next = this.#afterVarint(content, end);
+      value = this.#varint(content, next);
+      stop = next;
+      if (wireType === 2) {
+        start = next;
+        stop = next + value;
+        value = 0;
+      }
+    } else if (wireType !== 1 && wireType !== 5) {
+      throw new Error(`it has an unknown kind of field at byte ${content}`);
     }
-    throw new Error(`it is damaged, or ends too early, at byte ${start}`);
+    if (number === 0 || stop > end) throw new Error(`it is damaged, or ends too early, at byte ${position}`);
+    return { number, wireType, start, end: stop, value };
   }
 
-  /** Brings a range into the window; returns where it begins there. */
-  async #load(start: number, length: number): Promise<number> {
-    if (start + length > this.size) throw new Error(`it ends too early, after ${this.size} bytes`);
-    if (start < this.#windowStart || start + length > this.#windowStart + this.#windowLength) {
-      const { bytesRead } = await this.#file.read(this.#window, 0, windowBytes, start);
-      if (bytesRead < length) throw new Error(`it ends too early, after ${start + bytesRead} bytes`);
-      this.#windowStart = start;
-      this.#windowLength = bytesRead;
-    }
-    return start - this.#windowStart;
+  /** The end of the varint at `position`: its last byte is below 128. */
+  #afterVarint(position: number, end: number): number {
+    const last = Math.min(end, position + longestVarint);
+    for (let next = position; next < last; next += 1) if (this.#window.byte(next) < 128) return next + 1;
+    throw new Error(`it is damaged, or ends too early, at byte ${position}`);
+  }
+
+  /** Seven bits per byte, lowest first. */
+  #varint(position: number, end: number): number {
+    let value = 0;
+    for (let at = end - 1; at >= position; at -= 1) value = value * 128 + (this.#window.byte(at) % 128);
+    return value;
   }
 }

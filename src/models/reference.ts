@@ -45,7 +45,9 @@ function fromHome(reference: string): string {
 
 /** Whether a reference can only be a path, there or not. */
 function looksLikePath(reference: string): boolean {
-  return isAbsolute(reference) || /^(\.{1,2}|~|file:)([/\\]|$)|^file:|\\|\/.*\/|\.(onnx|safetensors|gguf)$/i.test(reference);
+  return (
+    isAbsolute(reference) || /^(\.{1,2}|~|file:)([/\\]|$)|^file:|\\|\/.*\/|\.(onnx|safetensors|gguf|aimod)$/i.test(reference)
+  );
 }
 
 function unknownName(reference: string): InferyardError {

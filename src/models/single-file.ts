@@ -2,10 +2,10 @@
 import { basename, dirname, join } from "node:path";
 import { InferyardError } from "../errors.ts";
 import { readHuggingFace } from "./huggingface.ts";
-import { readInferyardJson } from "./inferyard-json.ts";
 import type { Manifest } from "./manifest.ts";
-import { type Folder, isFile, pathInside, shownIn } from "./model-folder.ts";
-import { type ReadOptions, type VariantFile, foundVariants, statedVariants } from "./variants.ts";
+import { type Folder, isFile, shownIn } from "./model-folder.ts";
+import { readStatements } from "./statements.ts";
+import { type ReadOptions, foundVariants } from "./variants.ts";
 import { formatOf } from "./weights.ts";
 
 /** Files that make a folder a model's own. */
@@ -16,7 +16,7 @@ export async function readSingleFile(file: Folder, options: ReadOptions): Promis
   if (formatOf(file.path) === undefined) {
     throw new InferyardError(
       "MODEL_UNSUPPORTED",
-      `${file.shown} is not a model: its name ends in none of .onnx, .safetensors, .gguf`,
+      `${file.shown} is not a model: its name ends in none of .onnx, .safetensors, .gguf, .aimod`,
       {
         remedy: "give a file with one of these endings, or the folder of a model",
       },
@@ -24,15 +24,10 @@ export async function readSingleFile(file: Folder, options: ReadOptions): Promis
   }
   const folder = await folderOf(file);
   const name = basename(file.path);
-  const statement = await readInferyardJson(folder);
-  const stated = statement?.variants?.filter(
-    (variant) => pathInside(folder, variant.file, shownIn(folder, "inferyard.json")) === file.path,
-  );
-  const variants: VariantFile[] =
-    stated !== undefined && stated.length > 0
-      ? await statedVariants(folder, stated, options)
-      : await foundVariants({ path: dirname(file.path), shown: parentOf(file.shown) }, [name], file.shown);
-  const manifest = await readHuggingFace(folder, { name, ...statement?.stated, source: "file" }, variants);
+  const { stated, variants } = await readStatements(folder, options, file.path);
+  const beside: Folder = { path: dirname(file.path), shown: parentOf(file.shown) };
+  const files = variants ?? (await foundVariants(beside, [name], file.shown));
+  const manifest = await readHuggingFace(folder, { name, ...stated, source: "file" }, files);
   return { ...manifest, reference: file.shown };
 }
 

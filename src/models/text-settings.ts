@@ -39,12 +39,14 @@ export interface TextSources {
   readonly config: JsonObject;
   /** Static embeddings: a table of vectors, no network. */
   readonly isStatic: boolean;
+  /** The folder was written without its subfolders, the Pooling module's among them. */
+  readonly flat: boolean;
   readonly stated: StatedText;
 }
 
 /** `inner` is the folder of the model proper, mostly the same. Undefined for a model that is not one of text. */
 export async function readTextSettings(folder: Folder, inner: Folder, sources: TextSources): Promise<TextSettings | undefined> {
-  const { modules, config, isStatic, stated } = sources;
+  const { modules, config, isStatic, flat, stated } = sources;
   const takesText = modules !== undefined || stated.tokenizer !== undefined || (await hasAny(inner, textFiles));
   if (!takesText) return undefined;
 
@@ -53,7 +55,7 @@ export async function readTextSettings(folder: Folder, inner: Folder, sources: T
   refuseOtherTask(sentence, inner);
   const isModel2vec = config["model_type"] === "model2vec";
   const limit = isStatic ? staticLimit(config, isModel2vec) : tokenLimit(sentence, config, tokenizerConfig);
-  const ownPooling = stated.pooling === undefined ? await poolingOf(folder, modules, isStatic) : undefined;
+  const ownPooling = stated.pooling === undefined ? await poolingOf(folder, modules, isStatic, flat) : undefined;
   const pooling = stated.pooling ?? ownPooling?.pooling;
   return {
     ...(await tokenizerFile(folder, inner, stated)),
@@ -104,9 +106,12 @@ async function poolingOf(
   folder: Folder,
   modules: Modules | undefined,
   isStatic: boolean,
+  flat: boolean,
 ): Promise<{ pooling: Pooling; includePrompt: boolean } | undefined> {
   if (isStatic) return { pooling: "mean", includePrompt: true };
-  return modules?.poolingPath === undefined ? undefined : await readPoolingConfig(folder, modules.poolingPath);
+  const path = modules?.poolingPath;
+  if (path === undefined || (flat && !(await hasAny(folder, [`${path}/config.json`])))) return undefined;
+  return await readPoolingConfig(folder, path);
 }
 
 /** model2vec reads its own config.json and not modules.json. */

@@ -12,10 +12,19 @@ export interface VariantName {
   readonly precision?: Precision;
 }
 
+/** What a manifest calls a file; what it leaves out comes from the file's name. */
+export interface VariantClaim {
+  readonly name?: string;
+  readonly aliases: readonly string[];
+  readonly precision?: Precision;
+}
+
 /** A file of weights: its relative path and the precision found inside. */
 interface NamedFile {
   readonly file: string;
   readonly precision?: Precision;
+  /** Left out: called by its name alone. */
+  readonly claim?: VariantClaim | undefined;
 }
 
 /** suffix -> name, aliases, precision. `quantized` gives way to a file called int8, which comes before it: repositories carry both. */
@@ -33,7 +42,7 @@ const suffixes: ReadonlyMap<string, VariantName> = new Map([
 
 /** The order in which variants are offered: by format, then by name; files with other names follow. */
 const formatOrder = [".onnx", ".safetensors", ".gguf"];
-const order = ["fp32", "fp16", "bf16", "int8", "uint8", "quantized", "q4", "q4f16", "bnb4"];
+const order = ["fp32", "fp16", "bf16", "int8", "int8-static", "uint8", "quantized", "int4", "q4", "q4f16", "bnb4"];
 
 /**
  * Names for the weights of one folder, each once, in order of preference. An earlier file has the better claim to a name.
@@ -42,7 +51,7 @@ export function nameVariants<File extends NamedFile>(files: readonly File[]): (F
   const taken = new Set<string>();
   const named: (File & VariantName)[] = [];
   for (const file of files) {
-    const { name: wish, aliases: others, precision = file.precision } = claimOf(file);
+    const { name: wish, aliases: others, precision = file.precision } = { ...claimOf(file), ...file.claim };
     const wishes = [wish, ...others, fallbackName(file), file.file];
     const [name = file.file, ...rest] = wishes.filter((word) => !taken.has(word));
     const aliases = rest.filter((word) => others.includes(word));

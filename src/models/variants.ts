@@ -4,7 +4,7 @@ import type { DigestMemo } from "./digest.ts";
 import { digestOf } from "./digest.ts";
 import type { Variant } from "./manifest.ts";
 import { type Folder, modelInvalid, shownIn } from "./model-folder.ts";
-import { nameVariants } from "./variant-names.ts";
+import { type VariantClaim, nameVariants } from "./variant-names.ts";
 import { type Weights, readWeights } from "./weights.ts";
 
 /** One file of weights as inferyard.json states it. */
@@ -25,10 +25,12 @@ export interface StatedVariant {
 }
 
 export interface ReadOptions {
-  /** Hold files against the SHA-256 that inferyard.json states, which reads every byte. Default: false. */
+  /** Hold files against the SHA-256 that a manifest states, which reads every byte. Default: false. */
   readonly verify?: boolean;
   /** Remembers digests. Default: none are remembered. */
   readonly digests?: DigestMemo;
+  /** Where packages are unpacked. Default: INFERYARD_HOME, else the platform's data folder. */
+  readonly dataFolder?: string;
 }
 
 /** A variant but for its config.json. */
@@ -36,9 +38,26 @@ export type VariantFile = Omit<Variant, "config">;
 
 /** Found files are named by their suffix and put in order of preference. `namedIn` is where their names come from, for messages. */
 export async function foundVariants(folder: Folder, files: readonly string[], namedIn: string): Promise<VariantFile[]> {
-  const found: Weights[] = [];
-  for (const file of files) found.push(await readWeights(folder, file, namedIn));
-  return nameVariants(found).map(({ file: _file, size: _size, ...variant }) => variant);
+  return await claimedVariants(
+    folder,
+    files.map((file) => ({ file })),
+    namedIn,
+  );
+}
+
+/** A file of weights as a manifest other than ours names it. */
+export interface ClaimedFile {
+  readonly file: string;
+  readonly claim?: VariantClaim | undefined;
+  /** Hexadecimal. */
+  readonly sha256?: string;
+}
+
+/** Named as claimed or, without a claim, by their suffix; in order of preference. Earlier files have the better claim to a name. */
+export async function claimedVariants(folder: Folder, files: readonly ClaimedFile[], namedIn: string): Promise<VariantFile[]> {
+  const found: (Weights & ClaimedFile)[] = [];
+  for (const claimed of files) found.push({ ...(await readWeights(folder, claimed.file, namedIn)), ...claimed });
+  return nameVariants(found).map(({ file: _file, size: _size, claim: _claim, ...variant }) => variant);
 }
 
 /** MODEL_INVALID when a file is not what is stated. */

@@ -9,12 +9,14 @@ import { addDistill } from "./distill.ts";
 import { addDoctor } from "./doctor.ts";
 import { addEmbed } from "./embed.ts";
 import { addExplain } from "./explain.ts";
+import { addInspect } from "./inspect.ts";
 import { addVerify } from "./verify.ts";
 import { addVersion } from "./version.ts";
 
 export const commands: readonly ((program: Command, terminal: Terminal) => void)[] = [
   addEmbed,
   addExplain,
+  addInspect,
   addBackends,
   addDoctor,
   addVerify,

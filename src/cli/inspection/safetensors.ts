@@ -1,0 +1,20 @@
+/** A safetensors file in words and tables. */
+import type { SafetensorsInspection } from "../../inspection/index.ts";
+import { formatBytes } from "../units.ts";
+import { backendsSection, countOf, printable, section, typesSection } from "./sections.ts";
+
+export function safetensorsHeadline({ architecture, bytes, parameters }: SafetensorsInspection): string[] {
+  const name = architecture === undefined ? [] : [printable(architecture)];
+  return ["safetensors", ...name, formatBytes(bytes), countOf(parameters, "parameter")];
+}
+
+export function safetensorsSections({ types, metadata, backends }: SafetensorsInspection): string[] {
+  return [
+    ...typesSection("weights", types),
+    ...section(
+      "metadata",
+      Object.entries(metadata).map(([key, text]) => [printable(key), printable(text.value, 80)]),
+    ),
+    ...backendsSection(backends),
+  ];
+}

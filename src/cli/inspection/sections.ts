@@ -1,0 +1,57 @@
+/** What the descriptions of all kinds of files share. Names and texts come from the file, so they are made safe to print. */
+import type { BackendVerdict, InspectedTensor, TypeCount } from "../../inspection/index.ts";
+import { clip, formatTable } from "../table.ts";
+import { formatBytes } from "../units.ts";
+
+/** A heading over its rows; nothing where there are none. */
+export function section(title: string, rows: readonly (readonly string[])[], head?: readonly string[]): string[] {
+  return rows.length === 0 ? [] : [title, formatTable(rows, head)];
+}
+
+/** Text of the file on one line, without characters that steer a terminal or turn the direction of writing. */
+export function printable(text: string, width = 60): string {
+  // Cut before it is measured: it may be long.
+  return clip(text.slice(0, 4 * width), width).replaceAll(/[\p{Cc}\u202A-\u202E\u2066-\u2069]/gu, "?");
+}
+
+export function formatCount(count: number): string {
+  return count.toLocaleString("en-US");
+}
+
+/** "1 node", "1,289 nodes" */
+export function countOf(count: number, noun: string): string {
+  return `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** [batch, 128, ?] */
+export function formatShape(shape: readonly (number | string | null)[]): string {
+  const axes = shape.map((size) => (size === null ? "?" : typeof size === "number" ? String(size) : printable(size, 30)));
+  return `[${axes.join(", ")}]`;
+}
+
+export function typesSection(title: string, types: readonly TypeCount[]): string[] {
+  const rows = types.map(({ type, tensors, parameters, bytes }) => [
+    type,
+    formatCount(tensors),
+    formatCount(parameters),
+    formatBytes(bytes),
+  ]);
+  return section(title, rows, ["type", "tensors", "parameters", "bytes"]);
+}
+
+const words: Readonly<Record<BackendVerdict["verdict"], string>> = { expected: "should run", no: "no", unknown: "not known" };
+
+export function backendsSection(backends: readonly BackendVerdict[]): string[] {
+  const rows = backends.map(({ backend, verdict, reason }) => [backend, words[verdict], printable(reason, 200)]);
+  return section("backends", rows, ["backend", "verdict", "why"]);
+}
+
+export function tensorsSection(tensors: readonly InspectedTensor[]): string[] {
+  const rows = tensors.map(({ name, type, shape, bytes }) => [
+    printable(name, 100),
+    type,
+    formatShape(shape),
+    formatCount(bytes),
+  ]);
+  return section("tensors", rows, ["name", "type", "shape", "bytes"]);
+}

@@ -1,0 +1,59 @@
+/** Which backends could run a file, as far as the file and the backends' own statements tell. Nothing is loaded. */
+import type { Backend, Capabilities, ModelFormat } from "../backend.ts";
+import type { OnnxOutline } from "../models/onnx-outline.ts";
+import type { BackendVerdict } from "./inspection.ts";
+import type { ExternalFile } from "./external-files.ts";
+import { onnxruntimeVerdict } from "./onnxruntime-support.ts";
+
+/** What a verdict is made from. */
+export interface Subject {
+  readonly format: ModelFormat;
+  /** First entry of config.json's `architectures`; of .gguf its own `general.architecture`. */
+  readonly architecture?: string;
+  readonly onnx?: { readonly outline: OnnxOutline; readonly externalFiles: readonly ExternalFile[] };
+}
+
+/** Kinds of device a backend may have its formats for; the processor first. */
+const deviceTypes = ["cpu", "cuda", "coreml", "directml", "rocm", "webgpu", "metal", "vulkan", "tpu", "npu"];
+/** Backends that are onnxruntime, which was measured. */
+const onnxruntimes: ReadonlySet<string> = new Set(["onnx", "wasm"]);
+/** Of these, those that are given the graph alone: the library then finds no file beside it. */
+const withoutFilesBeside: ReadonlySet<string> = new Set(["wasm"]);
+
+export function backendVerdicts(backends: readonly Backend[], subject: Subject): BackendVerdict[] {
+  return backends.map((backend) => ({ backend: backend.name, ...verdictOf(backend, subject) }));
+}
+
+function verdictOf(backend: Backend, { format, architecture, onnx }: Subject): Omit<BackendVerdict, "backend"> {
+  const formats = formatsOf(backend);
+  const known = formats[format];
+  if (known === undefined) return { verdict: "no", reason: `it reads ${describe(formats)}, not ${format}` };
+  if (known !== "any" && !known.includes(architecture ?? "")) {
+    const reason = `of ${format} it knows ${known.join(", ")}`;
+    if (architecture !== undefined) return { verdict: "no", reason: `${reason}, and this is ${architecture}` };
+    return { verdict: "unknown", reason: `${reason}, and no config.json beside the file says what this is` };
+  }
+  const absent = onnx?.externalFiles.find(({ state }) => state !== "present");
+  if (absent !== undefined) return { verdict: "no", reason: `its weights are in ${absent.name}, which is ${absent.state}` };
+  if (onnx !== undefined && onnxruntimes.has(backend.name)) {
+    const [beside] = withoutFilesBeside.has(backend.name) ? onnx.externalFiles : [];
+    if (beside === undefined) return onnxruntimeVerdict(onnx.outline);
+    return { verdict: "no", reason: `its weights are in ${beside.name}, and this backend reads no file beside the graph` };
+  }
+  if (known === "any") return { verdict: "unknown", reason: `it reads ${format}; whether this one only loading tells` };
+  return { verdict: "expected", reason: `it knows ${architecture ?? format}` };
+}
+
+/** Formats of the first device that has any. */
+function formatsOf(backend: Backend): Capabilities["formats"] {
+  for (const type of deviceTypes) {
+    const { formats } = backend.capabilities({ type, index: 0 });
+    if (Object.keys(formats).length > 0) return formats;
+  }
+  return {};
+}
+
+function describe(formats: Capabilities["formats"]): string {
+  const parts = Object.entries(formats).map(([format, known]) => (known === "any" ? format : `${format} (${known.join(", ")})`));
+  return parts.length === 0 ? "no files" : parts.join(" and ");
+}

@@ -1,0 +1,129 @@
+/**
+ * Element types of GGUF tensors: how many elements make a block, and how many bytes a block takes. Source: `enum ggml_type` in
+ * ggml.h and `GGML_QUANT_SIZES` in gguf-py/gguf/constants.py (https://github.com/ggml-org/llama.cpp); those of BitNet's fork, 36 to
+ * 39, from https://github.com/microsoft/BitNet, which took over numbers that llama.cpp had given up (39 it has given anew).
+ */
+
+export interface GgmlType {
+  readonly name: string;
+  /** Elements of a block: a row of a tensor is a whole number of them. */
+  readonly blockElements: number;
+  /** Bytes of a block; 0 where only the space up to the next tensor tells the size. */
+  readonly blockBytes: number;
+  /** Bytes after the last block. */
+  readonly tailBytes?: number;
+}
+
+const type = (name: string, blockElements: number, blockBytes: number, tailBytes?: number): GgmlType => ({
+  name,
+  blockElements,
+  blockBytes,
+  ...(tailBytes === undefined ? {} : { tailBytes }),
+});
+
+const types: ReadonlyMap<number, GgmlType> = new Map([
+  [0, type("F32", 1, 4)],
+  [1, type("F16", 1, 2)],
+  [2, type("Q4_0", 32, 18)],
+  [3, type("Q4_1", 32, 20)],
+  [4, type("Q4_2 (given up)", 16, 10)],
+  [5, type("Q4_3 (given up)", 16, 12)],
+  [6, type("Q5_0", 32, 22)],
+  [7, type("Q5_1", 32, 24)],
+  [8, type("Q8_0", 32, 34)],
+  [9, type("Q8_1", 32, 40)],
+  [10, type("Q2_K", 256, 84)],
+  [11, type("Q3_K", 256, 110)],
+  [12, type("Q4_K", 256, 144)],
+  [13, type("Q5_K", 256, 176)],
+  [14, type("Q6_K", 256, 210)],
+  [15, type("Q8_K", 256, 292)],
+  [16, type("IQ2_XXS", 256, 66)],
+  [17, type("IQ2_XS", 256, 74)],
+  [18, type("IQ3_XXS", 256, 98)],
+  [19, type("IQ1_S", 256, 50)],
+  [20, type("IQ4_NL", 32, 18)],
+  [21, type("IQ3_S", 256, 110)],
+  [22, type("IQ2_S", 256, 82)],
+  [23, type("IQ4_XS", 256, 136)],
+  [24, type("I8", 1, 1)],
+  [25, type("I16", 1, 2)],
+  [26, type("I32", 1, 4)],
+  [27, type("I64", 1, 8)],
+  [28, type("F64", 1, 8)],
+  [29, type("IQ1_M", 256, 56)],
+  [30, type("BF16", 1, 2)],
+  [31, type("Q4_0_4_4 (given up)", 32, 18)],
+  [32, type("Q4_0_4_8 (given up)", 32, 18)],
+  [33, type("Q4_0_8_8 (given up)", 32, 18)],
+  [34, type("TQ1_0", 256, 54)],
+  [35, type("TQ2_0", 256, 66)],
+  // Four two-bit codes to a byte, then a float32 scale padded to 32 bytes.
+  [36, type("I2_S", 4, 1, 32)],
+  [37, type("I8_S", 1, 0)],
+  [38, type("TL1", 1, 0)],
+  [39, type("MXFP4", 32, 17)],
+  [40, type("NVFP4", 64, 36)],
+  [41, type("Q1_0", 128, 18)],
+  [42, type("Q2_0", 64, 18)],
+]);
+
+/** What 39 means in the files of BitNet's fork, whose architectures are called bitnet-... */
+const bitnetTable: GgmlType = type("TL2", 1, 0);
+
+/** A number from later versions has a name that says so, and an unknown size. */
+export function ggmlType(number: number, architecture: string | undefined): GgmlType {
+  if (number === 39 && architecture?.startsWith("bitnet") === true) return bitnetTable;
+  return types.get(number) ?? type(`type ${number}`, 1, 0);
+}
+
+/** `general.file_type`: what the author meant the file to be, as a whole (`llama_ftype` in llama.h). 40 has two meanings. */
+const fileTypes: ReadonlyMap<number, string> = new Map([
+  [0, "F32"],
+  [1, "F16"],
+  [2, "Q4_0"],
+  [3, "Q4_1"],
+  [4, "Q4_1 with some F16"],
+  [7, "Q8_0"],
+  [8, "Q5_0"],
+  [9, "Q5_1"],
+  [10, "Q2_K"],
+  [11, "Q3_K_S"],
+  [12, "Q3_K_M"],
+  [13, "Q3_K_L"],
+  [14, "Q4_K_S"],
+  [15, "Q4_K_M"],
+  [16, "Q5_K_S"],
+  [17, "Q5_K_M"],
+  [18, "Q6_K"],
+  [19, "IQ2_XXS"],
+  [20, "IQ2_XS"],
+  [21, "Q2_K_S"],
+  [22, "IQ3_XS"],
+  [23, "IQ3_XXS"],
+  [24, "IQ1_S"],
+  [25, "IQ4_NL"],
+  [26, "IQ3_S"],
+  [27, "IQ3_M"],
+  [28, "IQ2_S"],
+  [29, "IQ2_M"],
+  [30, "IQ4_XS"],
+  [31, "IQ1_M"],
+  [32, "BF16"],
+  [36, "TQ1_0"],
+  [37, "TQ2_0"],
+  [38, "MXFP4_MOE"],
+  [39, "NVFP4"],
+  [40, "Q1_0"],
+  [41, "Q2_0"],
+]);
+
+/** Added to a file type by programs that guessed it. */
+const guessed = 1024;
+
+/** The name of a file type; "file type 99" for one that is not known. `hasBitnet`: the file holds I2_S tensors. */
+export function ggmlFileType(number: number, hasBitnet: boolean): string {
+  const plain = number >= guessed ? number - guessed : number;
+  const name = plain === 40 && hasBitnet ? "I2_S" : (fileTypes.get(plain) ?? `file type ${plain}`);
+  return number >= guessed ? `${name} (guessed)` : name;
+}

@@ -1,0 +1,135 @@
+/** What a GGUF file says of itself, for people and programs. */
+import { type GgufFile, readGguf } from "./gguf-file.ts";
+import { estimateMemory, type MemoryEstimate } from "./gguf-memory.ts";
+import { type GgufArray, type GgufScalar, type GgufValue, ggufNumber, ggufText } from "./gguf-metadata.ts";
+import { ggmlFileType } from "./ggml-types.ts";
+import { type BackendVerdict, countTypes, type InspectedTensor, sumOf, type TypeCount } from "./inspection.ts";
+
+export interface GgufInspection {
+  readonly format: "gguf";
+  readonly path: string;
+  readonly bytes: number;
+  readonly version: number;
+  readonly byteOrder: GgufFile["byteOrder"];
+  readonly alignment: number;
+  readonly architecture?: string;
+  readonly name?: string;
+  /** Elements of all tensors. */
+  readonly parameters: number;
+  readonly types: readonly TypeCount[];
+  readonly quantization?: Quantization;
+  readonly tokenizer?: GgufTokenizer;
+  /** Tokens the model was made for. */
+  readonly contextLength?: number;
+  readonly memory?: MemoryEstimate;
+  /** Why `memory` is left out. */
+  readonly memoryUnknown?: string;
+  /** One of several files. */
+  readonly split?: { readonly part: number; readonly of: number };
+  /** In the order of the file; long texts and arrays in part. */
+  readonly metadata: readonly GgufEntry[];
+  readonly backends: readonly BackendVerdict[];
+  readonly tensors: readonly InspectedTensor[];
+}
+
+export interface Quantization {
+  /** What general.file_type says. */
+  readonly stated?: string;
+  /** The type most parameters have. */
+  readonly majority: string;
+  /** Of all parameters together. */
+  readonly bitsPerParameter: number;
+}
+
+export interface GgufTokenizer {
+  /** "llama" (SentencePiece), "gpt2" (byte-level BPE), "bert" (WordPiece), "t5" (Unigram), ... */
+  readonly model: string;
+  /** How texts are split before: "llama-bpe", "qwen2", ... */
+  readonly pretokenizer?: string;
+  readonly vocabulary?: number;
+  readonly hasChatTemplate: boolean;
+}
+
+/** One piece of metadata: a value, or the first items of an array. */
+export interface GgufEntry {
+  readonly key: string;
+  readonly type: string;
+  readonly value?: GgufScalar;
+  readonly items?: readonly (GgufScalar | GgufArray)[];
+  /** Of the whole text in bytes, or of the whole array. */
+  readonly length?: number;
+}
+
+/** Elements of an array that are passed on. */
+const shownItems = 8;
+
+/** `verdicts` is asked with the architecture. */
+export async function inspectGgufFile(
+  path: string,
+  shown: string,
+  context: number | undefined,
+  verdicts: (architecture: string | undefined) => readonly BackendVerdict[],
+): Promise<GgufInspection> {
+  const file = await readGguf(path, shown);
+  const { metadata, tensors } = file;
+  const architecture = ggufText(metadata, "general.architecture");
+  const name = ggufText(metadata, "general.name");
+  const contextLength = ggufNumber(metadata, `${architecture}.context_length`);
+  const quantization = quantizationOf(file);
+  const tokenizer = tokenizerOf(file);
+  const parts = ggufNumber(metadata, "split.count") ?? 1;
+  return {
+    format: "gguf",
+    path: shown,
+    bytes: file.bytes,
+    version: file.version,
+    byteOrder: file.byteOrder,
+    alignment: file.alignment,
+    ...(architecture === undefined ? {} : { architecture }),
+    ...(name === undefined ? {} : { name }),
+    parameters: sumOf(tensors, ({ elements }) => elements),
+    types: countTypes(tensors),
+    ...(quantization === undefined ? {} : { quantization }),
+    ...(tokenizer === undefined ? {} : { tokenizer }),
+    ...(contextLength === undefined ? {} : { contextLength }),
+    ...estimateMemory(file, context),
+    ...(parts > 1 ? { split: { part: (ggufNumber(metadata, "split.no") ?? 0) + 1, of: parts } } : {}),
+    metadata: [...metadata].map(([key, value]) => ({ key, ...entryOf(value) })),
+    backends: verdicts(architecture),
+    tensors: tensors.map(({ name: tensor, type, shape, bytes }) => ({ name: tensor, type, shape, bytes })),
+  };
+}
+
+function quantizationOf({ metadata, tensors }: GgufFile): Quantization | undefined {
+  const parameters = sumOf(tensors, ({ elements }) => elements);
+  const [most] = countTypes(tensors).sort((a, b) => b.parameters - a.parameters);
+  if (most === undefined || parameters === 0) return undefined;
+  const stated = ggufNumber(metadata, "general.file_type");
+  const hasBitnet = tensors.some(({ type }) => type === "I2_S");
+  const bits = (sumOf(tensors, ({ bytes }) => bytes) * 8) / parameters;
+  return {
+    ...(stated === undefined ? {} : { stated: ggmlFileType(stated, hasBitnet) }),
+    majority: most.type,
+    bitsPerParameter: Math.round(bits * 100) / 100,
+  };
+}
+
+function tokenizerOf({ metadata }: GgufFile): GgufTokenizer | undefined {
+  const model = ggufText(metadata, "tokenizer.ggml.model");
+  if (model === undefined) return undefined;
+  const pretokenizer = ggufText(metadata, "tokenizer.ggml.pre");
+  const tokens = metadata.get("tokenizer.ggml.tokens");
+  return {
+    model,
+    ...(pretokenizer === undefined ? {} : { pretokenizer }),
+    ...(tokens?.type === "array" ? { vocabulary: tokens.length } : {}),
+    hasChatTemplate: metadata.has("tokenizer.chat_template"),
+  };
+}
+
+function entryOf(value: GgufValue): Omit<GgufEntry, "key"> {
+  if (value.type === "array") {
+    return { type: `array of ${value.of}`, items: value.items.slice(0, shownItems), length: value.length };
+  }
+  return { type: value.type, value: value.value, ...(value.type === "string" ? { length: value.bytes } : {}) };
+}

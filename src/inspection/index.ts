@@ -1,0 +1,96 @@
+/**
+ * Looks into model files without running them: what they hold, what they take and give, and which backends could run them. Files are
+ * parsed here, in bounded time and memory; no engine is loaded.
+ */
+import { basename } from "node:path";
+import type { Backend } from "../backend.ts";
+import { InferyardError } from "../errors.ts";
+import { type Manifest, readManifest } from "../models/index.ts";
+import { sizeOfFile, statOf } from "../models/model-folder.ts";
+import { resolveReference } from "../models/reference.ts";
+import { formatOf } from "../models/weights.ts";
+import { standardBackends } from "../presets/standard.ts";
+import { backendVerdicts } from "./backend-verdicts.ts";
+import { type GgufInspection, inspectGgufFile } from "./gguf-inspection.ts";
+import type { InspectOptions } from "./inspection.ts";
+import { inspectOnnxFile, type OnnxInspection } from "./onnx-inspection.ts";
+import { inspectSafetensorsFile, type SafetensorsInspection } from "./safetensors-inspection.ts";
+
+export type { GgufInspection } from "./gguf-inspection.ts";
+export type { BackendVerdict, InspectedTensor, InspectOptions, TypeCount } from "./inspection.ts";
+export type { OnnxInspection } from "./onnx-inspection.ts";
+export type { SafetensorsInspection } from "./safetensors-inspection.ts";
+
+/** `format` tells which. */
+export type Inspection = OnnxInspection | GgufInspection | SafetensorsInspection;
+
+/** What a reference names: one file, or the variants of a model. */
+export interface ModelInspection {
+  readonly reference: string;
+  readonly name: string;
+  /** Tasks the model serves, where a manifest says. */
+  readonly tasks?: readonly string[];
+  readonly files: readonly Inspection[];
+}
+
+/**
+ * Looks into one .onnx, .gguf or .safetensors file; `path` is absolute or relative to the working directory. Throws MODEL_NOT_FOUND where
+ * there is none, MODEL_INVALID for a damaged one, MODEL_UNSUPPORTED for one of another kind or with a header beyond any real one.
+ */
+export async function inspectFile(path: string, options: InspectOptions = {}): Promise<Inspection> {
+  const shown = options.shown ?? path;
+  const format = formatOf(path);
+  if (format === undefined) {
+    throw new InferyardError("MODEL_UNSUPPORTED", `the name of ${shown} ends in none of .onnx, .gguf, .safetensors`, {
+      remedy: "give a file with one of these endings, or the folder of a model",
+    });
+  }
+  if ((await statOf(path, shown)) === undefined) {
+    throw new InferyardError("MODEL_NOT_FOUND", `there is no file ${shown}`, { remedy: "check the path" });
+  }
+  const bytes = await sizeOfFile(path, shown, "give a file");
+  const backends: readonly Backend[] = options.backends ?? standardBackends();
+  if (format === "onnx") {
+    return await inspectOnnxFile(path, shown, bytes, (outline, externalFiles) =>
+      backendVerdicts(backends, { format, onnx: { outline, externalFiles } }),
+    );
+  }
+  const verdicts = (architecture: string | undefined): ReturnType<typeof backendVerdicts> =>
+    backendVerdicts(backends, { format, ...(architecture === undefined ? {} : { architecture }) });
+  if (format === "gguf") return await inspectGgufFile(path, shown, options.context, verdicts);
+  return await inspectSafetensorsFile(path, shown, options.architecture, verdicts);
+}
+
+/** Looks into what a model reference names: a file, or every file of weights of a model. Throws as `inspectFile` and `readManifest` do. */
+export async function inspectModel(reference: string, options: InspectOptions = {}): Promise<ModelInspection> {
+  const file = await singleFile(reference);
+  if (file !== undefined) {
+    const inspection = await inspectFile(file, { ...options, shown: reference });
+    return { reference, name: basename(file), files: [inspection] };
+  }
+  const manifest = await readManifest(reference);
+  const files: Inspection[] = [];
+  for (const { path, architecture } of uniquePaths(manifest)) {
+    const own = { shown: shownPath(manifest, path), ...(architecture === undefined ? {} : { architecture }) };
+    files.push(await inspectFile(path, { ...options, ...own }));
+  }
+  return { reference, name: manifest.name, tasks: manifest.tasks, files };
+}
+
+/** The path a reference names when it is one of a file of weights; a manifest would also read what lies around it. */
+async function singleFile(reference: string): Promise<string | undefined> {
+  if (formatOf(reference) === undefined || /^(https?|hf):/i.test(reference)) return undefined;
+  const { path, shown } = resolveReference(reference);
+  const status = await statOf(path, shown);
+  return status?.isFile() === true ? path : undefined;
+}
+
+/** Variants may share a file. */
+function uniquePaths({ variants }: Manifest): Manifest["variants"] {
+  return variants.filter(({ path }, index) => variants.findIndex((variant) => variant.path === path) === index);
+}
+
+/** A file of the model as the user would write it. */
+function shownPath({ directory, reference }: Manifest, path: string): string {
+  return path.startsWith(directory) ? `${reference.replace(/[/\\]$/, "")}${path.slice(directory.length)}` : path;
+}

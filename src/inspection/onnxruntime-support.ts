@@ -1,0 +1,112 @@
+/**
+ * Whether onnxruntime would take a graph, by the rule that was measured (onnxruntime-operators.ts):
+ *   no        an IR version or an operator set newer than it takes; an operator it does not know by name and the file does not define;
+ *             an input or output of a type that its JavaScript interface cannot hold
+ *   expected  every operator was seen to run, the standard operator set is 7 or newer, and all types of inputs, outputs and weights are
+ *             those that nearly every kernel takes
+ *   unknown   anything else: kernels are chosen by data type and by version, which only loading tells
+ * Of the 1,289 models of ONNX's own test suite, the test beside this file says how often the rule is right.
+ */
+import type { OnnxOutline } from "../models/onnx-outline.ts";
+import { onnxTypeName } from "../models/onnx-types.ts";
+import type { BackendVerdict } from "./inspection.ts";
+import { measuredVersion, newestIrVersion, newestOpsets, operatorTables } from "./onnxruntime-operators.ts";
+
+type Verdict = Omit<BackendVerdict, "backend">;
+
+/** Documented: https://onnxruntime.ai/docs/reference/compatibility.html; older ones were seen to fail for lack of kernels. */
+const oldestOpset = 7;
+
+/** Types that inputs and outputs cannot have in JavaScript; measured. */
+const unreachable = /bfloat16|float8|complex/;
+/** Types that kernels without a special purpose take. */
+const common: ReadonlySet<string> = new Set([
+  "float32",
+  "float16",
+  "float64",
+  "int32",
+  "int64",
+  "bool",
+  "uint8",
+  "int8",
+  "string",
+]);
+
+export function onnxruntimeVerdict(outline: OnnxOutline): Verdict {
+  const reason = `each of its operators was seen to run in onnxruntime ${measuredVersion}`;
+  return refusal(outline) ?? doubt(outline) ?? { verdict: "expected", reason };
+}
+
+/** What stops it for certain. */
+function refusal(outline: OnnxOutline): Verdict | undefined {
+  const library = `onnxruntime ${measuredVersion}`;
+  if (outline.irVersion > newestIrVersion) {
+    return { verdict: "no", reason: `IR version ${outline.irVersion}, and ${library} takes ${newestIrVersion} at most` };
+  }
+  for (const [domain, version] of outline.opsets) {
+    const newest = newestOpsets.get(domain);
+    if (newest === undefined || version <= newest) continue;
+    return { verdict: "no", reason: `operator set ${domain} ${version}, and ${library} takes ${newest} at most` };
+  }
+  const strangers = operatorsWhere(outline, (domain, name) => {
+    const table = operatorTables.get(domain);
+    return table === undefined || !(table.runs.has(name) || table.registered.has(name));
+  });
+  if (strangers.length > 0)
+    return { verdict: "no", reason: `${library} does not know ${listed(strangers)}`, operators: strangers };
+  const value = [...outline.graph.inputs, ...outline.graph.outputs].find(({ type }) => unreachable.test(type));
+  if (value === undefined) return undefined;
+  return {
+    verdict: "no",
+    reason: `"${value.name.slice(0, 60)}" is ${value.type}, which ${library} cannot exchange with JavaScript`,
+  };
+}
+
+/** What leaves it open. */
+function doubt(outline: OnnxOutline): Verdict | undefined {
+  const unseen = operatorsWhere(outline, (domain, name) => operatorTables.get(domain)?.runs.has(name) !== true);
+  if (unseen.length > 0) {
+    const reason = `not known without loading: onnxruntime ${measuredVersion} knows ${listed(unseen)}, and was not seen to run it`;
+    return { verdict: "unknown", reason, operators: unseen };
+  }
+  const standard = outline.opsets.get("ai.onnx") ?? oldestOpset;
+  if (standard < oldestOpset) {
+    return {
+      verdict: "unknown",
+      reason: `not known without loading: operator set ai.onnx ${standard} is older than ${oldestOpset}`,
+    };
+  }
+  const rare = typesOf(outline).find((type) => !type.split(/[(), ]+/).every((part) => part === "" || isCommon(part)));
+  if (rare === undefined) return undefined;
+  return {
+    verdict: "unknown",
+    reason: `not known without loading: it computes in ${rare}, for which only some operators have code`,
+  };
+}
+
+function isCommon(part: string): boolean {
+  return common.has(part) || part === "sequence" || part === "map" || part === "optional" || part === "unknown";
+}
+
+function typesOf({ graph }: OnnxOutline): string[] {
+  const values = [...graph.inputs, ...graph.outputs].map(({ type }) => type);
+  const tensors = [...graph.weights, ...graph.constants].map(({ type }) => onnxTypeName(type));
+  return [...new Set([...values, ...graph.innerTypes, ...tensors])];
+}
+
+/** Operators of the graph and of the functions it defines for which `test` holds, but for those functions themselves; each once. */
+function operatorsWhere(outline: OnnxOutline, test: (domain: string, name: string) => boolean): string[] {
+  const own = new Set(outline.functions.map(({ domain, name }) => `${domain}:${name}`));
+  const used = [...outline.graph.operators, ...outline.functions.flatMap(({ operators }) => operators)];
+  const keys = used.flatMap(({ domain, name }) => {
+    const key = `${domain}:${name}`;
+    return !own.has(key) && test(domain, name) ? [key] : [];
+  });
+  return [...new Set(keys)];
+}
+
+function listed(operators: readonly string[]): string {
+  const shown = operators.slice(0, 3).map((operator) => operator.slice(0, 80));
+  const rest = operators.length - shown.length;
+  return `${shown.join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
+}

@@ -1,0 +1,153 @@
+/** Packs the folder of a model into one file, as Kapsl's packages are. */
+import { createHash, randomUUID } from "node:crypto";
+import { open, rename, rm, stat } from "node:fs/promises";
+import { dirname, relative, resolve } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { createGzip } from "node:zlib";
+import { InferyardError, abortError, messageOf } from "../../errors.ts";
+import { readManifest } from "../index.ts";
+import { type Folder, liesOutside, readJsonObject, shownIn, statOf } from "../model-folder.ts";
+import { resolveReference } from "../reference.ts";
+import { syncFolder } from "../sync-folder.ts";
+import { type ArchiveFile, archiveOf } from "./archive-writer.ts";
+import { isKapsls, metadataName } from "./metadata-json.ts";
+import { metadataOf } from "./metadata-of.ts";
+import { packageFiles } from "./package-files.ts";
+import { packageExtension } from "./package-name.ts";
+
+export interface PackOptions {
+  /** The package to write. Default: NAME.aimod in the current folder. */
+  readonly output?: string;
+  /** The model's name in the package. Default: the model's own. */
+  readonly name?: string;
+  /** Replace the package if it is there. Default: false, which is OUTPUT_FAILED before any work. */
+  readonly replace?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+export interface PackReport {
+  readonly name: string;
+  /** As it was asked for. */
+  readonly output: string;
+  readonly files: number;
+  /** Bytes of the files. */
+  readonly contentBytes: number;
+  /** Bytes of the package. */
+  readonly bytes: number;
+  /** Hexadecimal digest of the package. */
+  readonly sha256: string;
+}
+
+/**
+ * Writes the package beside its place and moves it there when it is whole. The same files give the same bytes on the same version of
+ * Node.js. Throws what reading the model throws, INPUT_INVALID for a folder that cannot be packed, OUTPUT_FAILED for the disk.
+ */
+export async function pack(reference: string, options: PackOptions = {}): Promise<PackReport> {
+  const { replace = false, signal } = options;
+  const folder = await folderOf(reference);
+  const manifest = await readManifest(reference);
+  const name = options.name ?? manifest.name;
+  const output = options.output ?? `${fileNameOf(name)}${packageExtension}`;
+  await checkOutput(output, folder, replace);
+  const own = await readJsonObject(folder, metadataName);
+  if (own !== undefined && !isKapsls(own)) throw otherMetadata(folder);
+  const metadata = own === undefined ? metadataOf(manifest, name) : { ...own, project_name: options.name ?? own["project_name"] };
+  const content = Buffer.from(`${JSON.stringify(metadata, null, 2)}\n`);
+  // Readers want it first.
+  const files: ArchiveFile[] = [{ name: metadataName, size: content.length, content }, ...(await packageFiles(folder))];
+  const written = await write(output, files, signal);
+  return { name: String(metadata.project_name), output, ...written };
+}
+
+async function folderOf(reference: string): Promise<Folder> {
+  const folder = resolveReference(reference);
+  const status = await statOf(folder.path, folder.shown);
+  // What is not there is told by the reader of models.
+  if (status === undefined || status.isDirectory()) return folder;
+  throw new InferyardError("INPUT_INVALID", `${reference} is a file, and a package is made of a folder`, {
+    remedy: "give the folder of the model",
+  });
+}
+
+/** "owner/name" has a character no file can have. */
+function fileNameOf(name: string): string {
+  return name.replaceAll(/[/\\:]/g, "-");
+}
+
+async function checkOutput(output: string, folder: Folder, replace: boolean): Promise<void> {
+  if (!liesOutside(relative(folder.path, resolve(output)) || ".")) {
+    throw new InferyardError("INPUT_INVALID", `${output} would lie in the folder that is packed`, {
+      remedy: "choose another place with --out",
+    });
+  }
+  if (replace || (await stat(output).catch(() => undefined)) === undefined) return;
+  throw new InferyardError("OUTPUT_FAILED", `${output} is already there`, {
+    remedy: "choose another file with --out, or give --replace",
+  });
+}
+
+function otherMetadata(folder: Folder): InferyardError {
+  return new InferyardError("INPUT_INVALID", `${shownIn(folder, metadataName)} has the name a package keeps its manifest under`, {
+    remedy: "rename this file, or move it out of the folder",
+  });
+}
+
+async function write(
+  output: string,
+  files: readonly ArchiveFile[],
+  signal: AbortSignal | undefined,
+): Promise<Pick<PackReport, "files" | "contentBytes" | "bytes" | "sha256">> {
+  const target = resolve(output);
+  const staging = `${target}.${process.pid}.${randomUUID()}.tmp`;
+  try {
+    const written = await writeArchive(staging, files, signal);
+    await rename(staging, target);
+    await syncFolder(dirname(target));
+    const contentBytes = files.reduce((sum, { size }) => sum + size, 0);
+    return { files: files.length, contentBytes, ...written };
+  } catch (error) {
+    // The first failure is the one to tell.
+    await rm(staging, { force: true }).catch(() => undefined);
+    if (signal?.aborted === true) throw abortError(signal);
+    if (error instanceof InferyardError) throw error;
+    throw new InferyardError("OUTPUT_FAILED", `${output} cannot be written: ${messageOf(error)}`, {
+      remedy: "make room and check the permissions, or choose another place with --out",
+      cause: error,
+    });
+  }
+}
+
+/** The file is closed when it returns or throws, and on the disk when it returns. */
+async function writeArchive(
+  path: string,
+  files: readonly ArchiveFile[],
+  signal: AbortSignal | undefined,
+): Promise<Pick<PackReport, "bytes" | "sha256">> {
+  const hash = createHash("sha256");
+  let bytes = 0;
+  const handle = await open(path, "wx");
+  const gzip = createGzip({ chunkSize: 256 * 1024 });
+  // What fails here fails the reading below too, which tells it.
+  const fed = Promise.allSettled([pipeline(archiveOf(files), gzip, signal === undefined ? {} : { signal })]);
+  try {
+    for await (const chunk of gzip as AsyncIterable<Buffer>) {
+      const piece = bytes === 0 ? withoutSystem(chunk) : chunk;
+      bytes += piece.length;
+      hash.update(piece);
+      await handle.appendFile(piece);
+    }
+    await handle.sync();
+  } finally {
+    gzip.destroy();
+    await fed;
+    await handle.close();
+  }
+  return { bytes, sha256: hash.digest("hex") };
+}
+
+/** Byte 9 of a gzip file names the system it was made on (RFC 1952, OS); 255 is "unknown". */
+function withoutSystem(start: Buffer): Buffer {
+  const piece = Buffer.from(start);
+  piece[9] = 255;
+  return piece;
+}

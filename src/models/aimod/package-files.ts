@@ -1,0 +1,53 @@
+/** Which files of a model's folder go into its package. */
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { InferyardError } from "../../errors.ts";
+import { type Folder, shownIn, unreadable } from "../model-folder.ts";
+import type { ArchiveFile } from "./archive-writer.ts";
+import { checkEntryName, entryKey } from "./entry-name.ts";
+import { metadataName } from "./metadata-json.ts";
+
+/**
+ * Every file but hidden ones (".git", ".cache") and metadata.json, which a package makes anew; by name. Links to files are followed, as the cache of huggingface_hub needs it. INPUT_INVALID
+ * for what a package cannot hold, with every problem.
+ */
+export async function packageFiles(folder: Folder): Promise<ArchiveFile[]> {
+  const problems: string[] = [];
+  const files = (await filesIn(folder, "", problems)).filter(({ name }) => name !== metadataName);
+  files.sort((a, b) => (a.name < b.name ? -1 : 1));
+  const names = new Map([[entryKey(metadataName), metadataName]]);
+  for (const { name } of files) {
+    const { refusal } = checkEntryName(name);
+    if (refusal !== undefined) problems.push(`${name} ${refusal}`);
+    const twin = names.get(entryKey(name));
+    if (twin !== undefined) problems.push(`${twin} and ${name} are one file where capitals do not count`);
+    names.set(entryKey(name), name);
+  }
+  if (problems.length === 0) return files;
+  throw new InferyardError("INPUT_INVALID", `${folder.shown} cannot be packed: ${problems.join("; ")}`, {
+    remedy: "rename these files, or move them out of the folder",
+    data: { problems },
+  });
+}
+
+async function filesIn(folder: Folder, subfolder: string, problems: string[]): Promise<ArchiveFile[]> {
+  const shown = shownIn(folder, subfolder);
+  const entries = await readdir(join(folder.path, subfolder), { withFileTypes: true }).catch((error: unknown) => {
+    throw unreadable(shown, error);
+  });
+  const files: ArchiveFile[] = [];
+  for (const entry of entries.filter(({ name }) => !name.startsWith("."))) {
+    const name = subfolder === "" ? entry.name : `${subfolder}/${entry.name}`;
+    const path = join(folder.path, name);
+    if (entry.isDirectory()) {
+      files.push(...(await filesIn(folder, name, problems)));
+      continue;
+    }
+    const status = await stat(path).catch((error: unknown) => {
+      throw unreadable(shownIn(folder, name), error);
+    });
+    if (status.isFile()) files.push({ name, size: status.size, content: path });
+    else problems.push(`${name} is ${status.isDirectory() ? "a link to a folder" : "neither a file nor a folder"}`);
+  }
+  return files;
+}

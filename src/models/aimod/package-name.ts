@@ -1,0 +1,9 @@
+/** What a package is called. */
+import { extname } from "node:path";
+
+/** Kapsl's packages of models: a gzip-compressed tar archive with metadata.json in it. */
+export const packageExtension = ".aimod";
+
+export function isPackage(path: string): boolean {
+  return extname(path).toLowerCase() === packageExtension;
+}

@@ -1,0 +1,209 @@
+/** Unpacks a package into an empty folder, trusting nothing in it. */
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { type FileHandle, mkdir, open } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { createGunzip } from "node:zlib";
+import { InferyardError, messageOf } from "../../errors.ts";
+import { type Folder, modelInvalid, unreadable } from "../model-folder.ts";
+import { type ArchiveEntry, ArchiveProblem, readEntries } from "./archive-entries.ts";
+import type { ArchiveLimits } from "./archive-limits.ts";
+import { checkEntryName, entryKey } from "./entry-name.ts";
+import { metadataName } from "./metadata-json.ts";
+
+/** What was unpacked. */
+export interface Unpacked {
+  /** Hexadecimal digest of the package as it was read. */
+  readonly sha256: string;
+  readonly files: number;
+  /** Bytes of the files. */
+  readonly bytes: number;
+}
+
+/**
+ * Throws MODEL_INVALID for a package that is no gzip-compressed tar archive, is cut off or damaged, names something else than files and
+ * folders inside the folder, names one twice, or goes over a limit; OUTPUT_FAILED when the disk refuses. What it wrote until then stays:
+ * the folder is the caller's. Every file is on the disk when it returns.
+ */
+export async function unpack(file: Folder, target: string, limits: ArchiveLimits): Promise<Unpacked> {
+  await refuseOthers(file);
+  const hash = createHash("sha256");
+  let compressed = 0;
+  const count = async function* (source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const chunk of source) {
+      hash.update(chunk);
+      compressed += chunk.length;
+      yield chunk;
+    }
+  };
+  const contents = new Contents(target, limits);
+  const gunzip = createGunzip({ chunkSize });
+  // What fails here fails the reading below too, which tells it.
+  const fed = Promise.allSettled([pipeline(createReadStream(file.path, { highWaterMark }), count, gunzip)]);
+  try {
+    await readEntries(
+      guard(gunzip, limits, () => compressed),
+      (entry) => contents.add(entry),
+    );
+  } catch (error) {
+    throw asModelError(file, error);
+  } finally {
+    gunzip.destroy();
+    await fed;
+  }
+  return { sha256: hash.digest("hex"), files: contents.files, bytes: contents.bytes };
+}
+
+/** Bytes read, and decompressed, at a time. */
+const highWaterMark = 1024 ** 2;
+const chunkSize = 256 * 1024;
+
+async function refuseOthers({ path, shown }: Folder): Promise<void> {
+  const start = Buffer.alloc(2);
+  try {
+    const handle = await open(path);
+    try {
+      await handle.read(start, 0, start.length, 0);
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    throw unreadable(shown, error);
+  }
+  if (start.equals(gzipMagic)) return;
+  throw modelInvalid(`${shown} is not a package: it is not compressed by gzip`, "download it again, or pack the model again");
+}
+
+const gzipMagic = Buffer.from([0x1f, 0x8b]);
+const zstandardMagic = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
+
+/** A block of a tar archive, and what its parser needs to see what it has before it. */
+const blockBytes = 512;
+
+/** Stops at the limits. The first block goes on in one piece and uncompressed: the parser would decompress a second layer by itself, out of these limits' sight. */
+async function* guard(source: AsyncIterable<Buffer>, limits: ArchiveLimits, compressed: () => number): AsyncGenerator<Buffer> {
+  let total = 0;
+  let first: Buffer | undefined = Buffer.alloc(0);
+  for await (const chunk of source) {
+    total += chunk.length;
+    if (total > limits.totalBytes) throw new ArchiveProblem(`is larger than ${limits.totalBytes} bytes once it is decompressed`);
+    if (total > limits.ratioFrom && total > limits.ratio * compressed())
+      throw new ArchiveProblem(`grows more than ${limits.ratio} times when it is decompressed, as no model does`);
+    if (first === undefined) {
+      yield chunk;
+      continue;
+    }
+    first = Buffer.concat([first, chunk]);
+    if (first.length < blockBytes) continue;
+    refuseSecondLayer(first);
+    yield first;
+    first = undefined;
+  }
+  if (first === undefined) return;
+  refuseSecondLayer(first);
+  throw new ArchiveProblem("holds no archive");
+}
+
+function refuseSecondLayer(start: Buffer): void {
+  if ([gzipMagic, zstandardMagic].some((magic) => start.subarray(0, magic.length).equals(magic)))
+    throw new ArchiveProblem("is compressed twice");
+}
+
+/** The folder being filled. */
+class Contents {
+  readonly #target: string;
+  readonly #limits: ArchiveLimits;
+  /** By key: what is there under that name. */
+  readonly #known = new Map<string, "file" | "folder">();
+  #entries = 0;
+  files = 0;
+  bytes = 0;
+
+  constructor(target: string, limits: ArchiveLimits) {
+    this.#target = target;
+    this.#limits = limits;
+  }
+
+  async add(entry: ArchiveEntry): Promise<void> {
+    this.#entries += 1;
+    if (this.#entries > this.#limits.entries) throw new ArchiveProblem(`holds more than ${this.#limits.entries} files`);
+    const { path, refusal } = checkEntryName(entry.name);
+    if (refusal !== undefined) throw problemOf(entry, refusal);
+    if (entry.type !== "file" && entry.type !== "folder")
+      throw problemOf(entry, `is neither a file nor a folder (${entry.type})`);
+    if (path === "" && entry.type === "file") throw problemOf(entry, "has no name");
+    this.#claim(entry, path);
+    const destination = join(this.#target, path);
+    if (entry.type === "folder") {
+      await disk(destination, () => mkdir(destination, { recursive: true }));
+      for await (const _ of entry.content); // it is empty, and the archive goes on after its end
+      return;
+    }
+    this.#checkSize(entry, path);
+    await disk(destination, () => mkdir(dirname(destination), { recursive: true }));
+    await writeEntry(destination, entry);
+    this.files += 1;
+    this.bytes += entry.size;
+  }
+
+  /** Refuses a name that is there already, and a file that would be a folder to another. */
+  #claim(entry: ArchiveEntry, path: string): void {
+    const parts = path === "" ? [] : path.split("/");
+    for (let depth = 1; depth <= parts.length; depth += 1) {
+      const key = entryKey(parts.slice(0, depth).join("/"));
+      const type = depth === parts.length && entry.type === "file" ? "file" : "folder";
+      const known = this.#known.get(key);
+      if (known === "file" || (known !== undefined && type === "file"))
+        throw problemOf(entry, "has the name of another entry, or one that differs in capitals or accents alone");
+      this.#known.set(key, type);
+    }
+  }
+
+  #checkSize(entry: ArchiveEntry, path: string): void {
+    const { fileBytes, metadataBytes } = this.#limits;
+    const limit = path === metadataName ? metadataBytes : fileBytes;
+    if (entry.size > limit) throw problemOf(entry, `has ${entry.size} bytes, and ${limit} are allowed`);
+  }
+}
+
+function problemOf({ name }: ArchiveEntry, refusal: string): ArchiveProblem {
+  return new ArchiveProblem(`is refused: the entry ${JSON.stringify(name)} ${refusal}`);
+}
+
+async function writeEntry(destination: string, { content }: ArchiveEntry): Promise<void> {
+  // "wx": never through something that is there.
+  const handle = await disk(destination, () => open(destination, "wx", 0o644));
+  try {
+    for await (const chunk of content) await disk(destination, () => writeWhole(handle, chunk));
+    await disk(destination, () => handle.sync());
+  } finally {
+    await handle.close();
+  }
+}
+
+async function writeWhole(handle: FileHandle, chunk: Uint8Array): Promise<void> {
+  for (let written = 0; written < chunk.length;) written += (await handle.write(chunk, written)).bytesWritten;
+}
+
+/** What the disk refuses is no fault of the package. */
+export async function disk<Result>(path: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    throw new InferyardError("OUTPUT_FAILED", `${path} cannot be written: ${messageOf(error)}`, {
+      remedy: "make room and check the permissions, or set INFERYARD_HOME to a folder elsewhere",
+      cause: error,
+    });
+  }
+}
+
+function asModelError({ shown }: Folder, error: unknown): InferyardError {
+  if (error instanceof InferyardError) return error;
+  const remedy = "download it again, or pack the model again";
+  if (error instanceof ArchiveProblem) return modelInvalid(`the package ${shown} ${error.message}`, remedy, error);
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === "Z_BUF_ERROR") return modelInvalid(`the package ${shown} is cut off: ${messageOf(error)}`, remedy, error);
+  if (code?.startsWith("Z_") === true) return modelInvalid(`the package ${shown} is damaged: ${messageOf(error)}`, remedy, error);
+  return unreadable(shown, error);
+}
