@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
@@ -73,6 +73,29 @@ describe("loading", () => {
     expect(handles.map(({ target }) => target)).toEqual(["onnx:cpu", "wasm:cpu", "onnx:cpu", "wasm:cpu"]);
     expect(backends.map(loads)).toEqual([2, 1]);
     expect((await runtime.loaded()).map(({ selected }) => selected?.target)).toEqual(["onnx:cpu", "wasm:cpu", "onnx:cpu"]);
+    await runtime.dispose();
+  });
+
+  it("a model is loaded as its author wants, unless the user says otherwise", async () => {
+    const own = join(folder, "with-settings");
+    await mkdir(own);
+    await writeFile(join(own, "model.onnx"), Buffer.from(tinyGraph, "base64"));
+    const hardware_requirements = { graph_optimization_level: "basic" };
+    const kapsl = { project_name: "x", framework: "onnx", version: "1", created_at: "", model_file: "model.onnx" };
+    await writeFile(join(own, "metadata.json"), JSON.stringify({ ...kapsl, hardware_requirements }));
+    const seen: unknown[] = [];
+    const backend = scriptedBackend("onnx");
+    const spied: ScriptedBackend = {
+      ...backend,
+      load: (files, device, options) => {
+        seen.push(options.graphOptimization);
+        return backend.load(files, device, options);
+      },
+    };
+    const { runtime } = start([spied]);
+    await runtime.load(own);
+    await runtime.load(own, { graphOptimization: "all" });
+    expect(seen).toEqual(["basic", "all"]);
     await runtime.dispose();
   });
 

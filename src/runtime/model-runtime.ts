@@ -5,7 +5,7 @@ import { InferyardError } from "../errors.ts";
 import type { Host, HostName } from "../hosts/host.ts";
 import { inlineHost } from "../hosts/inline.ts";
 import { workerHost } from "../hosts/worker.ts";
-import { type DigestMemo, createDigestMemo, digestOf, placeOf, readManifest } from "../models/index.ts";
+import { type DigestMemo, type Manifest, createDigestMemo, digestOf, placeOf, readManifest } from "../models/index.ts";
 import { Circuits } from "./circuits.ts";
 import { copiesFor } from "./copies.ts";
 import { type Decision, makeDecision } from "./decision.ts";
@@ -101,7 +101,7 @@ export class ModelRuntime {
     const manifest = await readManifest(reference);
     const wish = this.#wishFor(reference, options);
     const facts = await this.#facts.read(this.#circuits);
-    const candidates = explainCandidates(select(facts, manifest, wish, this.#requestFor(options)));
+    const candidates = explainCandidates(select(facts, manifest, wish, this.#requestFor(options, manifest)));
     return makeDecision({ manifest, wish, candidates, selected: null });
   }
 
@@ -170,7 +170,7 @@ export class ModelRuntime {
 
   async #loadOnce(reference: string, options: ModelOptions, signal?: AbortSignal): Promise<Loaded> {
     const manifest = await readManifest(reference);
-    const request = this.#requestFor(options);
+    const request = this.#requestFor(options, manifest);
     refuseUnknownVariant(manifest.variants, request.variant, reference);
     const facts = await this.#facts.read(this.#circuits);
     const loaded = await loadFirst(await this.#context(), facts, manifest, this.#wishFor(reference, options), request, signal);
@@ -196,8 +196,9 @@ export class ModelRuntime {
     return mergeWishes(this.#settings, ...named.map(([, wish]) => wish), options);
   }
 
-  #requestFor(options: ModelOptions): { readonly variant?: string; readonly settings: LoadSettings } {
-    const settings = mergeLoadSettings(this.#settings, options);
+  /** The load's own settings win over the runtime's, and those over what the model's author wants. */
+  #requestFor(options: ModelOptions, manifest: Manifest): { readonly variant?: string; readonly settings: LoadSettings } {
+    const settings = mergeLoadSettings(manifest.settings ?? {}, this.#settings, options);
     return { ...(options.variant === undefined ? {} : { variant: options.variant }), settings };
   }
 }

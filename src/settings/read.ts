@@ -61,7 +61,7 @@ async function fileLayer(named: string | undefined, directory: string): Promise<
 }
 
 /** Variables with our prefix that are not settings. */
-const otherVariables: ReadonlySet<string> = new Set(["INFERYARD_CONFIG"]);
+const otherVariables: ReadonlySet<string> = new Set(["INFERYARD_CONFIG", "INFERYARD_HOME"]);
 
 async function environmentSettings(environment: SettingsSources["environment"]): Promise<Settings> {
   const ours = Object.entries(environment).filter(

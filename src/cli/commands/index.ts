@@ -10,6 +10,7 @@ import { addDoctor } from "./doctor.ts";
 import { addEmbed } from "./embed.ts";
 import { addExplain } from "./explain.ts";
 import { addInspect } from "./inspect.ts";
+import { addPack } from "./pack.ts";
 import { addVerify } from "./verify.ts";
 import { addVersion } from "./version.ts";
 
@@ -22,6 +23,7 @@ export const commands: readonly ((program: Command, terminal: Terminal) => void)
   addVerify,
   addBench,
   addDistill,
+  addPack,
   addConfig,
   addVersion,
   addCompletions,
