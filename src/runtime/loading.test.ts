@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { LoadSettings } from "../backend.ts";
 import { InferyardError } from "../errors.ts";
 import { inlineHost } from "../hosts/inline.ts";
 import type { Manifest, Variant } from "../models/manifest.ts";
@@ -39,6 +40,7 @@ interface Scene {
   readonly checkAnswers?: AnswerCheck;
   readonly signal?: AbortSignal;
   readonly manifest?: Manifest;
+  readonly settings?: LoadSettings;
 }
 
 async function load(backends: readonly ScriptedBackend[], scene: Scene = {}): Promise<Loaded> {
@@ -50,7 +52,14 @@ async function load(backends: readonly ScriptedBackend[], scene: Scene = {}): Pr
     digestOf: async () => "abc",
   };
   const wish = mergeWishes(scene.wish ?? {});
-  return loadFirst(context, await facts(backends), scene.manifest ?? manifest, wish, { settings: {} }, scene.signal);
+  return loadFirst(
+    context,
+    await facts(backends),
+    scene.manifest ?? manifest,
+    wish,
+    { settings: scene.settings ?? {} },
+    scene.signal,
+  );
 }
 
 async function facts(backends: readonly ScriptedBackend[]): Promise<SelectionFacts> {
@@ -130,13 +139,24 @@ describe("the load loop", () => {
     expect(error.message).toContain("its sha256 is abc, not def");
   });
 
+  it("copies have the settings of the model they copy, but for those that are changed", async () => {
+    const seen: unknown[] = [];
+    const backend = scriptedBackend("onnx", { onLoad: (_model, _device, options) => void seen.push(options) });
+    const loaded = await load([backend], { settings: { threads: 2, graphOptimization: "basic" } });
+    await loaded.copy({ threads: 1 });
+    expect(seen).toEqual([
+      { threads: 2, graphOptimization: "basic" },
+      { threads: 1, graphOptimization: "basic" },
+    ]);
+  });
+
   it("holds the digest the manifest states, and passes clamped threads to backends that have threads", async () => {
     const seen: unknown[] = [];
     const backend = scriptedBackend("onnx", { onLoad: (_model, _device, options) => void seen.push(options.threads) });
     const stated = { ...manifest, variants: [{ ...variant, sha256: "ABC" }] };
     const loaded = await load([backend], { manifest: stated });
     expect(loaded.decision.model.digest).toBe("sha256:abc");
-    await loaded.copy({ threads: 99 });
+    await loaded.copy({ threads: 99 }); // clamped
     expect(seen).toEqual([2, 2]);
     const without = scriptedBackend("onnx", {
       capabilities: { options: [] },

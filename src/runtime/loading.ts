@@ -137,6 +137,7 @@ async function attempt(
   const copy = (wanted: LoadSettings, copySignal?: AbortSignal): Promise<LoadedModel> => {
     const threads = capabilities.options.includes("threads") ? { threads: context.threads(wanted.threads) } : {};
     return host.load(backend, variant, target.device, {
+      ...settings,
       ...wanted,
       ...threads,
       ...(copySignal === undefined ? {} : { signal: copySignal }),
