@@ -22,14 +22,18 @@ const kind = (httpStatus: number, exitCode: 1 | 2, flags: { retryable?: boolean;
 
 export type ErrorCode =
   | "ABORTED"
+  | "ACCESS_DENIED"
   | "BACKEND_UNAVAILABLE"
   | "CONFIG_INVALID"
   | "CONTRACT_VIOLATION"
+  | "DISK_FULL"
   | "DISPOSED"
+  | "DOWNLOAD_FAILED"
   | "HOST_DIED"
   | "INPUT_INVALID"
   | "INPUT_TOO_LONG"
   | "LOAD_FAILED"
+  | "MEMORY_BUDGET"
   | "MODEL_INVALID"
   | "MODEL_NOT_FOUND"
   | "MODEL_UNSUPPORTED"
@@ -44,14 +48,18 @@ export type ErrorCode =
 /** Every code Inferyard raises. */
 export const errorKinds: Readonly<Record<ErrorCode, ErrorKind>> = {
   ABORTED: kind(499, 1),
+  ACCESS_DENIED: kind(403, 1),
   BACKEND_UNAVAILABLE: kind(503, 1, { tryNext: true }),
   CONFIG_INVALID: kind(500, 2),
   CONTRACT_VIOLATION: kind(500, 1),
+  DISK_FULL: kind(507, 1),
   DISPOSED: kind(409, 1),
+  DOWNLOAD_FAILED: kind(502, 1, { retryable: true }),
   HOST_DIED: kind(503, 1, { retryable: true, tryNext: true }),
   INPUT_INVALID: kind(400, 2),
   INPUT_TOO_LONG: kind(413, 1),
   LOAD_FAILED: kind(500, 1, { tryNext: true }),
+  MEMORY_BUDGET: kind(503, 1, { retryable: true }),
   MODEL_INVALID: kind(422, 1, { tryNext: true }),
   MODEL_NOT_FOUND: kind(404, 1),
   MODEL_UNSUPPORTED: kind(422, 1, { tryNext: true }),
