@@ -176,8 +176,11 @@ export interface TensorModel {
   readonly inputs: readonly TensorInfo[];
   readonly outputs: readonly TensorInfo[];
   readonly library: Library;
-  /** Memory the model holds: "allocated" is what the engine allocated, "weights" the size of the weights where an engine does not tell. */
-  readonly memory: { readonly bytes: number; readonly measure: "allocated" | "weights" };
+  /**
+   * Memory the model holds now: "allocated" is what the engine allocated, "weights" the size of the weights where an engine does not tell,
+   * "resident" what the process that holds the model and nothing else takes in all.
+   */
+  readonly memory: { readonly bytes: number; readonly measure: "allocated" | "weights" | "resident" };
 
   /**
    * Runs once. Refuses wrong inputs with INPUT_INVALID (see `checkInputs`), and after disposal throws DISPOSED. Calls may overlap;

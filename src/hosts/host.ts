@@ -1,10 +1,10 @@
 /** Where a loaded model lives. Every host gives the same thing: a model that runs, and a way to be rid of it. */
 import type { Backend, Device, LoadOptions, LoadedModel, ModelFiles } from "../backend.ts";
 
-/** "inline": on the calling thread. "worker": on a thread of its own. */
-export type HostName = "inline" | "worker";
+/** "inline": on the calling thread. "worker": on a thread of its own. "process": in a child process of its own. */
+export type HostName = "inline" | "worker" | "process";
 
-export const hostNames: readonly HostName[] = ["inline", "worker"];
+export const hostNames: readonly HostName[] = ["inline", "worker", "process"];
 
 export interface Host {
   readonly name: HostName;

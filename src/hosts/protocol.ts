@@ -1,4 +1,4 @@
-/** What the main thread and a worker say to each other. One call is under way at a time; each answer carries its call's number. */
+/** What a host and its peer (a worker, a process) say to each other. One call is under way at a time; each answer carries its call's number. */
 import type { BackendEntry, Device, Library, LoadSettings, LoadedModel, ModelFiles } from "../backend.ts";
 import type { SerializedError } from "../errors.ts";
 import type { TensorInfo, TensorMap } from "../tensor.ts";
@@ -25,11 +25,13 @@ export interface Results {
   readonly dispose: null;
 }
 
-export type AnswerMessage =
-  | { readonly number: number; readonly ok: true; readonly result: Results[keyof Results] }
-  | { readonly number: number; readonly ok: false; readonly error: SerializedError };
+export type AnswerMessage = {
+  readonly number: number;
+  /** What the peer holds now, where it knows. */
+  readonly memory?: LoadedModel["memory"];
+} & ({ readonly ok: true; readonly result: Results[keyof Results] } | { readonly ok: false; readonly error: SerializedError });
 
-/** What the main thread must know of a model that lives elsewhere. */
+/** What must be known here of a model that lives over there. */
 export interface ModelDescription {
   readonly inputs: readonly TensorInfo[];
   readonly outputs: readonly TensorInfo[];

@@ -46,7 +46,7 @@ interface Scene {
 async function load(backends: readonly ScriptedBackend[], scene: Scene = {}): Promise<Loaded> {
   const context: LoadingContext = {
     backends,
-    hosts: { inline: inlineHost(), worker: inlineHost() },
+    hosts: { inline: inlineHost(), worker: inlineHost(), process: inlineHost() },
     threads: (wanted) => Math.min(wanted ?? 2, 2),
     checkAnswers: scene.checkAnswers ?? (async () => undefined),
     digestOf: async () => "abc",
@@ -292,7 +292,11 @@ describe("hosts", () => {
     const backend = entry ? { ...base, entry: { module: import.meta.url, export: "x" } } : base;
     const context: LoadingContext = {
       backends: [backend],
-      hosts: { inline: inlineHost(), worker: { ...inlineHost(), name: "worker" } },
+      hosts: {
+        inline: inlineHost(),
+        worker: { ...inlineHost(), name: "worker" },
+        process: { ...inlineHost(), name: "process" },
+      },
       ...(host === undefined ? {} : { host }),
       threads: () => 1,
       checkAnswers: async () => undefined,
@@ -307,6 +311,7 @@ describe("hosts", () => {
     ["one without an entry runs inline", undefined, true, false, "inline"],
     ["the user's choice holds: inline", "inline", true, true, "inline"],
     ["the user's choice holds: worker", "worker", false, true, "worker"],
+    ["the user's choice holds: process", "process", false, true, "process"],
   ] as const)("%s", async (_name, host, blocking, entry, expected) => expect(await hostOf(host, blocking, entry)).toBe(expected));
 });
 

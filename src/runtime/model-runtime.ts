@@ -4,6 +4,7 @@ import { createMachineReader, threadsFor } from "../devices/index.ts";
 import { InferyardError } from "../errors.ts";
 import type { Host, HostName } from "../hosts/host.ts";
 import { inlineHost } from "../hosts/inline.ts";
+import { processHost } from "../hosts/process.ts";
 import { workerHost } from "../hosts/worker.ts";
 import { type DigestMemo, type Manifest, createDigestMemo, digestOf, placeOf, readManifest } from "../models/index.ts";
 import { Circuits } from "./circuits.ts";
@@ -64,7 +65,11 @@ export class ModelRuntime {
   readonly #backends: readonly Backend[];
   readonly #settings: RuntimeSettings;
   readonly #checkAnswers: AnswerCheck;
-  readonly #hosts: Readonly<Record<HostName, Host>> = { inline: inlineHost(), worker: workerHost() };
+  readonly #hosts: Readonly<Record<HostName, Host>> = {
+    inline: inlineHost(),
+    worker: workerHost(),
+    process: processHost(),
+  };
   readonly #facts: FactsReader;
   readonly #circuits = new Circuits(circuitRestMs);
   readonly #residency: Residency<ResidentModel>;

@@ -28,7 +28,7 @@ async function loadedOn(backend: ScriptedBackend): Promise<Loaded> {
   const loaded = await loadFirst(
     {
       backends: [backend],
-      hosts: { inline: host, worker: host },
+      hosts: { inline: host, worker: host, process: host },
       threads: (wanted) => wanted ?? 4,
       checkAnswers: async () => undefined,
       digestOf: async () => "abc",

@@ -42,7 +42,7 @@ export const settingFields: Readonly<Record<SettingName, z.ZodType>> = {
   host: z
     .enum(hostNames)
     .describe(
-      'Where models live: "worker" (a thread of their own) or "inline"; left out, a worker for backends that block their thread.',
+      'Where models live: "worker" (a thread of their own), "process" (a child process of their own) or "inline"; left out, backends that block their thread get a process where a memory budget is set, else a worker.',
     ),
   threads: z.int().positive().describe("Most threads of one model on the CPU; never more than the CPU quota."),
   graphOptimization: z

@@ -1,0 +1,137 @@
+/**
+ * One peer and the queue of its calls. Calls wait here, not over there, so that a cancelled one never reaches the engine. A peer is only
+ * ended between calls: ending a thread inside a native engine would abort the process.
+ */
+import type { LoadedModel } from "../backend.ts";
+import { InferyardError, abortError, throwIfAborted, wrapError } from "../errors.ts";
+import type { Peer, StartPeer } from "./peer.ts";
+import type { AnswerMessage, Call, ModelDescription, Results } from "./protocol.ts";
+
+interface Pending {
+  readonly message: Call;
+  settle(result: Results[keyof Results]): void;
+  fail(error: InferyardError): void;
+}
+
+export class CallQueue {
+  readonly #peer: Peer;
+  readonly #queue: Pending[] = [];
+  readonly #description: Promise<ModelDescription>;
+  #running: Pending | undefined;
+  #calls = 0;
+  #death: InferyardError | undefined;
+  #memory: LoadedModel["memory"] | undefined;
+  loaded = false;
+
+  constructor(start: StartPeer, load: Extract<Call, { operation: "load" }>) {
+    this.#peer = start({
+      onAnswer: (message) => this.#answer(message),
+      onDeath: (reason, cause) => this.#die(reason, cause),
+    });
+    this.#description = this.call<"load">(load);
+    this.#description.then(
+      () => (this.loaded = true),
+      () => this.end(), // the failure itself reaches whoever waits in description()
+    );
+  }
+
+  get ended(): boolean {
+    return this.#death !== undefined;
+  }
+
+  /** What the peer last said of its memory; undefined where it has not. */
+  get memory(): LoadedModel["memory"] | undefined {
+    return this.#memory;
+  }
+
+  /** Waits for the model to be loaded. */
+  description(signal: AbortSignal | undefined): Promise<ModelDescription> {
+    return abandonable(this.#description, signal, () => {});
+  }
+
+  call<Operation extends keyof Results>(
+    message: Call & { operation: Operation },
+    signal?: AbortSignal,
+  ): Promise<Results[Operation]> {
+    throwIfAborted(signal);
+    if (this.#death !== undefined) return Promise.reject(this.#death);
+    let pending: Pending | undefined;
+    const result = new Promise<Results[Operation]>((resolve, reject) => {
+      pending = { message, settle: (value) => resolve(value as Results[Operation]), fail: reject };
+      this.#queue.push(pending);
+    });
+    this.#next();
+    return abandonable(result, signal, () => this.#drop(pending));
+  }
+
+  /** Waits for the calls in the queue, frees the model and ends the peer. */
+  async end(): Promise<void> {
+    if (this.#death === undefined) {
+      const disposal = this.call<"dispose">({ operation: "dispose" });
+      this.#death = new InferyardError("DISPOSED", "this model was disposed");
+      await disposal.catch(() => null); // a peer that cannot free its model is ended all the same
+    }
+    await this.#peer.end();
+  }
+
+  #next(): void {
+    if (this.#running !== undefined) return;
+    this.#running = this.#queue.shift();
+    if (this.#running === undefined) return this.#peer.hold("idle");
+    this.#peer.hold("busy");
+    this.#calls += 1;
+    try {
+      this.#peer.send({ ...this.#running.message, number: this.#calls });
+    } catch (error) {
+      this.#refuse(this.#running, error);
+    }
+  }
+
+  /** The call holds what cannot be copied to another thread, for example a typed array whose buffer was given away. */
+  #refuse(call: Pending, thrown: unknown): void {
+    const { operation } = call.message;
+    this.#running = undefined;
+    const code = operation === "load" ? "CONTRACT_VIOLATION" : "INPUT_INVALID";
+    call.fail(wrapError(thrown, code, `what ${operation} was given cannot be handed to the ${this.#peer.kind}`));
+    this.#next();
+  }
+
+  #answer(message: AnswerMessage): void {
+    if (message.memory !== undefined) this.#memory = message.memory;
+    const running = this.#running;
+    this.#running = undefined;
+    if (message.ok) running?.settle(message.result);
+    else running?.fail(InferyardError.fromJSON(message.error));
+    this.#next();
+  }
+
+  #drop(pending: Pending | undefined): void {
+    const place = this.#queue.findIndex((queued) => queued === pending);
+    if (place !== -1) this.#queue.splice(place, 1);
+  }
+
+  #die(reason: string, cause?: unknown): void {
+    const death = new InferyardError(
+      "HOST_DIED",
+      `${reason}; its requests are lost, and the next one starts a new ${this.#peer.kind}`,
+      { cause, remedy: "send the request again" },
+    );
+    this.#death ??= death;
+    for (const pending of [this.#running, ...this.#queue.splice(0)]) pending?.fail(death);
+    this.#running = undefined;
+  }
+}
+
+/** The promise, or ABORTED as soon as the signal says so; work that has begun goes on unseen. */
+function abandonable<Result>(promise: Promise<Result>, signal: AbortSignal | undefined, onAbandon: () => void): Promise<Result> {
+  if (signal === undefined) return promise;
+  return new Promise((resolve, reject) => {
+    const abandon = (): void => {
+      onAbandon();
+      reject(abortError(signal));
+    };
+    if (signal.aborted) abandon();
+    signal.addEventListener("abort", abandon, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", abandon));
+  });
+}

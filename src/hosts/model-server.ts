@@ -1,0 +1,63 @@
+/** What a peer does over there: one backend, one model, one call after the other. */
+import type { Backend, LoadedModel } from "../backend.ts";
+import { InferyardError, wrapError } from "../errors.ts";
+import type { AnswerMessage, Call, CallMessage, ModelDescription, Results } from "./protocol.ts";
+
+export class ModelServer {
+  readonly #kind: string;
+  #backend: Backend | undefined;
+  #model: LoadedModel | undefined;
+
+  /** `kind`: "worker" or "process", for messages. */
+  constructor(kind: string) {
+    this.#kind = kind;
+  }
+
+  /** Never throws: a failure is an answer. `guard` runs the work, for whoever must know when it is under way. */
+  async answer(message: CallMessage, guard: <Result>(work: () => Promise<Result>) => Promise<Result>): Promise<AnswerMessage> {
+    const { number, operation } = message;
+    try {
+      return { number, ok: true, result: await guard(() => this.#perform(message)) };
+    } catch (thrown) {
+      return { number, ok: false, error: this.failure(operation, thrown).toJSON() };
+    }
+  }
+
+  /** What was thrown, as the error of a call. */
+  failure(operation: Call["operation"], thrown: unknown): InferyardError {
+    const code = operation === "load" ? "LOAD_FAILED" : "RUN_FAILED";
+    return wrapError(thrown, code, `the ${this.#kind}'s ${operation} failed`);
+  }
+
+  async #perform(call: Call): Promise<Results[keyof Results]> {
+    switch (call.operation) {
+      case "load":
+        return this.#load(call);
+      case "run":
+        return this.#loaded().run(call.inputs, call.outputs === undefined ? {} : { outputs: call.outputs });
+      case "evidence":
+        return this.#loaded().evidence();
+      case "dispose":
+        await this.#model?.dispose();
+        await this.#backend?.dispose?.();
+        return null;
+    }
+  }
+
+  async #load(call: Extract<Call, { operation: "load" }>): Promise<ModelDescription> {
+    const module = (await import(call.entry.module)) as Record<string, unknown>;
+    const create = module[call.entry.export];
+    if (typeof create !== "function") {
+      throw new InferyardError("CONTRACT_VIOLATION", `${call.entry.module} does not export a function "${call.entry.export}"`);
+    }
+    this.#backend = create(call.entry.options) as Backend;
+    this.#model = await this.#backend.load(call.model, call.device, call.settings);
+    const { inputs, outputs, library, memory } = this.#model;
+    return { inputs, outputs, library, memory };
+  }
+
+  #loaded(): LoadedModel {
+    if (this.#model === undefined) throw new InferyardError("DISPOSED", `no model is loaded in this ${this.#kind}`);
+    return this.#model;
+  }
+}

@@ -1,0 +1,32 @@
+/** The other end of a host: a worker thread or a child process that holds one model and answers one call after the other. */
+import type { AnswerMessage, CallMessage } from "./protocol.ts";
+
+export interface Peer {
+  /** "worker" or "process", for messages. */
+  readonly kind: string;
+  /** Throws where the message cannot be copied to the other side. */
+  send(message: CallMessage): void;
+  /** busy: the program must not end while this peer works. idle: it may. */
+  hold(state: "busy" | "idle"): void;
+  /** Ends it, whatever it does, and waits until its memory is free. Only called between calls. */
+  end(): Promise<void>;
+}
+
+/** What a peer tells: each answer, and once, if it was not ended by us, why it died. */
+export interface PeerEvents {
+  readonly onAnswer: (message: AnswerMessage) => void;
+  /** A sentence without a full stop, for example "the worker ended with code 7". */
+  readonly onDeath: (reason: string, cause?: unknown) => void;
+}
+
+/** Starts a peer. */
+export type StartPeer = (events: PeerEvents) => Peer;
+
+/**
+ * Arguments of Node.js a peer inherits: none of a program that was given as text, since they would run it again, and none of a debugger,
+ * since there is one port.
+ */
+export function inheritedArguments(): string[] {
+  if (process.execArgv.some((argument) => /^(-e|-p|--eval|--print|--input-type)\b/.test(argument))) return [];
+  return process.execArgv.filter((argument) => !argument.startsWith("--inspect"));
+}

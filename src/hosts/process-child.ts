@@ -1,0 +1,36 @@
+/** The program a child process runs. It ends when its parent lets go of it, or is gone. */
+import { InferyardError } from "../errors.ts";
+import { ModelServer } from "./model-server.ts";
+import type { AnswerMessage, CallMessage } from "./protocol.ts";
+
+const send = process.send?.bind(process);
+if (send === undefined)
+  throw new InferyardError("CONTRACT_VIOLATION", "process-child.js is the program of a child, not a main program");
+
+// What an engine prints through Node.js joins its errors, so that the parent sees both; stdout itself is the parent's stderr.
+process.stdout.write = process.stderr.write.bind(process.stderr);
+
+const server = new ModelServer("process");
+
+process.on("disconnect", () => process.exit(0));
+// Ctrl-C reaches every process of the terminal; whether the work goes on is the parent's to say.
+process.on("SIGINT", () => {});
+
+process.on("message", async (message: CallMessage) => {
+  const answer = await server.answer(message, (work) => work());
+  try {
+    reply(answer);
+  } catch (thrown) {
+    reply({ number: message.number, ok: false, error: server.failure(message.operation, thrown).toJSON() });
+  }
+});
+
+/** A parent that is gone takes no answer: "disconnect" ends this process. Throws where the answer cannot be copied. */
+function reply(answer: AnswerMessage): void {
+  send?.(withMemory(answer), undefined, undefined, () => {});
+}
+
+/** The memory of the whole process, which is the model's alone. */
+function withMemory(answer: AnswerMessage): AnswerMessage {
+  return { ...answer, memory: { bytes: process.memoryUsage.rss(), measure: "resident" } };
+}

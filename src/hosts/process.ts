@@ -1,0 +1,92 @@
+/**
+ * The host that survives everything: each loaded model has a child process of its own. A native engine that aborts takes its process
+ * down and nobody else's, and memory is really given back when a model leaves. Tensors are copied between the processes.
+ */
+import { type ChildProcess, fork } from "node:child_process";
+import { setTimeout } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import type { Host } from "./host.ts";
+import { type Peer, type PeerEvents, inheritedArguments } from "./peer.ts";
+import type { AnswerMessage } from "./protocol.ts";
+import { remoteHost } from "./remote-model.ts";
+
+export function processHost(): Host {
+  return remoteHost("process", startProcess);
+}
+
+/** A child that does not end by itself after its model was freed is killed. */
+const longestGoodbyeMs = 5_000;
+/** What a child wrote before it ended arrives a little after its end, and sometimes no end of it is seen. */
+const longestFlushMs = 50;
+/** What an engine wrote last before it died says why; no more than this is kept. */
+const keptCharacters = 8_000;
+
+function startProcess({ onAnswer, onDeath }: PeerEvents): Peer {
+  const child = fork(fileURLToPath(new URL("./process-child.js", import.meta.url)), [], {
+    serialization: "advanced",
+    execArgv: inheritedArguments(),
+    stdio: ["ignore", 2, "pipe", "ipc"], // stdout of the child goes to our stderr: ours carries results only
+  });
+  const lastWords = keepLastWords(child);
+  const ended = new Promise<void>((resolve) => {
+    child.once("error", (cause) => {
+      onDeath(`the process could not be started: ${cause.message}`, cause);
+      resolve();
+    });
+    child.once("exit", async (code, signal) => {
+      const how = signal === null ? `ended with code ${code}` : `died of ${signal}`;
+      onDeath(`the process ${how}${await lastWords()}`);
+      resolve();
+    });
+  });
+  child.on("message", (message) => onAnswer(message as AnswerMessage));
+  return {
+    kind: "process",
+    // A message to a child that has just died is lost; its death is reported all the same.
+    send: (message) => void child.send(message, () => {}),
+    hold: (state) => hold(child, state),
+    async end() {
+      hold(child, "busy"); // until it is gone
+      if (child.connected) child.disconnect();
+      const given = await Promise.race([ended, setTimeout(longestGoodbyeMs, "up", { ref: false })]);
+      if (given === "up") child.kill("SIGKILL");
+      await ended;
+    },
+  };
+}
+
+/** Passes on what the child writes to stderr, and remembers the end of it. What is told is asked for when the child has ended. */
+function keepLastWords(child: ChildProcess): () => Promise<string> {
+  let kept = "";
+  const silence = new Promise<void>((resolve) => child.stderr?.once("close", resolve));
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    kept = (kept + text).slice(-keptCharacters);
+    process.stderr.write(text);
+  });
+  return async () => {
+    await Promise.race([silence, setTimeout(longestFlushMs)]);
+    const said = tellingLine(kept);
+    return said === undefined ? "" : `, saying: ${said}`;
+  };
+}
+
+/** The line that says most of what a dying process writes: the last that names an error, else the last that is no stack trace. */
+function tellingLine(text: string): string | undefined {
+  const lines = text.split("\n").map((line) => line.trim());
+  const words = lines.filter((line) => line !== "" && !/^(at |\d+: |-----|\^|Node\.js v)/.test(line));
+  return words.findLast((line) => /error|terminate|what\(\)|abort|fatal|assert|fail/i.test(line)) ?? words.at(-1);
+}
+
+/** A child at rest must not keep our program alive: neither the child itself, nor its channel, nor its stderr. */
+function hold(child: ChildProcess, state: "busy" | "idle"): void {
+  const stderr = child.stderr as (NodeJS.ReadableStream & { ref?(): void; unref?(): void }) | null;
+  if (state === "busy") {
+    child.ref();
+    child.channel?.ref();
+    stderr?.ref?.();
+  } else {
+    child.unref();
+    child.channel?.unref();
+    stderr?.unref?.();
+  }
+}
