@@ -132,6 +132,11 @@ export interface Capabilities {
   readonly precisions: readonly Precision[];
   /** Load options it obeys. One that is set and not listed here refuses the candidate: nothing is ignored. */
   readonly options: readonly (keyof LoadSettings)[];
+  /**
+   * Memory of the machine a loaded model takes, for estimates before it is loaded: `bytes` whatever the model, and so many for every byte
+   * of its weights. Default: the weights alone.
+   */
+  readonly footprint?: { readonly bytes: number; readonly perWeightByte: number };
   /** true: `load` and `run` hold their thread, so they are put on a worker. false: each call returns within about a millisecond. */
   readonly blocking: boolean;
 }
@@ -178,7 +183,7 @@ export interface TensorModel {
   readonly library: Library;
   /**
    * Memory the model holds now: "allocated" is what the engine allocated, "weights" the size of the weights where an engine does not tell,
-   * "resident" what the process that holds the model and nothing else takes in all.
+   * "resident" the most that the process which holds the model and nothing else was seen to take.
    */
   readonly memory: { readonly bytes: number; readonly measure: "allocated" | "weights" | "resident" };
 

@@ -35,10 +35,17 @@ export interface EmbedResult extends Embeddings {
 
 const requestNames: readonly (keyof EmbedRequest)[] = ["model", ...embedOptionNames, ...modelOptionNames];
 
-/** A runtime on the standard backends, or on those given. Nothing is loaded or probed until it is needed. */
+/** A runtime on the standard backends, or on those given. Nothing is loaded or probed until it is needed, unless the settings say so. */
 export async function createRuntime(config: RuntimeConfig = {}): Promise<Runtime> {
   const { backends = standardBackends(), ...settings } = config;
-  return new Runtime(backends, settings);
+  const runtime = new Runtime(backends, settings);
+  try {
+    await runtime.preload();
+    return runtime;
+  } catch (error) {
+    await runtime.dispose();
+    throw error;
+  }
 }
 
 /** Loads models, runs tasks on them, and says where and why. Dispose it to give everything back. */
@@ -62,12 +69,7 @@ export class Runtime extends ModelRuntime {
       refuseLoadOptions(asked);
       return this.#embedWith(model, list, options);
     }
-    const handle = await this.load(model, asked);
-    try {
-      return await this.#embedWith(handle, list, options);
-    } finally {
-      await handle.dispose();
-    }
+    return this.use(model, asked, (handle) => this.#embedWith(handle, list, options));
   }
 
   /** The tokenizer of a loaded model. */

@@ -13,11 +13,17 @@ export type { Candidate, Decision, Selected, Stage, Verdict } from "./runtime/de
 export { ModelHandle } from "./runtime/model-handle.ts";
 export {
   type BackendReport,
+  type MemoryReport,
+  type ModelMemory,
   type ModelOptions,
   ModelRuntime,
+  type ModelSettings,
   type RuntimeEvent,
   type RuntimeSettings,
+  type Strategy,
 } from "./runtime/model-runtime.ts";
+export type { Amounts, BudgetSettings } from "./runtime/budget.ts";
+export type { Departure } from "./runtime/residency.ts";
 export type { Policy, WishInput } from "./runtime/wish.ts";
 export type { HostName } from "./hosts/host.ts";
 export type { Manifest, Pooling, Variant } from "./models/manifest.ts";

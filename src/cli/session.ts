@@ -57,8 +57,9 @@ export function addLoadFlags(command: Command): Command {
       ]),
     )
     .addOption(new Option("--cpu-nodes <how>", "on other devices: nodes the device cannot run").choices(["refuse", "allow"]))
+    .addOption(new Option("--max-memory <size>", "most memory all models may take together, for example 2GB"))
     .addOption(
-      new Option("--replicas <number>", 'copies that share bulk work, or "auto"').argParser((text) =>
+      new Option("--replicas <number>", 'copies that share the work, or "auto"').argParser((text) =>
         text === "auto" ? text : wholeNumber(text),
       ),
     );

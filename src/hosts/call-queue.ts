@@ -39,7 +39,7 @@ export class CallQueue {
     return this.#death !== undefined;
   }
 
-  /** What the peer last said of its memory; undefined where it has not. */
+  /** The most memory the peer said it takes; undefined where it says nothing. */
   get memory(): LoadedModel["memory"] | undefined {
     return this.#memory;
   }
@@ -97,7 +97,8 @@ export class CallQueue {
   }
 
   #answer(message: AnswerMessage): void {
-    if (message.memory !== undefined) this.#memory = message.memory;
+    // The most that was seen: a system takes pages back from a process at rest, and they return when it works.
+    if ((message.memory?.bytes ?? 0) > (this.#memory?.bytes ?? 0)) this.#memory = message.memory;
     const running = this.#running;
     this.#running = undefined;
     if (message.ok) running?.settle(message.result);

@@ -12,7 +12,7 @@ import { readSingleFile } from "./single-file.ts";
 import { readStatements } from "./statements.ts";
 import type { ReadOptions } from "./variants.ts";
 
-export type { Manifest } from "./manifest.ts";
+export type { Manifest, Variant } from "./manifest.ts";
 export { type DigestMemo, createDigestMemo, digestOf } from "./digest.ts";
 export { placeOf } from "./reference.ts";
 export type { ReadOptions } from "./variants.ts";

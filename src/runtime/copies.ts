@@ -1,5 +1,6 @@
 /** How many copies of a model share bulk work. */
 import type { MachineFacts } from "../backend.ts";
+import { machineMemory } from "./budget.ts";
 import type { Loaded } from "./loading.ts";
 
 /** Copies may take this share of the memory that is available. */
@@ -9,10 +10,13 @@ const bytesPerWeightByte = 4;
 /** More copies than this gain little: they compete for the memory bus. */
 const mostCopies = 8;
 
-/** One copy per free core, as memory allows; 1 where the engine's threads already do as well (not a CPU, not blocking). */
-export function copiesFor(loaded: Loaded, machine: MachineFacts, threads: number, blocking: boolean): number {
-  if (loaded.target.device.type !== "cpu" || !blocking) return 1;
-  const perCopy = loaded.variant.bytes * bytesPerWeightByte;
+/**
+ * One copy per free core, as memory allows; 1 where copies would not run side by side (on the calling thread) or the engine's threads
+ * already do as well (not a CPU).
+ */
+export function copiesFor({ target, variant, decision, need }: Loaded, machine: MachineFacts, threads: number): number {
+  if (target.device.type !== "cpu" || decision.selected?.host === "inline") return 1;
+  const perCopy = Math.max(variant.bytes * bytesPerWeightByte, need[machineMemory] ?? 0);
   const allowed = Math.floor((machine.memory.available.value * shareOfMemory) / Math.max(perCopy, 1));
   return Math.min(threads, allowed, mostCopies);
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { LoadSettings } from "../backend.ts";
 import { InferyardError } from "../errors.ts";
+import type { HostChoice } from "./host-choice.ts";
 import { inlineHost } from "../hosts/inline.ts";
 import type { Manifest, Variant } from "../models/manifest.ts";
 import { type ScriptedBackend, type ScriptedBackendOptions, scriptedBackend } from "../testing/scripted-backend.ts";
@@ -47,6 +48,7 @@ async function load(backends: readonly ScriptedBackend[], scene: Scene = {}): Pr
   const context: LoadingContext = {
     backends,
     hosts: { inline: inlineHost(), worker: inlineHost(), process: inlineHost() },
+    host: { limited: false },
     threads: (wanted) => Math.min(wanted ?? 2, 2),
     checkAnswers: scene.checkAnswers ?? (async () => undefined),
     digestOf: async () => "abc",
@@ -287,7 +289,7 @@ describe("when no candidate holds", () => {
 });
 
 describe("hosts", () => {
-  const hostOf = async (host: LoadingContext["host"], blocking: boolean, entry: boolean): Promise<string | undefined> => {
+  const hostOf = async (host: HostChoice, blocking: boolean, entry: boolean): Promise<string | undefined> => {
     const base = scriptedBackend("onnx", { capabilities: { blocking } });
     const backend = entry ? { ...base, entry: { module: import.meta.url, export: "x" } } : base;
     const context: LoadingContext = {
@@ -297,7 +299,7 @@ describe("hosts", () => {
         worker: { ...inlineHost(), name: "worker" },
         process: { ...inlineHost(), name: "process" },
       },
-      ...(host === undefined ? {} : { host }),
+      host,
       threads: () => 1,
       checkAnswers: async () => undefined,
       digestOf: async () => "abc",
@@ -306,12 +308,13 @@ describe("hosts", () => {
     return decision.selected?.host;
   };
   it.each([
-    ["a backend that blocks its thread gets a worker", undefined, true, true, "worker"],
-    ["one that does not runs inline", undefined, false, true, "inline"],
-    ["one without an entry runs inline", undefined, true, false, "inline"],
-    ["the user's choice holds: inline", "inline", true, true, "inline"],
-    ["the user's choice holds: worker", "worker", false, true, "worker"],
-    ["the user's choice holds: process", "process", false, true, "process"],
+    ["a backend that blocks its thread gets a worker", { limited: false }, true, true, "worker"],
+    ["and a process where memory is limited", { limited: true }, true, true, "process"],
+    ["one that does not runs inline", { limited: true }, false, true, "inline"],
+    ["one without an entry runs inline", { limited: true }, true, false, "inline"],
+    ["the user's choice holds: inline", { asked: "inline", limited: true }, true, true, "inline"],
+    ["the user's choice holds: worker", { asked: "worker", limited: true }, false, true, "worker"],
+    ["the user's choice holds: process", { asked: "process", limited: false }, false, true, "process"],
   ] as const)("%s", async (_name, host, blocking, entry, expected) => expect(await hostOf(host, blocking, entry)).toBe(expected));
 });
 

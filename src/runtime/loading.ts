@@ -2,6 +2,8 @@
 import type { Backend, LoadSettings, LoadedModel } from "../backend.ts";
 import { InferyardError, errorKinds, throwIfAborted } from "../errors.ts";
 import type { Host, HostName } from "../hosts/host.ts";
+import { type Amounts, estimate } from "./budget.ts";
+import { type HostChoice, hostFor } from "./host-choice.ts";
 import type { Manifest, Variant } from "../models/manifest.ts";
 import { type Candidate, type Decision, makeDecision } from "./decision.ts";
 import { noCandidateError } from "./refusal.ts";
@@ -15,13 +17,19 @@ import type { Wish } from "./wish.ts";
 export interface LoadingContext {
   readonly backends: readonly Backend[];
   readonly hosts: Readonly<Record<HostName, Host>>;
-  /** Set by the user; left out, blocking backends get a worker and the others run inline. */
-  readonly host?: HostName;
+  readonly host: HostChoice;
   /** Threads for an engine when the user set none, or the user's number clamped to the CPU quota. */
   readonly threads: (wanted: number | undefined) => number;
   readonly checkAnswers: AnswerCheck;
   /** Hexadecimal sha256 of a variant's main file. */
   readonly digestOf: (variant: Variant) => Promise<string>;
+  /** What the same variant took on the same target before. Default: nothing is known. */
+  readonly knownSize?: (target: Target, variant: Variant) => Amounts | undefined;
+  /**
+   * Waits until there is room for the model; throws MEMORY_BUDGET where none can be made. `known`: the need was seen, not estimated.
+   * Default: there is room.
+   */
+  readonly book?: (need: Amounts, known: boolean) => Promise<void>;
 }
 
 /** A verified model and how it came to be. */
@@ -31,6 +39,8 @@ export interface Loaded {
   readonly variant: Variant;
   readonly target: Target;
   readonly decision: Decision;
+  /** What it was estimated to take. */
+  readonly need: Amounts;
   /** Loads the same variant on the same target once more, for runs side by side. */
   copy(settings: LoadSettings, signal?: AbortSignal): Promise<LoadedModel>;
 }
@@ -82,7 +92,7 @@ export async function loadFirst(
     throw noCandidateError(manifest, wish, makeDecision({ manifest, wish, candidates, selected: null }), failures);
   }
   const { target, variant } = winner.candidate;
-  const { model, evidence, host, copy } = winner.attempt;
+  const { model, evidence, host, need, copy } = winner.attempt;
   const selected = {
     target: formatTarget(target),
     device: formatDevice(target.device),
@@ -91,7 +101,7 @@ export async function loadFirst(
     evidence,
   };
   const decision = makeDecision({ manifest, wish, candidates, selected, variant, digest: `sha256:${winner.digest}` });
-  return { model, manifest, variant, target, decision, copy };
+  return { model, manifest, variant, target, decision, need, copy };
 }
 
 /** The candidates of a load that is not carried out: the first open one would run. */
@@ -113,6 +123,7 @@ interface Attempt {
   readonly evidence: readonly string[];
   readonly host: Host;
   readonly digest: string;
+  readonly need: Amounts;
   copy(settings: LoadSettings, signal?: AbortSignal): Promise<LoadedModel>;
 }
 
@@ -133,7 +144,11 @@ async function attempt(
   if (backend === undefined)
     throw new InferyardError("CONTRACT_VIOLATION", `selection chose "${target.backend}", which is not registered`);
   const capabilities = backend.capabilities(target.device);
-  const host = hostFor(context, backend, capabilities.blocking);
+  const host = context.hosts[hostFor(context.host, capabilities.blocking, backend.entry !== undefined)];
+  const known = context.knownSize?.(target, variant);
+  const need = known ?? estimate(target, variant, manifest.requirements, capabilities, host.name);
+  await context.book?.(need, known !== undefined);
+  throwIfAborted(signal);
   const copy = (wanted: LoadSettings, copySignal?: AbortSignal): Promise<LoadedModel> => {
     const threads = capabilities.options.includes("threads") ? { threads: context.threads(wanted.threads) } : {};
     return host.load(backend, variant, target.device, {
@@ -150,7 +165,7 @@ async function attempt(
     model = await copy(settings, signal);
     const evidence = await verify(model, manifest, context.checkAnswers, signal);
     refuseOtherDigest(variant, await digest);
-    return { ok: true, model, evidence, host, digest: await digest, copy };
+    return { ok: true, model, evidence, host, digest: await digest, need, copy };
   } catch (error) {
     const stage = model === undefined ? "load" : "verify";
     await model?.dispose();
@@ -170,9 +185,4 @@ function refuseOtherDigest({ path, sha256 }: Variant, digest: string): void {
       remedy: "get the file again, or correct the digest",
     },
   );
-}
-
-/** A backend without an entry cannot be put on a worker: it runs inline, unless the user demanded a worker. */
-function hostFor(context: LoadingContext, backend: Backend, blocking: boolean): Host {
-  return context.hosts[context.host ?? (blocking && backend.entry !== undefined ? "worker" : "inline")];
 }

@@ -269,6 +269,136 @@ describe("failover", () => {
   });
 });
 
+describe("strategies", () => {
+  it("eager and pinned models, and those to preload, are loaded at the start; lazy ones are not", async () => {
+    const backend = scriptedBackend("onnx");
+    const { runtime, events } = start([backend], {
+      models: { [model]: { strategy: "eager" }, [join(folder, "never.onnx")]: { strategy: "lazy" } },
+      preload: [otherModel],
+    });
+    await runtime.preload();
+    expect(events.map((event) => event.type)).toEqual(["loaded", "loaded"]);
+    expect(
+      runtime
+        .memory()
+        .models.map(({ reference }) => reference)
+        .toSorted(),
+    ).toEqual([model, otherModel].toSorted());
+    await runtime.load(model);
+    expect(loads(backend)).toBe(2);
+    await runtime.dispose();
+  });
+
+  it("a model that cannot be preloaded is an error at the start", async () => {
+    const { runtime } = start([scriptedBackend("onnx")], { preload: [join(folder, "missing.onnx")] });
+    await expect(runtime.preload()).rejects.toMatchObject({ code: "MODEL_NOT_FOUND" });
+    await runtime.dispose();
+  });
+
+  it("keepAlive ends lazy models only", async () => {
+    const backend = scriptedBackend("onnx");
+    const { runtime } = start([backend], { keepAlive: 10, models: { [model]: { strategy: "eager" } } });
+    await (await runtime.load(model)).dispose();
+    await (await runtime.load(otherModel)).dispose();
+    await vi.waitFor(() => expect(runtime.memory().models.map(({ reference }) => reference)).toEqual([model]));
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect(disposals(backend)).toBe(1);
+    await runtime.dispose();
+  });
+
+  it("a pinned model stays until it is unloaded by name, however its place is written", async () => {
+    const backend = scriptedBackend("onnx");
+    const { runtime } = start([backend], { models: { [model]: { strategy: "pinned" } } });
+    await runtime.preload();
+    await runtime.unloadIdle();
+    expect(disposals(backend)).toBe(0);
+    expect(await runtime.unload(`file://${model}`)).toBe(true);
+    expect(await runtime.unload(model)).toBe(false);
+    expect(disposals(backend)).toBe(1);
+    await runtime.dispose();
+  });
+
+  it("an unknown one is refused, and so is what is no setting of a model", () => {
+    expect(() => start([], { models: { [model]: { strategy: "bounded" as never } } })).toThrow(/bounded/);
+    expect(() => start([], { models: { [model]: { pinned: true } as never } })).toThrow(/pinned/);
+  });
+});
+
+describe("a memory budget", () => {
+  it("refuses what could never fit, for each target with its reason, before anything is loaded", async () => {
+    const backend = scriptedBackend("onnx", { capabilities: { footprint: { bytes: 50e6, perWeightByte: 1 } } });
+    const { runtime } = start([backend], { maxMemory: "20MB" });
+    const error: unknown = await runtime.load(model).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: "BACKEND_UNAVAILABLE" });
+    expect((error as InferyardError).message).toContain("requirement: needs about 51 MB, and maxMemory is 20 MB");
+    expect(backend.calls).toEqual(["probe"]);
+    await runtime.dispose();
+  });
+
+  it("makes the model leave that was used longest ago, and says for whom", async () => {
+    const backend = scriptedBackend("onnx");
+    const { runtime, events } = start([backend], { maxLoadedModels: 1 });
+    await (await runtime.load(model)).dispose();
+    await runtime.use(otherModel, {}, async () => {});
+    expect(events).toContainEqual({
+      type: "unloaded",
+      reference: model,
+      target: "onnx:cpu",
+      why: "evicted",
+      toMakeRoomFor: otherModel,
+    });
+    await runtime.dispose();
+  });
+
+  it("waits for a model in use as long as memoryWait says, then tells who holds the memory", async () => {
+    const { runtime } = start([scriptedBackend("onnx")], { maxLoadedModels: 1, memoryWait: "20ms" });
+    const handle = await runtime.load(model);
+    await expect(runtime.load(otherModel)).rejects.toMatchObject({
+      code: "MEMORY_BUDGET",
+      message: expect.stringMatching(/1 of at most 1 models are in memory.*\n.*in use \(1 user\)/),
+    });
+    const waiting = runtime.load(otherModel);
+    await handle.dispose();
+    expect((await waiting).reference).toBe(otherModel);
+    await runtime.dispose();
+  });
+
+  it("reports what each model holds and what the limits are", async () => {
+    const { runtime } = start([scriptedBackend("onnx")], { maxMemory: "1GB", maxDeviceMemory: { cuda: "2GB" } });
+    await runtime.load(model);
+    expect(runtime.memory()).toEqual({
+      limits: { bytes: { memory: 1e9, "cuda:0": 2e9 }, models: null },
+      models: [{ reference: model, target: "onnx:cpu", state: "in use (1 user)", bytes: { memory: 8 }, measure: "allocated" }],
+    });
+    await runtime.dispose();
+    const free = start([scriptedBackend("onnx")]);
+    expect(free.runtime.memory()).toEqual({ limits: null, models: [] });
+    await free.runtime.dispose();
+  });
+
+  it("books what a model was seen to take, once it was seen", async () => {
+    const sizes = { bytes: 60e6 };
+    const base = scriptedBackend("onnx");
+    const backend: ScriptedBackend = {
+      ...base,
+      load: async (...given) => ({ ...(await base.load(...given)), memory: { bytes: sizes.bytes, measure: "allocated" } }),
+    };
+    const { runtime } = start([backend], { maxMemory: "100MB", memoryWait: "20ms" });
+    await (await runtime.load(model)).dispose();
+    await runtime.unloadIdle();
+    const other = await runtime.load(otherModel); // takes 60 MB of the 100
+    await expect(runtime.load(model)).rejects.toMatchObject({ code: "MEMORY_BUDGET", data: { need: { memory: 60e6 } } });
+    await other.dispose();
+    await runtime.dispose();
+  });
+
+  it("an amount that is none is refused when the runtime is made", () => {
+    expect(() => start([], { maxMemory: "plenty" })).toThrow(/not an amount of memory/);
+    expect(() => start([], { maxDeviceMemory: { "cuda:0": 0 } })).toThrow(/not an amount of memory/);
+    expect(() => start([], { maxLoadedModels: 0 })).toThrow(/maxLoadedModels/);
+  });
+});
+
 describe("the end", () => {
   it("unloads models in use, then the backends, and refuses further loads", async () => {
     const backend = scriptedBackend("onnx");
@@ -276,7 +406,7 @@ describe("the end", () => {
     const handle = await runtime.load(model);
     await runtime.dispose();
     expect(backend.calls.slice(-2)).toEqual(["dispose model", "dispose"]);
-    expect(events.at(-1)).toEqual({ type: "unloaded", reference: model, target: "onnx:cpu" });
+    expect(events.at(-1)).toEqual({ type: "unloaded", reference: model, target: "onnx:cpu", why: "disposed" });
     await expect(handle.run(inputs)).rejects.toMatchObject({ code: "DISPOSED" });
     await expect(runtime.load(model)).rejects.toMatchObject({ code: "DISPOSED" });
   });

@@ -6,31 +6,52 @@ import type { Host, HostName } from "../hosts/host.ts";
 import { inlineHost } from "../hosts/inline.ts";
 import { processHost } from "../hosts/process.ts";
 import { workerHost } from "../hosts/worker.ts";
-import { type DigestMemo, type Manifest, createDigestMemo, digestOf, placeOf, readManifest } from "../models/index.ts";
+import {
+  type DigestMemo,
+  type Manifest,
+  type Variant,
+  createDigestMemo,
+  digestOf,
+  placeOf,
+  readManifest,
+} from "../models/index.ts";
+import { type Amounts, type BudgetSettings, type Limits, heldBy, limitsOf } from "./budget.ts";
 import { Circuits } from "./circuits.ts";
 import { copiesFor } from "./copies.ts";
 import { type Decision, makeDecision } from "./decision.ts";
 import { parseDuration } from "./duration.ts";
 import { FactsReader } from "./facts.ts";
+import type { HostChoice } from "./host-choice.ts";
 import { type Loaded, type LoadingContext, explainCandidates, loadFirst } from "./loading.ts";
 import { ModelHandle } from "./model-handle.ts";
 import { checkLoadSettings, checkRuntimeSettings, mergeLoadSettings, modelOptionNames, refuseUnknown } from "./options.ts";
 import { registryOf } from "./registry.ts";
-import { Residency } from "./residency.ts";
+import { type Departure, Residency, type Room } from "./residency.ts";
 import { ResidentModel } from "./resident-model.ts";
 import { select } from "./selection.ts";
-import { formatTarget } from "./target.ts";
+import type { SelectionFacts } from "./selection-facts.ts";
+import { type Target, formatTarget } from "./target.ts";
 import type { AnswerCheck } from "./verification.ts";
 import { type WishInput, mergeWishes } from "./wish.ts";
 
 /** How a runtime behaves; every setting holds for all its models unless a load says otherwise. */
-export interface RuntimeSettings extends WishInput, LoadSettings {
-  /** Wishes for single models, by the reference they are loaded with. */
-  readonly models?: Readonly<Record<string, WishInput>>;
-  /** Where models live. Default: a worker for backends that block their thread, else the calling thread. */
+export interface RuntimeSettings extends WishInput, LoadSettings, BudgetSettings {
+  /** Settings for single models, by the reference they are loaded with. */
+  readonly models?: Readonly<Record<string, ModelSettings>>;
+  /** Models to load when the runtime is made, beside those whose strategy says so. Default: none. */
+  readonly preload?: readonly string[];
+  /**
+   * Where models live. Default: for backends that block their thread a process where a budget is set, since only a process gives all its
+   * memory back, and a worker otherwise; for the others the calling thread.
+   */
   readonly host?: HostName;
-  /** Copies with one thread each that share bulk work: a number, or "auto" = one per core as memory allows. 1 = none. Default: "auto". */
+  /**
+   * Copies with one thread each that share the work: "auto" = for bulk work, one per core as memory allows; a number = so many, for runs
+   * that overlap as well. 1 = none. Default: "auto".
+   */
   readonly replicas?: number | "auto";
+  /** How long a load waits for models in use to leave when the budget is full: milliseconds, or "30s", "5m". Default: "30s". */
+  readonly memoryWait?: number | string;
   /** How long a model stays after its last use: milliseconds, or "30s", "5m", "1h"; 0 = for ever. Default: "5m". */
   readonly keepAlive?: number | string;
   /** After a failure that may pass (the host died, no memory), load on the next target and run the request once more. Default: false. */
@@ -39,9 +60,20 @@ export interface RuntimeSettings extends WishInput, LoadSettings {
   readonly onEvent?: (event: RuntimeEvent) => void;
 }
 
+/** How a model comes and goes. */
+export interface ModelSettings extends WishInput {
+  /**
+   * lazy: loaded at its first use, unloaded after `keepAlive`. eager: loaded when the runtime is made, and leaves only when room is needed.
+   * pinned: loaded when the runtime is made, and stays until it is unloaded by name. Default: "lazy".
+   */
+  readonly strategy?: Strategy;
+}
+
+export type Strategy = "lazy" | "eager" | "pinned";
+
 export type RuntimeEvent =
   | { readonly type: "loaded"; readonly decision: Decision }
-  | { readonly type: "unloaded"; readonly reference: string; readonly target: string }
+  | ({ readonly type: "unloaded"; readonly reference: string; readonly target: string } & Departure)
   | { readonly type: "failover"; readonly reference: string; readonly from: string; readonly reason: string };
 
 /** What one load may ask for. */
@@ -49,6 +81,24 @@ export interface ModelOptions extends WishInput, LoadSettings {
   /** Name or alias of a variant: "fp32", "int8", "quantized", ... Default: the first one the chosen backend can run. */
   readonly variant?: string;
   readonly signal?: AbortSignal;
+}
+
+/** What the models in memory hold. */
+export interface MemoryReport {
+  /** Null where nothing is limited; `models` null where their number is not. */
+  readonly limits: { readonly bytes: Amounts; readonly models: number | null } | null;
+  readonly models: readonly ModelMemory[];
+}
+
+export interface ModelMemory {
+  readonly reference: string;
+  readonly target: string;
+  /** "idle", "in use (2 users)", "pinned, idle", ... */
+  readonly state: string;
+  /** Bytes by place: "memory" is the machine's, devices are named as in a target. Copies are counted. */
+  readonly bytes: Amounts;
+  /** How the bytes are known: see `TensorModel.memory`; "estimated" where the engine does not tell. */
+  readonly measure: "resident" | "allocated" | "estimated";
 }
 
 /** One backend and what its probe said. */
@@ -60,6 +110,7 @@ export interface BackendReport {
 /** A target that failed while running is left alone for this long. */
 const circuitRestMs = 60_000;
 const defaultKeepAlive = "5m";
+const defaultMemoryWait = "30s";
 
 export class ModelRuntime {
   readonly #backends: readonly Backend[];
@@ -72,7 +123,10 @@ export class ModelRuntime {
   };
   readonly #facts: FactsReader;
   readonly #circuits = new Circuits(circuitRestMs);
+  readonly #limits: Limits | undefined;
   readonly #residency: Residency<ResidentModel>;
+  /** What models that have left were seen to take, by what `sizeKey` gives. */
+  readonly #sizes = new Map<string, Amounts>();
   readonly #digests: DigestMemo = createDigestMemo();
   #disposal: Promise<void> | undefined;
 
@@ -82,7 +136,12 @@ export class ModelRuntime {
     this.#settings = settings;
     this.#checkAnswers = checkAnswers;
     this.#facts = new FactsReader(this.#backends, createMachineReader());
-    this.#residency = new Residency(parseDuration(settings.keepAlive ?? defaultKeepAlive));
+    this.#limits = limitsOf(settings);
+    this.#residency = new Residency({
+      keepAliveMs: parseDuration(settings.keepAlive ?? defaultKeepAlive),
+      ...(this.#limits === undefined ? {} : { limits: this.#limits }),
+      waitMs: parseDuration(settings.memoryWait ?? defaultMemoryWait),
+    });
     mergeWishes(settings, ...Object.values(settings.models ?? {})); // a bad target is refused now, not at the first load
   }
 
@@ -92,12 +151,29 @@ export class ModelRuntime {
   }
 
   /** Loads a model, or joins the load under way, or takes the one in memory. Dispose the handle when done with it. */
-  async load(reference: string, options: ModelOptions = {}): Promise<ModelHandle> {
-    checkCall(reference, options);
-    const { signal, ...asked } = options;
-    const key = JSON.stringify([reference, Object.entries(asked).toSorted(([a], [b]) => (a < b ? -1 : 1))]);
-    const lease = await this.#residency.acquire(key, (loadSignal) => this.#loadResident(reference, asked, loadSignal), signal);
-    return new ModelHandle(reference, lease);
+  load(reference: string, options: ModelOptions = {}): Promise<ModelHandle> {
+    return this.#acquire(reference, options, "handle");
+  }
+
+  /**
+   * Loads a model for one piece of work and gives it back after. A model that is only held so is known to be free soon: when room is
+   * needed, nobody new gets it and it leaves, which a model held by a handle does not.
+   */
+  async use<Result>(reference: string, options: ModelOptions, work: (model: ModelHandle) => Promise<Result>): Promise<Result> {
+    const handle = await this.#acquire(reference, options, "work");
+    try {
+      return await work(handle);
+    } finally {
+      await handle.dispose();
+    }
+  }
+
+  /** Loads what the settings say is to be loaded at the start. The first that cannot be loaded is thrown. */
+  async preload(): Promise<void> {
+    const { models = {}, preload = [] } = this.#settings;
+    const early = Object.entries(models).filter(([, { strategy = "lazy" }]) => strategy !== "lazy");
+    const references = new Set([...early.map(([reference]) => reference), ...preload]);
+    await Promise.all([...references].map((reference) => this.use(reference, {}, async () => {})));
   }
 
   /** The decision a load would make, with nothing loaded. */
@@ -105,7 +181,7 @@ export class ModelRuntime {
     checkCall(reference, options);
     const manifest = await readManifest(reference);
     const wish = this.#wishFor(reference, options);
-    const facts = await this.#facts.read(this.#circuits);
+    const facts = await this.#readFacts();
     const candidates = explainCandidates(select(facts, manifest, wish, this.#requestFor(options, manifest)));
     return makeDecision({ manifest, wish, candidates, selected: null });
   }
@@ -129,9 +205,37 @@ export class ModelRuntime {
     return residents.map((resident) => resident.loaded.decision);
   }
 
-  /** Unloads every model that no handle holds, at once. */
+  /** Unloads every model that no one holds, at once; pinned ones stay. */
   unloadIdle(): Promise<void> {
     return this.#residency.clear();
+  }
+
+  /**
+   * Unloads a model, pinned or not, as soon as nobody uses it; who asks for it meanwhile waits and loads it anew. Says whether it was in
+   * memory.
+   */
+  async unload(reference: string, options: { readonly signal?: AbortSignal } = {}): Promise<boolean> {
+    const place = placeOf(reference);
+    return (await this.#residency.unload((other) => placeOf(other) === place, options.signal)) > 0;
+  }
+
+  /** What the models in memory hold, and what they may. */
+  memory(): MemoryReport {
+    const limits = this.#limits;
+    return {
+      limits:
+        limits === undefined ? null : { bytes: limits.bytes, models: Number.isFinite(limits.models) ? limits.models : null },
+      models: this.#residency.present().map(({ reference, state, item }) => {
+        const { measure } = item.loaded.model.memory;
+        return {
+          reference,
+          target: formatTarget(item.loaded.target),
+          state,
+          bytes: item.holds,
+          measure: measure === "weights" ? "estimated" : measure,
+        };
+      }),
+    };
   }
 
   /** Unloads everything and refuses further use. A second call waits for the first. */
@@ -150,55 +254,102 @@ export class ModelRuntime {
     await Promise.all(this.#backends.map(async (backend) => backend.dispose?.()));
   }
 
-  async #loadResident(reference: string, options: ModelOptions, signal: AbortSignal): Promise<ResidentModel> {
-    const loaded = await this.#loadOnce(reference, options, signal);
-    const backend = this.#backends.find(({ name }) => name === loaded.target.backend);
-    const blocking = backend?.capabilities(loaded.target.device).blocking ?? false;
-    const machine = await this.#facts.machine();
+  async #acquire(reference: string, options: ModelOptions, hold: "handle" | "work"): Promise<ModelHandle> {
+    checkCall(reference, options);
+    const { signal, ...asked } = options;
+    const key = JSON.stringify([reference, Object.entries(asked).toSorted(([a], [b]) => (a < b ? -1 : 1))]);
+    const strategy = this.#settingsFor(reference).findLast((settings) => settings.strategy !== undefined)?.strategy ?? "lazy";
+    const stay = { reference, hold, pinned: strategy === "pinned", kept: strategy === "eager" };
+    const load = (loadSignal: AbortSignal, room: Room): Promise<ResidentModel> =>
+      this.#loadResident(reference, asked, loadSignal, room);
+    return new ModelHandle(reference, await this.#residency.acquire(key, stay, load, signal));
+  }
+
+  async #loadResident(reference: string, options: ModelOptions, signal: AbortSignal, room: Room): Promise<ResidentModel> {
+    const loaded = await this.#loadOnce(reference, options, room, signal);
     const { replicas = "auto", failover = false } = this.#settings;
-    const copies =
-      replicas === "auto"
-        ? copiesFor(loaded, machine, threadsFor(machine.cpu, options.threads ?? this.#settings.threads), blocking)
-        : replicas;
+    const copies = replicas === "auto" ? await this.#copiesFor(loaded, options) : replicas;
     const move = async (failed: Loaded, failure: InferyardError): Promise<Loaded> => {
       const target = formatTarget(failed.target);
       this.#circuits.open(target, `it failed while running: ${failure.message}`);
       this.#settings.onEvent?.({ type: "failover", reference, from: target, reason: failure.message });
-      return this.#loadOnce(reference, options);
+      return this.#loadOnce(reference, options, room);
     };
-    return new ResidentModel(loaded, {
+    const resident: ResidentModel = new ResidentModel(loaded, {
       copies,
+      spread: replicas !== "auto",
+      room,
       ...(failover ? { failover: move } : {}),
-      onDispose: (target) => this.#settings.onEvent?.({ type: "unloaded", reference, target }),
+      onDispose: (target, departure) => {
+        this.#rememberSize(resident.loaded);
+        this.#settings.onEvent?.({ type: "unloaded", reference, target, ...departure });
+      },
     });
+    return resident;
   }
 
-  async #loadOnce(reference: string, options: ModelOptions, signal?: AbortSignal): Promise<Loaded> {
+  async #copiesFor(loaded: Loaded, options: ModelOptions): Promise<number> {
+    const machine = await this.#facts.machine();
+    return copiesFor(loaded, machine, threadsFor(machine.cpu, options.threads ?? this.#settings.threads));
+  }
+
+  #rememberSize({ target, variant, need, model }: Loaded): void {
+    const held = heldBy(model.memory, need);
+    if (held !== need) this.#sizes.set(sizeKey(target, variant), held);
+  }
+
+  async #loadOnce(reference: string, options: ModelOptions, room: Room, signal?: AbortSignal): Promise<Loaded> {
     const manifest = await readManifest(reference);
     const request = this.#requestFor(options, manifest);
     refuseUnknownVariant(manifest.variants, request.variant, reference);
-    const facts = await this.#facts.read(this.#circuits);
-    const loaded = await loadFirst(await this.#context(), facts, manifest, this.#wishFor(reference, options), request, signal);
+    const facts = await this.#readFacts();
+    const loaded = await loadFirst(
+      await this.#context(room),
+      facts,
+      manifest,
+      this.#wishFor(reference, options),
+      request,
+      signal,
+    );
     this.#settings.onEvent?.({ type: "loaded", decision: loaded.decision });
     return loaded;
   }
 
-  async #context(): Promise<LoadingContext> {
+  /** What selection decides on: the machine, and how much of it models may take. */
+  async #readFacts(): Promise<SelectionFacts> {
+    const facts = await this.#facts.read(this.#circuits);
+    return this.#limits === undefined ? facts : { ...facts, budget: { limits: this.#limits, host: this.#hostChoice() } };
+  }
+
+  #hostChoice(): HostChoice {
+    const { host } = this.#settings;
+    return { ...(host === undefined ? {} : { asked: host }), limited: this.#limits !== undefined };
+  }
+
+  async #context(room: Room): Promise<LoadingContext> {
     const machine = await this.#facts.machine();
     return {
       backends: this.#backends,
       hosts: this.#hosts,
-      ...(this.#settings.host === undefined ? {} : { host: this.#settings.host }),
+      host: this.#hostChoice(),
       threads: (wanted) => threadsFor(machine.cpu, wanted),
       checkAnswers: this.#checkAnswers,
       digestOf: (variant) => digestOf(variant, this.#digests),
+      knownSize: (target, variant) => this.#sizes.get(sizeKey(target, variant)),
+      book: (need, known) => room.book(need, known),
     };
   }
 
   #wishFor(reference: string, options: WishInput): ReturnType<typeof mergeWishes> {
+    return mergeWishes(this.#settings, ...this.#settingsFor(reference), options);
+  }
+
+  /** What the settings say of this model, however its place is written. */
+  #settingsFor(reference: string): readonly ModelSettings[] {
     const place = placeOf(reference);
-    const named = Object.entries(this.#settings.models ?? {}).filter(([other]) => placeOf(other) === place);
-    return mergeWishes(this.#settings, ...named.map(([, wish]) => wish), options);
+    return Object.entries(this.#settings.models ?? {}).flatMap(([other, settings]) =>
+      placeOf(other) === place ? [settings] : [],
+    );
   }
 
   /** The load's own settings win over the runtime's, and those over what the model's author wants. */
@@ -206,6 +357,11 @@ export class ModelRuntime {
     const settings = mergeLoadSettings(manifest.settings ?? {}, this.#settings, options);
     return { ...(options.variant === undefined ? {} : { variant: options.variant }), settings };
   }
+}
+
+/** One size is remembered for each file of weights on each target. */
+function sizeKey(target: Target, variant: Variant): string {
+  return `${formatTarget(target)} ${variant.path}`;
 }
 
 function checkCall(reference: string, options: ModelOptions): void {

@@ -3,10 +3,12 @@ import type { LoadSettings } from "../backend.ts";
 import { InferyardError } from "../errors.ts";
 import { type HostName, hostNames } from "../hosts/host.ts";
 import { nearest } from "../models/nearest.ts";
-import type { ModelOptions, RuntimeSettings } from "./model-runtime.ts";
+import type { ModelOptions, ModelSettings, RuntimeSettings, Strategy } from "./model-runtime.ts";
 import type { WishInput } from "./wish.ts";
 
 export const wishNames: readonly (keyof WishInput)[] = ["policy", "priority", "prefer", "target", "exclude"];
+
+const modelSettingNames: readonly (keyof ModelSettings)[] = [...wishNames, "strategy"];
 
 export const loadSettingNames: readonly (keyof LoadSettings)[] = ["threads", "graphOptimization", "cpuNodes"];
 
@@ -16,8 +18,13 @@ export const runtimeSettingNames: readonly (keyof RuntimeSettings)[] = [
   ...wishNames,
   ...loadSettingNames,
   "models",
+  "preload",
   "host",
   "replicas",
+  "maxMemory",
+  "maxDeviceMemory",
+  "maxLoadedModels",
+  "memoryWait",
   "keepAlive",
   "failover",
   "onEvent",
@@ -61,8 +68,11 @@ export function checkRuntimeSettings(settings: RuntimeSettings): void {
   refuseOther<HostName>("host", settings.host, hostNames);
   refuseOther("failover", settings.failover, [true, false]);
   if (settings.replicas !== "auto") refuseNonPositive("replicas", settings.replicas);
-  for (const [reference, wish] of Object.entries(settings.models ?? {}))
-    refuseUnknown(wish, wishNames, `the wish for ${reference}`);
+  refuseNonPositive("maxLoadedModels", settings.maxLoadedModels);
+  for (const [reference, model] of Object.entries(settings.models ?? {})) {
+    refuseUnknown(model, modelSettingNames, `the settings for ${reference}`);
+    refuseOther<Strategy>(`the strategy for ${reference}`, model.strategy, ["lazy", "eager", "pinned"]);
+  }
 }
 
 /** The load settings of several levels, the most general first; the last that sets one wins. */

@@ -1,6 +1,8 @@
 /** Whether a target meets what the model's manifest and its size demand. */
 import type { Capabilities } from "../backend.ts";
 import type { Requirements, Variant } from "../models/manifest.ts";
+import { estimate, machineMemory, shortageOf } from "./budget.ts";
+import { hostFor } from "./host-choice.ts";
 import type { SelectionFacts } from "./selection-facts.ts";
 import type { Target } from "./target.ts";
 import { compareVersions } from "../devices/index.ts";
@@ -18,6 +20,15 @@ export function requirementProblem(
   const needed = memoryBytes ?? variant.bytes;
   if (needed > facts.availableMemory) {
     return `needs ${inMegabytes(needed)} of memory, and ${inMegabytes(facts.availableMemory)} is available`;
+  }
+  if (facts.budget !== undefined) {
+    const { limits, host } = facts.budget;
+    const need = estimate(target, variant, requirements, capabilities, hostFor(host, capabilities.blocking, true));
+    const shortage = shortageOf(limits, [], need);
+    if (shortage !== undefined) {
+      const limit = shortage.place === machineMemory ? "maxMemory" : `the budget of ${shortage.place}`;
+      return `needs about ${inMegabytes(shortage.need)}, and ${limit} is ${inMegabytes(shortage.limit)}`;
+    }
   }
   if (deviceMemoryBytes !== undefined && target.device.type !== "cpu") {
     if (device?.memoryBytes === undefined)

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { InferyardError } from "../errors.ts";
-import { Residency, type Resident } from "./residency.ts";
+import { Residency, type Resident, type Stay } from "./residency.ts";
 
 interface Thing extends Resident {
   readonly number: number;
@@ -23,22 +23,24 @@ function factory(): { load: () => Promise<Thing>; made: Thing[] } {
   return { load, made };
 }
 
+const stay = (reference: string, over: Partial<Stay> = {}): Stay => ({ reference, ...over });
+
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 describe("residency", () => {
   it("two first requests for a model load it once", async () => {
     const { load, made } = factory();
-    const residency = new Residency<Thing>(1000);
-    const leases = await Promise.all([residency.acquire("a", load), residency.acquire("a", load)]);
+    const residency = new Residency<Thing>({ keepAliveMs: 1000 });
+    const leases = await Promise.all([residency.acquire("a", stay("a"), load), residency.acquire("a", stay("a"), load)]);
     expect(made).toHaveLength(1);
     expect(leases[0].item).toBe(leases[1].item);
   });
 
   it("unloads what nobody uses after keepAlive, and not before", async () => {
     const { load, made } = factory();
-    const residency = new Residency<Thing>(1000);
-    const lease = await residency.acquire("a", load);
+    const residency = new Residency<Thing>({ keepAliveMs: 1000 });
+    const lease = await residency.acquire("a", stay("a"), load);
     await vi.advanceTimersByTimeAsync(5000);
     expect(made[0]?.disposed).toBe(false);
     lease.release();
@@ -51,22 +53,22 @@ describe("residency", () => {
 
   it("a new user within keepAlive keeps the model; one after it loads it anew", async () => {
     const { load, made } = factory();
-    const residency = new Residency<Thing>(1000);
-    (await residency.acquire("a", load)).release();
+    const residency = new Residency<Thing>({ keepAliveMs: 1000 });
+    (await residency.acquire("a", stay("a"), load)).release();
     await vi.advanceTimersByTimeAsync(900);
-    (await residency.acquire("a", load)).release();
+    (await residency.acquire("a", stay("a"), load)).release();
     await vi.advanceTimersByTimeAsync(900);
     expect(made[0]?.disposed).toBe(false);
     await vi.advanceTimersByTimeAsync(200);
     expect(made[0]?.disposed).toBe(true);
-    await residency.acquire("a", load);
+    await residency.acquire("a", stay("a"), load);
     expect(made).toHaveLength(2);
   });
 
   it("keepAlive 0 keeps for ever, until it is cleared", async () => {
     const { load, made } = factory();
-    const residency = new Residency<Thing>(0);
-    (await residency.acquire("a", load)).release();
+    const residency = new Residency<Thing>({ keepAliveMs: 0 });
+    (await residency.acquire("a", stay("a"), load)).release();
     await vi.advanceTimersByTimeAsync(1e9);
     expect(made[0]?.disposed).toBe(false);
     await residency.clear();
@@ -75,8 +77,8 @@ describe("residency", () => {
 
   it("a model in use is never unloaded by clear", async () => {
     const { load, made } = factory();
-    const residency = new Residency<Thing>(1000);
-    await residency.acquire("a", load);
+    const residency = new Residency<Thing>({ keepAliveMs: 1000 });
+    await residency.acquire("a", stay("a"), load);
     await residency.clear();
     expect(made[0]?.disposed).toBe(false);
     expect(await residency.items()).toEqual(made);
@@ -84,22 +86,25 @@ describe("residency", () => {
 
   it("a failed load is tried anew by the next caller", async () => {
     const { load } = factory();
-    const residency = new Residency<Thing>(1000);
+    const residency = new Residency<Thing>({ keepAliveMs: 1000 });
     const failing = (): Promise<Thing> => Promise.reject(new InferyardError("LOAD_FAILED", "no"));
-    await expect(residency.acquire("a", failing)).rejects.toThrow("no");
+    await expect(residency.acquire("a", stay("a"), failing)).rejects.toThrow("no");
     expect(await residency.items()).toEqual([]);
-    await expect(residency.acquire("a", load)).resolves.toBeDefined();
+    await expect(residency.acquire("a", stay("a"), load)).resolves.toBeDefined();
   });
 
   it("a caller who cancels stops waiting; the others still get the model", async () => {
     const { load, made } = factory();
-    const residency = new Residency<Thing>(1000);
+    const residency = new Residency<Thing>({ keepAliveMs: 1000 });
     const controller = new AbortController();
     const slow = async (): Promise<Thing> => {
       await new Promise((resolve) => setTimeout(resolve, 100));
       return load();
     };
-    const [impatient, patient] = [residency.acquire("a", slow, controller.signal), residency.acquire("a", slow)];
+    const [impatient, patient] = [
+      residency.acquire("a", stay("a"), slow, controller.signal),
+      residency.acquire("a", stay("a"), slow),
+    ];
     const refused = expect(impatient).rejects.toMatchObject({ code: "ABORTED" });
     controller.abort();
     await refused;
@@ -110,7 +115,7 @@ describe("residency", () => {
 
   it("a load nobody waits for is cancelled, and what still comes of it is disposed", async () => {
     const { load, made } = factory();
-    const residency = new Residency<Thing>(1000);
+    const residency = new Residency<Thing>({ keepAliveMs: 1000 });
     const controller = new AbortController();
     let cancelled = false;
     const slow = async (signal: AbortSignal): Promise<Thing> => {
@@ -118,23 +123,23 @@ describe("residency", () => {
       await new Promise((resolve) => setTimeout(resolve, 100));
       return load();
     };
-    const refused = expect(residency.acquire("a", slow, controller.signal)).rejects.toMatchObject({ code: "ABORTED" });
+    const refused = expect(residency.acquire("a", stay("a"), slow, controller.signal)).rejects.toMatchObject({ code: "ABORTED" });
     controller.abort();
     await refused;
     expect(cancelled).toBe(true);
     await vi.advanceTimersByTimeAsync(200);
     expect(made[0]?.disposed).toBe(true);
-    await expect(residency.acquire("a", slow, AbortSignal.abort())).rejects.toMatchObject({ code: "ABORTED" });
+    await expect(residency.acquire("a", stay("a"), slow, AbortSignal.abort())).rejects.toMatchObject({ code: "ABORTED" });
   });
 
   it("close unloads everything, used or not, and refuses new users", async () => {
     const { load, made } = factory();
-    const residency = new Residency<Thing>(1000);
-    const lease = await residency.acquire("a", load);
-    (await residency.acquire("b", load)).release();
+    const residency = new Residency<Thing>({ keepAliveMs: 1000 });
+    const lease = await residency.acquire("a", stay("a"), load);
+    (await residency.acquire("b", stay("b"), load)).release();
     await residency.close();
     expect(made.map(({ disposed }) => disposed)).toEqual([true, true]);
     lease.release();
-    await expect(residency.acquire("a", load)).rejects.toMatchObject({ code: "DISPOSED" });
+    await expect(residency.acquire("a", stay("a"), load)).rejects.toMatchObject({ code: "DISPOSED" });
   });
 });

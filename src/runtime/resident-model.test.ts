@@ -29,6 +29,7 @@ async function loadedOn(backend: ScriptedBackend): Promise<Loaded> {
     {
       backends: [backend],
       hosts: { inline: host, worker: host, process: host },
+      host: { limited: false },
       threads: (wanted) => wanted ?? 4,
       checkAnswers: async () => undefined,
       digestOf: async () => "abc",
@@ -157,7 +158,7 @@ describe("copies for bulk work", () => {
     expect(threads).toEqual([4]);
     const [lanes, again] = await Promise.all([resident.lanes(), resident.lanes()]);
     expect(lanes).toHaveLength(3);
-    expect(again).toBe(lanes);
+    expect(again).toHaveLength(3);
     expect(threads).toEqual([4, 1, 1, 1]);
     expect(lanes).not.toContain(resident);
   });
@@ -189,7 +190,7 @@ describe("unloading", () => {
     const gone: string[] = [];
     const resident = new ResidentModel(await loadedOn(backend), { copies: 2, onDispose: (target) => void gone.push(target) });
     await resident.lanes();
-    await resident.dispose();
+    await resident.dispose({ why: "disposed" });
     expect(backend.calls.filter((call) => call === "dispose model")).toHaveLength(3);
     expect(gone).toEqual(["onnx:cpu"]);
     await expect(resident.run(inputs)).rejects.toMatchObject({ code: "DISPOSED", remedy: "load it again" });
@@ -203,10 +204,129 @@ describe("unloading", () => {
     const { resident } = await scene(first, second, { failover: () => arrival.then(() => loadedOn(second)) });
     const running = resident.run(inputs).catch((error: unknown) => error);
     await new Promise((resolve) => setImmediate(resolve));
-    const disposal = resident.dispose();
+    const disposal = resident.dispose({ why: "disposed" });
     arrive();
     await Promise.all([running, disposal]);
     expect(first.calls).toContain("dispose model");
     expect(second.calls).toContain("dispose model");
+  });
+});
+
+describe("runs that overlap", () => {
+  /** Runs end when they are told to; each is listed by the number of the load it ran on. */
+  function stalled(): { readonly backend: ScriptedBackend; readonly ran: number[]; readonly end: () => void } {
+    const ran: number[] = [];
+    const waiting: (() => void)[] = [];
+    const base = scriptedBackend("onnx");
+    let loads = 0;
+    const backend: ScriptedBackend = {
+      ...base,
+      async load(model, device, options) {
+        const number = loads;
+        loads += 1;
+        const loaded = await base.load(model, device, options);
+        let runs = 0;
+        const run: typeof loaded.run = async (given, how) => {
+          runs += 1;
+          if (number > 0 || runs > 1) {
+            ran.push(number);
+            await new Promise<void>((resolve) => waiting.push(resolve));
+          }
+          return loaded.run(given, how);
+        };
+        return { ...loaded, run };
+      },
+    };
+    return { backend, ran, end: () => waiting.splice(0).forEach((resolve) => resolve()) };
+  }
+
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+  it("go to the copy with the least to do, the first model having those that find it at rest", async () => {
+    const { backend, ran, end } = stalled();
+    const resident = new ResidentModel(await loadedOn(backend), { copies: 2, spread: true });
+    const first = [resident.run(inputs), resident.run(inputs)]; // the second overlaps: copies are loaded, and it waits for the first
+    await turn();
+    const more = Array.from({ length: 4 }, () => resident.run(inputs));
+    await turn();
+    expect(ran).toEqual([0, 0, 1, 2, 1, 2]);
+    end();
+    await Promise.all([...first, ...more]);
+    const alone = resident.run(inputs);
+    await turn();
+    expect(ran.at(-1)).toBe(0);
+    end();
+    await alone;
+  });
+
+  it("load no copies where those are for bulk work only, and use them when they are there", async () => {
+    const { backend, ran, end } = stalled();
+    const resident = new ResidentModel(await loadedOn(backend), { copies: 2 });
+    const first = [resident.run(inputs), resident.run(inputs)];
+    await turn();
+    expect(backend.calls.filter((call) => call.startsWith("load"))).toEqual([]);
+    await resident.lanes();
+    const third = resident.run(inputs);
+    await turn();
+    expect(ran).toEqual([0, 0, 1]);
+    end();
+    await Promise.all([...first, third]);
+  });
+
+  it("are run again on the model itself when a copy fails in a way that may pass, and failover is on", async () => {
+    let loads = 0;
+    const base = scriptedBackend("onnx");
+    const backend: ScriptedBackend = {
+      ...base,
+      async load(model, device, options) {
+        loads += 1;
+        const loaded = await base.load(model, device, options);
+        if (loads === 1) return loaded;
+        return { ...loaded, run: () => Promise.reject(new InferyardError("HOST_DIED", "the copy died")) };
+      },
+    };
+    const failover = (): Promise<Loaded> => Promise.reject(new Error("not needed"));
+    const [saved, lost] = [
+      new ResidentModel(await loadedOn(backend), { copies: 2, failover }),
+      new ResidentModel(await loadedOn(((loads = 0), backend)), { copies: 2 }),
+    ];
+    expect((await (await saved.lanes())[0]!.run(inputs))["y"]?.data).toEqual(Float32Array.of(2, 3));
+    await expect((await lost.lanes())[0]!.run(inputs)).rejects.toMatchObject({ code: "HOST_DIED" });
+  });
+});
+
+describe("what a model and its copies hold", () => {
+  it("is booked before copies are loaded; where it does not fit there are none", async () => {
+    const corrected: unknown[] = [];
+    const room = { grow: () => false, correct: (amounts: unknown) => void corrected.push(amounts) };
+    const backend = scriptedBackend("onnx");
+    const resident = new ResidentModel(await loadedOn(backend), { copies: 2, room });
+    expect(await resident.lanes()).toEqual([resident]);
+    expect(backend.calls).toEqual([]);
+  });
+
+  it("is told when it changes, copies included", async () => {
+    const sizes = { bytes: 8 };
+    const base = scriptedBackend("onnx");
+    const backend: ScriptedBackend = {
+      ...base,
+      load: async (...given) => ({
+        ...(await base.load(...given)),
+        get memory() {
+          return { bytes: sizes.bytes, measure: "resident" as const };
+        },
+      }),
+    };
+    sizes.bytes = 100e6;
+    const corrected: unknown[] = [];
+    const resident = new ResidentModel(await loadedOn(backend), {
+      copies: 2,
+      room: { grow: () => true, correct: ({ memory }) => void corrected.push(memory) },
+    });
+    await resident.run(inputs);
+    sizes.bytes = 130e6;
+    await resident.run(inputs);
+    await resident.lanes();
+    expect(corrected).toEqual([100e6, 130e6, 390e6]);
   });
 });

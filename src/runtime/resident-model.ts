@@ -1,30 +1,52 @@
-/** A model in memory: its first copy, the copies that share bulk work, and what happens when it fails while running. */
+/** A model in memory: its first copy, the copies that share the work, and what happens when it fails while running. */
 import type { LoadedModel, RunOptions } from "../backend.ts";
 import { InferyardError } from "../errors.ts";
 import type { TensorMap } from "../tensor.ts";
+import { type Amounts, heldBy, machineMemory, plus } from "./budget.ts";
+import { Dispatcher } from "./dispatch.ts";
 import type { Loaded } from "./loading.ts";
-import type { Resident } from "./residency.ts";
+import type { Departure, Resident, Room } from "./residency.ts";
 import { formatTarget } from "./target.ts";
 
 export interface ResidentModelOptions {
-  /** Copies with one thread each for bulk work; 0 or 1 = none. */
+  /** Copies with one thread each that share the work; 0 or 1 = none. */
   readonly copies: number;
+  /**
+   * Whether runs that overlap are spread over copies from the first overlap on. Else copies are loaded for bulk work only, and take part
+   * in everything once they are there. Default: false.
+   */
+  readonly spread?: boolean;
+  /** Told what the model and its copies hold, and asked before copies are loaded. Default: nothing is limited. */
+  readonly room?: Pick<Room, "grow" | "correct">;
   /** Left out: a failed run is the caller's to repeat. Else: finds the model another place after this failure. */
   readonly failover?: (failed: Loaded, failure: InferyardError) => Promise<Loaded>;
-  /** Told the target when the model has left memory. */
-  readonly onDispose?: (target: string) => void;
+  /** Told where it was and why it left, when it has left memory. */
+  readonly onDispose?: (target: string, departure: Departure) => void;
 }
+
+interface Copies {
+  readonly models: readonly LoadedModel[];
+  readonly dispatcher: Dispatcher;
+}
+
+/** Smaller changes of memory than this are not worth a look. */
+const noticedBytes = 1e6;
 
 export class ResidentModel implements Resident {
   readonly #options: ResidentModelOptions;
   #loaded: Loaded;
-  #copies: Promise<readonly LoadedModel[]> | undefined;
+  /** Runs given to the first copy that have not ended. */
+  #running = 0;
+  #loadingCopies: Promise<Copies | undefined> | undefined;
+  #copies: Copies | undefined;
   #replacement: Promise<Loaded> | undefined;
+  #reported = 0;
   #disposed = false;
 
   constructor(loaded: Loaded, options: ResidentModelOptions) {
     this.#loaded = loaded;
     this.#options = options;
+    this.#report();
   }
 
   /** What is loaded now; changes when a failover moves the model. */
@@ -32,17 +54,21 @@ export class ResidentModel implements Resident {
     return this.#loaded;
   }
 
-  /** Runs once, and once more elsewhere where failover is on and the failure may pass. */
+  /** What the model and its copies hold now: measured where the engine or the host can, else estimated. */
+  get holds(): Amounts {
+    const { need, model } = this.#loaded;
+    return [model, ...(this.#copies?.models ?? [])].map(({ memory }) => heldBy(memory, need)).reduce(plus);
+  }
+
+  /**
+   * Runs once, and once more elsewhere where failover is on and the failure may pass. A run that finds the first copy at rest has it, with
+   * all its threads; others go to the copy with the least to do, where there are copies.
+   */
   async run(inputs: TensorMap, options: RunOptions = {}): Promise<TensorMap> {
     this.#refuseDisposed();
-    const used = this.#loaded;
-    try {
-      return await used.model.run(inputs, options);
-    } catch (error) {
-      if (this.#options.failover === undefined || !(error instanceof InferyardError) || !error.retryable) throw error;
-      await this.#moveFrom(used, error);
-      return this.#loaded.model.run(inputs, options);
-    }
+    if (this.#running === 0) return this.#runFirst(inputs, options);
+    if (this.#options.spread === true) void this.#copiesOnce();
+    return this.#copies === undefined ? this.#runFirst(inputs, options) : this.#runCopy(this.#copies, inputs, options);
   }
 
   /**
@@ -51,27 +77,71 @@ export class ResidentModel implements Resident {
    */
   async lanes(): Promise<readonly Pick<LoadedModel, "run">[]> {
     this.#refuseDisposed();
-    if (this.#options.copies < 2) return [this];
-    this.#copies ??= this.#loadCopies();
-    const copies = await this.#copies;
-    return copies.length === 0 ? [this] : copies;
+    const copies = await this.#copiesOnce();
+    if (copies === undefined) return [this];
+    return copies.models.map(() => ({ run: (inputs, options = {}) => this.#runCopy(copies, inputs, options) }));
   }
 
-  async dispose(): Promise<void> {
+  async dispose(departure: Departure): Promise<void> {
     this.#disposed = true;
     await this.#replacement?.catch(() => null); // its failure went to the run that asked for it
     await this.#disposeCopies();
     await this.#loaded.model.dispose();
-    this.#options.onDispose?.(formatTarget(this.#loaded.target));
+    this.#options.onDispose?.(formatTarget(this.#loaded.target), departure);
   }
 
-  async #loadCopies(): Promise<readonly LoadedModel[]> {
-    const loads = Array.from({ length: this.#options.copies }, () => this.#loaded.copy({ threads: 1 }));
+  async #runFirst(inputs: TensorMap, options: RunOptions): Promise<TensorMap> {
+    const used = this.#loaded;
+    this.#running += 1;
+    try {
+      return await used.model.run(inputs, options);
+    } catch (error) {
+      if (!this.#movesFor(error)) throw error;
+      await this.#moveFrom(used, error);
+      return await this.#loaded.model.run(inputs, options);
+    } finally {
+      this.#running -= 1;
+      this.#report();
+    }
+  }
+
+  async #runCopy(copies: Copies, inputs: TensorMap, options: RunOptions): Promise<TensorMap> {
+    this.#refuseDisposed();
+    try {
+      return await copies.dispatcher.run(inputs, options);
+    } catch (error) {
+      if (!this.#movesFor(error)) throw error;
+      return await this.#runFirst(inputs, options); // and when that fails the same way, the model moves
+    } finally {
+      this.#report();
+    }
+  }
+
+  #movesFor(error: unknown): error is InferyardError {
+    return this.#options.failover !== undefined && error instanceof InferyardError && error.retryable;
+  }
+
+  /** Undefined where there are none, or not enough memory for all of them: the one model does the work then. */
+  #copiesOnce(): Promise<Copies | undefined> {
+    this.#loadingCopies ??= this.#loadCopies();
+    return this.#loadingCopies;
+  }
+
+  async #loadCopies(): Promise<Copies | undefined> {
+    const { copies: count, room } = this.#options;
+    if (count < 2) return undefined;
+    const extra = Array.from({ length: count }, () => this.#loaded.need).reduce(plus);
+    if (room?.grow(extra) === false) return undefined;
+    const loads = Array.from({ length: count }, () => this.#loaded.copy({ threads: 1 }));
     const settled = await Promise.allSettled(loads);
-    const copies = settled.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
-    if (copies.length === this.#options.copies) return copies;
-    await Promise.all(copies.map((copy) => copy.dispose())); // not enough memory for all: the one model does the work
-    return [];
+    const models = settled.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+    if (models.length === count && !this.#disposed) {
+      this.#copies = { models, dispatcher: new Dispatcher(models) };
+    } else {
+      await Promise.all(models.map((copy) => copy.dispose()));
+    }
+    room?.correct(this.holds); // in place of what was booked
+    return this.#copies;
   }
 
   async #moveFrom(failed: Loaded, failure: InferyardError): Promise<void> {
@@ -89,9 +159,18 @@ export class ResidentModel implements Resident {
   }
 
   async #disposeCopies(): Promise<void> {
-    const copies = await this.#copies;
+    const copies = await this.#loadingCopies;
+    this.#loadingCopies = undefined;
     this.#copies = undefined;
-    await Promise.all((copies ?? []).map((copy) => copy.dispose()));
+    await Promise.all((copies?.models ?? []).map((copy) => copy.dispose()));
+  }
+
+  #report(): void {
+    const { holds } = this;
+    const bytes = holds[machineMemory] ?? 0;
+    if (this.#disposed || Math.abs(bytes - this.#reported) < noticedBytes) return;
+    this.#reported = bytes;
+    this.#options.room?.correct(holds);
   }
 
   #refuseDisposed(): void {

@@ -1,11 +1,15 @@
 /** The facts that selection decides on: plain data, gathered by `facts.ts`, made up by tests. */
 import type { Availability, Capabilities, Device } from "../backend.ts";
+import type { Limits } from "./budget.ts";
+import type { HostChoice } from "./host-choice.ts";
 
 /** What selection knows of the machine. */
 export interface SelectionFacts {
   readonly backends: readonly BackendFacts[];
   readonly availableMemory: number;
   readonly deviceFacts: readonly DeviceFacts[];
+  /** What models may take together, and where they will live; left out: no limit. */
+  readonly budget?: { readonly limits: Limits; readonly host: HostChoice };
   /** Targets that failed while running and are left alone for now: target -> reason. */
   readonly openCircuits: ReadonlyMap<string, string>;
 }

@@ -104,6 +104,10 @@ describe("where a value comes from", () => {
       cpuNodes: "allow",
       replicas: "auto",
       batchTokens: 256,
+      maxMemory: "2GB",
+      maxDeviceMemory: { "cuda:0": 8e9 },
+      maxLoadedModels: 3,
+      memoryWait: "10s",
       keepAlive: 0,
       failover: true,
     };
@@ -140,7 +144,8 @@ describe("the environment is text", () => {
     ["INFERYARD_THREADS", "many", "threads"],
     ["INFERYARD_THREADS", "0", "threads"],
     ["INFERYARD_FAILOVER", "yes", "failover"],
-    ["INFERYARD_HOST", "process", "host"],
+    ["INFERYARD_HOST", "elsewhere", "host"],
+    ["INFERYARD_MAX_MEMORY", "plenty", "maxMemory"],
   ])("%s=%s is refused by the setting's name", async (variable, text, name) => {
     const error = await refusal(read({ environment: { [variable]: text } }));
     expect(error.code).toBe("CONFIG_INVALID");

@@ -9,6 +9,16 @@ import type { SettingName, Settings } from "./settings.ts";
 
 const targets = z.union([z.string(), z.array(z.string())]);
 
+const size = z.union([
+  z.string().regex(/^\d+(\.\d+)?\s*([kmgt]?i?b)?$/i, 'must be an amount of memory such as "500MB", "2GB" or "1.5GiB"'),
+  z.int().positive(),
+]);
+
+const duration = z.union([
+  z.string().regex(/^(\d+(\.\d+)?(ms|s|m|h)|0)$/, 'must be a duration such as "30s", "5m" or "1h", or 0'),
+  z.number().nonnegative(),
+]);
+
 const wish = {
   policy: z
     .enum(policies)
@@ -53,14 +63,17 @@ export const settingFields: Readonly<Record<SettingName, z.ZodType>> = {
     .describe("On other devices than the CPU: whether single nodes the device cannot run may be computed on the CPU."),
   replicas: z
     .union([z.literal("auto"), z.int().positive()])
-    .describe('Copies with one thread each that share bulk work; "auto" is one per core as memory allows, 1 is none.'),
+    .describe(
+      'Copies with one thread each that share the work: "auto" is one per core as memory allows, for bulk work; a number is so many, for overlapping runs as well; 1 is none.',
+    ),
   batchTokens: z.int().positive().describe("Padded tokens in one batch."),
-  keepAlive: z
-    .union([
-      z.string().regex(/^(\d+(\.\d+)?(ms|s|m|h)|0)$/, 'must be a duration such as "30s", "5m" or "1h", or 0'),
-      z.number().nonnegative(),
-    ])
-    .describe('How long a model stays in memory after its last use: "30s", "5m", "1h"; 0 is for ever.'),
+  maxMemory: size.describe('Most memory of the machine that all models may take together: "2GB", "500MB", or bytes.'),
+  maxDeviceMemory: z
+    .record(z.string(), size)
+    .describe('Most memory of single devices that all models may take together, by device: { "cuda:0": "8GB" }.'),
+  maxLoadedModels: z.int().positive().describe("Most models in memory at once; copies for bulk work are not counted."),
+  memoryWait: duration.describe("How long a load waits for models in use to leave when the budget is full."),
+  keepAlive: duration.describe('How long a model stays in memory after its last use: "30s", "5m", "1h"; 0 is for ever.'),
   failover: z.boolean().describe("After a failure that may pass, load on the next target and run the request once more."),
 };
 

@@ -1,9 +1,13 @@
 /** Every setting: its name in inferyard.yaml, in the environment (INFERYARD_ and capitals) and as a flag is the same. */
 import type { RuntimeSettings } from "../runtime/model-runtime.ts";
-import { defaultPriority } from "../runtime/wish.ts";
+import { type WishInput, defaultPriority } from "../runtime/wish.ts";
 
-/** Settings of a runtime, and what the command line takes when a flag is left out. */
-export interface Settings extends Omit<RuntimeSettings, "onEvent"> {
+/**
+ * Settings of a runtime, and what the command line takes when a flag is left out. Commands load what they are asked for and end: loading
+ * ahead is for programs that stay.
+ */
+export interface Settings extends Omit<RuntimeSettings, "onEvent" | "preload" | "models"> {
+  readonly models?: Readonly<Record<string, WishInput>>;
   readonly model?: string;
   readonly variant?: string;
   readonly batchTokens?: number;
@@ -27,6 +31,10 @@ export const settingNames: readonly SettingName[] = [
   "cpuNodes",
   "replicas",
   "batchTokens",
+  "maxMemory",
+  "maxDeviceMemory",
+  "maxLoadedModels",
+  "memoryWait",
   "keepAlive",
   "failover",
 ];
@@ -38,6 +46,7 @@ export const settingDefaults: Settings = {
   priority: defaultPriority,
   replicas: "auto",
   batchTokens: 512,
+  memoryWait: "30s",
   keepAlive: "5m",
   failover: false,
 };

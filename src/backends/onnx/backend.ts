@@ -41,6 +41,8 @@ function capabilities(device: Device): Capabilities {
     formats: provider === undefined ? {} : { onnx: "any" },
     precisions: provider?.precisions ?? [],
     options: ["threads", "graphOptimization", "cpuNodes"],
+    // Measured with 1.30 on x64 Linux, on models of 8 to 90 MB: 209 MB for 90, 122 for 23, a process of 46 taken off.
+    footprint: { bytes: 40e6, perWeightByte: 1.4 },
     blocking: true,
   };
 }

@@ -44,6 +44,8 @@ function capabilities(device: Device): Capabilities {
     formats: device.type === "cpu" ? { onnx: "any" } : {},
     precisions: ["fp32", "fp16", "int8", "int4"],
     options: ["threads", "graphOptimization", "cpuNodes"],
+    // Measured with 1.30 on x64 Linux: 616 MB for 90 MB of weights, 337 for 23, a process of 46 taken off.
+    footprint: { bytes: 195e6, perWeightByte: 4.2 },
     blocking: true,
   };
 }
