@@ -26,6 +26,35 @@ export type { Amounts, BudgetSettings } from "./runtime/budget.ts";
 export type { Departure } from "./runtime/residency.ts";
 export type { Policy, WishInput } from "./runtime/wish.ts";
 export type { HostName } from "./hosts/host.ts";
+export {
+  type CheckOptions,
+  type CheckReport,
+  type Damage,
+  type ModelStore,
+  type PruneReport,
+  type PullOptions,
+  type PullProgress,
+  type PullReport,
+  type RemoveReport,
+  type StoredFile,
+  type StoredModel,
+  type StoredVariant,
+  type StoreOptions,
+  createStore,
+} from "./models/model-store.ts";
+export {
+  type BackendVerdict,
+  type GgufInspection,
+  type InspectOptions,
+  type InspectedTensor,
+  type Inspection,
+  type ModelInspection,
+  type OnnxInspection,
+  type SafetensorsInspection,
+  type TypeCount,
+  inspectFile,
+  inspectModel,
+} from "./inspection/index.ts";
 export type { Manifest, Pooling, Variant } from "./models/manifest.ts";
 export type { Encoding, Tokenizer } from "./tokenizers/index.ts";
 export { standardBackends } from "./presets/standard.ts";

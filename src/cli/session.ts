@@ -6,7 +6,11 @@ import { hostNames } from "../hosts/host.ts";
 import { policies } from "../runtime/wish.ts";
 import { type EffectiveSettings, readSettings } from "../settings/read.ts";
 import { type SettingName, settingNames } from "../settings/settings.ts";
+import type { PullProgress } from "../models/hub/progress.ts";
+import { describeProgress } from "./download-line.ts";
+import { openStore } from "./model-store.ts";
 import { type Terminal, writeLine } from "./terminal.ts";
+import { formatBytes } from "./units.ts";
 
 /** Flags every command has. */
 export interface GlobalFlags {
@@ -62,7 +66,12 @@ export function addLoadFlags(command: Command): Command {
       new Option("--replicas <number>", 'copies that share the work, or "auto"').argParser((text) =>
         text === "auto" ? text : wholeNumber(text),
       ),
-    );
+    )
+    .addOption(offlineOption());
+}
+
+export function offlineOption(): Option {
+  return new Option("--offline", "fetch nothing: a model that is not on this machine is an error");
 }
 
 export async function effectiveSettings(
@@ -85,6 +94,10 @@ export interface Session {
   readonly settings: EffectiveSettings["values"];
   /** The model of the command: given, or set, or builtin. */
   readonly model: string;
+  /** What is going on, for `withNotice`: a download while there is one, else the words given. */
+  notice(words: string): Notice;
+  /** Fetches a model that is not in the store, with a line for those who watch. */
+  fetch(reference: string, signal: AbortSignal): Promise<void>;
 }
 
 export async function openSession(
@@ -95,22 +108,49 @@ export async function openSession(
   const { values, origins } = await effectiveSettings(terminal, flags);
   const { model: defaultModel = "builtin", variant: _variant, batchTokens: _batchTokens, ...settings } = values;
   const { quiet } = flags as GlobalFlags;
+  let download: PullProgress | undefined;
+  const onProgress = (progress: PullProgress): void => {
+    const { stage, reference, bytes } = progress;
+    download = stage === "done" ? undefined : progress;
+    if (stage === "done" && quiet !== true)
+      writeLine(terminal.stderr, `${clearLine(terminal)}inferyard: ${reference} is in the store now (${formatBytes(bytes)})`);
+  };
   const onEvent = (event: RuntimeEvent): void => {
+    if (event.type === "download") onProgress(event.progress);
     if (event.type === "failover" && quiet !== true)
       writeLine(terminal.stderr, `inferyard: ${event.from} failed (${event.reason}); trying the next target`);
   };
   // A default is not passed on: the runtime has it too, and tells what was chosen from what was not.
   const chosen = Object.fromEntries(Object.entries(settings).filter(([name]) => origins[name as SettingName] !== "default"));
-  return { runtime: await createRuntime({ ...chosen, onEvent }), settings: values, model: model ?? defaultModel };
+  const notice =
+    (words: string): Notice =>
+    (elapsed) =>
+      download === undefined ? `${words} ${elapsed}` : describeProgress(download, terminal.stderr.columns);
+  const fetch = async (reference: string, signal: AbortSignal): Promise<void> => {
+    const { offline } = chosen as { readonly offline?: boolean };
+    const pulling = openStore(terminal).pull(reference, { signal, onProgress, ...(offline === undefined ? {} : { offline }) });
+    await withNotice(terminal, notice(`fetching ${reference}`), pulling);
+  };
+  const runtime = await createRuntime({ ...chosen, onEvent });
+  return { runtime, settings: values, model: model ?? defaultModel, notice, fetch };
 }
 
+function clearLine({ stderr }: Terminal): string {
+  return stderr.isTTY === true ? "\r\u001B[K" : "";
+}
+
+/** What is going on at this moment; `elapsed` is the time since it began, for those who have nothing better to show. */
+export type Notice = (elapsed: string) => string;
+
 /** Runs work; when it takes longer than half a second and a person is watching, a line says what is going on, and goes away. */
-export async function withNotice<Result>(terminal: Terminal, notice: string, work: Promise<Result>): Promise<Result> {
+export async function withNotice<Result>(terminal: Terminal, notice: string | Notice, work: Promise<Result>): Promise<Result> {
   if (terminal.stderr.isTTY !== true) return work;
   const started = performance.now();
   const timer = setInterval(() => {
     const seconds = (performance.now() - started) / 1000;
-    if (seconds > 0.5) terminal.stderr.write(`\r${notice} ${seconds.toFixed(1)} s`);
+    const elapsed = `${seconds.toFixed(1)} s`;
+    const text = typeof notice === "string" ? `${notice} ${elapsed}` : notice(elapsed);
+    if (seconds > 0.5) terminal.stderr.write(`\r\u001B[K${text}`);
   }, 100);
   try {
     return await work;

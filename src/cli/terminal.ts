@@ -3,7 +3,7 @@ export interface Terminal {
   /** Results only. */
   readonly stdout: NodeJS.WritableStream & { readonly isTTY?: boolean };
   /** Progress, notes and errors. */
-  readonly stderr: NodeJS.WritableStream & { readonly isTTY?: boolean };
+  readonly stderr: NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly directory: string;

@@ -79,8 +79,9 @@ export async function inspectModel(reference: string, options: InspectOptions = 
 
 /** The path a reference names when it is one of a file of weights; a manifest would also read what lies around it. */
 async function singleFile(reference: string): Promise<string | undefined> {
-  if (formatOf(reference) === undefined || /^(https?|hf):/i.test(reference)) return undefined;
-  const { path, shown } = resolveReference(reference);
+  if (/^hf:/i.test(reference) || (formatOf(reference) === undefined && !/^https?:/i.test(reference))) return undefined;
+  const { path, shown } = await resolveReference(reference);
+  if (formatOf(path) === undefined) return undefined;
   const status = await statOf(path, shown);
   return status?.isFile() === true ? path : undefined;
 }

@@ -2,14 +2,11 @@
 import { readdir } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { InferyardError } from "../errors.ts";
-import { isPackage } from "./aimod/package-name.ts";
-import { readHuggingFace } from "./huggingface.ts";
 import type { Manifest } from "./manifest.ts";
 import { type Folder, statOf } from "./model-folder.ts";
 import { nearest } from "./nearest.ts";
+import { readFolder } from "./read-folder.ts";
 import { resolveReference } from "./reference.ts";
-import { readSingleFile } from "./single-file.ts";
-import { readStatements } from "./statements.ts";
 import type { ReadOptions } from "./variants.ts";
 
 export type { Manifest, Variant } from "./manifest.ts";
@@ -18,22 +15,15 @@ export { placeOf } from "./reference.ts";
 export type { ReadOptions } from "./variants.ts";
 
 /**
- * What is known of the model a reference names: `builtin`, the path of a folder, of a file of weights or of a package (.aimod).
- * Throws MODEL_NOT_FOUND where there is none, MODEL_INVALID for a damaged one, MODEL_UNSUPPORTED for one this version cannot take.
- * Every file of weights is looked into, so that a broken one is an error here and not a worse model later.
+ * What is known of the model a reference names: `builtin`, a path, a name in the store, or what is fetched into it (`hf:`, an address).
+ * Throws MODEL_NOT_FOUND where there is none, MODEL_INVALID for a damaged one, MODEL_UNSUPPORTED for one this version cannot take; with
+ * `fetch`, also what fetching throws. Every file of weights is looked into, so that a broken one is an error here and not a worse model later.
  */
 export async function readManifest(reference: string, options: ReadOptions = {}): Promise<Manifest> {
-  const place = resolveReference(reference);
+  const place = await resolveReference(reference, options);
   const status = await statOf(place.path, place.shown);
   if (status === undefined) throw await missing(place);
-  if (!status.isDirectory()) {
-    if (!isPackage(place.path)) return await readSingleFile(place, options);
-    // Imported where it is needed: few models come in packages.
-    const { readPackage } = await import("./aimod/read-package.ts");
-    return await readPackage(place, options);
-  }
-  const { stated, variants } = await readStatements(place, options);
-  return await readHuggingFace(place, stated, variants);
+  return await readFolder(place, status.isDirectory(), options);
 }
 
 async function missing(place: Folder): Promise<InferyardError> {

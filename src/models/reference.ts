@@ -6,37 +6,65 @@ import { fileURLToPath } from "node:url";
 import { InferyardError } from "../errors.ts";
 import type { Folder } from "./model-folder.ts";
 import { nearest } from "./nearest.ts";
+import { canonicalName, isRemote, parseRemote } from "./remote-reference.ts";
 
 /** The model in the package itself: beside `src` and `dist` alike. */
 const builtinPath = fileURLToPath(new URL("../../builtin", import.meta.url));
 
-/**
- * Where a reference points: `builtin`, or a path (absolute, relative, or from ~). Throws MODEL_NOT_FOUND for a name that is neither,
- * and MODEL_UNSUPPORTED for one that would have to be downloaded. Whether something is there is the reader's question.
- */
-export function resolveReference(reference: string): Folder {
-  if (reference === "builtin") return { path: builtinPath, shown: reference };
-  if (reference.trim() === "") throw notFound("no model was named", 'give "builtin" or the path of a model');
-  if (/^https?:/i.test(reference)) {
-    throw notBuilt(`${reference} would have to be downloaded`, "download the model's folder and give its path");
-  }
-  if (reference.startsWith("hf:")) {
-    const name = reference.slice("hf:".length).split(/[@:]/)[0] ?? "";
-    throw notBuilt(`${reference} would have to be downloaded`, howToDownload(name));
-  }
-  const path = reference.startsWith("file:") ? fileURLToPath(reference) : resolve(fromHome(reference));
-  if (!looksLikePath(reference) && !existsSync(path)) throw unknownName(reference);
-  return { path, shown: reference };
+/** Where a model lies. */
+export interface Place extends Folder {
+  /** What people call it; left out, the folder's name. */
+  readonly name?: string;
+  /** The variant the reference names. */
+  readonly variant?: string;
 }
 
-/** The same for all spellings of one place: how wishes for a model find it. A reference that points nowhere stands for itself. */
-export function placeOf(reference: string): string {
+export interface PlaceOptions {
+  /** Where the store is. Default: INFERYARD_HOME, else the platform's data folder. */
+  readonly dataFolder?: string;
+  /** A variant that must be in the store, where the reference itself names none. */
+  readonly variant?: string;
+  /** Fetches what the store does not have. Left out: nothing is fetched, and that is MODEL_NOT_FOUND. */
+  readonly fetch?: (reference: string) => Promise<void>;
+}
+
+/**
+ * Where a reference points: `builtin`, a path (absolute, relative, or from ~), `hf:owner/name[@revision][:variant]`, an address with its
+ * digest, or a name in the store. A path that is there comes before a name. Throws MODEL_NOT_FOUND for what is none of these and for what
+ * is not in the store, INPUT_INVALID for a remote reference that is not well formed. Whether something is at a path is the reader's question.
+ */
+export async function resolveReference(reference: string, options: PlaceOptions = {}): Promise<Place> {
+  if (reference === "builtin") return { path: builtinPath, shown: reference };
+  if (reference.trim() === "") throw notFound("no model was named", 'give "builtin" or the path of a model');
+  const path = isRemote(reference) ? undefined : pathOf(reference);
+  if (path !== undefined && (looksLikePath(reference) || existsSync(path))) return { path, shown: reference };
+  // Imported where it is needed: a path does without the store.
+  const { storedNames, storedPlace } = await import("./store/place.ts");
+  const stored = await storedPlace(reference, options);
+  if (stored !== undefined) return stored;
+  throw unknownName(reference, await storedNames(options.dataFolder));
+}
+
+/**
+ * The same for all spellings of one place: how wishes for a model find it. A remote reference stands for itself without its variant, and
+ * so does one that points nowhere.
+ */
+export async function placeOf(reference: string): Promise<string> {
   try {
-    return resolveReference(reference).path;
+    if (reference === "builtin") return builtinPath;
+    if (isRemote(reference)) return canonicalName(parseRemote(reference));
+    const path = pathOf(reference);
+    if (looksLikePath(reference) || existsSync(path)) return path;
+    const { storedReference } = await import("./store/place.ts");
+    return (await storedReference(reference)) ?? reference;
   } catch (error) {
     if (error instanceof InferyardError) return reference;
     throw error;
   }
+}
+
+function pathOf(reference: string): string {
+  return reference.startsWith("file:") ? fileURLToPath(reference) : resolve(fromHome(reference));
 }
 
 function fromHome(reference: string): string {
@@ -50,25 +78,12 @@ function looksLikePath(reference: string): boolean {
   );
 }
 
-function unknownName(reference: string): InferyardError {
-  if (reference.includes("/")) {
-    return notFound(`there is no folder ${reference} here`, `if it is a model on Hugging Face: ${howToDownload(reference)}`);
-  }
-  const guess = nearest(reference, ["builtin"]);
-  if (guess !== undefined) return notFound(`there is no model "${reference}"`, `did you mean "${guess}"?`);
-  return notFound(
-    `there is no model "${reference}", and no file or folder of that name here`,
-    'give "builtin" or the path of a model',
-  );
-}
-
-function howToDownload(name: string): string {
-  const folder = name.split("/").at(-1) ?? name;
-  return `fetch it with "hf download ${name} --local-dir ${folder}" and give the path ./${folder}`;
-}
-
-function notBuilt(message: string, remedy: string): InferyardError {
-  return new InferyardError("MODEL_UNSUPPORTED", `${message}, which this version does not do yet`, { remedy });
+function unknownName(reference: string, stored: readonly string[]): InferyardError {
+  const guess = nearest(reference, ["builtin", ...stored]);
+  const message = `there is no model "${reference}" in the store, and no file or folder of that name here`;
+  if (guess !== undefined) return notFound(message, `did you mean "${guess}"?`);
+  if (reference.includes("/")) return notFound(message, `if it is a model on Hugging Face: inferyard pull hf:${reference}`);
+  return notFound(message, 'give "builtin", the path of a model, hf:owner/name, or a name that `inferyard list` shows');
 }
 
 function notFound(message: string, remedy: string): InferyardError {

@@ -4,6 +4,7 @@ import type { DigestMemo } from "./digest.ts";
 import { digestOf } from "./digest.ts";
 import type { Variant } from "./manifest.ts";
 import { type Folder, modelInvalid, shownIn } from "./model-folder.ts";
+import type { PlaceOptions } from "./reference.ts";
 import { type VariantClaim, nameVariants } from "./variant-names.ts";
 import { type Weights, readWeights } from "./weights.ts";
 
@@ -24,13 +25,11 @@ export interface StatedVariant {
   readonly aliases?: readonly string[];
 }
 
-export interface ReadOptions {
+export interface ReadOptions extends PlaceOptions {
   /** Hold files against the SHA-256 that a manifest states, which reads every byte. Default: false. */
   readonly verify?: boolean;
   /** Remembers digests. Default: none are remembered. */
   readonly digests?: DigestMemo;
-  /** Where packages are unpacked. Default: INFERYARD_HOME, else the platform's data folder. */
-  readonly dataFolder?: string;
 }
 
 /** A variant but for its config.json. */

@@ -33,20 +33,28 @@ export function formatOf(file: string): ModelFormat | undefined {
  * of one takes other inputs than text encoders do.
  */
 export async function findWeights(folder: Folder, modelPath: string, isStatic: boolean): Promise<string[]> {
-  const roots = [...new Set(["", modelPath])];
-  const lists = await Promise.all(
-    ["onnx", ""].flatMap((subfolder) => roots.map((root) => filesOf(folder, [root, subfolder].filter(Boolean).join("/")))),
-  );
+  const lists = await Promise.all(weightFolders(modelPath).map((subfolder) => filesOf(folder, subfolder)));
   const files = lists.flat();
+  const found = pickWeights(files, isStatic);
+  if (found.length === 0) throw noWeights(folder.shown, files);
+  return found;
+}
+
+/** Where weights are looked for, relative to the model's folder; "" is that itself. */
+export function weightFolders(modelPath: string): readonly string[] {
+  const roots = [...new Set(["", modelPath])];
+  return ["onnx", ""].flatMap((subfolder) => roots.map((root) => [root, subfolder].filter(Boolean).join("/")));
+}
+
+/** Those of the files that hold weights, by the rules of `findWeights`. */
+export function pickWeights(files: readonly string[], isStatic: boolean): string[] {
   const found = [
     ...files.filter((file) => file.endsWith(".onnx")),
     ...files.filter((file) => basename(file) === "model.safetensors" && dirname(file) !== "onnx"),
     ...files.filter((file) => file.endsWith(".gguf")),
   ];
   const safetensors = found.filter((file) => file.endsWith(".safetensors"));
-  if (isStatic && safetensors.length > 0) return safetensors;
-  if (found.length === 0) throw noWeights(folder, files);
-  return found;
+  return isStatic && safetensors.length > 0 ? safetensors : found;
 }
 
 /** The files of a subfolder, with its name in front; none where there is no such folder. */
@@ -62,17 +70,18 @@ async function filesOf(folder: Folder, subfolder: string): Promise<string[]> {
   }
 }
 
-function noWeights(folder: Folder, files: readonly string[]): InferyardError {
+/** Why a model without weights of a format we read is refused; `shown` is the model, as the user wrote it. */
+export function noWeights(shown: string, files: readonly string[]): InferyardError {
   const sharded = files.find((file) => file.endsWith(".safetensors.index.json"));
   const other = files
     .map((file) => basename(file))
     .find((file) => /^(pytorch_model.*\.bin|tf_model\.h5|flax_model\.msgpack|.*\.(pt|pth|ckpt))$/.test(file));
   if (sharded !== undefined) {
-    return unsupported(`the weights of ${folder.shown} are split over several files (${sharded})`);
+    return unsupported(`the weights of ${shown} are split over several files (${sharded})`);
   }
-  if (other !== undefined) return unsupported(`the weights of ${folder.shown} are in ${other}`);
+  if (other !== undefined) return unsupported(`the weights of ${shown} are in ${other}`);
   const remedy = "give a folder with .onnx, model.safetensors or .gguf in it, or in its onnx/";
-  return new InferyardError("MODEL_NOT_FOUND", `${folder.shown} holds no model: there are no weights in it`, { remedy });
+  return new InferyardError("MODEL_NOT_FOUND", `${shown} holds no model: there are no weights in it`, { remedy });
 }
 
 function unsupported(what: string): InferyardError {

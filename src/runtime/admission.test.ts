@@ -36,7 +36,7 @@ function house(limits: Limits, sizes: Readonly<Record<string, number>>, waitMs =
     acquire: (name, over = {}, signal) =>
       residency.acquire(
         name,
-        { reference: name, ...over },
+        { reference: name, place: name, ...over },
         async (_signal, room) => {
           await room.book({ memory: sizes[name] ?? 0 }, true);
           alive.push(name);
@@ -189,7 +189,7 @@ describe("a full budget", () => {
 
   it("gives up what a failed load booked", async () => {
     const { residency, acquire } = house(limited(100), all);
-    const failing = residency.acquire("x", { reference: "x" }, async (_signal, room) => {
+    const failing = residency.acquire("x", { reference: "x", place: "x" }, async (_signal, room) => {
       await room.book({ memory: 100 }, true);
       throw new InferyardError("LOAD_FAILED", "no");
     });
@@ -212,7 +212,7 @@ describe("measured sizes", () => {
     const { residency, acquire, log } = house(limited(200), all);
     (await acquire("a")).release();
     const rooms: { correct(amounts: Amounts): void }[] = [];
-    const lease = await residency.acquire("grown", { reference: "grown" }, async (_signal, room) => {
+    const lease = await residency.acquire("grown", { reference: "grown", place: "grown" }, async (_signal, room) => {
       await room.book({ memory: 100 }, true);
       rooms.push(room);
       return { name: "grown", alive: true, dispose: async () => {} };
@@ -230,7 +230,7 @@ describe("unloading by name", () => {
   it("waits for the users, lets nobody new in, and whoever came meanwhile loads anew", async () => {
     const { residency, acquire, log } = house(limited(1000), all);
     const lease = await acquire("a");
-    const unloading = residency.unload((reference) => reference === "a");
+    const unloading = residency.unload("a");
     const next = acquire("a");
     await new Promise((resolve) => setTimeout(resolve, 10));
     expect(lease.item.alive).toBe(true);
@@ -253,7 +253,7 @@ describe("unloading by name", () => {
     const { residency, acquire } = house(limited(1000), all);
     const lease = await acquire("a");
     const controller = new AbortController();
-    const unloading = refusal(residency.unload(() => true, controller.signal));
+    const unloading = refusal(residency.unload("a", controller.signal));
     const next = acquire("a");
     controller.abort();
     expect((await unloading).code).toBe("ABORTED");
@@ -265,8 +265,8 @@ describe("unloading by name", () => {
     (await acquire("a", { pinned: true })).release();
     await residency.clear();
     expect(log).toEqual(["load a"]);
-    expect(await residency.unload((reference) => reference === "a")).toBe(1);
-    expect(await residency.unload((reference) => reference === "a")).toBe(0);
+    expect(await residency.unload("a")).toBe(1);
+    expect(await residency.unload("a")).toBe(0);
   });
 });
 
@@ -289,7 +289,7 @@ describe("any interleaving", () => {
           await scheduler.schedule(Promise.resolve(), "load");
           return { name: "a", alive: true, dispose: async () => {} };
         };
-        const asks = Array.from({ length: 8 }, () => residency.acquire("a", { reference: "a" }, load));
+        const asks = Array.from({ length: 8 }, () => residency.acquire("a", { reference: "a", place: "a" }, load));
         await scheduler.waitFor(Promise.all(asks));
         expect(loads).toBe(1);
       }),
@@ -312,7 +312,7 @@ describe("any interleaving", () => {
           expect(held()).toBeLessThanOrEqual(200);
           if (lease === undefined) return;
           expect(lease.item.alive).toBe(true);
-          const unloading = also === "unload" ? residency.unload((reference) => reference === name) : undefined;
+          const unloading = also === "unload" ? residency.unload(name) : undefined;
           for (let turn = 0; turn < turns; turn += 1) {
             await scheduler.schedule(Promise.resolve(), `${name} works`);
             expect(lease.item.alive).toBe(true);

@@ -6,6 +6,7 @@ import type { Host, HostName } from "../hosts/host.ts";
 import { inlineHost } from "../hosts/inline.ts";
 import { processHost } from "../hosts/process.ts";
 import { workerHost } from "../hosts/worker.ts";
+import type { PullProgress } from "../models/hub/progress.ts";
 import {
   type DigestMemo,
   type Manifest,
@@ -56,7 +57,9 @@ export interface RuntimeSettings extends WishInput, LoadSettings, BudgetSettings
   readonly keepAlive?: number | string;
   /** After a failure that may pass (the host died, no memory), load on the next target and run the request once more. Default: false. */
   readonly failover?: boolean;
-  /** Told of loads, unloads and failovers. */
+  /** Fetch nothing: a model that is not on this machine is MODEL_NOT_FOUND. Default: false, unless HF_HUB_OFFLINE is set. */
+  readonly offline?: boolean;
+  /** Told of loads, unloads, failovers and downloads. */
   readonly onEvent?: (event: RuntimeEvent) => void;
 }
 
@@ -74,7 +77,8 @@ export type Strategy = "lazy" | "eager" | "pinned";
 export type RuntimeEvent =
   | { readonly type: "loaded"; readonly decision: Decision }
   | ({ readonly type: "unloaded"; readonly reference: string; readonly target: string } & Departure)
-  | { readonly type: "failover"; readonly reference: string; readonly from: string; readonly reason: string };
+  | { readonly type: "failover"; readonly reference: string; readonly from: string; readonly reason: string }
+  | { readonly type: "download"; readonly reference: string; readonly progress: PullProgress };
 
 /** What one load may ask for. */
 export interface ModelOptions extends WishInput, LoadSettings {
@@ -179,8 +183,8 @@ export class ModelRuntime {
   /** The decision a load would make, with nothing loaded. */
   async explain(reference: string, options: ModelOptions = {}): Promise<Decision> {
     checkCall(reference, options);
-    const manifest = await readManifest(reference);
-    const wish = this.#wishFor(reference, options);
+    const manifest = await readManifest(reference, wantedVariant(options));
+    const wish = await this.#wishFor(reference, options);
     const facts = await this.#readFacts();
     const candidates = explainCandidates(select(facts, manifest, wish, this.#requestFor(options, manifest)));
     return makeDecision({ manifest, wish, candidates, selected: null });
@@ -215,8 +219,7 @@ export class ModelRuntime {
    * memory.
    */
   async unload(reference: string, options: { readonly signal?: AbortSignal } = {}): Promise<boolean> {
-    const place = placeOf(reference);
-    return (await this.#residency.unload((other) => placeOf(other) === place, options.signal)) > 0;
+    return (await this.#residency.unload(await placeOf(reference), options.signal)) > 0;
   }
 
   /** What the models in memory hold, and what they may. */
@@ -258,8 +261,9 @@ export class ModelRuntime {
     checkCall(reference, options);
     const { signal, ...asked } = options;
     const key = JSON.stringify([reference, Object.entries(asked).toSorted(([a], [b]) => (a < b ? -1 : 1))]);
-    const strategy = this.#settingsFor(reference).findLast((settings) => settings.strategy !== undefined)?.strategy ?? "lazy";
-    const stay = { reference, hold, pinned: strategy === "pinned", kept: strategy === "eager" };
+    const place = await placeOf(reference);
+    const strategy = (await this.#settingsFor(place)).findLast((settings) => settings.strategy !== undefined)?.strategy ?? "lazy";
+    const stay = { reference, place, hold, pinned: strategy === "pinned", kept: strategy === "eager" };
     const load = (loadSignal: AbortSignal, room: Room): Promise<ResidentModel> =>
       this.#loadResident(reference, asked, loadSignal, room);
     return new ModelHandle(reference, await this.#residency.acquire(key, stay, load, signal));
@@ -299,18 +303,13 @@ export class ModelRuntime {
   }
 
   async #loadOnce(reference: string, options: ModelOptions, room: Room, signal?: AbortSignal): Promise<Loaded> {
-    const manifest = await readManifest(reference);
+    const fetch = (missing: string): Promise<void> => this.#download(reference, missing, signal);
+    const manifest = await readManifest(reference, { ...wantedVariant(options), fetch });
     const request = this.#requestFor(options, manifest);
     refuseUnknownVariant(manifest.variants, request.variant, reference);
     const facts = await this.#readFacts();
-    const loaded = await loadFirst(
-      await this.#context(room),
-      facts,
-      manifest,
-      this.#wishFor(reference, options),
-      request,
-      signal,
-    );
+    const wish = await this.#wishFor(reference, options);
+    const loaded = await loadFirst(await this.#context(room), facts, manifest, wish, request, signal);
     this.#settings.onEvent?.({ type: "loaded", decision: loaded.decision });
     return loaded;
   }
@@ -340,16 +339,27 @@ export class ModelRuntime {
     };
   }
 
-  #wishFor(reference: string, options: WishInput): ReturnType<typeof mergeWishes> {
-    return mergeWishes(this.#settings, ...this.#settingsFor(reference), options);
+  async #wishFor(reference: string, options: WishInput): Promise<ReturnType<typeof mergeWishes>> {
+    return mergeWishes(this.#settings, ...(await this.#settingsFor(await placeOf(reference))), options);
   }
 
-  /** What the settings say of this model, however its place is written. */
-  #settingsFor(reference: string): readonly ModelSettings[] {
-    const place = placeOf(reference);
-    return Object.entries(this.#settings.models ?? {}).flatMap(([other, settings]) =>
-      placeOf(other) === place ? [settings] : [],
+  /** What the settings say of the model at this place, however the place is written there. */
+  async #settingsFor(place: string): Promise<readonly ModelSettings[]> {
+    const named = Object.entries(this.#settings.models ?? {}).map(async ([other, settings]) =>
+      (await placeOf(other)) === place ? [settings] : [],
     );
+    return (await Promise.all(named)).flat();
+  }
+
+  /** `missing` is what has to be fetched for the model that was asked for as `reference`. */
+  async #download(reference: string, missing: string, signal: AbortSignal | undefined): Promise<void> {
+    const { createStore } = await import("../models/model-store.ts");
+    const { offline, onEvent } = this.#settings;
+    await createStore().pull(missing, {
+      onProgress: (progress) => onEvent?.({ type: "download", reference, progress }),
+      ...(offline === undefined ? {} : { offline }),
+      ...(signal === undefined ? {} : { signal }),
+    });
   }
 
   /** The load's own settings win over the runtime's, and those over what the model's author wants. */
@@ -362,6 +372,10 @@ export class ModelRuntime {
 /** One size is remembered for each file of weights on each target. */
 function sizeKey(target: Target, variant: Variant): string {
   return `${formatTarget(target)} ${variant.path}`;
+}
+
+function wantedVariant({ variant }: ModelOptions): { readonly variant?: string } {
+  return variant === undefined ? {} : { variant };
 }
 
 function checkCall(reference: string, options: ModelOptions): void {

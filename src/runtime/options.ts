@@ -27,6 +27,7 @@ export const runtimeSettingNames: readonly (keyof RuntimeSettings)[] = [
   "memoryWait",
   "keepAlive",
   "failover",
+  "offline",
   "onEvent",
 ];
 
@@ -67,6 +68,7 @@ export function checkRuntimeSettings(settings: RuntimeSettings): void {
   checkLoadSettings(settings);
   refuseOther<HostName>("host", settings.host, hostNames);
   refuseOther("failover", settings.failover, [true, false]);
+  refuseOther("offline", settings.offline, [true, false]);
   if (settings.replicas !== "auto") refuseNonPositive("replicas", settings.replicas);
   refuseNonPositive("maxLoadedModels", settings.maxLoadedModels);
   for (const [reference, model] of Object.entries(settings.models ?? {})) {

@@ -23,7 +23,7 @@ function factory(): { load: () => Promise<Thing>; made: Thing[] } {
   return { load, made };
 }
 
-const stay = (reference: string, over: Partial<Stay> = {}): Stay => ({ reference, ...over });
+const stay = (reference: string, over: Partial<Stay> = {}): Stay => ({ reference, place: reference, ...over });
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -20,6 +20,8 @@ export interface Resident {
 export interface Stay {
   /** As the user wrote it. */
   readonly reference: string;
+  /** What all spellings of the same model share. */
+  readonly place: string;
   /** "handle": until somebody gives it back, perhaps never. "work": for one piece of work that ends by itself. Default: "handle". */
   readonly hold?: "handle" | "work";
   /** Never unloaded, neither for time nor for room. */
@@ -60,6 +62,7 @@ export interface ResidencyOptions {
 
 interface Entry<Item> extends Tenant {
   readonly key: string;
+  readonly place: string;
   readonly load: Promise<Item>;
   readonly controller: AbortController;
   readonly kept: boolean;
@@ -155,11 +158,11 @@ export class Residency<Item extends Resident> {
   }
 
   /**
-   * Unloads those that `matches` says, as soon as nobody uses them: nobody new may come meanwhile. Says how many there were. Cancelled
-   * by the signal, those that are still in use stay.
+   * Unloads the models of one place as soon as nobody uses them: nobody new may come meanwhile. Says how many there were. Cancelled by
+   * the signal, those that are still in use stay.
    */
-  async unload(matches: (reference: string) => boolean, signal?: AbortSignal): Promise<number> {
-    const entries = [...this.#entries.values()].filter(({ reference }) => matches(reference));
+  async unload(place: string, signal?: AbortSignal): Promise<number> {
+    const entries = [...this.#entries.values()].filter((entry) => entry.place === place);
     await Promise.all(entries.map((entry) => this.#unloadWhenIdle(entry, signal)));
     return entries.length;
   }
@@ -171,7 +174,7 @@ export class Residency<Item extends Resident> {
     await Promise.all([...this.#entries.values()].map((entry) => this.#unload(entry, { why: "disposed" })));
   }
 
-  #begin(key: string, { reference, pinned = false, kept = false }: Stay, load: Load<Item>): Entry<Item> {
+  #begin(key: string, { reference, place, pinned = false, kept = false }: Stay, load: Load<Item>): Entry<Item> {
     const controller = new AbortController();
     // `load` gets its room from the entry, and the entry its promise from `load`: the room is asked for after this turn.
     const start = async (): Promise<Item> => load(controller.signal, this.#roomFor(entry));
@@ -179,6 +182,7 @@ export class Residency<Item extends Resident> {
     const entry: Entry<Item> = {
       key,
       reference,
+      place,
       pinned,
       kept: kept || pinned,
       load: begun,

@@ -32,8 +32,9 @@ export function checkVariables(variables: readonly (readonly [name: string, text
 /** What a setting's text in the environment means: the first reading that the setting accepts; else the text, to be refused by name. */
 function fromText(name: SettingName, text: string): unknown {
   const truth = { true: true, false: false }[text];
+  const digit = { "1": true, "0": false }[text]; // after the number: it is a switch where no number is wanted
   const list = text.split(",").map((part) => part.trim());
-  return [Number(text), truth, text, list].find((reading) => settingFields[name].safeParse(reading).success) ?? text;
+  return [Number(text), truth, digit, text, list].find((reading) => settingFields[name].safeParse(reading).success) ?? text;
 }
 
 function check(values: unknown, where: string): Settings {

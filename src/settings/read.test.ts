@@ -110,6 +110,7 @@ describe("where a value comes from", () => {
       memoryWait: "10s",
       keepAlive: 0,
       failover: true,
+      offline: true,
     };
     expect(Object.keys(all)).toEqual(settingNames);
     await yaml(JSON.stringify(all)); // JSON is YAML
@@ -122,6 +123,8 @@ describe("the environment is text", () => {
     ["INFERYARD_THREADS", "4", "threads", 4],
     ["INFERYARD_FAILOVER", "true", "failover", true],
     ["INFERYARD_FAILOVER", "false", "failover", false],
+    ["INFERYARD_OFFLINE", "1", "offline", true],
+    ["INFERYARD_OFFLINE", "0", "offline", false],
     ["INFERYARD_REPLICAS", "auto", "replicas", "auto"],
     ["INFERYARD_REPLICAS", "3", "replicas", 3],
     ["INFERYARD_KEEP_ALIVE", "10m", "keepAlive", "10m"],

@@ -41,7 +41,7 @@ const modelWish = z.strictObject({
 
 /** All fields without their optionality: one line per setting, in the order of the documentation. */
 export const settingFields: Readonly<Record<SettingName, z.ZodType>> = {
-  model: z.string().describe('Model of commands that are given none: "builtin" or a path.'),
+  model: z.string().describe('Model of commands that are given none: "builtin", a path, hf:owner/name, or a name in the store.'),
   variant: z.string().describe('Variant of the model, for example "int8"; left out, the first one the chosen backend can run.'),
   policy: wish.policy,
   priority: wish.priority,
@@ -75,6 +75,7 @@ export const settingFields: Readonly<Record<SettingName, z.ZodType>> = {
   memoryWait: duration.describe("How long a load waits for models in use to leave when the budget is full."),
   keepAlive: duration.describe('How long a model stays in memory after its last use: "30s", "5m", "1h"; 0 is for ever.'),
   failover: z.boolean().describe("After a failure that may pass, load on the next target and run the request once more."),
+  offline: z.boolean().describe("Fetch nothing: a model that is not on this machine is an error."),
 };
 
 export const settingsSchema: z.ZodType<Settings> = z.strictObject(settingFields).partial() as z.ZodType<Settings>;

@@ -37,6 +37,7 @@ export const settingNames: readonly SettingName[] = [
   "memoryWait",
   "keepAlive",
   "failover",
+  "offline",
 ];
 
 /** Defaults that do not depend on the machine or the model. */
@@ -49,6 +50,7 @@ export const settingDefaults: Settings = {
   memoryWait: "30s",
   keepAlive: "5m",
   failover: false,
+  offline: false,
 };
 
 /** The variable that sets a setting: keepAlive -> INFERYARD_KEEP_ALIVE. */

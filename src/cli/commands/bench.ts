@@ -19,13 +19,14 @@ export function addBench(program: Command, terminal: Terminal): void {
     .argument("[model]", "model reference")
     .addOption(new Option("--here <target>", "measure this target in this process").hideHelp());
   addLoadFlags(command).action(async (model: string | undefined, flags: Record<string, unknown>) => {
-    const { runtime, settings, model: reference } = await openSession(terminal, flags, model);
+    const session = await openSession(terminal, flags, model);
+    const { runtime, settings, model: reference } = session;
     try {
       const here = flags["here"];
       if (typeof here === "string") {
         return writeLine(terminal.stdout, JSON.stringify(await measureTarget(runtime, reference, here, settings.variant)));
       }
-      const targets = await runnableTargets(runtime, reference, settings.variant);
+      const targets = await runnableTargets(session, terminal.signal);
       const rows: Row[] = [];
       for (const target of targets) {
         rows.push(

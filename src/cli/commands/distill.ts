@@ -38,11 +38,11 @@ export function addDistill(program: Command, terminal: Terminal): void {
     .option("--replace", "replace the folder if it is there")
     .addOption(new Option("--passes <number>", "times every text is seen (default: 6)").argParser(positiveInteger));
   addLoadFlags(command).action(async (model: string, flags: DistillFlags) => {
-    const { runtime, settings } = await openSession(terminal, { ...flags }, model);
+    const { runtime, settings, notice } = await openSession(terminal, { ...flags }, model);
     try {
       const texts = await readAll(flags.text, terminal);
       const loading = runtime.load(model, settings.variant === undefined ? {} : { variant: settings.variant });
-      const handle = await withNotice(terminal, `loading ${model}`, loading);
+      const handle = await withNotice(terminal, notice(`loading ${model}`), loading);
       const { manifest } = handle;
       const name = flags.name ?? `${manifest.name}-static`;
       const output = flags.out ?? name;

@@ -31,7 +31,7 @@ export function addEmbed(program: Command, terminal: Terminal): void {
     .command("embed")
     .description("texts to vectors")
     .argument("[texts...]", "texts; or --input, or lines on stdin")
-    .option("--model <reference>", 'model: "builtin" or a path')
+    .option("--model <reference>", 'model: "builtin", a path, hf:owner/name, or a name in the store')
     .option("--input <file>", "texts from a file: .txt a line each, .jsonl strings or objects with `text`; - is stdin")
     .option("--jsonl", "print one JSON object per text, as the texts are done")
     .option("--npy <file>", "write the vectors as a NumPy matrix")
@@ -89,7 +89,7 @@ function requestOf(flags: EmbedFlags, { model, settings }: Session, terminal: Te
 
 async function embedAtOnce(texts: readonly string[], flags: EmbedFlags, session: Session, terminal: Terminal): Promise<void> {
   const embedding = session.runtime.embed(texts, requestOf(flags, session, terminal));
-  const result = await withNotice(terminal, `loading and running ${session.model}`, embedding);
+  const result = await withNotice(terminal, session.notice(`loading and running ${session.model}`), embedding);
   if (flags.npy !== undefined) {
     if (flags.pooling === "none")
       throw new InferyardError("INPUT_INVALID", "--npy needs one vector per text, and --pooling none gives one per token");
@@ -119,7 +119,11 @@ const partSize = 1024;
 async function embedInParts(texts: readonly string[], flags: EmbedFlags, session: Session, terminal: Terminal): Promise<void> {
   const { signal: _signal, ...request } = requestOf(flags, session, terminal);
   const { variant, ...options } = request;
-  const handle = await session.runtime.load(session.model, variant === undefined ? {} : { variant });
+  const loading = session.runtime.load(session.model, {
+    ...(variant === undefined ? {} : { variant }),
+    signal: terminal.signal,
+  });
+  const handle = await withNotice(terminal, session.notice(`loading ${session.model}`), loading);
   const { model: _model, ...perCall } = options;
   for (let first = 0; first < texts.length; first += partSize) {
     const part = texts.slice(first, first + partSize);

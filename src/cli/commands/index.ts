@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import type { Terminal } from "../terminal.ts";
 import { addBackends } from "./backends.ts";
 import { addBench } from "./bench.ts";
+import { addCheck } from "./check.ts";
 import { addCompletions } from "./completions.ts";
 import { addConfig } from "./config.ts";
 import { addDistill } from "./distill.ts";
@@ -10,7 +11,12 @@ import { addDoctor } from "./doctor.ts";
 import { addEmbed } from "./embed.ts";
 import { addExplain } from "./explain.ts";
 import { addInspect } from "./inspect.ts";
+import { addList } from "./list.ts";
 import { addPack } from "./pack.ts";
+import { addPrune } from "./prune.ts";
+import { addPull } from "./pull.ts";
+import { addRemove } from "./remove.ts";
+import { addShow } from "./show.ts";
 import { addVerify } from "./verify.ts";
 import { addVersion } from "./version.ts";
 
@@ -18,6 +24,12 @@ export const commands: readonly ((program: Command, terminal: Terminal) => void)
   addEmbed,
   addExplain,
   addInspect,
+  addPull,
+  addList,
+  addShow,
+  addRemove,
+  addPrune,
+  addCheck,
   addBackends,
   addDoctor,
   addVerify,

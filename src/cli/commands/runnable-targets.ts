@@ -1,11 +1,27 @@
-import type { Runtime } from "../../create-runtime.ts";
 import { InferyardError } from "../../errors.ts";
+import type { Decision } from "../../runtime/decision.ts";
+import type { Session } from "../session.ts";
 
-/** Targets that selection would try for a model, best first. NO_BACKEND with the reasons where there are none. */
-export async function runnableTargets(runtime: Runtime, model: string, variant?: string): Promise<string[]> {
-  const { candidates } = await runtime.explain(model, variant === undefined ? {} : { variant });
+/** Targets that selection would try for the session's model, best first, fetching it if need be. NO_BACKEND with the reasons where there are none. */
+export async function runnableTargets(session: Session, signal: AbortSignal): Promise<string[]> {
+  const { model } = session;
+  const { candidates } = await explainFetched(session, signal);
   const open = candidates.filter(({ verdict }) => verdict === "would-run" || verdict === "not-tried").map(({ target }) => target);
   if (open.length > 0) return open;
   const reasons = candidates.map(({ target, reason }) => `  ${target}  ${reason}`);
   throw new InferyardError("NO_BACKEND", [`no backend on this machine can run ${model}`, ...reasons].join("\n"));
+}
+
+/** A decision alone fetches nothing. */
+async function explainFetched(session: Session, signal: AbortSignal): Promise<Decision> {
+  const { runtime, model, settings } = session;
+  const options = settings.variant === undefined ? {} : { variant: settings.variant };
+  try {
+    return await runtime.explain(model, options);
+  } catch (error) {
+    const missing = error instanceof InferyardError ? error.data["pull"] : undefined;
+    if (typeof missing !== "string") throw error;
+    await session.fetch(missing, signal);
+    return await runtime.explain(model, options);
+  }
 }

@@ -25,11 +25,11 @@ export function addVerify(program: Command, terminal: Terminal): void {
     const { runtime, settings } = session;
     try {
       const answers = await knownAnswers(flags);
-      const targets = await runnableTargets(runtime, session.model, settings.variant);
+      const targets = await runnableTargets(session, terminal.signal);
       const tests: (SelfTest & { target: string })[] = [];
       for (const target of targets) {
         const testing = testOn(runtime, session.model, target, answers, settings.variant);
-        tests.push({ target, ...(await withNotice(terminal, `testing ${session.model} on ${target}`, testing)) });
+        tests.push({ target, ...(await withNotice(terminal, session.notice(`testing ${session.model} on ${target}`), testing)) });
       }
       if (flags["json"] === true) writeLine(terminal.stdout, JSON.stringify({ model: session.model, tests }));
       else writeLine(terminal.stdout, formatTests(tests, terminal));

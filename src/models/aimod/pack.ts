@@ -60,7 +60,7 @@ export async function pack(reference: string, options: PackOptions = {}): Promis
 }
 
 async function folderOf(reference: string): Promise<Folder> {
-  const folder = resolveReference(reference);
+  const folder = await resolveReference(reference);
   const status = await statOf(folder.path, folder.shown);
   // What is not there is told by the reader of models.
   if (status === undefined || status.isDirectory()) return folder;

@@ -1,0 +1,76 @@
+/**
+ * Hugging Face's own cache, read and never written to: `models--owner--name/` with `refs/<revision>` (a commit), `snapshots/<commit>/`
+ * (links) and `blobs/<digest>` (https://huggingface.co/docs/huggingface_hub/guides/manage-cache). What it has is linked, not copied.
+ */
+import { readFile, readdir, realpath } from "node:fs/promises";
+import { basename, join, sep } from "node:path";
+import { codeOf, statOrNothing } from "../store/disk.ts";
+import { contentHash, hashInto } from "../store/blobs.ts";
+import { unreadable } from "../model-folder.ts";
+import type { HubReference } from "../remote-reference.ts";
+import type { HubFile, Listing } from "./listing.ts";
+
+function repositoryFolder(cacheFolder: string, repository: string): string {
+  return join(cacheFolder, `models--${repository.replaceAll("/", "--")}`);
+}
+
+/** What the cache holds of a revision, as if a hub had listed it; undefined where it holds nothing. */
+export async function readCachedListing(cacheFolder: string, reference: HubReference): Promise<Listing | undefined> {
+  try {
+    return await readListing(cacheFolder, reference);
+  } catch (error) {
+    throw unreadable(cacheFolder, error);
+  }
+}
+
+async function readListing(cacheFolder: string, reference: HubReference): Promise<Listing | undefined> {
+  const folder = repositoryFolder(cacheFolder, reference.repository);
+  const commit = await commitOf(folder, reference.revision);
+  if (commit === undefined) return undefined;
+  const snapshot = join(folder, "snapshots", commit);
+  const entries = await readdir(snapshot, { recursive: true, withFileTypes: true }).catch((error: unknown) => {
+    if (codeOf(error) === "ENOENT") return [];
+    throw error;
+  });
+  const files: HubFile[] = [];
+  for (const entry of entries) {
+    const local = join(entry.parentPath, entry.name);
+    const status = await statOrNothing(local);
+    if (status?.isFile() !== true) continue;
+    const path = local.slice(snapshot.length + 1).replaceAll(sep, "/");
+    files.push({ path, size: status.size, local, ...(await digestOfCached(local)) });
+  }
+  return files.length === 0 ? undefined : { commit, files };
+}
+
+async function commitOf(folder: string, revision: string): Promise<string | undefined> {
+  const text = await readFile(join(folder, "refs", revision), "utf8").catch((error: unknown) => {
+    if (["ENOENT", "ENOTDIR", "EISDIR"].includes(codeOf(error) ?? "")) return revision; // it may be a commit itself
+    throw error;
+  });
+  return /^[0-9a-f]{40}$/.test(text.trim()) ? text.trim() : undefined;
+}
+
+/** Blobs are named by their digest. Where links are not possible the cache has plain files, which are as right as they are. */
+async function digestOfCached(path: string): Promise<Pick<HubFile, "sha256" | "gitSha1">> {
+  const name = basename(await realpath(path));
+  if (/^[0-9a-f]{64}$/.test(name)) return { sha256: name };
+  if (/^[0-9a-f]{40}$/.test(name)) return { gitSha1: name };
+  const hash = contentHash();
+  await hashInto(hash, path);
+  return { sha256: hash.digest().sha256 };
+}
+
+/** Where the cache keeps a file of this digest, if it does. Whether the content is right is for the caller to see. */
+export async function cachedBlob(
+  cacheFolder: string,
+  repository: string,
+  { sha256, gitSha1, size }: HubFile,
+): Promise<string | undefined> {
+  const digest = sha256 ?? gitSha1;
+  if (digest === undefined) return undefined;
+  const path = join(repositoryFolder(cacheFolder, repository), "blobs", digest);
+  const status = await statOrNothing(path);
+  // The blob itself may be a link; the store links to what it leads to.
+  return status?.isFile() === true && status.size === size ? await realpath(path) : undefined;
+}

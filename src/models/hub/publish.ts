@@ -1,0 +1,123 @@
+/** The last step of a pull: the files become a tree, and the record names it. */
+import { join, relative, sep } from "node:path";
+import { InferyardError } from "../../errors.ts";
+import type { Manifest } from "../manifest.ts";
+import { readFolder } from "../read-folder.ts";
+import { withLock } from "../store/lock.ts";
+import { type ModelRecord, type StoredFile, type StoredVariant, bytesOf, readRecord, writeRecord } from "../store/record.ts";
+import { isCalled } from "../store/place.ts";
+import { shortName } from "../store/lookup.ts";
+import { publishTree, treePath } from "../store/trees.ts";
+import type { PullReport, Pulling } from "./pull.ts";
+
+export interface Publication {
+  readonly name: string;
+  readonly reference: string;
+  readonly source: string;
+  readonly repository?: string;
+  readonly revision?: string;
+  readonly commit?: string;
+  readonly variants: readonly StoredVariant[];
+  readonly files: readonly StoredFile[];
+}
+
+/** One pull puts its files together at a time, so that two that fetch different variants of a model keep both. */
+export async function publish(publication: Publication, pulling: Pulling): Promise<PullReport> {
+  const { layout, meter, signal, started, variant } = pulling;
+  return await withLock(
+    join(layout.locks, "publish.lock"),
+    async () => {
+      const merged = await withOthers(publication, pulling);
+      const tree = await publishTree(layout, merged.files);
+      const folder = treePath(layout, tree);
+      const { manifest, unsupported } = await readPulled(merged, folder, pulling);
+      const record: ModelRecord = {
+        recordVersion: 1,
+        ...merged,
+        variants: variantsOf(merged, manifest, folder, variant),
+        tasks: manifest?.tasks ?? [],
+        tree,
+        pulledAt: new Date().toISOString(),
+      };
+      await writeRecord(layout, record);
+      return {
+        reference: record.reference,
+        name: record.name,
+        ...(variant === undefined ? {} : { variant }),
+        variants: manifest?.variants.map(({ name }) => name) ?? record.variants.map(({ name }) => name),
+        tasks: record.tasks,
+        ...(record.commit === undefined ? {} : { commit: record.commit }),
+        files: record.files.length,
+        bytes: bytesOf(record),
+        fetchedBytes: meter.fetched,
+        milliseconds: performance.now() - started,
+        folder,
+        ...(unsupported === undefined ? {} : { unsupported }),
+      };
+    },
+    { signal },
+  );
+}
+
+/** Another pull may have added a variant of the same commit in the meantime. */
+async function withOthers(publication: Publication, { layout }: Pulling): Promise<Publication> {
+  const before = await readRecord(layout, publication.name);
+  if (before === undefined || before.commit !== publication.commit || before.repository === undefined) return publication;
+  const names = new Set(publication.variants.map(({ name }) => name));
+  const paths = new Set(publication.files.map(({ path }) => path));
+  return {
+    ...publication,
+    variants: [...before.variants.filter(({ name }) => !names.has(name)), ...publication.variants],
+    files: [...before.files.filter(({ path }) => !paths.has(path)), ...publication.files].sort((a, b) =>
+      a.path < b.path ? -1 : 1,
+    ),
+  };
+}
+
+/** A damaged model is an error and gets no record; one that this version cannot run is kept, and the report says so. */
+async function readPulled(
+  { reference, name, repository, files }: Publication,
+  folder: string,
+  { layout }: Pulling,
+): Promise<{ readonly manifest?: Manifest; readonly unsupported?: string }> {
+  const [only] = files;
+  const isFile = repository === undefined && only !== undefined;
+  const place = {
+    path: isFile ? join(folder, only.path) : folder,
+    shown: reference,
+    name: shortName({ name, ...(repository === undefined ? {} : { repository }) }),
+  };
+  try {
+    return { manifest: await readFolder(place, !isFile, { dataFolder: layout.root }) };
+  } catch (error) {
+    if (error instanceof InferyardError && error.code === "MODEL_UNSUPPORTED") return { unsupported: error.message };
+    throw error;
+  }
+}
+
+/**
+ * Once the weights have been looked into, a variant may have a better name: `model.safetensors` may be fp16. Both find it. Of a repository
+ * that was taken whole the manifest alone knows the variants.
+ */
+function variantsOf(
+  { reference, repository, variants }: Publication,
+  manifest: Manifest | undefined,
+  folder: string,
+  wanted: string | undefined,
+): StoredVariant[] {
+  const read = manifest?.variants.map(({ name, aliases, path }) => ({
+    name,
+    aliases,
+    files: [relative(folder, path).split(sep).join("/")],
+  }));
+  const named = variants.map(({ name, aliases, files }) => {
+    const same = read?.filter((variant) => variant.files.some((file) => files.includes(file))) ?? [];
+    const words = new Set([...aliases, ...same.flatMap((variant) => [variant.name, ...variant.aliases])]);
+    return { name, aliases: [...words].filter((word) => word !== name), files };
+  });
+  const all = named.length === 0 && repository !== undefined ? (read ?? []) : named;
+  if (wanted === undefined || all.some((variant) => isCalled(variant, wanted))) return all;
+  throw new InferyardError("MODEL_NOT_FOUND", `${reference} has no variant "${wanted}"`, {
+    remedy: `choose one of ${all.map(({ name }) => name).join(", ")}`,
+  });
+}

@@ -1,0 +1,214 @@
+/** A model from the hub, or from Hugging Face's cache when offline: its description first, then the weights that description calls for. */
+import { join, posix } from "node:path";
+import { InferyardError } from "../../errors.ts";
+import { type Folder, liesOutside, readJsonObject } from "../model-folder.ts";
+import { readModules } from "../modules.ts";
+import { inspectOnnx } from "../onnx-file.ts";
+import { type HubReference, canonicalName } from "../remote-reference.ts";
+import { blobPath, hasBlob, sha256OfGit } from "../store/blobs.ts";
+import { codeOf, freeBytes, onDisk, roomRemedy, statOrNothing } from "../store/disk.ts";
+import { findRemote, recordName } from "../store/lookup.ts";
+import { isCalled } from "../store/place.ts";
+import { type StoredFile, type StoredVariant, bytesOf } from "../store/record.ts";
+import { withPassingTree } from "../store/trees.ts";
+import { cachedBlob, readCachedListing } from "./cache.ts";
+import { type ModelShape, chooseWeights, descriptionFiles } from "./choose.ts";
+import { type HubFile, type Listing, readListing, refuseOddNames } from "./listing.ts";
+import { downloadName, obtain, offlineError } from "./obtain.ts";
+import { publish } from "./publish.ts";
+import type { PullReport, Pulling } from "./pull.ts";
+import type { Network } from "./request.ts";
+import { sideBySide } from "./side-by-side.ts";
+
+/** Files fetched at once. */
+const mostAtOnce = 4;
+
+export async function pullRepository(reference: HubReference, pulling: Pulling): Promise<PullReport> {
+  const { network, cacheFolder } = pulling;
+  const what = canonicalName(reference);
+  if (network === undefined) {
+    const kept = await keptOffline(reference, pulling);
+    if (kept !== undefined) return kept;
+  }
+  const listing =
+    network === undefined ? await readCachedListing(cacheFolder, reference) : await listed(reference, network, pulling);
+  if (listing === undefined) throw offlineError(what);
+  try {
+    return await pullListed(reference, what, listing, pulling);
+  } catch (error) {
+    // A `prune` that did not see this pull has taken a file away: it is fetched again, once.
+    if (codeOf(error) !== "ENOENT") throw error;
+    return await onDisk(pulling.layout.blobs, () => pullListed(reference, what, listing, pulling));
+  }
+}
+
+async function listed(reference: HubReference, network: Network, { meter, signal }: Pulling): Promise<Listing> {
+  const onRetry = ({ reason, waitMs }: { readonly reason: string; readonly waitMs: number }): void =>
+    meter.tell("retrying", { note: `the listing: ${reason}; again in ${(waitMs / 1000).toFixed(1)} s` });
+  return await readListing(network, reference, { signal, onRetry });
+}
+
+/** Offline, what the store has is right as it is. Undefined where it lacks the model or the variant. */
+async function keptOffline(reference: HubReference, pulling: Pulling): Promise<PullReport | undefined> {
+  const { layout, variant, meter } = pulling;
+  const record = await findRemote(layout, reference);
+  if (record === undefined || (variant !== undefined && !record.variants.some((one) => isCalled(one, variant)))) return undefined;
+  for (const { sha256, size } of record.files) if (!(await hasBlob(layout, sha256, size))) return undefined;
+  meter.found(bytesOf(record));
+  const { recordVersion: _version, lastUsed: _used, tree: _tree, tasks: _tasks, pulledAt: _at, ...publication } = record;
+  return await publish(publication, pulling);
+}
+
+async function pullListed(reference: HubReference, what: string, listing: Listing, pulling: Pulling): Promise<PullReport> {
+  const { layout, meter, variant, endpoint, network, cacheFolder } = pulling;
+  const { commit, files } = listing;
+  const name = recordName(reference);
+  const before = await findRemote(layout, reference);
+  const descriptions = descriptionFiles(files);
+  const fetch = fetcher(reference, what, commit, pulling);
+  const described = await fetch(descriptions);
+  const shape = await withPassingTree(layout, described, (path) => shapeOf({ path, shown: what }));
+  const wanted = chooseWeights(what, files, shape, variant);
+  const others = (before?.variants ?? []).flatMap((one) => stillThere(one, what, files, shape, wanted.variant));
+  const chosen = unique([...descriptions, ...wanted.files, ...others.flatMap((one) => one.files)]);
+  refuseOddNames(what, chosen);
+  meter.totalBytes = chosen.reduce((sum, { size }) => sum + size, 0);
+  await refuseFullDisk(what, reference.repository, chosen, pulling);
+  const rest = await fetch(chosen.filter(({ path }) => !described.some((file) => file.path === path)));
+  const stored = [...described, ...rest];
+  const external = await fetch(await externalFiles(what, stored, files, pulling));
+  const variants = [...others.map((one) => one.variant), wanted.variant].filter((one) => one !== undefined);
+  const revision = name === reference.repository ? {} : { revision: reference.revision };
+  return await publish(
+    {
+      name,
+      reference: what,
+      source: network === undefined ? cacheFolder : endpoint,
+      repository: reference.repository,
+      ...revision,
+      commit,
+      variants: variants.map((one) => withExternal(one, external)),
+      files: [...stored, ...external].sort((a, b) => (a.path < b.path ? -1 : 1)),
+    },
+    pulling,
+  );
+}
+
+/** Fetches files of the commit, a few at once. */
+function fetcher(
+  { repository }: HubReference,
+  what: string,
+  commit: string,
+  { layout, network, cacheFolder, endpoint, meter, signal }: Pulling,
+): (files: readonly HubFile[]) => Promise<StoredFile[]> {
+  const cache = { folder: cacheFolder, repository };
+  return (files) =>
+    sideBySide(files, mostAtOnce, signal, (file, signal) => {
+      const path = file.path.split("/").map(encodeURIComponent).join("/");
+      const url = `${endpoint}/${repository}/resolve/${commit}/${path}`;
+      return obtain({ ...file, url, what: `${file.path} of ${what}` }, { layout, network, cache, meter, signal });
+    });
+}
+
+/** What the description says about where the weights are. A module we do not compute is refused here, before any weights are fetched. */
+async function shapeOf(folder: Folder): Promise<ModelShape> {
+  const modules = await readModules(folder);
+  const modelPath = modules?.modelPath ?? "";
+  const inner: Folder = { path: join(folder.path, modelPath), shown: folder.shown };
+  const config = (await readJsonObject(inner, "config.json")) ?? {};
+  return { modelPath, isStatic: modules?.kind === "static" || config["model_type"] === "model2vec" };
+}
+
+interface Kept {
+  readonly variant: StoredVariant;
+  readonly files: readonly HubFile[];
+}
+
+/** A variant pulled before stays with the model, as the commit has it now; one the repository has no more goes. */
+function stillThere(
+  { name }: StoredVariant,
+  what: string,
+  files: readonly HubFile[],
+  shape: ModelShape,
+  wanted: StoredVariant | undefined,
+): Kept[] {
+  if (wanted === undefined || wanted.name === name) return [];
+  try {
+    const { variant, files: own } = chooseWeights(what, files, shape, name);
+    return variant === undefined || variant.name === wanted.name ? [] : [{ variant, files: own }];
+  } catch (error) {
+    if (error instanceof InferyardError && (error.code === "MODEL_NOT_FOUND" || error.code === "MODEL_UNSUPPORTED")) return [];
+    throw error;
+  }
+}
+
+/** Files that the graphs name and that were not known by their names. */
+async function externalFiles(
+  what: string,
+  stored: readonly StoredFile[],
+  files: readonly HubFile[],
+  { layout }: Pulling,
+): Promise<HubFile[]> {
+  const missing: HubFile[] = [];
+  for (const { path, sha256 } of stored.filter((file) => file.path.endsWith(".onnx"))) {
+    const { externalFiles: names } = await inspectOnnx(blobPath(layout, sha256), `${what}/${path}`);
+    for (const name of names.keys()) {
+      const place = liesOutside(name) ? undefined : posix.join(posix.dirname(path), name);
+      if (stored.some((file) => file.path === place)) continue;
+      const file = files.find((one) => one.path === place);
+      if (file === undefined) throw incomplete(what, path, name);
+      missing.push(file);
+    }
+  }
+  const wanted = unique(missing);
+  refuseOddNames(what, wanted);
+  return wanted;
+}
+
+function incomplete(what: string, path: string, name: string): InferyardError {
+  return new InferyardError(
+    "MODEL_INVALID",
+    `${path} of ${what} keeps its weights in ${JSON.stringify(name)}, which the repository does not have`,
+    {
+      remedy: "choose another variant or revision",
+    },
+  );
+}
+
+function withExternal(variant: StoredVariant, external: readonly StoredFile[]): StoredVariant {
+  const folders = new Set(variant.files.map((file) => posix.dirname(file)));
+  const own = external.map(({ path }) => path).filter((path) => folders.has(posix.dirname(path)));
+  return own.length === 0 ? variant : { ...variant, files: [...variant.files, ...own] };
+}
+
+/** Looked at before, so that a model that cannot fit does not first fill the disk. */
+async function refuseFullDisk(
+  what: string,
+  repository: string,
+  files: readonly HubFile[],
+  { layout, cacheFolder, network }: Pulling,
+): Promise<void> {
+  if (network === undefined) return;
+  let needed = 0;
+  for (const file of files) {
+    const sha256 = file.sha256 ?? (await sha256OfGit(layout, file.gitSha1 ?? ""));
+    if (sha256 !== undefined && (await hasBlob(layout, sha256, file.size))) continue;
+    if ((await cachedBlob(cacheFolder, repository, file)) !== undefined) continue;
+    const partial = await statOrNothing(join(layout.downloads, `${downloadName(file)}.partial`));
+    needed += Math.max(0, file.size - (partial?.size ?? 0));
+  }
+  const free = await freeBytes(layout.root);
+  if (needed <= free) return;
+  throw new InferyardError(
+    "DISK_FULL",
+    `there is no room for ${what} in ${layout.root}: it needs ${needed} bytes more, and ${free} are free`,
+    {
+      remedy: roomRemedy,
+      data: { neededBytes: needed, freeBytes: free },
+    },
+  );
+}
+
+function unique(files: readonly HubFile[]): HubFile[] {
+  return [...new Map(files.map((file) => [file.path, file])).values()];
+}

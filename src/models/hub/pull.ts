@@ -1,0 +1,129 @@
+/** Fetching a model into the store: what is there already is kept, what is missing is fetched, and the model appears when it is whole. */
+import { mkdir } from "node:fs/promises";
+import { InferyardError } from "../../errors.ts";
+import { isRemote, parseHubName, parseRemote } from "../remote-reference.ts";
+import { onDisk } from "../store/disk.ts";
+import { type StoreLayout, storeLayout } from "../store/layout.ts";
+import { findModel } from "../store/lookup.ts";
+import { withRunningPull } from "../store/running-pulls.ts";
+import { type PullProgress, PullMeter } from "./progress.ts";
+import { proxiedFetch } from "./proxy.ts";
+import { pullRepository } from "./pull-repository.ts";
+import { pullFile } from "./pull-file.ts";
+import type { Network } from "./request.ts";
+import { type Timing, defaultTiming } from "./retry.ts";
+import { type Environment, hubSurroundings } from "./surroundings.ts";
+
+export interface PullOptions {
+  /** Which weights, where the reference names none. Default: those a load would take first. */
+  readonly variant?: string;
+  /** Fetch nothing: take what the store and Hugging Face's cache have. Default: false, unless HF_HUB_OFFLINE is set. */
+  readonly offline?: boolean;
+  readonly onProgress?: (progress: PullProgress) => void;
+  /** Aborted: what arrived stays, and the next pull goes on from there. */
+  readonly signal?: AbortSignal;
+}
+
+/** What a pull brought about. */
+export interface PullReport {
+  /** Fetches the model again. */
+  readonly reference: string;
+  /** Its name in the store. */
+  readonly name: string;
+  /** The variant that was wanted; left out where there is only the whole. */
+  readonly variant?: string;
+  /** Every variant the store has of it now. */
+  readonly variants: readonly string[];
+  readonly tasks: readonly string[];
+  /** Of a model from the hub. */
+  readonly commit?: string;
+  readonly files: number;
+  /** Bytes of all its files. */
+  readonly bytes: number;
+  /** Bytes that came over the network this time. */
+  readonly fetchedBytes: number;
+  readonly milliseconds: number;
+  /** Absolute path of the folder with its files. */
+  readonly folder: string;
+  /** Why this version cannot run the model, where that is known from its files. */
+  readonly unsupported?: string;
+}
+
+/** What a pull works with. */
+export interface PullContext {
+  readonly layout: StoreLayout;
+  readonly environment: Environment;
+  readonly timing: Timing;
+}
+
+export function pullContext(
+  folder?: string,
+  environment: Environment = process.env,
+  timing: Timing = defaultTiming,
+): PullContext {
+  return { layout: storeLayout(folder), environment, timing };
+}
+
+/** The rest of what one pull needs. */
+export interface Pulling {
+  readonly layout: StoreLayout;
+  /** Undefined: offline. */
+  readonly network: Network | undefined;
+  readonly cacheFolder: string;
+  readonly endpoint: string;
+  readonly meter: PullMeter;
+  readonly signal: AbortSignal | undefined;
+  readonly variant: string | undefined;
+  readonly started: number;
+}
+
+/** `text` is `hf:...`, an address with its digest, or the name of a model in the store; throws INPUT_INVALID for anything else. */
+export async function pull(text: string, options: PullOptions, context: PullContext): Promise<PullReport> {
+  const started = performance.now();
+  const reference = isRemote(text) ? text : await referenceOf(text, context.layout);
+  const remote = parseRemote(reference);
+  if (
+    remote.kind === "hub" &&
+    remote.variant !== undefined &&
+    options.variant !== undefined &&
+    options.variant !== remote.variant
+  ) {
+    throw new InferyardError(
+      "INPUT_INVALID",
+      `${reference} names one variant, and "${options.variant}" was asked for beside it`,
+      {
+        remedy: "name the variant once",
+      },
+    );
+  }
+  const { layout, environment, timing } = context;
+  const { endpoint, token, cacheFolder, offline } = await hubSurroundings(environment, options.offline);
+  const meter = new PullMeter(reference, options.onProgress);
+  const network = offline
+    ? undefined
+    : { fetch: await proxiedFetch(environment), endpoint, timing, ...(token === undefined ? {} : { token }) };
+  const { signal } = options;
+  const variant = remote.kind === "hub" ? (remote.variant ?? options.variant) : undefined;
+  const pulling: Pulling = { layout, network, cacheFolder, endpoint, meter, signal, variant, started };
+  await onDisk(layout.root, () => mkdir(layout.root, { recursive: true }));
+  return await withRunningPull(layout, async () => {
+    meter.tell("listing");
+    const report = remote.kind === "hub" ? await pullRepository(remote, pulling) : await pullFile(remote, pulling);
+    meter.tell("done");
+    return report;
+  });
+}
+
+/** The reference of a model that is in the store already: pulling it again looks for what is new. */
+async function referenceOf(text: string, layout: StoreLayout): Promise<string> {
+  const found = await findModel(layout, text);
+  if (found !== undefined) return `${found.record.reference}${found.variant === undefined ? "" : `:${found.variant}`}`;
+  const isName = parseHubName(text) !== undefined && text.includes("/");
+  throw new InferyardError(
+    "INPUT_INVALID",
+    `"${text}" is neither in the store nor a reference to something that can be fetched`,
+    {
+      remedy: isName ? `write hf:${text}` : "write hf:owner/name, or the address of a file with #sha256:<digest> behind it",
+    },
+  );
+}

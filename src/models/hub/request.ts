@@ -1,0 +1,161 @@
+/** One request to the hub or to a host it sends us to: the token, redirects, a watch over silence, and what an answer's status means. */
+import { InferyardError, abortError, messageOf } from "../../errors.ts";
+import type { Answer, Fetch } from "./proxy.ts";
+import { Interruption, type Timing, retryAfterMs } from "./retry.ts";
+
+export interface Network {
+  readonly fetch: Fetch;
+  readonly endpoint: string;
+  readonly token?: string;
+  readonly timing: Timing;
+}
+
+export interface Question {
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** For messages: "hf:owner/name", "config.json of hf:owner/name". */
+  readonly what: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const mostRedirects = 10;
+
+/**
+ * Asks, and lets `use` read the answer; the connection is given up when it returns or throws, or when nothing arrives for `stallMs`.
+ * An answer given to `use` has a status of success, or is 416. Throws Interruption for what may pass, ACCESS_DENIED, MODEL_NOT_FOUND or
+ * DOWNLOAD_FAILED for what will not, and ABORTED.
+ */
+export async function ask<Result>(
+  network: Network,
+  question: Question,
+  use: (answer: Answer, body: AsyncIterable<Uint8Array>) => Promise<Result>,
+): Promise<Result> {
+  const { signal } = question;
+  const { stallMs } = network.timing;
+  const control = new AbortController();
+  const stop = (): void => control.abort();
+  if (signal?.aborted === true) throw abortError(signal);
+  signal?.addEventListener("abort", stop, { once: true });
+  let stalled = false;
+  const watch = setTimeout(() => {
+    stalled = true;
+    stop();
+  }, stallMs);
+  /** What a failing connection means. */
+  const told = (error: unknown): Error => {
+    if (signal?.aborted === true) return abortError(signal);
+    if (stalled) return new Interruption(`nothing arrived for ${stallMs / 1000} s`);
+    return new Interruption(reasonOf(error), { cause: error });
+  };
+  try {
+    const answer = await follow(network, question, control.signal).catch((error: unknown) => {
+      throw error instanceof InferyardError || error instanceof Interruption ? error : told(error);
+    });
+    return await use(
+      answer,
+      watched(answer, () => watch.refresh(), told),
+    );
+  } finally {
+    clearTimeout(watch);
+    signal?.removeEventListener("abort", stop);
+    stop(); // whatever has not been read
+  }
+}
+
+async function* watched(answer: Answer, alive: () => void, told: (error: unknown) => Error): AsyncGenerator<Uint8Array> {
+  const chunks = answer.body?.[Symbol.asyncIterator]();
+  for (;;) {
+    alive(); // the time between two reads is ours, not the server's
+    let next: IteratorResult<Uint8Array> | undefined;
+    try {
+      next = await chunks?.next();
+    } catch (error) {
+      throw told(error);
+    }
+    if (next === undefined || next.done === true) return;
+    yield next.value;
+  }
+}
+
+/** Redirects are followed here, so that the token goes to the endpoint alone, whatever a server answers. */
+async function follow(network: Network, question: Question, signal: AbortSignal): Promise<Answer> {
+  let url = new URL(question.url);
+  for (let hop = 0; hop <= mostRedirects; hop += 1) {
+    const answer = await network.fetch(url.href, { headers: headersFor(network, question, url), signal, redirect: "manual" });
+    const location = answer.headers.get("location");
+    if (![301, 302, 303, 307, 308].includes(answer.status) || location === null) return checked(network, question, url, answer);
+    const next = URL.canParse(location, url.href) ? new URL(location, url) : undefined;
+    if (next === undefined || !/^https?:$/.test(next.protocol) || (url.protocol === "https:" && next.protocol === "http:")) {
+      throw failed(question, `it was redirected to ${JSON.stringify(location)}, which is not followed`, answer.status);
+    }
+    url = next;
+  }
+  throw failed(question, `it was redirected more than ${mostRedirects} times`);
+}
+
+function headersFor({ token, endpoint }: Network, { headers = {} }: Question, url: URL): Record<string, string> {
+  const own = url.origin === new URL(endpoint).origin;
+  return { "user-agent": "inferyard", ...headers, ...(own && token !== undefined ? { authorization: `Bearer ${token}` } : {}) };
+}
+
+function checked(network: Network, question: Question, url: URL, answer: Answer): Answer {
+  const { status, headers } = answer;
+  if ((status >= 200 && status < 300) || status === 416) return answer;
+  const own = url.origin === new URL(network.endpoint).origin;
+  // Storage hosts are given signed addresses, which run out: asking the hub again gives a new one.
+  if ((status === 401 || status === 403) && !own && url.href !== question.url) {
+    throw new Interruption(`${url.host} answered ${status}`, { status });
+  }
+  if (status === 401 || status === 403) throw denied(network, question, answer);
+  if (status === 404 || status === 410) throw notThere(question, answer);
+  if (status === 408 || status === 425 || status === 429 || status >= 500) {
+    const wait = retryAfterMs(headers.get("retry-after"));
+    throw new Interruption(`${url.host} answered ${status}`, { status, ...(wait === undefined ? {} : { retryAfterMs: wait }) });
+  }
+  throw failed(question, `${url.host} answered ${status}`, status);
+}
+
+/** The hub tells a stranger 401 of a repository that does not exist, so that private ones cannot be guessed. */
+function denied({ token, endpoint }: Network, { what, url }: Question, { status, headers }: Answer): InferyardError {
+  const data = { url, status };
+  const code = headers.get("x-error-code");
+  if (code === "RepoNotFound") return noRepository(what, data);
+  const pages = `accept the model's conditions on its page at ${new URL(endpoint).host}`;
+  const remedy =
+    token === undefined
+      ? `set HF_TOKEN to a token of ${endpoint}/settings/tokens`
+      : "check that the token of HF_TOKEN may read it";
+  return new InferyardError("ACCESS_DENIED", `${what} may not be read without permission (${status})`, {
+    remedy: code === "GatedRepo" ? `${remedy}, and ${pages}` : remedy,
+    data,
+  });
+}
+
+function notThere({ what, url }: Question, { status, headers }: Answer): InferyardError {
+  const data = { url, status };
+  if (headers.get("x-error-code") === "RepoNotFound") return noRepository(what, data);
+  const message =
+    headers.get("x-error-code") === "RevisionNotFound" ? `${what} has no such revision` : `${what} is not there (${status})`;
+  return new InferyardError("MODEL_NOT_FOUND", message, { remedy: "check the spelling of the reference", data });
+}
+
+function noRepository(what: string, data: Readonly<Record<string, unknown>>): InferyardError {
+  return new InferyardError("MODEL_NOT_FOUND", `there is no public model ${what}`, {
+    remedy: "check the spelling; for a private model set HF_TOKEN to a token that may read it",
+    data,
+  });
+}
+
+function failed({ what, url }: Question, reason: string, status?: number): InferyardError {
+  return new InferyardError("DOWNLOAD_FAILED", `${what} could not be fetched: ${reason}`, {
+    remedy: "check the reference and HF_ENDPOINT",
+    data: { url, ...(status === undefined ? {} : { status }) },
+  });
+}
+
+/** The system's reason lies below the library's "fetch failed"; one address tried after another leaves a list of them. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+  const [first] = cause instanceof AggregateError ? (cause.errors as unknown[]) : [cause];
+  return messageOf(first) || ((first as NodeJS.ErrnoException).code ?? "the connection failed");
+}

@@ -1,0 +1,74 @@
+/** The store of models on this machine, for programs: what is there, fetching, removing, and looking after it. */
+import type { PullOptions, PullReport } from "./hub/pull.ts";
+import type { Environment } from "./hub/surroundings.ts";
+import type { Timing } from "./hub/retry.ts";
+import type { CheckOptions, CheckReport } from "./store/check.ts";
+import { storeLayout } from "./store/layout.ts";
+import { findModel } from "./store/lookup.ts";
+import { type UsedRecord, readRecords } from "./store/record.ts";
+import type { PruneReport, RemoveReport } from "./store/remove.ts";
+
+export type { PullProgress } from "./hub/progress.ts";
+export type { PullOptions, PullReport } from "./hub/pull.ts";
+export type { CheckOptions, CheckReport, Damage } from "./store/check.ts";
+export type { StoredFile, StoredVariant, UsedRecord as StoredModel } from "./store/record.ts";
+export type { PruneReport, RemoveReport } from "./store/remove.ts";
+
+export interface StoreOptions {
+  /** Default: INFERYARD_HOME, else `inferyard` in the platform's data folder. */
+  readonly folder?: string;
+  /** Where HF_TOKEN, HF_ENDPOINT, HTTPS_PROXY and their like are read. Default: the environment of the process. */
+  readonly environment?: Environment;
+}
+
+/** Models named `hf:owner/name`, by an address with its digest, or by their name in the store. Every method reads the disk anew. */
+export interface ModelStore {
+  /** Absolute path. */
+  readonly folder: string;
+  /**
+   * Fetches a model, or what is missing of it, and checks what is there. Throws INPUT_INVALID, MODEL_NOT_FOUND, MODEL_UNSUPPORTED,
+   * MODEL_INVALID, ACCESS_DENIED, DISK_FULL, OUTPUT_FAILED, DOWNLOAD_FAILED, ABORTED.
+   */
+  pull(reference: string, options?: PullOptions): Promise<PullReport>;
+  /** Every model, by name. */
+  list(): Promise<readonly UsedRecord[]>;
+  /** Undefined where the store has none of it; MODEL_NOT_FOUND where several could be meant. */
+  find(model: string): Promise<UsedRecord | undefined>;
+  /** Removes a model and the content no other model has; MODEL_NOT_FOUND where there is none. */
+  remove(model: string): Promise<RemoveReport>;
+  /** Removes what no model needs, and what was left by pulls that were killed. Safe beside running pulls. */
+  prune(): Promise<PruneReport>;
+  /** Reads every file of a model, or of all, and holds it against its digest. */
+  check(model?: string, options?: CheckOptions): Promise<CheckReport>;
+}
+
+/** Nothing is made on the disk until something is pulled. */
+export function createStore(options: StoreOptions = {}): ModelStore {
+  return storeWith(options);
+}
+
+/** For tests: with times of their own for retries and stalls. */
+export function storeWith({ folder, environment }: StoreOptions, timing?: Timing): ModelStore {
+  const layout = storeLayout(folder);
+  return {
+    folder: layout.root,
+    pull: async (reference, pullOptions = {}) => {
+      const { pull, pullContext } = await import("./hub/pull.ts");
+      return await pull(reference, pullOptions, pullContext(layout.root, environment, timing));
+    },
+    list: () => readRecords(layout),
+    find: async (model) => (await findModel(layout, model))?.record,
+    remove: async (model) => {
+      const { removeModel } = await import("./store/remove.ts");
+      return await removeModel(layout, model);
+    },
+    prune: async () => {
+      const { prune } = await import("./store/remove.ts");
+      return await prune(layout);
+    },
+    check: async (model, checkOptions = {}) => {
+      const { checkModels } = await import("./store/check.ts");
+      return await checkModels(layout, model, checkOptions);
+    },
+  };
+}

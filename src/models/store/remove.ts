@@ -1,0 +1,152 @@
+/** Taking models and leftovers out of the store. What a model needs is never touched. */
+import { readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { onDisk, namesIn, statOrNothing } from "./disk.ts";
+import { removeBlob } from "./blobs.ts";
+import type { StoreLayout } from "./layout.ts";
+import { withLock } from "./lock.ts";
+import { requireModel } from "./lookup.ts";
+import { isSha256, readRecords, removeRecord } from "./record.ts";
+import { oldestRunningPull } from "./running-pulls.ts";
+import { isStaging } from "./staging.ts";
+import { sweepDead } from "./sweep.ts";
+import { removeTree } from "./trees.ts";
+import { InferyardError } from "../../errors.ts";
+
+export interface RemoveReport {
+  readonly name: string;
+  /** Bytes of the disk that are free again; content that other models have stays. */
+  readonly freedBytes: number;
+}
+
+export interface PruneReport {
+  /** Files no model needs. */
+  readonly blobs: number;
+  /** Folders no model needs, and unfinished ones. */
+  readonly trees: number;
+  /** Downloads nobody goes on with. */
+  readonly downloads: number;
+  /** Locks of processes that have ended. */
+  readonly locks: number;
+  readonly freedBytes: number;
+  /** A pull was running: what it may need was left alone. */
+  readonly pullRunning: boolean;
+}
+
+/** Removes a model with the content no other one has. */
+export async function removeModel(layout: StoreLayout, text: string): Promise<RemoveReport> {
+  return await exclusively(layout, async () => {
+    const { record, variant } = await requireModel(layout, text);
+    if (variant !== undefined) {
+      throw new InferyardError("INPUT_INVALID", `${text} names a variant, and models are removed whole`, {
+        remedy: `inferyard remove ${record.name}`,
+      });
+    }
+    await removeRecord(layout, record.name);
+    const needed = await neededContent(layout);
+    const { blobs } = needed;
+    // Trees of earlier pulls hold the same content as well.
+    await removeTrees(layout, await namesIn(layout.trees), needed.trees, await unlessPulled(layout));
+    const own = new Set(record.files.map(({ sha256 }) => sha256));
+    const freed = await Promise.all([...own].filter((sha256) => !blobs.has(sha256)).map((sha256) => freeBlob(layout, sha256)));
+    await forgetGitDigests(layout);
+    return { name: record.name, freedBytes: sum(freed) };
+  });
+}
+
+/** Removes what nothing refers to, and what dead processes left. What a running pull has fetched stays. */
+export async function prune(layout: StoreLayout): Promise<PruneReport> {
+  return await exclusively(layout, async () => {
+    const since = await oldestRunningPull(layout.locks);
+    const isOld = await unlessPulled(layout);
+    // Looked at before the records are read: what is published later is not in these lists.
+    const [allBlobs, allTrees] = await Promise.all([namesIn(layout.blobs), namesIn(layout.trees)]);
+    const needed = await neededContent(layout);
+    const trees = await removeTrees(layout, allTrees, needed.trees, isOld);
+    const freed: number[] = [];
+    for (const name of allBlobs.filter((blob) => isSha256(blob) && !needed.blobs.has(blob))) {
+      if (await isOld(join(layout.blobs, name))) freed.push(await freeBlob(layout, name));
+    }
+    const swept = await sweepDead(layout);
+    const downloads = await pruneDownloads(layout, isOld);
+    await forgetGitDigests(layout);
+    return {
+      blobs: freed.length,
+      trees: trees + swept.leftovers,
+      downloads: downloads.length,
+      locks: swept.locks,
+      freedBytes: sum(freed) + sum(downloads),
+      pullRunning: since !== undefined,
+    };
+  });
+}
+
+type IsOld = (path: string) => Promise<boolean>;
+
+/** Whether a path is older than every pull that runs. */
+async function unlessPulled(layout: StoreLayout): Promise<IsOld> {
+  const since = await oldestRunningPull(layout.locks);
+  return async (path) => since === undefined || ((await statOrNothing(path))?.mtimeMs ?? 0) < since;
+}
+
+/** Gives the number of trees that are gone. */
+async function removeTrees(
+  layout: StoreLayout,
+  all: readonly string[],
+  needed: ReadonlySet<string>,
+  isOld: IsOld,
+): Promise<number> {
+  let removed = 0;
+  for (const name of all.filter((tree) => isSha256(tree) && !needed.has(tree))) {
+    if (!(await isOld(join(layout.trees, name)))) continue;
+    await removeTree(layout, name);
+    removed += 1;
+  }
+  return removed;
+}
+
+/** Nothing is published meanwhile. */
+async function exclusively<Result>(layout: StoreLayout, work: () => Promise<Result>): Promise<Result> {
+  return await withLock(join(layout.locks, "publish.lock"), work);
+}
+
+async function neededContent(layout: StoreLayout): Promise<{ readonly blobs: Set<string>; readonly trees: Set<string> }> {
+  const records = await readRecords(layout);
+  return {
+    blobs: new Set(records.flatMap(({ files }) => files.map(({ sha256 }) => sha256))),
+    trees: new Set(records.map(({ tree }) => tree)),
+  };
+}
+
+/** The bytes that come free: none where something outside the store has the same file, as Hugging Face's cache may. */
+async function freeBlob(layout: StoreLayout, sha256: string): Promise<number> {
+  const status = await statOrNothing(join(layout.blobs, sha256));
+  await removeBlob(layout, sha256);
+  return status === undefined || status.nlink > 1 ? 0 : status.size;
+}
+
+/** Those of blobs that are gone; a digest is noted after its blob. */
+async function forgetGitDigests(layout: StoreLayout): Promise<void> {
+  for (const name of (await namesIn(layout.gitDigests)).filter((file) => !isStaging(file))) {
+    const path = join(layout.gitDigests, name);
+    const sha256 = await onDisk(path, () => readFile(path, "utf8"));
+    if ((await statOrNothing(join(layout.blobs, sha256.trim()))) === undefined)
+      await onDisk(path, () => rm(path, { force: true }));
+  }
+}
+
+/** Gives the sizes of the downloads it removed. */
+async function pruneDownloads({ downloads }: StoreLayout, isOld: IsOld): Promise<number[]> {
+  const sizes: number[] = [];
+  for (const name of await namesIn(downloads)) {
+    const path = join(downloads, name);
+    if (!(await isOld(path))) continue;
+    sizes.push((await statOrNothing(path))?.size ?? 0);
+    await onDisk(path, () => rm(path, { force: true }));
+  }
+  return sizes;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}

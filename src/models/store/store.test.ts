@@ -1,0 +1,176 @@
+/** Looking after the store: removing, pruning, checking, names. */
+import { existsSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { chmod, mkdir, mkdtemp, rm, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type HubStandIn, startHub } from "../../../test/fixtures/hub-stand-in.ts";
+import { smallModel } from "../../../test/fixtures/small-model.ts";
+import { readManifest } from "../index.ts";
+import { type ModelStore, createStore } from "../model-store.ts";
+import { storeLayout } from "./layout.ts";
+import { ownHolder } from "./lock-holder.ts";
+import { pause } from "./lock.ts";
+import { withRunningPull } from "./running-pulls.ts";
+
+const shared = smallModel();
+let hub: HubStandIn;
+let root = "";
+let folder = "";
+let store: ModelStore;
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), "inferyard-store-"));
+  folder = join(root, "store");
+  const other = { ...shared, "onnx/model.onnx": smallModel()["onnx/model.onnx"]! };
+  hub = await startHub({ models: { "one/name": shared, "two/name": other, "two/unique-name": other } });
+  store = createStore({ folder, environment: { HF_ENDPOINT: hub.url, HF_HOME: join(root, "hf") } });
+});
+afterEach(async () => {
+  await hub.close();
+  await rm(root, { recursive: true });
+});
+
+const list = (name: string): string[] => (existsSync(join(folder, name)) ? readdirSync(join(folder, name)) : []);
+const blobs = (): string[] => list("blobs/sha256");
+
+describe("names", () => {
+  it("are full, or the last part where one model has it; several are named", async () => {
+    await store.pull("hf:one/name");
+    await store.pull("hf:two/unique-name");
+    expect((await store.find("name"))?.name).toBe("one/name");
+    expect((await store.find("unique-name:fp32"))?.name).toBe("two/unique-name");
+    expect(await store.find("unknown")).toBeUndefined();
+    await store.pull("hf:two/name");
+    await expect(store.find("name")).rejects.toMatchObject({ message: '"name" could be one/name or two/name' });
+    expect((await store.find("two/name"))?.name).toBe("two/name");
+    await expect(store.remove("nmae")).rejects.toMatchObject({ code: "MODEL_NOT_FOUND", remedy: 'did you mean "name"?' });
+  });
+
+  it("a record that is damaged is an error that says which file", async () => {
+    await store.pull("hf:one/name");
+    const path = join(folder, "models", list("models")[0]!);
+    writeFileSync(path, readFileSync(path, "utf8").slice(0, 100));
+    await expect(store.list()).rejects.toMatchObject({ code: "MODEL_INVALID", message: expect.stringContaining(path) as string });
+  });
+});
+
+it("the last use is that of the last read, and a store that may not be written to is read all the same", async () => {
+  await store.pull("hf:one/name");
+  const path = join(folder, "models", list("models")[0]!);
+  await utimes(path, 1, 1);
+  expect((await store.list())[0]?.lastUsed).toBe("1970-01-01T00:00:01.000Z");
+  await readManifest("hf:one/name", { dataFolder: folder });
+  expect(Date.parse((await store.list())[0]!.lastUsed)).toBeGreaterThan(1e12);
+});
+
+describe("removing", () => {
+  it("frees what no other model has, earlier trees with it", async () => {
+    await store.pull("hf:one/name");
+    await store.pull("hf:one/name:int8");
+    await store.pull("hf:two/name");
+    const own = shared["onnx/model.onnx"]!.length + shared["onnx/model_quantized.onnx"]!.length;
+    expect(await store.remove("one/name")).toEqual({ name: "one/name", freedBytes: own });
+    expect((await store.check()).damaged).toEqual([]);
+    expect((await store.list()).map(({ name }) => name)).toEqual(["two/name"]);
+    await store.remove("name");
+    expect([blobs(), list("trees"), list("models"), list("blobs/git-sha1"), list("locks")]).toEqual([[], [], [], [], []]);
+  });
+
+  it("a variant alone is refused", async () => {
+    await store.pull("hf:one/name");
+    await expect(store.remove("hf:one/name:fp32")).rejects.toMatchObject({
+      code: "INPUT_INVALID",
+      remedy: "inferyard remove one/name",
+    });
+    expect(await store.list()).toHaveLength(1);
+  });
+});
+
+describe("pruning", () => {
+  it("removes what nothing needs and what dead processes left, and says how much; models stay whole", async () => {
+    await store.pull("hf:one/name");
+    await store.pull("hf:one/name:int8"); // the first tree is not needed any more
+    const dead = { ...(await ownHolder()), started: "1", token: "x" };
+    await mkdir(join(folder, "downloads"), { recursive: true });
+    await writeFile(join(folder, "downloads/sha256-x.partial"), Buffer.alloc(5000));
+    await writeFile(join(folder, "blobs/sha256", "a".repeat(64)), Buffer.alloc(7000));
+    await writeFile(join(folder, "locks/sha256-x.lock"), JSON.stringify(dead));
+    expect(await store.prune()).toEqual({ blobs: 1, trees: 1, downloads: 1, locks: 1, freedBytes: 12_000, pullRunning: false });
+    expect(await store.prune()).toMatchObject({ blobs: 0, trees: 0, downloads: 0, locks: 0, freedBytes: 0 });
+    expect((await store.check()).damaged).toEqual([]);
+    expect([list("downloads"), list("locks"), list("trees").length]).toEqual([[], [], 1]);
+  });
+
+  it("leaves a running pull what it has fetched", async () => {
+    await store.pull("hf:one/name");
+    await withRunningPull(storeLayout(folder), async () => {
+      await mkdir(join(folder, "downloads"), { recursive: true });
+      const mine = [join(folder, "blobs/sha256", "a".repeat(64)), join(folder, "downloads/sha256-x.partial")];
+      const old = join(folder, "blobs/sha256", "b".repeat(64));
+      for (const path of [...mine, old]) await writeFile(path, "content");
+      await utimes(old, 1, 1);
+      expect(await store.prune()).toMatchObject({ blobs: 1, downloads: 0, pullRunning: true });
+      expect(mine.map((path) => existsSync(path))).toEqual([true, true]);
+    });
+    expect(await store.prune()).toMatchObject({ blobs: 1, downloads: 1, pullRunning: false });
+  });
+
+  it("beside pulls that run never costs them anything", async () => {
+    hub.options = { ...hub.options, bytesPerSecond: 8e6 };
+    const pulling = Promise.all([store.pull("hf:one/name"), store.pull("hf:two/name"), store.pull("hf:one/name:int8")]);
+    const state = { over: false };
+    void pulling.finally(() => (state.over = true));
+    while (!state.over) {
+      await store.prune();
+      await pause(25);
+    }
+    await pulling;
+    expect((await store.check()).damaged).toEqual([]);
+    expect(hub.seen.filter(({ host }) => host === "storage")).toHaveLength(3);
+  });
+});
+
+describe("checking", () => {
+  const place = async (path: string): Promise<string> => join(folder, "trees", (await store.find("name"))!.tree, path);
+
+  it.each([
+    [
+      "whose content changed",
+      async (path: string) => writeFile(path, "x".repeat(statSync(path).size)),
+      "its content has changed",
+    ],
+    ["that was cut off", async (path: string) => writeFile(path, "x"), /^it has 1 bytes, and had \d+ when it was pulled$/],
+    ["that is gone", async (path: string) => rm(path), "it is missing"],
+  ])("names a file %s, and the pull it names mends it", async (_name, damage, problem) => {
+    await store.pull("hf:one/name");
+    await store.pull("hf:one/name:int8");
+    expect(await store.check("name")).toMatchObject({ models: ["one/name"], files: 5, damaged: [] });
+    const path = await place("onnx/model_quantized.onnx");
+    await chmod(path, 0o644);
+    await damage(path);
+    const { damaged } = await store.check();
+    expect(damaged).toEqual([
+      {
+        name: "one/name",
+        file: "onnx/model_quantized.onnx",
+        problem: typeof problem === "string" ? problem : (expect.stringMatching(problem) as string),
+        remedy: "inferyard pull hf:one/name:int8",
+      },
+    ]);
+    await store.pull(damaged[0]!.remedy.replace("inferyard pull ", ""));
+    expect((await store.check()).damaged).toEqual([]);
+    expect(readFileSync(await place("onnx/model_quantized.onnx")).equals(shared["onnx/model_quantized.onnx"]!)).toBe(true);
+  });
+
+  it("a tree that is gone is made again when the model is read", async () => {
+    await store.pull("hf:one/name");
+    await rm(join(folder, "trees"), { recursive: true });
+    expect((await readManifest("name", { dataFolder: folder })).variants).toHaveLength(1);
+    await rm(join(folder, "trees"), { recursive: true });
+    await rm(join(folder, "blobs"), { recursive: true });
+    await expect(readManifest("name", { dataFolder: folder })).rejects.toMatchObject({
+      remedy: "fetch it with: inferyard pull hf:one/name",
+    });
+  });
+});
