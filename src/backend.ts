@@ -52,7 +52,7 @@ export interface Requirement {
  * A backend without an entry runs on the main thread only.
  */
 export interface BackendEntry {
-  /** A `file:` URL, usually `import.meta.url` of the file that exports the function. */
+  /** A `file:` URL, usually `import.meta.url` of the file that exports the function; in a browser an address its worker can import. */
   readonly module: string;
   /** The name of a function `(options?) => Backend`. */
   readonly export: string;
@@ -219,8 +219,8 @@ export interface Fact<T> {
 
 /** What is known of this machine, gathered by `devices/`. */
 export interface MachineFacts {
-  /** Node.js names, for example "linux" and "x64". */
-  readonly platform: NodeJS.Platform;
+  /** Node.js names, for example "linux" and "x64"; in a browser "browser" and "wasm32". */
+  readonly platform: NodeJS.Platform | "browser";
   readonly architecture: string;
   readonly cpu: CpuFacts;
   /** Bytes; limits of the control group are already applied. */

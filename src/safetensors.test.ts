@@ -5,7 +5,8 @@ import { array, assert, asyncProperty, nat, tuple } from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { InferyardError } from "./errors.ts";
 import type { ErrorCode } from "./errors.ts";
-import { readSafetensorsHeader, readTensor, writeSafetensors } from "./safetensors.ts";
+import { readSafetensorsHeader, readTensor } from "./safetensors.ts";
+import { writeSafetensors } from "./write-safetensors.ts";
 import type { Tensor } from "./tensor.ts";
 
 let folder: string;

@@ -4,10 +4,8 @@
  * header claims is compared with the file's size before anything of that size is allocated. Bytes are little-endian, as is the
  * memory of every machine this runs on but s390x.
  */
-import { randomUUID } from "node:crypto";
-import { open, rename, rm } from "node:fs/promises";
-import type { FileHandle } from "node:fs/promises";
 import { InferyardError, messageOf, throwIfAborted, wrapError } from "./errors.ts";
+import { type OpenFile, openFile } from "./files.ts";
 import { elementCount } from "./tensor.ts";
 import type { DataType, Tensor, TensorData } from "./tensor.ts";
 
@@ -82,8 +80,8 @@ export async function readSafetensorsHeader(path: string, signal?: AbortSignal):
     const status = await file.stat();
     if (status.isDirectory()) throw invalid(path, "it is a folder");
     if (status.size < 8) throw invalid(path, `it has ${status.size} bytes, and the shortest safetensors file has 10`);
-    const prefix = Buffer.from(await readRange(file, path, 0, 8, signal));
-    const length = Number(prefix.readBigUInt64LE());
+    const prefix = new DataView(await readRange(file, path, 0, 8, signal));
+    const length = Number(prefix.getBigUint64(0, true));
     if (length > longestHeader) throw invalid(path, `its header claims ${length} bytes, more than the ${longestHeader} allowed`);
     if (length > status.size - 8)
       throw invalid(path, `its header claims ${length} bytes, and the file ends after ${status.size}`);
@@ -108,35 +106,6 @@ export async function readTensor(header: SafetensorsHeader, name: string, signal
   return { dataType: type.dataType, shape: entry.shape, data: type.view(bytes) };
 }
 
-/**
- * Writes a file that holds these tensors: into a temporary file beside it, flushed, then renamed, so that `path` is never half
- * written. The same tensors and metadata always give the same bytes. OUTPUT_FAILED where the disk refuses.
- */
-export async function writeSafetensors(
-  path: string,
-  tensors: Readonly<Record<string, Tensor>>,
-  metadata: Readonly<Record<string, string>> = {},
-): Promise<void> {
-  const { header, pieces } = layOut(tensors, metadata);
-  const temporary = `${path}.${process.pid}.${randomUUID()}.tmp`;
-  try {
-    const file = await open(temporary, "wx");
-    try {
-      for (const piece of [header, ...pieces]) await file.writeFile(piece);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(temporary, path);
-  } catch (cause) {
-    await rm(temporary, { force: true });
-    throw new InferyardError("OUTPUT_FAILED", `cannot write ${path}: ${messageOf(cause)}`, {
-      cause,
-      remedy: "check that the folder exists, is writable and has space left",
-    });
-  }
-}
-
 /** Names for a message: the first eight. */
 function listNames(header: SafetensorsHeader): string {
   const names = [...header.tensors.keys()].map(quote);
@@ -151,10 +120,10 @@ function invalid(path: string, what: string, cause?: unknown): InferyardError {
   });
 }
 
-async function withFile<T>(path: string, use: (file: FileHandle) => Promise<T>): Promise<T> {
-  let file: FileHandle;
+async function withFile<T>(path: string, use: (file: OpenFile) => Promise<T>): Promise<T> {
+  let file: OpenFile;
   try {
-    file = await open(path, "r");
+    file = await openFile(path);
   } catch (cause) {
     const missing = cause instanceof Error && "code" in cause && (cause.code === "ENOENT" || cause.code === "ENOTDIR");
     if (missing) throw new InferyardError("MODEL_NOT_FOUND", `there is no file ${path}`, { cause, remedy: "check the path" });
@@ -171,7 +140,7 @@ async function withFile<T>(path: string, use: (file: FileHandle) => Promise<T>):
 
 /** The caller has compared `length` with the file's size, so a short read means that the file changed meanwhile. */
 async function readRange(
-  file: FileHandle,
+  file: OpenFile,
   path: string,
   start: number,
   length: number,
@@ -327,7 +296,8 @@ function quote(name: unknown): string {
   return text.length > 80 ? `${text.slice(0, 80)}…` : text;
 }
 
-function layOut(
+/** The bytes of a file with these tensors: its header, then one piece for each tensor. The same tensors always give the same bytes. */
+export function layOut(
   tensors: Readonly<Record<string, Tensor>>,
   metadata: Readonly<Record<string, string>>,
 ): { header: Uint8Array; pieces: Uint8Array[] } {
@@ -350,11 +320,11 @@ function layOut(
     pieces.push(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
     position += data.byteLength;
   }
-  const json = Buffer.from(JSON.stringify(Object.fromEntries(fields)));
+  const json = new TextEncoder().encode(JSON.stringify(Object.fromEntries(fields)));
   // Spaces round the header up to 8 bytes, so that the data is aligned in the file as well.
-  const padded = Buffer.alloc(8 + Math.ceil(json.length / 8) * 8, " ");
-  padded.writeBigUInt64LE(BigInt(padded.length - 8));
-  json.copy(padded, 8);
+  const padded = new Uint8Array(8 + Math.ceil(json.length / 8) * 8).fill(0x20);
+  new DataView(padded.buffer).setBigUint64(0, BigInt(padded.length - 8), true);
+  padded.set(json, 8);
   return { header: padded, pieces };
 }
 

@@ -24,10 +24,12 @@ export interface MachineOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A reader of machine facts that remembers its answer. */
+/** A reader of machine facts that remembers its answer, but for the memory. */
 export interface MachineReader {
   /** The facts, read at the first call. `again` reads them anew, for a machine whose devices or limits have changed. */
   read(options?: { readonly again?: boolean }): Promise<MachineFacts>;
+  /** Bytes that may still be taken, read anew at every call. */
+  availableMemory(): Promise<Fact<number>>;
 }
 
 /** Every kind of accelerator that is looked for. WebGPU is left to the engine that brings it: no file of the system tells. */
@@ -76,6 +78,7 @@ export function createMachineReader(options: MachineOptions = {}): MachineReader
       }
       return reading;
     },
+    availableMemory: () => readAvailableMemory(options),
   };
 }
 

@@ -3,14 +3,19 @@ import type { Backend, LoadedModel } from "../backend.ts";
 import { InferyardError, wrapError } from "../errors.ts";
 import type { AnswerMessage, Call, CallMessage, ModelDescription, Results } from "./protocol.ts";
 
+/** Imports the module of a backend's entry. */
+export type ImportModule = (module: string) => Promise<Readonly<Record<string, unknown>>>;
+
 export class ModelServer {
   readonly #kind: string;
+  readonly #importModule: ImportModule;
   #backend: Backend | undefined;
   #model: LoadedModel | undefined;
 
   /** `kind`: "worker" or "process", for messages. */
-  constructor(kind: string) {
+  constructor(kind: string, importModule: ImportModule = (module) => import(module)) {
     this.#kind = kind;
+    this.#importModule = importModule;
   }
 
   /** Never throws: a failure is an answer. `guard` runs the work, for whoever must know when it is under way. */
@@ -45,7 +50,7 @@ export class ModelServer {
   }
 
   async #load(call: Extract<Call, { operation: "load" }>): Promise<ModelDescription> {
-    const module = (await import(call.entry.module)) as Record<string, unknown>;
+    const module = await this.#importModule(call.entry.module);
     const create = module[call.entry.export];
     if (typeof create !== "function") {
       throw new InferyardError("CONTRACT_VIOLATION", `${call.entry.module} does not export a function "${call.entry.export}"`);

@@ -71,7 +71,7 @@ export async function readGguf(path: string, shown: string): Promise<GgufFile> {
 }
 
 async function readHeader(window: FileWindow, shown: string): Promise<GgufFile> {
-  const start = (await window.bytes(0, Math.min(4, window.size))).toString("latin1");
+  const start = Buffer.from(await window.bytes(0, Math.min(4, window.size))).toString("latin1");
   if (forerunners.has(start)) throw unsupported(shown, "is of a format older than GGUF");
   if (start !== magic) throw new Error(`it does not begin with ${magic}`);
   const { version, encoding } = await readVersion(window, shown);
@@ -100,7 +100,7 @@ async function readHeader(window: FileWindow, shown: string): Promise<GgufFile> 
 
 /** The byte order shows in the version: the one of the other order is a huge number. */
 async function readVersion(window: FileWindow, shown: string): Promise<{ version: number; encoding: GgufEncoding }> {
-  const bytes = await window.bytes(4, 4);
+  const bytes = Buffer.from(await window.bytes(4, 4));
   const littleEndian = bytes.readUInt32LE() <= 0xffff;
   const version = littleEndian ? bytes.readUInt32LE() : bytes.readUInt32BE();
   if (version >= 1 && version <= newestVersion) return { version, encoding: { littleEndian, sizeBytes: version === 1 ? 4 : 8 } };

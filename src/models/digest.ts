@@ -1,10 +1,7 @@
 /** SHA-256 of weights: for the decision record and to hold a file against what its manifest states. */
-import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { stat } from "node:fs/promises";
-import { pipeline } from "node:stream/promises";
-import { modelInvalid } from "./model-folder.ts";
 import { messageOf } from "../errors.ts";
+import { fileStatus, sha256Of } from "../files.ts";
+import { modelInvalid } from "./model-folder.ts";
 
 /** Remembers digests while a file keeps its size and time of change; its owner decides how long. */
 export interface DigestMemo {
@@ -19,21 +16,15 @@ export function createDigestMemo(): DigestMemo {
 export async function digestOf(variant: { readonly path: string }, memo: DigestMemo = createDigestMemo()): Promise<string> {
   const { path } = variant;
   try {
-    const { size, mtimeMs } = await stat(path);
+    const { size, mtimeMs } = await fileStatus(path);
     const key = `${path}\0${size}\0${mtimeMs}`;
     const known = memo.digests.get(key);
     if (known !== undefined) return await known;
-    const digest = hashFile(path);
+    const digest = sha256Of(path);
     memo.digests.set(key, digest);
     digest.catch(() => memo.digests.delete(key));
     return await digest;
   } catch (error) {
     throw modelInvalid(`${path} cannot be read: ${messageOf(error)}`, "check that the file is there and may be read", error);
   }
-}
-
-async function hashFile(path: string): Promise<string> {
-  const hash = createHash("sha256");
-  await pipeline(createReadStream(path, { highWaterMark: 1024 * 1024 }), hash);
-  return hash.digest("hex");
 }

@@ -2,8 +2,8 @@
  * A file read through a small window: any range can be looked at, and only the bytes around it are read. What is in the window is
  * read without waiting, so that a header of a million small fields costs no million promises.
  */
-import type { FileHandle } from "node:fs/promises";
 import { InferyardError } from "../errors.ts";
+import type { OpenFile } from "../files.ts";
 
 /** Bytes read at once. Between two weights of a model there is little to read, so more would be waste. */
 const windowBytes = 16 * 1024;
@@ -18,16 +18,17 @@ const mostTextBytes = 64 * 1024 * 1024;
 /** Throws Error where the file ends too early, MODEL_UNSUPPORTED where its header is larger than any real one. */
 export class FileWindow {
   readonly size: number;
-  readonly #file: FileHandle;
+  readonly #file: OpenFile;
   readonly #shown: string;
-  readonly #bytes: Buffer = Buffer.alloc(windowBytes);
+  readonly #bytes: Uint8Array = new Uint8Array(windowBytes);
+  readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   #start = 0;
   #length = 0;
   #items = 0;
   #textBytes = 0;
 
   /** `shown` is the path as the user wrote it. */
-  constructor(file: FileHandle, size: number, shown: string) {
+  constructor(file: OpenFile, size: number, shown: string) {
     this.#file = file;
     this.size = size;
     this.#shown = shown;
@@ -54,12 +55,13 @@ export class FileWindow {
   }
 
   /** A copy of a range, which may be longer than the window. The caller has bounded `length`. */
-  async bytes(position: number, length: number): Promise<Buffer> {
-    const copy = Buffer.alloc(length);
+  async bytes(position: number, length: number): Promise<Uint8Array> {
+    const copy = new Uint8Array(length);
     for (let done = 0; done < length;) {
       const piece = Math.min(windowBytes, length - done);
       await this.load(position + done, piece);
-      this.#bytes.copy(copy, done, position + done - this.#start, position + done - this.#start + piece);
+      const start = position + done - this.#start;
+      copy.set(this.#bytes.subarray(start, start + piece), done);
       done += piece;
     }
     return copy;
@@ -69,10 +71,10 @@ export class FileWindow {
   async text(position: number, length: number): Promise<string> {
     this.#textBytes += length;
     if (this.#textBytes > mostTextBytes) throw this.#tooMuch(`more than ${mostTextBytes} bytes of names`);
-    if (length > windowBytes) return (await this.bytes(position, length)).toString("utf8");
+    if (length > windowBytes) return this.#decoder.decode(await this.bytes(position, length));
     await this.load(position, length);
     const start = position - this.#start;
-    return this.#bytes.toString("utf8", start, start + length);
+    return this.#decoder.decode(this.#bytes.subarray(start, start + length));
   }
 
   /** Counts what was read. */

@@ -1,5 +1,5 @@
 /** Folders as Hugging Face and sentence-transformers write them, read as they are. */
-import { basename } from "node:path";
+import { basename } from "../paths.ts";
 import { InferyardError } from "../errors.ts";
 import type { Manifest, ManifestSelection, ManifestSettings, ModelProbe, Requirements, Variant } from "./manifest.ts";
 import { architectureOf, readLicense, tasksOf } from "./model-card.ts";

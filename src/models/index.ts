@@ -1,7 +1,7 @@
 /** Models on disk: a reference becomes a manifest, and nothing later looks at foreign metadata again. */
-import { readdir } from "node:fs/promises";
-import { basename, dirname } from "node:path";
 import { InferyardError } from "../errors.ts";
+import { type FolderEntry, listFolder } from "../files.ts";
+import { basename, dirname } from "../paths.ts";
 import type { Manifest } from "./manifest.ts";
 import { type Folder, statOf } from "./model-folder.ts";
 import { nearest } from "./nearest.ts";
@@ -33,8 +33,11 @@ async function missing(place: Folder): Promise<InferyardError> {
       data: { path: place.path },
     });
   }
-  const beside = await readdir(dirname(place.path)).catch((): string[] => []);
-  const guess = nearest(basename(place.path), beside);
+  const beside = await listFolder(dirname(place.path)).catch((): FolderEntry[] => []);
+  const guess = nearest(
+    basename(place.path),
+    beside.map(({ name }) => name),
+  );
   return new InferyardError("MODEL_NOT_FOUND", `there is no file or folder ${place.shown}`, {
     remedy: guess === undefined ? "check the path" : `did you mean "${guess}"?`,
     data: { path: place.path },

@@ -2,7 +2,7 @@
  * The shape of inferyard.json. `schemas/inferyard.json`, for editors, is made from it; a test holds the two together.
  * Every field may be left out: the files beside it say the rest.
  */
-import { z } from "zod";
+import * as z from "zod";
 import type { DataType } from "../tensor.ts";
 import type { Requirements } from "./manifest.ts";
 import type { StatedText } from "./text-settings.ts";

@@ -1,5 +1,5 @@
 /** What a model's files say of its purpose and licence, for people to read. */
-import { readFile } from "node:fs/promises";
+import { readText } from "../files.ts";
 import type { Folder, JsonObject } from "./model-folder.ts";
 
 /** The ends of class names in config.json's `architectures`, and the Hugging Face task each serves. */
@@ -35,7 +35,7 @@ export function architectureOf(config: JsonObject): string | undefined {
 
 /** `license` in the front matter of README.md. A model card that is missing or cannot be read says nothing. */
 export async function readLicense(folder: Folder): Promise<string | undefined> {
-  const card = await readFile(`${folder.path}/README.md`, "utf8").catch(() => "");
+  const card = await readText(`${folder.path}/README.md`).catch(() => "");
   const frontMatter = /^---\r?\n(.*?)\r?\n---/s.exec(card)?.[1] ?? "";
   return /^license:\s*["']?([^"'\s#]+)/m.exec(frontMatter)?.[1];
 }

@@ -1,13 +1,15 @@
 /** A folder a model lives in, and its files: every path in a message is the one the user would type. */
-import { open, readFile, stat } from "node:fs/promises";
-import { isAbsolute, join, normalize, sep } from "node:path";
 import { InferyardError, messageOf } from "../errors.ts";
+import { type FileStatus, fileStatus, openFile, readText } from "../files.ts";
+import { isAbsolute, join, normalize, sep } from "../paths.ts";
 
 export interface Folder {
   /** Absolute. */
   readonly path: string;
   /** As the user wrote it. */
   readonly shown: string;
+  /** Not all of its weights were fetched: those that a manifest states and that are not there are left out. */
+  readonly partial?: boolean;
 }
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -56,12 +58,9 @@ export async function isFile(path: string, shown: string): Promise<boolean> {
 }
 
 /** Undefined where there is nothing at the path. */
-export async function statOf(
-  path: string,
-  shown: string,
-): Promise<{ size: number; isFile(): boolean; isDirectory(): boolean } | undefined> {
+export async function statOf(path: string, shown: string): Promise<FileStatus | undefined> {
   try {
-    return await stat(path);
+    return await fileStatus(path);
   } catch (error) {
     if (isAbsence(error)) return undefined;
     throw unreadable(shown, error);
@@ -70,11 +69,12 @@ export async function statOf(
 
 /** Pointer files have three short lines (https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md). */
 const longestPointer = 1024;
+const pointerStart = "version https://git-lfs";
 
 async function isLfsPointer(path: string, shown: string): Promise<boolean> {
-  const start = Buffer.alloc(40);
+  const start = new Uint8Array(pointerStart.length);
   try {
-    const file = await open(path);
+    const file = await openFile(path);
     try {
       await file.read(start, 0, start.length, 0);
     } finally {
@@ -83,7 +83,7 @@ async function isLfsPointer(path: string, shown: string): Promise<boolean> {
   } catch (error) {
     throw unreadable(shown, error);
   }
-  return start.toString("latin1").startsWith("version https://git-lfs");
+  return String.fromCharCode(...start) === pointerStart;
 }
 
 /** A JSON object of the folder; undefined where there is no such file. */
@@ -98,7 +98,7 @@ export async function readJson(folder: Folder, file: string): Promise<unknown> {
   const shown = shownIn(folder, file);
   let text: string;
   try {
-    text = await readFile(join(folder.path, file), "utf8");
+    text = await readText(join(folder.path, file));
   } catch (error) {
     if (isAbsence(error)) return undefined;
     throw unreadable(shown, error);

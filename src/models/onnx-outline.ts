@@ -2,8 +2,8 @@
  * The outline of an ONNX file: everything it says of itself but the elements of its tensors, which are skipped. The one reader of
  * ONNX files here. Field numbers: https://github.com/onnx/onnx/blob/main/onnx/onnx.proto3
  */
-import { open } from "node:fs/promises";
 import { InferyardError, messageOf } from "../errors.ts";
+import { openFile } from "../files.ts";
 import { FileWindow } from "./file-window.ts";
 import { modelInvalid, unreadable } from "./model-folder.ts";
 import { OnnxGraphReader } from "./onnx-graph.ts";
@@ -44,7 +44,7 @@ const functionField = 25;
 /** Reads the outline of a file; MODEL_INVALID when it is cut off, damaged or no ONNX file. `shown` is the path as the user wrote it. */
 export async function readOnnxOutline(path: string, shown: string): Promise<OnnxOutline> {
   try {
-    const handle = await open(path);
+    const handle = await openFile(path);
     try {
       const { size } = await handle.stat();
       return await readModel(new ProtobufFile(new FileWindow(handle, size, shown)));

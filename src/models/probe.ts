@@ -1,4 +1,5 @@
 /** The `probe` of inferyard.json: plain JSON there, vectors and tensors here. */
+import { bytesOfBase64, floatsOfBytes } from "../base64.ts";
 import { elementCount, zeros } from "../tensor.ts";
 import type { Tensor } from "../tensor.ts";
 import type { StatedProbe, StatedTensor } from "./inferyard-schema.ts";
@@ -24,9 +25,9 @@ export function readProbe(stated: StatedProbe, problems: string[]): ModelProbe |
 }
 
 function readVector(base64: string, place: string, problems: string[]): Float32Array {
-  const bytes = Buffer.from(base64, "base64");
+  const bytes = bytesOfBase64(base64);
   if (bytes.length % 4 !== 0) problems.push(`${place}${bytes.length} bytes are not a whole number of 32-bit floats`);
-  const vector = Float32Array.from({ length: Math.floor(bytes.length / 4) }, (_, index) => bytes.readFloatLE(index * 4));
+  const vector = floatsOfBytes(bytes);
   if (vector.some((value) => !Number.isFinite(value))) problems.push(`${place}it holds a value that is not a number`);
   return vector;
 }

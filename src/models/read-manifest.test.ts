@@ -5,7 +5,7 @@ import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { InferyardError } from "../errors.ts";
-import { writeSafetensors } from "../safetensors.ts";
+import { writeSafetensors } from "../write-safetensors.ts";
 import { readManifest } from "./index.ts";
 import { inferyardJsonSchema } from "./inferyard-schema.ts";
 import type { Manifest } from "./index.ts";

@@ -1,5 +1,4 @@
 /** References to models that live elsewhere: what they name, read from their text alone. */
-import { basename } from "node:path/posix";
 import { InferyardError } from "../errors.ts";
 
 /** `hf:owner/name[@revision][:variant]`. */
@@ -31,9 +30,14 @@ export function isRemote(reference: string): boolean {
   return /^(hf:|https?:)/i.test(reference);
 }
 
+/** Whether a reference names a model on the hub, well formed or not. */
+export function isHub(reference: string): boolean {
+  return /^hf:/i.test(reference);
+}
+
 /** Throws INPUT_INVALID for one that is not well formed, with the form it should have. */
 export function parseRemote(reference: string): RemoteReference {
-  return /^hf:/i.test(reference) ? parseHub(reference) : parseUrl(reference);
+  return isHub(reference) ? parseHub(reference) : parseUrl(reference);
 }
 
 const namePart = "[A-Za-z0-9](?:[\\w.-]{0,94}[A-Za-z0-9_-])?";
@@ -90,7 +94,7 @@ function parseUrl(reference: string): UrlReference {
 
 function fileNameOf(url: URL): string {
   try {
-    const name = basename(decodeURIComponent(url.pathname));
+    const name = decodeURIComponent(url.pathname).split("/").at(-1) ?? "";
     return /^[\w][\w.+@ -]*$/.test(name) ? name : "";
   } catch {
     return ""; // a percent sign that begins no character

@@ -1,5 +1,5 @@
 /** What is wrong with a value, in sentences: every problem of a zod schema, and for each unknown key the nearest right one. */
-import { z } from "zod";
+import * as z from "zod";
 import { nearest } from "./nearest.ts";
 
 /** Empty when the value fits. */

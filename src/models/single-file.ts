@@ -1,5 +1,5 @@
 /** A single file of weights. What the model is besides, the files of its folder say, if it has any. */
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join } from "../paths.ts";
 import { InferyardError } from "../errors.ts";
 import { readHuggingFace } from "./huggingface.ts";
 import type { Manifest } from "./manifest.ts";

@@ -11,9 +11,15 @@ export interface TokenLimit {
 }
 
 /** The name of this file changed with the kind of model; the first one that is there counts. */
-const sentenceConfigs = ["bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet"].map(
-  (kind) => `sentence_${kind}_config.json`,
-);
+export const sentenceConfigs: readonly string[] = [
+  "bert",
+  "roberta",
+  "distilbert",
+  "camembert",
+  "albert",
+  "xlm-roberta",
+  "xlnet",
+].map((kind) => `sentence_${kind}_config.json`);
 
 /** sentence-transformers' own configuration of its Transformer module, with the file's name. */
 export async function readSentenceConfig(folder: Folder): Promise<{ file: string; config: JsonObject } | undefined> {

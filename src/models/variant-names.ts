@@ -2,7 +2,7 @@
  * How variants are called. The ONNX exports on Hugging Face say by a suffix what their weights are (`model_fp16.onnx`); the
  * suffixes are those of transformers.js, whose `dtype` names are accepted as well.
  */
-import { basename, extname } from "node:path";
+import { basename, extname } from "../paths.ts";
 import type { Precision } from "../backend.ts";
 
 export interface VariantName {

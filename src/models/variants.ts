@@ -3,7 +3,7 @@ import type { ModelFormat, Precision } from "../backend.ts";
 import type { DigestMemo } from "./digest.ts";
 import { digestOf } from "./digest.ts";
 import type { Variant } from "./manifest.ts";
-import { type Folder, modelInvalid, shownIn } from "./model-folder.ts";
+import { type Folder, isFile, modelInvalid, pathInside, shownIn } from "./model-folder.ts";
 import type { PlaceOptions } from "./reference.ts";
 import { type VariantClaim, nameVariants } from "./variant-names.ts";
 import { type Weights, readWeights } from "./weights.ts";
@@ -66,7 +66,7 @@ export async function statedVariants(
   options: ReadOptions,
 ): Promise<VariantFile[]> {
   const variants: VariantFile[] = [];
-  for (const { name, file, format, aliases = [], size, sha256, precision, architecture } of stated) {
+  for (const { name, file, format, aliases = [], size, sha256, precision, architecture } of await fetched(folder, stated)) {
     const weights = await readWeights(folder, file, shownIn(folder, "inferyard.json"), format);
     checkSize(folder, weights, size);
     if (options.verify === true && sha256 !== undefined) await checkDigest(folder, weights, sha256, options.digests);
@@ -81,6 +81,15 @@ export async function statedVariants(
     });
   }
   return variants;
+}
+
+/** All of them, unless the folder was fetched in part; and all where none was, so that the first is missed by name. */
+async function fetched(folder: Folder, stated: readonly StatedVariant[]): Promise<readonly StatedVariant[]> {
+  if (folder.partial !== true) return stated;
+  const there = await Promise.all(
+    stated.map(({ file }) => isFile(pathInside(folder, file, shownIn(folder, "inferyard.json")), shownIn(folder, file))),
+  );
+  return there.includes(true) ? stated.filter((_variant, index) => there[index]) : stated;
 }
 
 const remedy = "download the file again, or correct inferyard.json";

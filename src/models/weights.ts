@@ -1,8 +1,8 @@
 /** The weights of a model: which files of a folder hold them, and what each file says of itself. */
-import { readdir } from "node:fs/promises";
-import { basename, dirname, extname, join } from "node:path";
 import type { ModelFormat, Precision } from "../backend.ts";
 import { InferyardError } from "../errors.ts";
+import { listFolder } from "../files.ts";
+import { basename, dirname, extname, join } from "../paths.ts";
 import { readSafetensorsHeader } from "../safetensors.ts";
 import type { SafetensorsHeader } from "../safetensors.ts";
 import { inspectOnnx } from "./onnx-file.ts";
@@ -60,7 +60,7 @@ export function pickWeights(files: readonly string[], isStatic: boolean): string
 /** The files of a subfolder, with its name in front; none where there is no such folder. */
 async function filesOf(folder: Folder, subfolder: string): Promise<string[]> {
   try {
-    const entries = await readdir(join(folder.path, subfolder), { withFileTypes: true });
+    const entries = await listFolder(join(folder.path, subfolder));
     const names = entries.filter((entry) => !entry.isDirectory()).map(({ name }) => name);
     return names.sort().map((name) => (subfolder === "" ? name : `${subfolder}/${name}`));
   } catch (error) {

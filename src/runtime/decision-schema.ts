@@ -1,5 +1,5 @@
 /** The JSON schema of a decision, for programs that read it from `--json`, logs or HTTP. `schemas/decision.json` is made from this file. */
-import { z } from "zod";
+import * as z from "zod";
 
 const library = z.strictObject({ name: z.string(), version: z.string() });
 

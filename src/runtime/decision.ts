@@ -1,5 +1,4 @@
 /** The record of one selection: the same shape for the library's caller, the command line, logs and HTTP. */
-import { randomUUID } from "node:crypto";
 import type { Library } from "../backend.ts";
 import type { Manifest } from "../models/manifest.ts";
 import { formatPattern } from "./target.ts";
@@ -78,7 +77,7 @@ export function makeDecision(parts: DecisionParts): Decision {
   const { manifest, wish } = parts;
   const formats = [...new Set(manifest.variants.map((variant) => variant.format))];
   return {
-    id: randomUUID(),
+    id: crypto.randomUUID(),
     at: new Date().toISOString(),
     model: {
       reference: manifest.reference,

@@ -1,6 +1,6 @@
 /** Gathers what selection needs to know: the machine once, the presence of each backend once, free memory at every load. */
 import type { Availability, Backend, MachineFacts } from "../backend.ts";
-import { type MachineReader, readAvailableMemory } from "../devices/index.ts";
+import type { MachineReader } from "../devices/machine.ts";
 import { messageOf } from "../errors.ts";
 import type { Circuits } from "./circuits.ts";
 import type { BackendFacts, SelectionFacts } from "./selection-facts.ts";
@@ -25,7 +25,7 @@ export class FactsReader {
     if (options.again === true) this.#presence.clear();
     const [backends, availableMemory] = await Promise.all([
       Promise.all(this.#backends.map((backend) => this.#backendFacts(backend, machine))),
-      readAvailableMemory(),
+      this.#machine.availableMemory(),
     ]);
     return {
       backends,

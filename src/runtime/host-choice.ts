@@ -4,13 +4,11 @@ import type { HostName } from "../hosts/host.ts";
 export interface HostChoice {
   /** What the user demands. */
   readonly asked?: HostName;
-  /** Whether memory is limited: then a model that leaves must really give it back, which only a process does. */
-  readonly limited: boolean;
+  /** Where backends go that hold their thread: where memory is limited, a place that really gives it back. */
+  readonly blocking: "worker" | "process";
 }
 
 /** A backend that holds its thread gets one of its own, or a process; one that has no entry can be nowhere but here. */
-export function hostFor({ asked, limited }: HostChoice, blocking: boolean, hasEntry: boolean): HostName {
-  if (asked !== undefined) return asked;
-  if (!blocking || !hasEntry) return "inline";
-  return limited ? "process" : "worker";
+export function hostFor(choice: HostChoice, blocking: boolean, hasEntry: boolean): HostName {
+  return choice.asked ?? (blocking && hasEntry ? choice.blocking : "inline");
 }

@@ -48,7 +48,7 @@ async function load(backends: readonly ScriptedBackend[], scene: Scene = {}): Pr
   const context: LoadingContext = {
     backends,
     hosts: { inline: inlineHost(), worker: inlineHost(), process: inlineHost() },
-    host: { limited: false },
+    host: { blocking: "worker" },
     threads: (wanted) => Math.min(wanted ?? 2, 2),
     checkAnswers: scene.checkAnswers ?? (async () => undefined),
     digestOf: async () => "abc",
@@ -308,13 +308,13 @@ describe("hosts", () => {
     return decision.selected?.host;
   };
   it.each([
-    ["a backend that blocks its thread gets a worker", { limited: false }, true, true, "worker"],
-    ["and a process where memory is limited", { limited: true }, true, true, "process"],
-    ["one that does not runs inline", { limited: true }, false, true, "inline"],
-    ["one without an entry runs inline", { limited: true }, true, false, "inline"],
-    ["the user's choice holds: inline", { asked: "inline", limited: true }, true, true, "inline"],
-    ["the user's choice holds: worker", { asked: "worker", limited: true }, false, true, "worker"],
-    ["the user's choice holds: process", { asked: "process", limited: false }, false, true, "process"],
+    ["a backend that blocks its thread gets a worker", { blocking: "worker" }, true, true, "worker"],
+    ["and a process where memory is limited", { blocking: "process" }, true, true, "process"],
+    ["one that does not runs inline", { blocking: "process" }, false, true, "inline"],
+    ["one without an entry runs inline", { blocking: "process" }, true, false, "inline"],
+    ["the user's choice holds: inline", { asked: "inline", blocking: "process" }, true, true, "inline"],
+    ["the user's choice holds: worker", { asked: "worker", blocking: "process" }, false, true, "worker"],
+    ["the user's choice holds: process", { asked: "process", blocking: "worker" }, false, true, "process"],
   ] as const)("%s", async (_name, host, blocking, entry, expected) => expect(await hostOf(host, blocking, entry)).toBe(expected));
 });
 

@@ -6,6 +6,7 @@ import { tinyGraph } from "../backends/onnxruntime/tiny-graph.ts";
 import { InferyardError } from "../errors.ts";
 import type { TensorMap } from "../tensor.ts";
 import { type ScriptedBackend, scriptedBackend } from "../testing/scripted-backend.ts";
+import { nodeSurroundings } from "../node-surroundings.ts";
 import { ModelRuntime, type RuntimeEvent, type RuntimeSettings } from "./model-runtime.ts";
 
 let folder = "";
@@ -29,7 +30,7 @@ interface Scene {
 function start(backends: readonly ScriptedBackend[], settings: RuntimeSettings = {}): Scene {
   const events: RuntimeEvent[] = [];
   const onEvent = (event: RuntimeEvent): void => void events.push(event);
-  return { runtime: new ModelRuntime(backends, { onEvent, ...settings }, async () => undefined), events };
+  return { runtime: new ModelRuntime(backends, { onEvent, ...settings }, async () => undefined, nodeSurroundings()), events };
 }
 
 const loads = ({ calls }: ScriptedBackend): number => calls.filter((call) => call.startsWith("load")).length;

@@ -1,11 +1,8 @@
 /** The runtime below the tasks: it holds the registry of backends, finds each model its place, and keeps it while it is used. */
 import type { Availability, Backend, LoadSettings, MachineFacts } from "../backend.ts";
-import { createMachineReader, threadsFor } from "../devices/index.ts";
+import { threadsFor } from "../devices/threads.ts";
 import { InferyardError } from "../errors.ts";
-import type { Host, HostName } from "../hosts/host.ts";
-import { inlineHost } from "../hosts/inline.ts";
-import { processHost } from "../hosts/process.ts";
-import { workerHost } from "../hosts/worker.ts";
+import type { HostName } from "../hosts/host.ts";
 import type { PullProgress } from "../models/hub/progress.ts";
 import {
   type DigestMemo,
@@ -31,6 +28,7 @@ import { type Departure, Residency, type Room } from "./residency.ts";
 import { ResidentModel } from "./resident-model.ts";
 import { select } from "./selection.ts";
 import type { SelectionFacts } from "./selection-facts.ts";
+import type { Surroundings } from "./surroundings.ts";
 import { type Target, formatTarget } from "./target.ts";
 import type { AnswerCheck } from "./verification.ts";
 import { type WishInput, mergeWishes } from "./wish.ts";
@@ -120,11 +118,7 @@ export class ModelRuntime {
   readonly #backends: readonly Backend[];
   readonly #settings: RuntimeSettings;
   readonly #checkAnswers: AnswerCheck;
-  readonly #hosts: Readonly<Record<HostName, Host>> = {
-    inline: inlineHost(),
-    worker: workerHost(),
-    process: processHost(),
-  };
+  readonly #surroundings: Surroundings;
   readonly #facts: FactsReader;
   readonly #circuits = new Circuits(circuitRestMs);
   readonly #limits: Limits | undefined;
@@ -134,12 +128,13 @@ export class ModelRuntime {
   readonly #digests: DigestMemo = createDigestMemo();
   #disposal: Promise<void> | undefined;
 
-  constructor(backends: readonly Backend[], settings: RuntimeSettings, checkAnswers: AnswerCheck) {
+  constructor(backends: readonly Backend[], settings: RuntimeSettings, checkAnswers: AnswerCheck, surroundings: Surroundings) {
     checkRuntimeSettings(settings);
     this.#backends = registryOf(backends);
     this.#settings = settings;
     this.#checkAnswers = checkAnswers;
-    this.#facts = new FactsReader(this.#backends, createMachineReader());
+    this.#surroundings = surroundings;
+    this.#facts = new FactsReader(this.#backends, surroundings.machine);
     this.#limits = limitsOf(settings);
     this.#residency = new Residency({
       keepAliveMs: parseDuration(settings.keepAlive ?? defaultKeepAlive),
@@ -253,7 +248,7 @@ export class ModelRuntime {
 
   async #free(): Promise<void> {
     await this.#residency.close();
-    await Promise.all(Object.values(this.#hosts).map((host) => host.dispose()));
+    await Promise.all(Object.values(this.#surroundings.hosts).map((host) => host.dispose()));
     await Promise.all(this.#backends.map(async (backend) => backend.dispose?.()));
   }
 
@@ -303,7 +298,7 @@ export class ModelRuntime {
   }
 
   async #loadOnce(reference: string, options: ModelOptions, room: Room, signal?: AbortSignal): Promise<Loaded> {
-    const fetch = (missing: string): Promise<void> => this.#download(reference, missing, signal);
+    const fetch = (missing: string): Promise<void> => this.#download(reference, missing, options, signal);
     const manifest = await readManifest(reference, { ...wantedVariant(options), fetch });
     const request = this.#requestFor(options, manifest);
     refuseUnknownVariant(manifest.variants, request.variant, reference);
@@ -322,14 +317,17 @@ export class ModelRuntime {
 
   #hostChoice(): HostChoice {
     const { host } = this.#settings;
-    return { ...(host === undefined ? {} : { asked: host }), limited: this.#limits !== undefined };
+    return {
+      ...(host === undefined ? {} : { asked: host }),
+      blocking: this.#limits === undefined ? "worker" : this.#surroundings.isolating,
+    };
   }
 
   async #context(room: Room): Promise<LoadingContext> {
     const machine = await this.#facts.machine();
     return {
       backends: this.#backends,
-      hosts: this.#hosts,
+      hosts: this.#surroundings.hosts,
       host: this.#hostChoice(),
       threads: (wanted) => threadsFor(machine.cpu, wanted),
       checkAnswers: this.#checkAnswers,
@@ -352,10 +350,10 @@ export class ModelRuntime {
   }
 
   /** `missing` is what has to be fetched for the model that was asked for as `reference`. */
-  async #download(reference: string, missing: string, signal: AbortSignal | undefined): Promise<void> {
-    const { createStore } = await import("../models/model-store.ts");
+  async #download(reference: string, missing: string, options: ModelOptions, signal: AbortSignal | undefined): Promise<void> {
     const { offline, onEvent } = this.#settings;
-    await createStore().pull(missing, {
+    await this.#surroundings.fetchModel(missing, {
+      ...wantedVariant(options),
       onProgress: (progress) => onEvent?.({ type: "download", reference, progress }),
       ...(offline === undefined ? {} : { offline }),
       ...(signal === undefined ? {} : { signal }),

@@ -5,7 +5,7 @@ import { estimate, machineMemory, shortageOf } from "./budget.ts";
 import { hostFor } from "./host-choice.ts";
 import type { SelectionFacts } from "./selection-facts.ts";
 import type { Target } from "./target.ts";
-import { compareVersions } from "../devices/index.ts";
+import { compareVersions } from "../devices/versions.ts";
 
 /** The first requirement that is not met, as a sentence; undefined when all are. */
 export function requirementProblem(

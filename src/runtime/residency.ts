@@ -1,5 +1,6 @@
 /** Which models are in memory: loads happen once, users are counted, and what nobody uses leaves after a while, or when room is needed. */
 import { InferyardError, abortError } from "../errors.ts";
+import { later } from "../next-turn.ts";
 import { Admission, type Tenant } from "./admission.ts";
 import type { Amounts, Limits } from "./budget.ts";
 
@@ -220,7 +221,7 @@ export class Residency<Item extends Resident> {
     for (const tell of entry.whenIdle.splice(0)) tell();
     if (entry.departure !== undefined) return;
     if (this.#keepAliveMs > 0 && !entry.kept) {
-      entry.idleTimer = setTimeout(() => void this.#unload(entry, { why: "idle" }), this.#keepAliveMs).unref();
+      entry.idleTimer = later(() => void this.#unload(entry, { why: "idle" }), this.#keepAliveMs);
     }
     this.#admission?.look();
   }

@@ -29,7 +29,7 @@ async function loadedOn(backend: ScriptedBackend): Promise<Loaded> {
     {
       backends: [backend],
       hosts: { inline: host, worker: host, process: host },
-      host: { limited: false },
+      host: { blocking: "worker" },
       threads: (wanted) => wanted ?? 4,
       checkAnswers: async () => undefined,
       digestOf: async () => "abc",

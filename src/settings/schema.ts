@@ -2,7 +2,7 @@
  * What each setting takes and does. The JSON schema in `schemas/settings.json` is made from this file, and a test holds the two together.
  * Imported only when there is something to check: the schema library takes longer to load than the rest of the command line.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { hostNames } from "../hosts/host.ts";
 import { policies } from "../runtime/wish.ts";
 import type { SettingName, Settings } from "./settings.ts";

@@ -1,5 +1,5 @@
 /** Known answers from a file: `{ "items": [{ "text", "embedding" or "embedding_normalized": base64 of little-endian float32 }] }`. */
-import { z } from "zod";
+import * as z from "zod";
 import { InferyardError, messageOf } from "../errors.ts";
 import type { KnownAnswer } from "../models/manifest.ts";
 import { schemaProblems } from "../models/schema-problems.ts";

@@ -1,5 +1,5 @@
 /** Keeps the event loop free during long work on the calling thread. */
-import { setImmediate } from "node:timers/promises";
+import { nextTurn } from "../next-turn.ts";
 
 /** Work goes on for this long before others get a turn. */
 const sliceMs = 5;
@@ -9,7 +9,7 @@ export function createYielder(): () => Promise<void> | undefined {
   let sliceEnd = performance.now() + sliceMs;
   return () => {
     if (performance.now() < sliceEnd) return undefined;
-    return setImmediate().then(() => {
+    return nextTurn().then(() => {
       sliceEnd = performance.now() + sliceMs;
     });
   };

@@ -1,6 +1,6 @@
 /** tokenizer.json, the file of Hugging Face's tokenizers library: read, and refused with a sentence when it is not whole. */
-import { readFile } from "node:fs/promises";
 import { InferyardError, messageOf } from "../errors.ts";
+import { readText as readTextFile } from "../files.ts";
 
 /** A normalizer, pre-tokenizer, post-processor or decoder: `type` and its settings. */
 export type Step = { readonly type: string; readonly [setting: string]: unknown };
@@ -62,7 +62,7 @@ export async function readTokenizerJson(path: string, shown: string): Promise<To
 
 async function readText(path: string, shown: string): Promise<string> {
   try {
-    return await readFile(path, "utf8");
+    return await readTextFile(path);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "ENOTDIR")

@@ -1,5 +1,4 @@
-import { readFile } from "node:fs/promises";
-import { InferyardError, messageOf, throwIfAborted, wrapError } from "../../backend.ts";
+import { InferyardError, messageOf, throwIfAborted } from "../../backend.ts";
 import type {
   Availability,
   Backend,
@@ -15,8 +14,11 @@ import type {
 import { loadEmbeddings } from "./load-embeddings.ts";
 import { selfTest } from "./self-test.ts";
 import { StaticModel } from "./static-model.ts";
+import { version } from "../../version.ts";
 
 const cpu: Device = { type: "cpu", index: 0 };
+/** The engine's version is the package's. */
+const library: Library = { name: "inferyard", version };
 const onCpu: Capabilities = {
   formats: { safetensors: ["StaticModel"] },
   precisions: ["fp32", "fp16", "int8", "int4"],
@@ -39,12 +41,11 @@ export function native(): Backend {
 
 async function probe(options: ProbeOptions): Promise<Availability> {
   throwIfAborted(options.signal);
-  const library = await readLibrary();
   const wanted = options.device === undefined || isCpu(options.device);
-  return { present: true, library, devices: wanted ? [await probeCpu(library, options.run)] : [] };
+  return { present: true, library, devices: wanted ? [await probeCpu(options.run)] : [] };
 }
 
-async function probeCpu(library: Library, run: boolean): Promise<DeviceAvailability> {
+async function probeCpu(run: boolean): Promise<DeviceAvailability> {
   if (!run) return { device: cpu, available: true, reason: "part of inferyard" };
   const start = performance.now();
   try {
@@ -71,20 +72,9 @@ async function load(model: ModelFiles, device: Device, options: LoadOptions): Pr
     );
   }
   const embeddings = await loadEmbeddings(model, options.signal);
-  return new StaticModel(embeddings, await readLibrary());
+  return new StaticModel(embeddings, library);
 }
 
 function isCpu(device: Device): boolean {
   return device.type === cpu.type && device.index === cpu.index;
-}
-
-/** The engine's version is the package's: three folders up, from `src/` as from `dist/`. */
-async function readLibrary(): Promise<Library> {
-  const url = new URL("../../../package.json", import.meta.url);
-  try {
-    const { version } = JSON.parse(await readFile(url, "utf8")) as { version: string };
-    return { name: "inferyard", version };
-  } catch (cause) {
-    throw wrapError(cause, "LOAD_FAILED", `cannot read inferyard's own version from ${url.pathname}`);
-  }
 }

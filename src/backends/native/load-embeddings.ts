@@ -8,9 +8,9 @@
  * Ours, for 4 bits: `embeddings.int4` U8 [rows, dimensions / 2] with metadata `bits` = "4" (rows.ts tells how two values share a
  * byte), `weights` being the scale of each row. It has a name of its own so that readers who do not know it refuse the file.
  */
-import { setImmediate } from "node:timers/promises";
 import { InferyardError, throwIfAborted } from "../../backend.ts";
 import type { DataType, ModelFiles, Tensor } from "../../backend.ts";
+import { nextTurn } from "../../next-turn.ts";
 import { readSafetensorsHeader, readTensor } from "../../safetensors.ts";
 import type { SafetensorsHeader } from "../../safetensors.ts";
 import { halfValue } from "./half.ts";
@@ -116,7 +116,7 @@ async function checkFinite(header: SafetensorsHeader, name: string, tensor: Tens
         throw invalid(header, `"${name}" holds NaN or an infinity at row ${Math.floor(i / (tensor.shape[1] ?? 1))}`);
       }
     }
-    await setImmediate();
+    await nextTurn();
   }
 }
 

@@ -1,7 +1,7 @@
 /** Static token embeddings: a text's vector is the weighted mean of its tokens' rows. No layers, no context. */
-import { setImmediate } from "node:timers/promises";
 import { InferyardError, checkInputs, throwIfAborted } from "../../backend.ts";
 import type { Library, RunOptions, TensorInfo, TensorMap, TensorModel } from "../../backend.ts";
+import { nextTurn } from "../../next-turn.ts";
 import type { Rows } from "./rows.ts";
 
 /** What a static model is made of. */
@@ -106,7 +106,7 @@ async function embed(
       }
       if (work >= elementsPerSlice) {
         work = 0;
-        await setImmediate();
+        await nextTurn();
         throwIfAborted(signal);
       }
     }

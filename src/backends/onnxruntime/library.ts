@@ -10,7 +10,7 @@ export interface OnnxEnvironment {
   /** Read once, when the library starts. */
   logLevel?: "verbose" | "info" | "warning" | "error" | "fatal";
   readonly versions: Readonly<Record<string, string | undefined>>;
-  readonly wasm: { numThreads?: number };
+  readonly wasm: { numThreads?: number; wasmPaths?: string };
 }
 
 export interface Session {

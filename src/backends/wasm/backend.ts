@@ -1,6 +1,3 @@
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { basename, dirname, join } from "node:path";
 import type {
   Availability,
   Backend,
@@ -10,32 +7,28 @@ import type {
   LoadedModel,
   ModelFiles,
   ProbeOptions,
-  Requirement,
 } from "../../backend.ts";
+import { bytesOfBase64 } from "../../base64.ts";
 import { InferyardError, messageOf, throwIfAborted } from "../../errors.ts";
+import { basename } from "../../paths.ts";
 import { loadFailure } from "../onnxruntime/failures.ts";
-import type { OnnxRuntime } from "../onnxruntime/library.ts";
 import { SessionModel } from "../onnxruntime/session-model.ts";
 import { tinyAnswer, tinyGraph, tinyInput } from "../onnxruntime/tiny-graph.ts";
+import type { WasmOptions } from "./engine-options.ts";
+import { computationNotes, graphSource, importLibrary, installedVersion, requirement } from "./package.ts";
 
-const requirement: Requirement = {
-  kind: "package",
-  name: "onnxruntime-web",
-  range: ">=1.24 <2",
-  install: "npm install onnxruntime-web",
-};
 const cpu: Device = { type: "cpu", index: 0 };
 
 /** onnxruntime-web as a backend. Nothing of the package is touched until `probe` or `load`. */
-export function wasm(): Backend {
+export function wasm(options: WasmOptions = {}): Backend {
   return {
     name: "wasm",
     contractVersion: 1,
     requires: [requirement],
-    entry: { module: import.meta.url, export: "wasm" },
-    probe,
+    entry: { module: import.meta.url, export: "wasm", options },
+    probe: (asked) => probe(asked, options),
     capabilities,
-    load,
+    load: (model, device, asked) => load(model, device, { ...asked, ...options }),
   };
 }
 
@@ -50,51 +43,23 @@ function capabilities(device: Device): Capabilities {
   };
 }
 
-async function probe(options: ProbeOptions): Promise<Availability> {
-  const version = installedVersion();
+async function probe(options: ProbeOptions, engine: WasmOptions): Promise<Availability> {
+  const version = await installedVersion();
   if (version === undefined) return { present: false, reason: "onnxruntime-web is not installed", remedy: requirement.install };
   const library = { name: "onnxruntime-web", version };
   if (!options.run) return { present: true, library, devices: [{ device: cpu, available: true, reason: "not run yet" }] };
   throwIfAborted(options.signal);
   const started = performance.now();
-  const failure = await runTinyGraph();
+  const failure = await runTinyGraph(engine);
   const milliseconds = performance.now() - started;
   const reason = failure ?? "ran a tiny graph with the right answer";
   return { present: true, library, devices: [{ device: cpu, available: failure === undefined, reason, milliseconds }] };
 }
 
-/** undefined when the package is not installed. Its exports hide package.json, so it is found through its entry. */
-function installedVersion(): string | undefined {
+async function runTinyGraph(engine: WasmOptions): Promise<string | undefined> {
   try {
-    const entry = createRequire(import.meta.url).resolve("onnxruntime-web");
-    return (JSON.parse(readFileSync(join(dirname(entry), "..", "package.json"), "utf8")) as { version: string }).version;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "MODULE_NOT_FOUND") return undefined;
-    throw new InferyardError("BACKEND_UNAVAILABLE", `onnxruntime-web is installed but damaged: ${messageOf(error)}`, {
-      cause: error,
-      remedy: requirement.install,
-    });
-  }
-}
-
-async function importLibrary(threads: number): Promise<OnnxRuntime> {
-  try {
-    const runtime = (await import("onnxruntime-web")) as OnnxRuntime;
-    runtime.env.logLevel = "fatal";
-    runtime.env.wasm.numThreads = threads; // read when the first session starts the module
-    return runtime;
-  } catch (error) {
-    throw new InferyardError("BACKEND_UNAVAILABLE", `onnxruntime-web could not be loaded: ${messageOf(error)}`, {
-      cause: error,
-      remedy: requirement.install,
-    });
-  }
-}
-
-async function runTinyGraph(): Promise<string | undefined> {
-  try {
-    const runtime = await importLibrary(1);
-    const session = await runtime.InferenceSession.create(Uint8Array.from(Buffer.from(tinyGraph, "base64")), {
+    const runtime = await importLibrary({ ...engine, threads: 1 });
+    const session = await runtime.InferenceSession.create(bytesOfBase64(tinyGraph), {
       executionProviders: ["wasm"],
     });
     const { y } = await session.run({ x: new runtime.Tensor("float32", Float32Array.from(tinyInput), [2, 2]) });
@@ -106,14 +71,17 @@ async function runTinyGraph(): Promise<string | undefined> {
   }
 }
 
-async function load(model: ModelFiles, device: Device, options: LoadOptions): Promise<LoadedModel> {
+async function load(model: ModelFiles, device: Device, options: LoadOptions & WasmOptions): Promise<LoadedModel> {
   throwIfAborted(options.signal);
   if (device.type !== "cpu") throw new InferyardError("BACKEND_UNAVAILABLE", `wasm runs on cpu, not on ${device.type}`);
   if (model.format !== "onnx") throw new InferyardError("MODEL_UNSUPPORTED", `wasm does not run ${model.format}`);
-  const runtime = await importLibrary(options.threads ?? 1);
+  const { threads = 1, assets } = options;
+  const runtime = await importLibrary({ threads, ...(assets === undefined ? {} : { assets }) });
   const version = runtime.env.versions["web"] ?? "unknown";
   try {
-    const session = await runtime.InferenceSession.create(model.path, {
+    const { graph, externalData } = await graphSource(model.path);
+    const session = await runtime.InferenceSession.create(graph, {
+      ...(externalData === undefined ? {} : { externalData }),
       executionProviders: ["wasm"],
       graphOptimizationLevel: options.graphOptimization ?? "all",
       logSeverityLevel: 4,
@@ -125,7 +93,10 @@ async function load(model: ModelFiles, device: Device, options: LoadOptions): Pr
         session,
         library: { name: "onnxruntime-web", version },
         weightBytes: model.bytes,
-        afterFirstRun: async () => [`onnxruntime-web ${version} ran it in WebAssembly, the only provider of this build`],
+        afterFirstRun: async () => [
+          `onnxruntime-web ${version} ran it in WebAssembly, the only provider of this build`,
+          ...computationNotes(runtime.env),
+        ],
       });
     } catch (error) {
       await session.release();

@@ -2,7 +2,7 @@
  * The shape of metadata.json in a Kapsl package, as kapsl-runtime writes it (kapsl-sdk, crates/kapsl-core: package/loader.rs and
  * model/requirements.rs). docs/reference/foreign-manifests.md says what becomes of each field; a test holds the two together.
  */
-import { z } from "zod";
+import * as z from "zod";
 import type { AimodJson, HardwareRequirements } from "./aimod-json.ts";
 import {
   deviceOfProvider,

@@ -2,7 +2,7 @@
  * The shape of Termite's model_manifest.json, versions 1 and 2, as antflydb/termite writes it (pkg/termite/lib/modelregistry/manifest.go).
  * docs/reference/foreign-manifests.md says what becomes of each field; a test holds the two together.
  */
-import { z } from "zod";
+import * as z from "zod";
 import type { TermiteFile, TermiteJson, TermiteVariant } from "./termite-json.ts";
 import { isModelType, modelTypes } from "./types.ts";
 

@@ -1,0 +1,63 @@
+/** Where everything is put together in a browser. Stands for src/create-runtime.ts, with the same names. */
+import type { Backend } from "../backend.ts";
+import { InferyardError } from "../errors.ts";
+import type { Host } from "../hosts/host.ts";
+import { inlineHost } from "../hosts/inline.ts";
+import type { RuntimeSettings } from "../runtime/model-runtime.ts";
+import type { Surroundings } from "../runtime/surroundings.ts";
+import { Runtime, started } from "../task-runtime.ts";
+import { addressOf, assetsFolder } from "./assets.ts";
+import { fetchModel } from "./fetch-model.ts";
+import { browserMachine } from "./machine.ts";
+import { browserScope } from "./scope.ts";
+import { standardBackends } from "./standard-backends.ts";
+import { browserWorkerHost } from "./worker-host.ts";
+
+export { type EmbedRequest, type EmbedResult, Runtime } from "../task-runtime.ts";
+
+export interface RuntimeConfig extends RuntimeSettings {
+  /** Default: native and wasm; onnx stands in decisions with the reason why it is not here. */
+  readonly backends?: readonly Backend[];
+  /**
+   * Where `ort-wasm-simd-threaded.mjs`, `ort-wasm-simd-threaded.wasm` and the folder `builtin` lie: a URL, relative to the page. Default:
+   * the folder the bundle was loaded from.
+   */
+  readonly assets?: string;
+  /** Where the worker's program `inferyard-worker.js` lies: a URL, relative to the page. Default: beside the bundle. */
+  readonly worker?: string;
+}
+
+const noProcesses: Host = {
+  name: "process",
+  load: async () => {
+    throw new InferyardError("BACKEND_UNAVAILABLE", "a browser has no processes to put a model in", {
+      remedy: 'leave `host` out, or set it to "worker"',
+    });
+  },
+  dispose: async () => {},
+};
+
+/**
+ * A runtime on what a browser has. Nothing is fetched or loaded until it is needed. A page is a guest on its machine: `threads` is by default
+ * what onnxruntime-web takes by itself, half of the processors and at most 4, and `replicas` 1.
+ */
+export async function createRuntime(config: RuntimeConfig = {}): Promise<Runtime> {
+  const { assets: wanted, worker, ...rest } = config;
+  const assets = assetsFolder(wanted);
+  const { backends = standardBackends(assets), ...settings } = rest;
+  const surroundings: Surroundings = {
+    hosts: {
+      inline: inlineHost(),
+      worker: browserWorkerHost(worker === undefined ? undefined : addressOf("worker", worker)),
+      process: noProcesses,
+    },
+    isolating: "worker",
+    machine: browserMachine(),
+    fetchModel: (reference, options) => fetchModel(assets, reference, options),
+  };
+  return started(new Runtime(backends, { replicas: 1, threads: guestThreads(), ...settings }, surroundings));
+}
+
+function guestThreads(): number {
+  return Math.min(4, Math.ceil(browserScope().navigator.hardwareConcurrency / 2));
+}

@@ -1,0 +1,54 @@
+/**
+ * Files, as the readers of models and the engines see them. The one place below them that touches the file system, so that a browser,
+ * which has none, needs one other module in its place (src/browser/files.ts).
+ */
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { open, readFile, readdir, stat } from "node:fs/promises";
+import { pipeline } from "node:stream/promises";
+
+export interface FileStatus {
+  /** Bytes. */
+  readonly size: number;
+  /** When it was last changed, in milliseconds since 1970. */
+  readonly mtimeMs: number;
+  isFile(): boolean;
+  isDirectory(): boolean;
+}
+
+/** A file open for reading. */
+export interface OpenFile {
+  stat(): Promise<FileStatus>;
+  /** Reads at most `length` bytes from `position` on into `target` at `offset`. 0 bytes read: the file ends there. */
+  read(target: Uint8Array, offset: number, length: number, position: number): Promise<{ readonly bytesRead: number }>;
+  close(): Promise<void>;
+}
+
+export interface FolderEntry {
+  readonly name: string;
+  isDirectory(): boolean;
+}
+
+/** All of these throw as Node.js does: an error whose `code` says ENOENT, EISDIR, EACCES, ... */
+export function openFile(path: string): Promise<OpenFile> {
+  return open(path);
+}
+
+export function readText(path: string): Promise<string> {
+  return readFile(path, "utf8");
+}
+
+export function fileStatus(path: string): Promise<FileStatus> {
+  return stat(path);
+}
+
+export function listFolder(path: string): Promise<FolderEntry[]> {
+  return readdir(path, { withFileTypes: true });
+}
+
+/** Hexadecimal SHA-256 of a file, read as a stream. */
+export async function sha256Of(path: string): Promise<string> {
+  const hash = createHash("sha256");
+  await pipeline(createReadStream(path, { highWaterMark: 1024 * 1024 }), hash);
+  return hash.digest("hex");
+}

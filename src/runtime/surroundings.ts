@@ -1,0 +1,22 @@
+/** What differs between the places a runtime lives in, Node.js or a browser. The composition root hands it over. */
+import type { MachineReader } from "../devices/machine.ts";
+import type { Host, HostName } from "../hosts/host.ts";
+import type { PullProgress } from "../models/hub/progress.ts";
+
+export interface Surroundings {
+  readonly hosts: Readonly<Record<HostName, Host>>;
+  /** The host that gives all its memory back when a model leaves. */
+  readonly isolating: "worker" | "process";
+  readonly machine: MachineReader;
+  /** Brings a model's files to where they are read; throws what src/models/model-store.ts says of `pull`. */
+  fetchModel(reference: string, options: FetchOptions): Promise<void>;
+}
+
+export interface FetchOptions {
+  /** Where the reference itself names none. */
+  readonly variant?: string;
+  /** Nothing is asked of the network. */
+  readonly offline?: boolean;
+  readonly signal?: AbortSignal;
+  readonly onProgress: (progress: PullProgress) => void;
+}

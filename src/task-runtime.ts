@@ -1,0 +1,97 @@
+/** The runtime a user holds: models are loaded by the runtime below the tasks, and the tasks are run on them. */
+import type { Backend } from "./backend.ts";
+import { InferyardError } from "./errors.ts";
+import type { Decision } from "./runtime/decision.ts";
+import { ModelHandle } from "./runtime/model-handle.ts";
+import { type ModelOptions, ModelRuntime, type RuntimeSettings } from "./runtime/model-runtime.ts";
+import { modelOptionNames, refuseUnknown } from "./runtime/options.ts";
+import type { Surroundings } from "./runtime/surroundings.ts";
+import { type Embeddings, embed } from "./tasks/embed.ts";
+import { type EmbedOptions, embedOptionNames, textSettings } from "./tasks/embed-settings.ts";
+import { answerCheck } from "./tasks/known-answers.ts";
+import { Tokenizers } from "./tasks/tokenizers.ts";
+import type { Tokenizer } from "./tokenizers/index.ts";
+
+export interface EmbedRequest extends EmbedOptions, ModelOptions {
+  /** A reference, or a handle from `load`. Default: "builtin". */
+  readonly model?: string | ModelHandle;
+}
+
+export interface EmbedResult extends Embeddings {
+  /** The reference of the model. */
+  readonly model: string;
+  /** Where it ran, for example "onnx:cpu". */
+  readonly target: string;
+  /** Why it ran there. */
+  readonly decision: Decision;
+  /** From tokens to vectors, loading left out. */
+  readonly milliseconds: number;
+}
+
+const requestNames: readonly (keyof EmbedRequest)[] = ["model", ...embedOptionNames, ...modelOptionNames];
+
+/** Loads models, runs tasks on them, and says where and why. Dispose it to give everything back. */
+export class Runtime extends ModelRuntime {
+  readonly #tokenizers: Tokenizers;
+
+  constructor(backends: readonly Backend[], settings: RuntimeSettings, surroundings: Surroundings) {
+    const tokenizers = new Tokenizers();
+    super(backends, settings, answerCheck(tokenizers), surroundings);
+    this.#tokenizers = tokenizers;
+  }
+
+  /** Texts to vectors (task `feature-extraction`). With a reference the model is loaded, or taken from memory, and released after. */
+  async embed(texts: string | readonly string[], request: EmbedRequest = {}): Promise<EmbedResult> {
+    refuseUnknown(request, requestNames, "embed");
+    const { model = "builtin", ...options } = request;
+    const list = typeof texts === "string" ? [texts] : texts;
+    if (!Array.isArray(list)) throw new InferyardError("INPUT_INVALID", "texts must be a string or an array of strings");
+    const asked = modelOptions(options);
+    if (model instanceof ModelHandle) {
+      refuseLoadOptions(asked);
+      return this.#embedWith(model, list, options);
+    }
+    return this.use(model, asked, (handle) => this.#embedWith(handle, list, options));
+  }
+
+  /** The tokenizer of a loaded model. */
+  tokenizer(handle: ModelHandle): Promise<Tokenizer> {
+    return this.#tokenizers.of(textSettings(handle.manifest));
+  }
+
+  async #embedWith(handle: ModelHandle, texts: readonly string[], options: EmbedOptions): Promise<EmbedResult> {
+    const tokenizer = await this.tokenizer(handle);
+    const { manifest, inputs, outputs } = handle;
+    const started = performance.now();
+    const encoder = { manifest, tokenizer, inputs, outputs, run: handle.run.bind(handle), lanes: () => handle.lanes() };
+    const result = await embed(encoder, texts, options);
+    const milliseconds = performance.now() - started;
+    return { ...result, model: handle.reference, target: handle.target, decision: handle.decision, milliseconds };
+  }
+}
+
+/** The runtime, when all is loaded that its settings want loaded at the start. Where that fails everything is given back. */
+export async function started(runtime: Runtime): Promise<Runtime> {
+  try {
+    await runtime.preload();
+    return runtime;
+  } catch (error) {
+    await runtime.dispose();
+    throw error;
+  }
+}
+
+/** The part of a request that decides which model is loaded and where; the rest must not make a second copy of it. */
+function modelOptions(request: Omit<EmbedRequest, "model">): ModelOptions {
+  const asked = modelOptionNames.map((name) => [name, request[name]] as const);
+  return Object.fromEntries(asked.filter(([, value]) => value !== undefined));
+}
+
+/** A handle is loaded already: what decides where would be ignored. */
+function refuseLoadOptions({ signal: _signal, ...asked }: ModelOptions): void {
+  const [name] = Object.keys(asked);
+  if (name === undefined) return;
+  throw new InferyardError("INPUT_INVALID", `"${name}" was given together with a model that is loaded already`, {
+    remedy: `give "${name}" to load() instead`,
+  });
+}
