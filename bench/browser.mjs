@@ -1,4 +1,4 @@
-// What a model costs in a browser, in a page that is cross-origin isolated and in one that is not, round by round in turn.
+// What a model costs in a browser with all processors for threads, in a page that is cross-origin isolated and in one that is not, round by round in turn.
 // Needs Chromium and `npm run build`: node bench/browser.mjs FOLDER [variant], FOLDER being a model such as all-MiniLM-L6-v2.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -58,7 +58,7 @@ try {
 /** Runs in the page. */
 async function measure({ model, variant }) {
   const text = "the quick brown fox jumps over the lazy dog and then it sleeps";
-  const runtime = await globalThis.inferyard.createRuntime();
+  const runtime = await globalThis.inferyard.createRuntime({ threads: navigator.hardwareConcurrency });
   const started = performance.now();
   const handle = await runtime.load(model, { variant });
   const load = performance.now() - started;

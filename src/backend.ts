@@ -165,6 +165,13 @@ export interface LoadSettings {
    * load fails. With "allow" the evidence says how many nodes ran where.
    */
   readonly cpuNodes?: "refuse" | "allow";
+  /**
+   * Whether the engine may lay out the memory of a run beforehand, from the shapes of an earlier one: it then holds a block for each set of
+   * shapes it has seen. Default: the engine's own default.
+   */
+  readonly memoryPattern?: boolean;
+  /** Whether the engine may keep memory between runs instead of giving it back. Default: the engine's own default. */
+  readonly memoryArena?: boolean;
 }
 
 export interface LoadOptions extends LoadSettings {

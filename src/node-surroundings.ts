@@ -1,5 +1,6 @@
 /** A runtime's surroundings in Node.js. A browser's are in src/browser/surroundings.ts. */
 import { createMachineReader } from "./devices/index.ts";
+import { readMeasurements } from "./measurements/index.ts";
 import { inlineHost } from "./hosts/inline.ts";
 import { processHost } from "./hosts/process.ts";
 import { workerHost } from "./hosts/worker.ts";
@@ -9,6 +10,7 @@ export function nodeSurroundings(): Surroundings {
   return {
     hosts: { inline: inlineHost(), worker: workerHost(), process: processHost() },
     isolating: "process",
+    readMeasurements: () => readMeasurements(),
     machine: createMachineReader(),
     fetchModel,
   };

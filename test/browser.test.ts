@@ -243,6 +243,7 @@ describe.skipIf(executablePath === undefined)(name, () => {
       message: expect.stringContaining("a browser runs no native engines"),
     });
     expect(await refusal(page, { config: { host: "process" } })).toMatchObject({
+      code: "CONFIG_INVALID",
       message: expect.stringContaining("a browser has no processes"),
     });
     expect(await refusal(page, { config: { assets: "/elsewhere" } })).toMatchObject({ code: "MODEL_NOT_FOUND" });

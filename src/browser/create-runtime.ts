@@ -1,7 +1,6 @@
 /** Where everything is put together in a browser. Stands for src/create-runtime.ts, with the same names. */
 import type { Backend } from "../backend.ts";
 import { InferyardError } from "../errors.ts";
-import type { Host } from "../hosts/host.ts";
 import { inlineHost } from "../hosts/inline.ts";
 import type { RuntimeSettings } from "../runtime/model-runtime.ts";
 import type { Surroundings } from "../runtime/surroundings.ts";
@@ -27,16 +26,6 @@ export interface RuntimeConfig extends RuntimeSettings {
   readonly worker?: string;
 }
 
-const noProcesses: Host = {
-  name: "process",
-  load: async () => {
-    throw new InferyardError("BACKEND_UNAVAILABLE", "a browser has no processes to put a model in", {
-      remedy: 'leave `host` out, or set it to "worker"',
-    });
-  },
-  dispose: async () => {},
-};
-
 /**
  * A runtime on what a browser has. Nothing is fetched or loaded until it is needed. A page is a guest on its machine: `threads` is by default
  * what onnxruntime-web takes by itself, half of the processors and at most 4, and `replicas` 1.
@@ -45,17 +34,22 @@ export async function createRuntime(config: RuntimeConfig = {}): Promise<Runtime
   const { assets: wanted, worker, ...rest } = config;
   const assets = assetsFolder(wanted);
   const { backends = standardBackends(assets), ...settings } = rest;
+  if (settings.host === "process") throw noProcesses();
+  const workers = browserWorkerHost(worker === undefined ? undefined : addressOf("worker", worker));
   const surroundings: Surroundings = {
-    hosts: {
-      inline: inlineHost(),
-      worker: browserWorkerHost(worker === undefined ? undefined : addressOf("worker", worker)),
-      process: noProcesses,
-    },
+    hosts: { inline: inlineHost(), worker: workers, process: workers },
     isolating: "worker",
+    readMeasurements: async () => ({ measurements: [], problems: [] }), // nothing measures in a page
     machine: browserMachine(),
     fetchModel: (reference, options) => fetchModel(assets, reference, options),
   };
   return started(new Runtime(backends, { replicas: 1, threads: guestThreads(), ...settings }, surroundings));
+}
+
+function noProcesses(): InferyardError {
+  return new InferyardError("CONFIG_INVALID", "a browser has no processes to put a model in", {
+    remedy: 'leave `host` out, or set it to "worker"',
+  });
 }
 
 function guestThreads(): number {

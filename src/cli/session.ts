@@ -20,7 +20,8 @@ export interface GlobalFlags {
   readonly config?: string;
 }
 
-const list = (text: string, before: string[] = []): string[] => [...before, ...text.split(",").map((part) => part.trim())];
+/** Values separated by commas; a flag given twice adds to the first. */
+export const list = (text: string, before: string[] = []): string[] => [...before, ...text.split(",").map((part) => part.trim())];
 
 function wholeNumber(text: string): number {
   const value = Number(text);
@@ -61,6 +62,8 @@ export function addLoadFlags(command: Command): Command {
       ]),
     )
     .addOption(new Option("--cpu-nodes <how>", "on other devices: nodes the device cannot run").choices(["refuse", "allow"]))
+    .addOption(truth("--memory-pattern <yes>", "may the engine lay out the memory of a run beforehand"))
+    .addOption(truth("--memory-arena <yes>", "may the engine keep memory between runs"))
     .addOption(new Option("--max-memory <size>", "most memory all models may take together, for example 2GB"))
     .addOption(
       new Option("--replicas <number>", 'copies that share the work, or "auto"').argParser((text) =>
@@ -72,6 +75,14 @@ export function addLoadFlags(command: Command): Command {
 
 export function offlineOption(): Option {
   return new Option("--offline", "fetch nothing: a model that is not on this machine is an error");
+}
+
+/** A flag that takes "true" or "false", so that either can overrule the settings file. */
+function truth(flags: string, description: string): Option {
+  return new Option(flags, description).choices(["true", "false"]).argParser((text) => {
+    if (text !== "true" && text !== "false") throw new InvalidArgumentError("Allowed choices are true, false.");
+    return text === "true";
+  });
 }
 
 export async function effectiveSettings(

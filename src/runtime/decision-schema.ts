@@ -1,5 +1,6 @@
 /** The JSON schema of a decision, for programs that read it from `--json`, logs or HTTP. `schemas/decision.json` is made from this file. */
 import * as z from "zod";
+import { policies } from "./wish.ts";
 
 const library = z.strictObject({ name: z.string(), version: z.string() });
 
@@ -11,6 +12,10 @@ const candidate = z.strictObject({
     .describe("The step at which the candidate's fate was settled."),
   reason: z.string(),
   remedy: z.string().optional().describe("A command or a setting that would change the verdict."),
+  note: z
+    .string()
+    .optional()
+    .describe('Under the policy "fastest": how fast it was measured to be, or why no measurement counts.'),
   milliseconds: z.number().optional().describe("Time spent loading and verifying."),
 });
 
@@ -24,7 +29,7 @@ const decision = z.strictObject({
     digest: z.string().optional().describe("sha256:… of the variant's main file."),
   }),
   wish: z.strictObject({
-    policy: z.enum(["priority", "manifest"]),
+    policy: z.enum(policies),
     preferred: z.array(z.string()),
     required: z.array(z.string()),
     excluded: z.array(z.string()),

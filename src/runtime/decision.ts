@@ -28,6 +28,8 @@ export interface Candidate {
   readonly reason: string;
   /** A command or a setting that would change the verdict. */
   readonly remedy?: string;
+  /** Under the policy "fastest", of a candidate that can run: how fast it was measured to be, or why no measurement counts. */
+  readonly note?: string;
   /** Time spent loading and verifying, where that was tried. */
   readonly milliseconds?: number;
 }

@@ -144,11 +144,11 @@ describe("the load loop", () => {
   it("copies have the settings of the model they copy, but for those that are changed", async () => {
     const seen: unknown[] = [];
     const backend = scriptedBackend("onnx", { onLoad: (_model, _device, options) => void seen.push(options) });
-    const loaded = await load([backend], { settings: { threads: 2, graphOptimization: "basic" } });
+    const loaded = await load([backend], { settings: { threads: 2, graphOptimization: "basic", memoryArena: false } });
     await loaded.copy({ threads: 1 });
     expect(seen).toEqual([
-      { threads: 2, graphOptimization: "basic" },
-      { threads: 1, graphOptimization: "basic" },
+      { threads: 2, graphOptimization: "basic", memoryArena: false },
+      { threads: 1, graphOptimization: "basic", memoryArena: false },
     ]);
   });
 

@@ -71,6 +71,7 @@ export async function loadFirst(
         verdict: "selected",
         stage: "verify",
         reason: candidate.reason,
+        ...noteOf(candidate),
         milliseconds,
       });
       winner = { candidate, attempt: tried, digest: tried.digest };
@@ -84,6 +85,7 @@ export async function loadFirst(
         stage,
         reason: error.message,
         ...remedy,
+        ...noteOf(candidate),
         milliseconds,
       });
     }
@@ -114,7 +116,12 @@ export function explainCandidates(selections: readonly Selection[]): Candidate[]
 
 function recordOf(selection: Selection): Candidate {
   if (selection.verdict === "refused") return selection;
-  return { target: formatTarget(selection.target), verdict: "not-tried", stage: "load", reason: selection.reason };
+  const { target, reason } = selection;
+  return { target: formatTarget(target), verdict: "not-tried", stage: "load", reason, ...noteOf(selection) };
+}
+
+function noteOf({ note }: OpenCandidate): Pick<Candidate, "note"> {
+  return note === undefined ? {} : { note };
 }
 
 interface Attempt {

@@ -21,6 +21,7 @@ import { parseDuration } from "./duration.ts";
 import { FactsReader } from "./facts.ts";
 import type { HostChoice } from "./host-choice.ts";
 import { type Loaded, type LoadingContext, explainCandidates, loadFirst } from "./loading.ts";
+import { gatherMeasurements } from "./measurement-facts.ts";
 import { ModelHandle } from "./model-handle.ts";
 import { checkLoadSettings, checkRuntimeSettings, mergeLoadSettings, modelOptionNames, refuseUnknown } from "./options.ts";
 import { registryOf } from "./registry.ts";
@@ -31,7 +32,7 @@ import type { SelectionFacts } from "./selection-facts.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { type Target, formatTarget } from "./target.ts";
 import type { AnswerCheck } from "./verification.ts";
-import { type WishInput, mergeWishes } from "./wish.ts";
+import { type Wish, type WishInput, mergeWishes } from "./wish.ts";
 
 /** How a runtime behaves; every setting holds for all its models unless a load says otherwise. */
 export interface RuntimeSettings extends WishInput, LoadSettings, BudgetSettings {
@@ -55,10 +56,10 @@ export interface RuntimeSettings extends WishInput, LoadSettings, BudgetSettings
   readonly keepAlive?: number | string;
   /** After a failure that may pass (the host died, no memory), load on the next target and run the request once more. Default: false. */
   readonly failover?: boolean;
+  /** Told of loads, unloads and failovers. */
+  readonly onEvent?: (event: RuntimeEvent) => void;
   /** Fetch nothing: a model that is not on this machine is MODEL_NOT_FOUND. Default: false, unless HF_HUB_OFFLINE is set. */
   readonly offline?: boolean;
-  /** Told of loads, unloads, failovers and downloads. */
-  readonly onEvent?: (event: RuntimeEvent) => void;
 }
 
 /** How a model comes and goes. */
@@ -180,8 +181,9 @@ export class ModelRuntime {
     checkCall(reference, options);
     const manifest = await readManifest(reference, wantedVariant(options));
     const wish = await this.#wishFor(reference, options);
-    const facts = await this.#readFacts();
-    const candidates = explainCandidates(select(facts, manifest, wish, this.#requestFor(options, manifest)));
+    const request = this.#requestFor(options, manifest);
+    const facts = await this.#factsFor(manifest, wish, request.settings);
+    const candidates = explainCandidates(select(facts, manifest, wish, request));
     return makeDecision({ manifest, wish, candidates, selected: null });
   }
 
@@ -302,17 +304,25 @@ export class ModelRuntime {
     const manifest = await readManifest(reference, { ...wantedVariant(options), fetch });
     const request = this.#requestFor(options, manifest);
     refuseUnknownVariant(manifest.variants, request.variant, reference);
-    const facts = await this.#readFacts();
     const wish = await this.#wishFor(reference, options);
+    const facts = await this.#factsFor(manifest, wish, request.settings);
     const loaded = await loadFirst(await this.#context(room), facts, manifest, wish, request, signal);
     this.#settings.onEvent?.({ type: "loaded", decision: loaded.decision });
     return loaded;
   }
 
-  /** What selection decides on: the machine, and how much of it models may take. */
-  async #readFacts(): Promise<SelectionFacts> {
-    const facts = await this.#facts.read(this.#circuits);
-    return this.#limits === undefined ? facts : { ...facts, budget: { limits: this.#limits, host: this.#hostChoice() } };
+  /**
+   * What selection decides on: the machine, how much of it models may take, and how fast targets were. Measurements are read, and weights
+   * for their digests, only where they decide something.
+   */
+  async #factsFor(manifest: Manifest, wish: Wish, settings: LoadSettings): Promise<SelectionFacts> {
+    const budget = this.#limits === undefined ? {} : { budget: { limits: this.#limits, host: this.#hostChoice() } };
+    const facts = { ...(await this.#facts.read(this.#circuits)), ...budget };
+    if (wish.policy !== "fastest") return facts;
+    const machine = await this.#facts.machine();
+    const digest = (variant: Variant): Promise<string> => digestOf(variant, this.#digests);
+    const kept = await this.#surroundings.readMeasurements();
+    return { ...facts, measurements: await gatherMeasurements({ manifest, settings, machine, kept, digestOf: digest }) };
   }
 
   #hostChoice(): HostChoice {

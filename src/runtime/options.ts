@@ -10,7 +10,13 @@ export const wishNames: readonly (keyof WishInput)[] = ["policy", "priority", "p
 
 const modelSettingNames: readonly (keyof ModelSettings)[] = [...wishNames, "strategy"];
 
-export const loadSettingNames: readonly (keyof LoadSettings)[] = ["threads", "graphOptimization", "cpuNodes"];
+export const loadSettingNames: readonly (keyof LoadSettings)[] = [
+  "threads",
+  "graphOptimization",
+  "cpuNodes",
+  "memoryPattern",
+  "memoryArena",
+];
 
 export const modelOptionNames: readonly (keyof ModelOptions)[] = [...wishNames, ...loadSettingNames, "variant", "signal"];
 
@@ -31,10 +37,21 @@ export const runtimeSettingNames: readonly (keyof RuntimeSettings)[] = [
   "onEvent",
 ];
 
+/** Knobs of other runtimes that are not built, since measuring showed nothing to gain: why, and what to do instead. */
+export const notBuilt: Readonly<Record<string, string>> = {
+  sessionBuckets:
+    "sessions for each size of input made nothing faster and took twice to six times the memory (docs/guide/tuning.md): leave it out",
+  bucketGranularity: "it belongs to sessionBuckets, which is not built (docs/guide/tuning.md): leave it out",
+  concurrencyHint: "copies are loaded for the work that is there: set replicas to the number wanted",
+};
+
 /** INPUT_INVALID for a name nobody reads; the nearest right one is suggested. */
 export function refuseUnknown(given: object, known: readonly string[], where: string): void {
   const unknown = Object.keys(given).find((name) => !known.includes(name));
   if (unknown === undefined) return;
+  if (Object.hasOwn(notBuilt, unknown)) {
+    throw new InferyardError("INPUT_INVALID", `${where} has no option "${unknown}"`, { remedy: notBuilt[unknown] ?? "" });
+  }
   const guess = nearest(unknown, known);
   throw new InferyardError("INPUT_INVALID", `${where} has no option "${unknown}"`, {
     remedy: guess === undefined ? `it has ${known.join(", ")}` : `did you mean "${guess}"?`,
@@ -57,10 +74,13 @@ export function refuseNonPositive(name: string, value: number | undefined): void
   });
 }
 
-export function checkLoadSettings({ threads, graphOptimization, cpuNodes }: LoadSettings): void {
-  refuseNonPositive("threads", threads);
+export function checkLoadSettings(settings: LoadSettings): void {
+  const { graphOptimization, cpuNodes, memoryPattern, memoryArena } = settings;
+  refuseNonPositive("threads", settings.threads);
   refuseOther("graphOptimization", graphOptimization, ["disabled", "basic", "extended", "all"]);
   refuseOther("cpuNodes", cpuNodes, ["refuse", "allow"]);
+  refuseOther("memoryPattern", memoryPattern, [true, false]);
+  refuseOther("memoryArena", memoryArena, [true, false]);
 }
 
 export function checkRuntimeSettings(settings: RuntimeSettings): void {

@@ -2,6 +2,7 @@
 import type { Availability, Capabilities, Device } from "../backend.ts";
 import type { Limits } from "./budget.ts";
 import type { HostChoice } from "./host-choice.ts";
+import type { MeasurementFacts } from "./measured.ts";
 
 /** What selection knows of the machine. */
 export interface SelectionFacts {
@@ -12,6 +13,8 @@ export interface SelectionFacts {
   readonly budget?: { readonly limits: Limits; readonly host: HostChoice };
   /** Targets that failed while running and are left alone for now: target -> reason. */
   readonly openCircuits: ReadonlyMap<string, string>;
+  /** There under the policy "fastest" only. */
+  readonly measurements?: MeasurementFacts;
 }
 
 export interface BackendFacts {

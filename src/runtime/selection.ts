@@ -7,6 +7,7 @@
 import type { Capabilities, Device, DeviceAvailability, LoadSettings } from "../backend.ts";
 import type { Manifest, Variant } from "../models/manifest.ts";
 import type { Stage } from "./decision.ts";
+import { standingOf } from "./measured.ts";
 import { orderByPolicy } from "./order.ts";
 import { requirementProblem } from "./requirements.ts";
 import type { BackendFacts, SelectionFacts } from "./selection-facts.ts";
@@ -27,6 +28,8 @@ export interface OpenCandidate {
   readonly target: Target;
   readonly variant: Variant;
   readonly reason: string;
+  /** Under the policy "fastest": what is known of its speed, or why nothing is. */
+  readonly note?: string;
 }
 
 export interface RefusedCandidate extends Refusal {
@@ -54,19 +57,30 @@ interface Question {
 /** Every candidate, in order of preference. */
 export function select(facts: SelectionFacts, manifest: Manifest, wish: Wish, request: LoadRequest): Selection[] {
   const questions = expand(facts, manifest, wish).map((expanded) => ({ ...expanded, facts, manifest, wish, request }));
-  return orderByPolicy(questions, manifest, wish).map(judge);
+  return orderByPolicy(questions.map(judge), manifest, wish).map(({ selection }) => selection);
 }
 
-function judge(question: Question): Selection {
+interface Judged {
+  readonly target: Target;
+  readonly selection: Selection;
+  readonly latencyMs?: number;
+}
+
+function judge(question: Question): Judged {
+  const { target, facts } = question;
   for (const check of checks) {
     const refusal = check(question);
-    if (refusal !== undefined) return { verdict: "refused", target: formatTarget(question.target), ...refusal };
+    if (refusal !== undefined) return { target, selection: { verdict: "refused", target: formatTarget(target), ...refusal } };
   }
   const variant = runnableVariant(question);
   const present = question.backend?.availability;
   if (variant === undefined || present?.present !== true) throw new TypeError("a candidate passed every check without a variant");
-  const { name, version } = present.library;
-  return { verdict: "open", target: question.target, variant, reason: `${name} ${version}, ${variant.name}` };
+  const { library } = present;
+  const open: OpenCandidate = { verdict: "open", target, variant, reason: `${library.name} ${library.version}, ${variant.name}` };
+  if (facts.measurements === undefined) return { target, selection: open };
+  const subject = { target: formatTarget(target), onCpu: target.device.type === "cpu", variant, library };
+  const { note, ...measured } = standingOf(subject, facts.measurements);
+  return { target, selection: { ...open, note }, ...measured };
 }
 
 /** All targets: those the registered backends know, and those that somebody named. Where a backend is missing, its CPU stands for it. */
@@ -80,7 +94,7 @@ function expand(facts: SelectionFacts, manifest: Manifest, wish: Wish): Pick<Que
         }))
       : [{ target: { backend: backend.name, device: cpu }, backend }],
   );
-  const order = wish.priorityChosen && wish.policy === "priority" ? wish.priority : [];
+  const order = wish.priorityChosen && wish.policy !== "manifest" ? wish.priority : [];
   const named = [...wish.required.flat(), ...wish.preferred, ...namedByManifest(manifest, wish)];
   for (const pattern of [...named, ...[...order, ...manifest.selection.backends].map(parseTarget)]) {
     if (expanded.some(({ target }) => matches(pattern, target))) continue;

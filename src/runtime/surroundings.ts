@@ -1,5 +1,6 @@
 /** What differs between the places a runtime lives in, Node.js or a browser. The composition root hands it over. */
 import type { MachineReader } from "../devices/machine.ts";
+import type { KeptMeasurements } from "../measurements/store.ts";
 import type { Host, HostName } from "../hosts/host.ts";
 import type { PullProgress } from "../models/hub/progress.ts";
 
@@ -8,6 +9,8 @@ export interface Surroundings {
   /** The host that gives all its memory back when a model leaves. */
   readonly isolating: "worker" | "process";
   readonly machine: MachineReader;
+  /** What `inferyard bench --record` has kept on this machine. */
+  readMeasurements(): Promise<KeptMeasurements>;
   /** Brings a model's files to where they are read; throws what src/models/model-store.ts says of `pull`. */
   fetchModel(reference: string, options: FetchOptions): Promise<void>;
 }

@@ -2,19 +2,19 @@
 import { InferyardError } from "../errors.ts";
 import { type TargetPattern, parseTarget } from "./target.ts";
 
-/** How candidates are ordered. `fastest` joins when measurements are kept. */
-export type Policy = "priority" | "manifest";
+/** How candidates are ordered. */
+export type Policy = "priority" | "manifest" | "fastest";
 
-export const policies: readonly Policy[] = ["priority", "manifest"];
+export const policies: readonly Policy[] = ["priority", "manifest", "fastest"];
 
-/** The order of backends under the policy "priority". Backends not named here come after, as they were registered. */
+/** The order of backends under the policies "priority" and "fastest". Backends not named here come after, as they were registered. */
 export const defaultPriority: readonly string[] = ["onnx", "xla", "llamacpp", "native", "wasm"];
 
 /** A wish as people write it, at any level. Targets are written `backend[:device[:index]]`. */
 export interface WishInput {
   /** Default: "priority". */
   readonly policy?: Policy;
-  /** Order of backends under the policy "priority". Default: onnx, xla, llamacpp, native, wasm. */
+  /** Order of backends under the policies "priority" and "fastest". Default: onnx, xla, llamacpp, native, wasm. */
   readonly priority?: readonly string[];
   /** Tried first, in this order; the others remain as fallbacks. */
   readonly prefer?: string | readonly string[];

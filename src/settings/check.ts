@@ -3,6 +3,7 @@ import { parse } from "yaml";
 import { InferyardError, messageOf } from "../errors.ts";
 import { nearest } from "../models/nearest.ts";
 import { schemaProblems } from "../models/schema-problems.ts";
+import { notBuilt } from "../runtime/options.ts";
 import { settingFields, settingsSchema } from "./schema.ts";
 import { type SettingName, type Settings, environmentName, settingNames } from "./settings.ts";
 
@@ -23,6 +24,8 @@ export function checkVariables(variables: readonly (readonly [name: string, text
   const values: Record<string, unknown> = {};
   for (const [variable, text] of variables) {
     const name = byVariable.get(variable);
+    const refused = Object.keys(notBuilt).find((other) => environmentName(other) === variable);
+    if (refused !== undefined) throw invalid("the environment", [whyNot(refused)]);
     if (name === undefined) throw invalid("the environment", [unknownVariable(variable, [...byVariable.keys()])]);
     values[name] = fromText(name, text);
   }
@@ -38,9 +41,19 @@ function fromText(name: SettingName, text: string): unknown {
 }
 
 function check(values: unknown, where: string): Settings {
+  const named = isObject(values) ? Object.keys(values).filter((name) => Object.hasOwn(notBuilt, name)) : [];
+  if (named.length > 0) throw invalid(where, named.map(whyNot));
   const problems = schemaProblems(settingsSchema, values);
   if (problems.length > 0) throw invalid(where, problems);
   return values as Settings;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
+function whyNot(name: string): string {
+  return `there is no setting "${name}": ${notBuilt[name]}`;
 }
 
 function unknownVariable(variable: string, known: readonly string[]): string {

@@ -102,6 +102,8 @@ describe("where a value comes from", () => {
       threads: 4,
       graphOptimization: "disabled",
       cpuNodes: "allow",
+      memoryPattern: false,
+      memoryArena: false,
       replicas: "auto",
       batchTokens: 256,
       maxMemory: "2GB",
@@ -125,6 +127,8 @@ describe("the environment is text", () => {
     ["INFERYARD_FAILOVER", "false", "failover", false],
     ["INFERYARD_OFFLINE", "1", "offline", true],
     ["INFERYARD_OFFLINE", "0", "offline", false],
+    ["INFERYARD_MEMORY_PATTERN", "false", "memoryPattern", false],
+    ["INFERYARD_MEMORY_ARENA", "true", "memoryArena", true],
     ["INFERYARD_REPLICAS", "auto", "replicas", "auto"],
     ["INFERYARD_REPLICAS", "3", "replicas", 3],
     ["INFERYARD_KEEP_ALIVE", "10m", "keepAlive", "10m"],
@@ -175,6 +179,19 @@ describe("an unknown key is an error that names the nearest right one", () => {
     expect(error.message).toBe("the environment: unknown variable INFERYARD_KEEPALIVE (did you mean INFERYARD_KEEP_ALIVE?)");
   });
 
+  it("a knob that is not built says why, and what to do instead, in the file and in the environment", async () => {
+    await yaml("sessionBuckets: 4\nthreads: 2\n");
+    const { message } = await refusal(read());
+    expect(message).toContain('there is no setting "sessionBuckets": sessions for each size of input made nothing faster');
+    expect(message).toContain("docs/guide/tuning.md");
+    await yaml("threads: 2\n");
+    const error = await refusal(read({ environment: { INFERYARD_CONCURRENCY_HINT: "8" } }));
+    expect(error).toMatchObject({
+      code: "CONFIG_INVALID",
+      message: expect.stringContaining("set replicas to the number wanted"),
+    });
+  });
+
   it("with nothing near, no guess is made", async () => {
     await yaml("zzzzzzzz: 1\n");
     expect((await refusal(read())).message).toMatch(/unknown key "zzzzzzzz" \(it may have model, /);
@@ -183,7 +200,7 @@ describe("an unknown key is an error that names the nearest right one", () => {
 
 describe("values of the wrong kind", () => {
   it("are all listed in one error, unknown keys among them", async () => {
-    await yaml("threads: four\nfailover: 7\nbatchTokens: -1\npolicy: fastest\nmodle: x\n");
+    await yaml("threads: four\nfailover: 7\nbatchTokens: -1\npolicy: cheapest\nmodle: x\n");
     const { message, data } = await refusal(read());
     for (const name of ["threads", "failover", "batchTokens", "policy"]) expect(message).toContain(`${name}: `);
     expect(message).toContain('unknown key "modle" (did you mean "model"?)');

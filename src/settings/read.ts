@@ -26,10 +26,9 @@ interface Layer {
 }
 
 export async function readSettings(sources: SettingsSources): Promise<EffectiveSettings> {
-  const named = sources.file ?? sources.environment["INFERYARD_CONFIG"];
   const layers: Layer[] = [
     { values: settingDefaults, origin: () => "default" },
-    await fileLayer(named, sources.directory),
+    await fileLayer(sources),
     { values: await environmentSettings(sources.environment), origin: environmentName },
     { values: sources.flags ?? {}, origin: (name) => `--${kebab(name)}` },
   ];
@@ -45,15 +44,24 @@ export async function readSettings(sources: SettingsSources): Promise<EffectiveS
   return { values, origins };
 }
 
+/** The settings file: the one that was named, else inferyard.yaml in the folder, there or not. */
+export function settingsPath(sources: SettingsSources): string {
+  return nameGiven(sources) ?? join(sources.directory, "inferyard.yaml");
+}
+
+function nameGiven({ file, environment }: SettingsSources): string | undefined {
+  return file ?? environment["INFERYARD_CONFIG"];
+}
+
 /** A file that was not named need not be there. */
-async function fileLayer(named: string | undefined, directory: string): Promise<Layer> {
-  const path = named ?? join(directory, "inferyard.yaml");
+async function fileLayer(sources: SettingsSources): Promise<Layer> {
+  const path = settingsPath(sources);
   const origin = (): string => path;
   let text: string;
   try {
     text = await readFile(path, "utf8");
   } catch (error) {
-    if (named === undefined && (error as NodeJS.ErrnoException).code === "ENOENT") return { values: {}, origin };
+    if (nameGiven(sources) === undefined && (error as NodeJS.ErrnoException).code === "ENOENT") return { values: {}, origin };
     throw new InferyardError("CONFIG_INVALID", `the settings file ${path} cannot be read: ${messageOf(error)}`, { cause: error });
   }
   const { checkYaml } = await import("./check.ts");

@@ -23,9 +23,9 @@ const wish = {
   policy: z
     .enum(policies)
     .describe(
-      'How candidates are ordered: "priority" by the order of backends, "manifest" by what the model names, and nothing else.',
+      'How candidates are ordered: "priority" by the order of backends, "manifest" by what the model names, and nothing else, "fastest" by what `inferyard bench --record` measured on this machine.',
     ),
-  priority: z.array(z.string()).describe('Order of backends under the policy "priority".'),
+  priority: z.array(z.string()).describe('Order of backends under the policies "priority" and "fastest".'),
   prefer: targets.describe("Targets to try first; the others remain as fallbacks."),
   target: targets.describe("The only targets that may run; when none can, loading fails."),
   exclude: targets.describe("Targets never to run on."),
@@ -61,6 +61,10 @@ export const settingFields: Readonly<Record<SettingName, z.ZodType>> = {
   cpuNodes: z
     .enum(["refuse", "allow"])
     .describe("On other devices than the CPU: whether single nodes the device cannot run may be computed on the CPU."),
+  memoryPattern: z
+    .boolean()
+    .describe("Whether the engine may lay out the memory of a run beforehand, and hold a block for each set of shapes."),
+  memoryArena: z.boolean().describe("Whether the engine may keep memory between runs instead of giving it back."),
   replicas: z
     .union([z.literal("auto"), z.int().positive()])
     .describe(

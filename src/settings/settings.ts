@@ -29,6 +29,8 @@ export const settingNames: readonly SettingName[] = [
   "threads",
   "graphOptimization",
   "cpuNodes",
+  "memoryPattern",
+  "memoryArena",
   "replicas",
   "batchTokens",
   "maxMemory",

@@ -50,7 +50,7 @@ export function scriptedBackend(name: string, script: ScriptedBackendOptions = {
     capabilities: () => ({
       formats: { onnx: "any" },
       precisions: ["fp32", "fp16", "bf16", "int8", "int4"],
-      options: ["threads", "graphOptimization", "cpuNodes"],
+      options: ["threads", "graphOptimization", "cpuNodes", "memoryPattern", "memoryArena"],
       blocking: false,
       ...script.capabilities,
     }),

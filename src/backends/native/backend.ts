@@ -22,7 +22,8 @@ const library: Library = { name: "inferyard", version };
 const onCpu: Capabilities = {
   formats: { safetensors: ["StaticModel"] },
   precisions: ["fp32", "fp16", "int8", "int4"],
-  options: ["threads", "graphOptimization", "cpuNodes"], // upper bounds and a permission: it uses one thread, rewrites nothing, and runs on the CPU alone
+  // Upper bounds and permissions: it uses one thread, rewrites nothing, runs on the CPU alone, and holds no memory but the weights.
+  options: ["threads", "graphOptimization", "cpuNodes", "memoryPattern", "memoryArena"],
   blocking: false,
 };
 const elsewhere: Capabilities = { formats: {}, precisions: [], options: [], blocking: false };

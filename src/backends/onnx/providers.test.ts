@@ -26,6 +26,15 @@ describe("what a session is asked for", () => {
     expect(optionsFor("coreml", 0, { graphOptimization: "disabled" })["graphOptimizationLevel"]).toBe("disabled");
   });
 
+  it("the settings of memory become the session's own, and are left to the engine where they are not set", () => {
+    expect(optionsFor("cpu", 0, { memoryPattern: false, memoryArena: true })).toMatchObject({
+      enableMemPattern: false,
+      enableCpuMemArena: true,
+    });
+    expect(optionsFor("cpu")).not.toHaveProperty("enableMemPattern");
+    expect(optionsFor("cpu")).not.toHaveProperty("enableCpuMemArena");
+  });
+
   it("threads are given only where they are known", () => {
     expect(optionsFor("cpu", 0, { threads: 2 })).toMatchObject({ intraOpNumThreads: 2, interOpNumThreads: 1 });
     expect(optionsFor("cpu")).not.toHaveProperty("intraOpNumThreads");

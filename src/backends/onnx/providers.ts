@@ -1,4 +1,5 @@
 /** The execution providers of onnxruntime-node: which platform has which, what each needs, and how a session asks for it. */
+import { memorySessionOptions } from "../onnxruntime/memory.ts";
 import type { Device, LoadSettings, MachineFacts, Precision } from "../../backend.ts";
 
 export interface Provider {
@@ -104,6 +105,7 @@ export function sessionOptions(provider: Provider, device: Device, settings: Loa
     graphOptimizationLevel: level,
     logSeverityLevel: 4,
     ...(settings.threads === undefined ? {} : { intraOpNumThreads: settings.threads, interOpNumThreads: 1 }),
+    ...memorySessionOptions(settings),
     // Without this, nodes the provider cannot run move to the CPU without a word.
     ...(onCpu || settings.cpuNodes === "allow" ? {} : { extra: { session: { disable_cpu_ep_fallback: "1" } } }),
   };

@@ -70,7 +70,7 @@ describe.skipIf(missing("bash"))("completing in bash", () => {
     [["inferyard", "embed", "--pool"], ["--pooling"]],
     [
       ["inferyard", "embed", "--policy", ""],
-      ["priority", "manifest"],
+      ["priority", "manifest", "fastest"],
     ],
     [
       ["inferyard", "distill", "--bits", ""],

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Decision, Verdict } from "../../runtime/decision.ts";
+import type { Candidate, Decision, Verdict } from "../../runtime/decision.ts";
 import { readManifest } from "../../models/index.ts";
 import { addLoadFlags, openSession } from "../session.ts";
 import { formatTable } from "../table.ts";
@@ -49,7 +49,8 @@ const words: Readonly<Record<Verdict, string>> = {
 
 /** The candidates as a table, each remedy under its reason. */
 export function formatDecision({ candidates }: Decision): string {
-  const rows = candidates.map(({ target, verdict, reason }) => [target, words[verdict], reason]);
+  const why = ({ reason, note }: Candidate): string => (note === undefined ? reason : `${reason}; ${note}`);
+  const rows = candidates.map((candidate) => [candidate.target, words[candidate.verdict], why(candidate)]);
   const remedies = candidates.map(({ remedy }) => remedy);
   return formatTable(rows, ["target", "verdict", "why"], remedies);
 }

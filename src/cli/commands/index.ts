@@ -17,6 +17,7 @@ import { addPrune } from "./prune.ts";
 import { addPull } from "./pull.ts";
 import { addRemove } from "./remove.ts";
 import { addShow } from "./show.ts";
+import { addTune } from "./tune.ts";
 import { addVerify } from "./verify.ts";
 import { addVersion } from "./version.ts";
 
@@ -34,6 +35,7 @@ export const commands: readonly ((program: Command, terminal: Terminal) => void)
   addDoctor,
   addVerify,
   addBench,
+  addTune,
   addDistill,
   addPack,
   addConfig,

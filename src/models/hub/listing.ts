@@ -1,5 +1,5 @@
 /** What a revision of a repository holds: paths, sizes and digests, as the hub lists them. The hub's word is not trusted further than that. */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError, messageOf } from "../../errors.ts";
 import { checkEntryName, entryKey } from "../aimod/entry-name.ts";
 import type { HubReference } from "../remote-reference.ts";
 import { type Network, ask } from "./request.ts";
@@ -28,6 +28,8 @@ const mostFiles = 100_000;
 const largestFile = 2 ** 46;
 /** Bytes of one page of the listing. */
 const largestPage = 64 * 1024 * 1024;
+/** The hub's pages have a thousand entries. */
+const mostPages = 200;
 
 export interface ListingOptions {
   readonly signal?: AbortSignal | undefined;
@@ -37,6 +39,24 @@ export interface ListingOptions {
 export async function readListing(network: Network, reference: HubReference, options: ListingOptions = {}): Promise<Listing> {
   const { repository, revision } = reference;
   const what = `hf:${repository}${revision === "main" ? "" : `@${revision}`}`;
+  try {
+    return await askLibrary(network, reference, what, options);
+  } catch (error) {
+    if (error instanceof InferyardError) throw error;
+    // JSON, but not in the hub's form: the library stumbles over it.
+    throw new InferyardError("MODEL_INVALID", `the listing of ${what} is none: ${messageOf(error)}`, {
+      remedy: "check HF_ENDPOINT: it must be the address of a hub",
+      cause: error,
+    });
+  }
+}
+
+async function askLibrary(
+  network: Network,
+  { repository, revision }: HubReference,
+  what: string,
+  options: ListingOptions,
+): Promise<Listing> {
   const { listFiles, modelInfo } = await import("@huggingface/hub");
   const common = { hubUrl: network.endpoint, fetch: libraryFetch(network, what, options) };
   const { sha } = await modelInfo({ ...common, name: repository, revision, additionalFields: ["sha"] });
@@ -66,7 +86,7 @@ function checkedFile(what: string, file: HubFile): HubFile {
 
 /** Names that are merely odd, as on Windows, matter only when the file is wanted. */
 function isDangerous(path: string): boolean {
-  return /[\\\0]|^\/|^[a-zA-Z]:|(^|\/)\.\.?(\/|$)|\/\/|\/$|^$/.test(path);
+  return /[\\\p{Cc}]|^\/|^[a-zA-Z]:|(^|\/)\.\.?(\/|$)|\/\/|\/$|^$/u.test(path);
 }
 
 /** For the files that are wanted: each must have a name that means the same file everywhere, and no other file. */
@@ -88,7 +108,10 @@ function hostile(what: string, found: string, where: string): InferyardError {
 
 /** The library asks through us: each of its requests has the token where it belongs, is tried again, and is read whole and within bounds. */
 function libraryFetch(network: Network, what: string, { signal, onRetry }: ListingOptions): typeof globalThis.fetch {
+  let pages = 0;
   return async (input, init) => {
+    pages += 1;
+    if (pages > mostPages) throw hostile(what, `more than ${mostPages} pages`, "its length");
     const url = input instanceof Request ? input.url : String(input);
     const headers = Object.fromEntries(new Headers(init?.headers));
     delete headers["authorization"];
@@ -102,7 +125,7 @@ function libraryFetch(network: Network, what: string, { signal, onRetry }: Listi
           chunks.push(chunk);
         }
         const text = Buffer.concat(chunks).toString("utf8");
-        refuseCutOff(text, answer.headers.get("content-type"));
+        refuseOthers(text);
         const kept = ["content-type", "link"];
         const pairs = kept.flatMap((name) => {
           const value = answer.headers.get(name);
@@ -115,11 +138,10 @@ function libraryFetch(network: Network, what: string, { signal, onRetry }: Listi
 }
 
 /** A proxy's page in place of the hub's answer, or half an answer. */
-function refuseCutOff(text: string, type: string | null): void {
-  if (type?.startsWith("application/json") !== true) return;
+function refuseOthers(text: string): void {
   try {
     JSON.parse(text);
   } catch (error) {
-    throw new Interruption("the answer is not whole", { cause: error });
+    throw new Interruption("the answer is not the hub's, or not all of it", { cause: error });
   }
 }

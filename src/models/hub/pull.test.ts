@@ -13,7 +13,9 @@ import { onnx, smallModel } from "../../../test/fixtures/small-model.ts";
 import { readManifest } from "../index.ts";
 import { type ModelStore, type PullProgress, storeWith } from "../model-store.ts";
 
-const timing = { attempts: 4, firstWaitMs: 1, longestWaitMs: 5, longestRetryAfterMs: 1500, stallMs: 250 };
+const timing = { attempts: 4, firstWaitMs: 1, longestWaitMs: 5, longestRetryAfterMs: 1500, stallMs: 5000 };
+/** For servers that fall silent. */
+const impatient = { ...timing, stallMs: 250 };
 const reference = "hf:owner/name";
 
 let hub: HubStandIn;
@@ -39,8 +41,8 @@ async function serve(options: Partial<HubOptions> = {}): Promise<void> {
   store = openStore();
 }
 
-function openStore(more: Record<string, string> = {}): ModelStore {
-  return storeWith({ folder: join(root, "store"), environment: { ...environment, ...more } }, timing);
+function openStore(more: Record<string, string> = {}, times: typeof timing = timing): ModelStore {
+  return storeWith({ folder: join(root, "store"), environment: { ...environment, ...more } }, times);
 }
 
 const sha256 = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
@@ -194,7 +196,7 @@ describe("a network that fails", () => {
     ["stalls in the middle", { stallAfter: 300_000 }],
   ])("%s: the rest is fetched, and nothing twice", async (_name, fault) => {
     await serve({ fault: (seen, times) => (large(1)(seen, times) ? fault : undefined) });
-    const { folder, bytes } = await store.pull(reference);
+    const { folder, bytes } = await openStore({}, impatient).pull(reference);
     expect(bytesAt(folder, "onnx/model.onnx").equals(model["onnx/model.onnx"]!)).toBe(true);
     expect(hub.served()).toBeLessThanOrEqual(bytes + 300_000);
     const start = Number(/\d+/.exec(hub.seen.findLast(({ host }) => host === "storage")?.range ?? "")?.[0]);
@@ -209,7 +211,7 @@ describe("a network that fails", () => {
     ["silence", { stallAfter: 0 }],
   ])("%s, once at every address: is asked again", async (_name, fault) => {
     await serve({ fault: (_seen, times) => (times === 1 ? fault : undefined) });
-    const { folder } = await store.pull(reference);
+    const { folder } = await openStore({}, impatient).pull(reference);
     expect(bytesAt(folder, "onnx/model.onnx").equals(model["onnx/model.onnx"]!)).toBe(true);
   });
 
@@ -346,6 +348,7 @@ describe("a hub that is not trusted", () => {
     { ...entry, path: "c:/evil.onnx" },
     { ...entry, path: "onnx\\evil.onnx" },
     { ...entry, path: "evil\0.onnx" },
+    { ...entry, path: "evil\u001B[2J.onnx" },
     { ...entry, path: "" },
     { ...entry, path: 7 },
     { ...entry, path: "a.json", size: -1 },
@@ -370,11 +373,31 @@ describe("a hub that is not trusted", () => {
     expect((await store.pull(reference)).variants).toEqual(["fp32"]);
   });
 
-  it("one with more files than any model is refused", async () => {
+  it.each([
+    ["a page of a proxy", "<html>Please log in</html>", "DOWNLOAD_FAILED"],
+    ["nothing", "null", "MODEL_INVALID"],
+    ["an object", "{}", "MODEL_INVALID"],
+  ])("%s in place of an answer is an error of ours", async (_name, body, code) => {
+    await serve({ fault: () => ({ status: 200, headers: { "content-type": "application/json" }, body }) });
+    await expect(store.pull(reference)).rejects.toMatchObject({ code });
+    await serve({ fault: ({ path }) => (path.includes("/tree/") ? { status: 200, body } : undefined) });
+    await expect(store.pull(reference)).rejects.toMatchObject({ code });
+  });
+
+  it("one that has no end is refused", async () => {
+    const link = (): string => `<${hub.url}/api/models/owner/name/tree/x?cursor=1>; rel="next"`;
     await serve({
-      pageSize: 20_000,
-      listing: () => Array.from({ length: 100_001 }, (_file, index) => ({ ...entry, path: `f${index}` })),
+      fault: ({ path }) => (path.includes("/tree/") ? { status: 200, headers: { link: link() }, body: "[]" } : undefined),
     });
+    await expect(store.pull(reference)).rejects.toMatchObject({
+      code: "MODEL_INVALID",
+      message: expect.stringContaining("200 pages") as string,
+    });
+  });
+
+  it("one with more files than any model is refused", async () => {
+    const many = Array.from({ length: 100_001 }, (_file, index) => ({ ...entry, path: `f${index}` }));
+    await serve({ pageSize: 20_000, listing: () => many });
     await expect(store.pull(reference)).rejects.toMatchObject({ code: "MODEL_INVALID" });
   });
 });

@@ -25,8 +25,8 @@ export async function publishBlob(layout: StoreLayout, file: string, sha256: str
   const path = blobPath(layout, sha256);
   await onDisk(path, async () => {
     await mkdir(dirname(path), { recursive: true });
-    await chmod(file, 0o444);
     await rename(file, path);
+    await chmod(path, 0o444); // afterwards: a file under way that was left read-only could not be gone on with
     await syncFolder(dirname(path));
   });
 }

@@ -1,0 +1,46 @@
+/** Flags of the commands that measure. */
+import { type Command, Option } from "commander";
+import { InferyardError } from "../../errors.ts";
+import { addLoadFlags, openSession, positiveInteger } from "../session.ts";
+import { type Terminal, writeLine } from "../terminal.ts";
+import { type Task, measureHere } from "./measure-here.ts";
+
+export interface MeasuringFlags {
+  readonly rounds: number;
+  readonly count: number;
+  readonly json?: boolean;
+  readonly here?: string;
+}
+
+/** Enough texts that copies share the work (8,192 tokens). */
+const usualCount = 96;
+
+export function addMeasuringFlags(command: Command, rounds: number): Command {
+  return addLoadFlags(command)
+    .addOption(new Option("--rounds <number>", "times every target is measured").argParser(positiveInteger).default(rounds))
+    .addOption(new Option("--count <number>", "inputs of the call with many").argParser(positiveInteger).default(usualCount))
+    .addOption(new Option("--batch-tokens <number>", "padded tokens in one batch").argParser(positiveInteger))
+    .addOption(new Option("--here <task>", "measure this once, in this process").hideHelp());
+}
+
+/** The child's side of a measuring command: measures and prints; false where this process is the parent. */
+export async function measuredHere(terminal: Terminal, flags: MeasuringFlags, model: string | undefined): Promise<boolean> {
+  if (flags.here === undefined) return false;
+  const session = await openSession(terminal, { ...flags }, model);
+  try {
+    writeLine(terminal.stdout, JSON.stringify(await measureHere(session, taskFrom(flags.here))));
+  } finally {
+    await session.runtime.dispose();
+  }
+  return true;
+}
+
+function taskFrom(text: string): Task {
+  try {
+    const { target, count } = JSON.parse(text) as Partial<Task>;
+    if (typeof target === "string" && typeof count === "number") return { target, count };
+  } catch {
+    // told below
+  }
+  throw new InferyardError("INPUT_INVALID", `--here ${text} is not a task; the flag is for inferyard itself`);
+}

@@ -1,0 +1,50 @@
+/** The shape of a file of measurements. Imported only when there is one: the schema library is slow to load. */
+import { z } from "zod";
+import type { Measurement } from "./measurement.ts";
+
+const amount = z.number().nonnegative();
+const count = z.int().positive();
+
+const machine = z.strictObject({
+  processor: z.string(),
+  cores: count,
+  quota: z.number().positive(),
+  memoryBytes: amount,
+  platform: z.string(),
+  architecture: z.string(),
+  node: z.string(),
+  accelerators: z.array(z.strictObject({ device: z.string(), name: z.string(), driver: z.string().exactOptional() })),
+});
+
+const figures = z.strictObject({
+  rounds: count,
+  unit: z.enum(["texts", "runs"]),
+  loadMs: amount,
+  latencyMs: amount,
+  latencyRangeMs: z.tuple([amount, amount]),
+  perSecond: amount,
+  memoryBytes: z.number(), // what a process gave back meanwhile may make it negative
+});
+
+const measurement: z.ZodType<Measurement> = z.strictObject({
+  at: z.iso.datetime(),
+  machine,
+  model: z.strictObject({ digest: z.string(), variant: z.string(), path: z.string(), bytes: amount, modifiedMs: z.number() }),
+  target: z.string(),
+  library: z.strictObject({ name: z.string(), version: z.string() }),
+  threads: count,
+  // Settings of later versions are kept: they differ from those of this one, and that is what they are compared for.
+  settings: z.record(z.string(), z.unknown()),
+  figures,
+});
+
+export const measurementsFile: z.ZodType<MeasurementsFile> = z.strictObject({
+  version: z.literal(1),
+  measurements: z.array(measurement),
+});
+
+/** All measurements of the weights with one digest. */
+export interface MeasurementsFile {
+  readonly version: 1;
+  readonly measurements: readonly Measurement[];
+}

@@ -1,0 +1,80 @@
+/** Puts values into inferyard.yaml. Every other line stays as the user wrote it, comments and spacing included. */
+import { readFile, realpath } from "node:fs/promises";
+import { isDeepStrictEqual } from "node:util";
+import { type Document, isMap, isScalar, parseDocument, stringify } from "yaml";
+import { InferyardError, messageOf } from "../errors.ts";
+import { replaceFile } from "./replace-file.ts";
+import { checkYaml } from "./check.ts";
+import type { Settings } from "./settings.ts";
+
+/** Makes the file where there is none. CONFIG_INVALID for a file that is not ours to change, OUTPUT_FAILED where it cannot be written. */
+export async function writeSettings(path: string, values: Settings): Promise<void> {
+  const before = await textOf(path);
+  const wanted = { ...checkYaml(before, path), ...values };
+  const after = [inPlace(before, values), rewritten(before, values)].find(
+    (text) => text !== undefined && holds(text, path, wanted),
+  );
+  if (after === undefined) {
+    throw new InferyardError("CONFIG_INVALID", `${path} is written in a way that cannot be changed safely`, {
+      remedy: `put these into it by hand: ${lines(values).join(", ")}`,
+    });
+  }
+  try {
+    await replaceFile(await realpath(path).catch(() => path), after); // a link stays a link; a file that is not there yet is made
+  } catch (error) {
+    throw new InferyardError("OUTPUT_FAILED", `${path} cannot be written: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+async function textOf(path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
+    throw new InferyardError("CONFIG_INVALID", `the settings file ${path} cannot be read: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+/** The source with only the values changed; undefined where the file is not a plain map of one line a setting. */
+function inPlace(source: string, values: Settings): string | undefined {
+  const document = parseDocument(source);
+  const { contents } = document;
+  if (contents !== null && !(isMap(contents) && contents.flow !== true)) return undefined;
+  let text = source;
+  const added: string[] = [];
+  const changes: { readonly from: number; readonly to: number; readonly value: string }[] = [];
+  for (const [name, value] of Object.entries(values)) {
+    const node: unknown = document.get(name, true);
+    if (node === undefined) added.push(...lines({ [name]: value }));
+    else if (isScalar(node) && node.range) changes.push({ from: node.range[0], to: node.range[1], value: spell(value) });
+    else return undefined;
+  }
+  for (const { from, to, value } of changes.toSorted((a, b) => b.from - a.from)) {
+    text = text.slice(0, from) + value + text.slice(to);
+  }
+  const gap = text === "" || text.endsWith("\n") ? "" : "\n";
+  return added.length === 0 ? text : `${text}${gap}${added.join("\n")}\n`;
+}
+
+/** The library's own way, which keeps comments but may space things anew: for files in flow style, and the like. */
+function rewritten(source: string, values: Settings): string {
+  const document: Document = parseDocument(source);
+  for (const [name, value] of Object.entries(values)) document.set(name, value);
+  return document.toString({ lineWidth: 0 });
+}
+
+function holds(text: string, path: string, wanted: Settings): boolean {
+  try {
+    return isDeepStrictEqual(checkYaml(text, path), wanted);
+  } catch {
+    return false; // the next way of writing it is tried, and then the user is told
+  }
+}
+
+function lines(values: Settings): string[] {
+  return Object.entries(values).map(([name, value]) => `${name}: ${spell(value)}`);
+}
+
+function spell(value: unknown): string {
+  return stringify(value, { lineWidth: 0, collectionStyle: "flow" }).trimEnd();
+}
