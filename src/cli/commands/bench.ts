@@ -34,7 +34,7 @@ export function addBench(program: Command, terminal: Terminal): void {
   addMeasuringFlags(command, 3).action(async (model: string | undefined, flags: BenchFlags) => {
     if (await measuredHere(terminal, flags, model)) return;
     const session = await openSession(terminal, { ...flags }, model);
-    const { runtime, model: reference } = session;
+    const { runtime, settings, model: reference } = session;
     try {
       const load = loadavg()[0] ?? 0;
       const chosen = await targetsToMeasure(session, terminal.signal, flags.targets);
@@ -54,7 +54,7 @@ export function addBench(program: Command, terminal: Terminal): void {
       await print(terminal, runtime, reference, rows, load);
       if (flags.quiet === true) return;
       for (const path of paths) writeLine(terminal.stderr, `kept in ${path}`);
-      if (paths.length > 0) writeLine(terminal.stderr, `inferyard explain ${reference} --policy fastest uses it`);
+      if (paths.length > 0) writeLine(terminal.stderr, `inferyard explain ${reference}${settings.variant === undefined ? "" : ` --variant ${settings.variant}`} --policy fastest uses it`);
     } finally {
       await runtime.dispose();
     }
