@@ -2,7 +2,7 @@
 import type { Backend } from "./backend.ts";
 import { nodeSurroundings } from "./node-surroundings.ts";
 import { standardBackends } from "./presets/standard.ts";
-import type { RuntimeSettings } from "./runtime/model-runtime.ts";
+import type { RuntimeSettings } from "./runtime/runtime-settings.ts";
 import { Runtime, started } from "./task-runtime.ts";
 
 export { type EmbedRequest, type EmbedResult, Runtime } from "./task-runtime.ts";

@@ -11,17 +11,9 @@ export { type EmbedOptions } from "./tasks/embed-settings.ts";
 export { type Embeddings } from "./tasks/embed.ts";
 export type { Candidate, Decision, Selected, Stage, Verdict } from "./runtime/decision.ts";
 export { ModelHandle } from "./runtime/model-handle.ts";
-export {
-  type BackendReport,
-  type MemoryReport,
-  type ModelMemory,
-  type ModelOptions,
-  ModelRuntime,
-  type ModelSettings,
-  type RuntimeEvent,
-  type RuntimeSettings,
-  type Strategy,
-} from "./runtime/model-runtime.ts";
+export { ModelRuntime } from "./runtime/model-runtime.ts";
+export type { BackendReport, MemoryReport, ModelMemory } from "./runtime/reports.ts";
+export type { ModelOptions, ModelSettings, RuntimeEvent, RuntimeSettings, Strategy } from "./runtime/runtime-settings.ts";
 export type { Amounts, BudgetSettings } from "./runtime/budget.ts";
 export type { Departure } from "./runtime/residency.ts";
 export type { Policy, WishInput } from "./runtime/wish.ts";

@@ -3,7 +3,7 @@ import { type EmbedRequest, type Runtime, type RuntimeConfig, createRuntime } fr
 import { InferyardError } from "./errors.ts";
 import type { Decision } from "./runtime/decision.ts";
 import type { ModelHandle } from "./runtime/model-handle.ts";
-import type { ModelOptions } from "./runtime/model-runtime.ts";
+import type { ModelOptions } from "./runtime/runtime-settings.ts";
 import type { EmbedOptions } from "./tasks/embed-settings.ts";
 
 /** Tasks `pipeline` knows. */

@@ -2,7 +2,7 @@
 import type { Backend } from "../backend.ts";
 import { InferyardError } from "../errors.ts";
 import { inlineHost } from "../hosts/inline.ts";
-import type { RuntimeSettings } from "../runtime/model-runtime.ts";
+import type { RuntimeSettings } from "../runtime/runtime-settings.ts";
 import type { Surroundings } from "../runtime/surroundings.ts";
 import { Runtime, started } from "../task-runtime.ts";
 import { addressOf, assetsFolder } from "./assets.ts";

@@ -11,13 +11,9 @@ export { type EmbedOptions } from "../tasks/embed-settings.ts";
 export { type Embeddings } from "../tasks/embed.ts";
 export type { Candidate, Decision, Selected, Stage, Verdict } from "../runtime/decision.ts";
 export { ModelHandle } from "../runtime/model-handle.ts";
-export {
-  type BackendReport,
-  type ModelOptions,
-  ModelRuntime,
-  type RuntimeEvent,
-  type RuntimeSettings,
-} from "../runtime/model-runtime.ts";
+export { ModelRuntime } from "../runtime/model-runtime.ts";
+export type { BackendReport, MemoryReport, ModelMemory } from "../runtime/reports.ts";
+export type { ModelOptions, ModelSettings, RuntimeEvent, RuntimeSettings, Strategy } from "../runtime/runtime-settings.ts";
 export type { Policy, WishInput } from "../runtime/wish.ts";
 export type { HostName } from "../hosts/host.ts";
 export { createStore, inspectFile, inspectModel } from "./absent.ts";

@@ -5,7 +5,7 @@
 import { InferyardError } from "../errors.ts";
 import { isPackage } from "../models/aimod/package-name.ts";
 import { isHub, parseRemote } from "../models/remote-reference.ts";
-import type { Place, PlaceOptions } from "../models/reference.ts";
+import type { Place, PlaceOptions } from "../models/place.ts";
 import { keptFile, keptFilesBelow } from "./model-cache.ts";
 import { browserScope } from "./scope.ts";
 

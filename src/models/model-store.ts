@@ -1,5 +1,6 @@
 /** The store of models on this machine, for programs: what is there, fetching, removing, and looking after it. */
-import type { PullOptions, PullReport } from "./hub/pull.ts";
+import type { PullOptions } from "./hub/pull.ts";
+import type { PullReport } from "./hub/pulling.ts";
 import type { Environment } from "./hub/surroundings.ts";
 import type { Timing } from "./hub/retry.ts";
 import type { CheckOptions, CheckReport } from "./store/check.ts";
@@ -9,7 +10,8 @@ import { type UsedRecord, readRecords } from "./store/record.ts";
 import type { PruneReport, RemoveReport } from "./store/remove.ts";
 
 export type { PullProgress } from "./hub/progress.ts";
-export type { PullOptions, PullReport } from "./hub/pull.ts";
+export type { PullOptions } from "./hub/pull.ts";
+export type { PullReport } from "./hub/pulling.ts";
 export type { CheckOptions, CheckReport, Damage } from "./store/check.ts";
 export type { StoredFile, StoredVariant, UsedRecord as StoredModel } from "./store/record.ts";
 export type { PruneReport, RemoveReport } from "./store/remove.ts";

@@ -3,7 +3,7 @@ import { InferyardError } from "../errors.ts";
 import { isPackage } from "./aimod/package-name.ts";
 import { readHuggingFace } from "./huggingface.ts";
 import type { Manifest } from "./manifest.ts";
-import type { Place } from "./reference.ts";
+import type { Place } from "./place.ts";
 import { readSingleFile } from "./single-file.ts";
 import { readStatements } from "./statements.ts";
 import type { ReadOptions } from "./variants.ts";

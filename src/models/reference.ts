@@ -4,29 +4,12 @@ import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { InferyardError } from "../errors.ts";
-import type { Folder } from "./model-folder.ts";
 import { nearest } from "./nearest.ts";
+import type { Place, PlaceOptions } from "./place.ts";
 import { canonicalName, isRemote, parseRemote } from "./remote-reference.ts";
 
 /** The model in the package itself: beside `src` and `dist` alike. */
 const builtinPath = fileURLToPath(new URL("../../builtin", import.meta.url));
-
-/** Where a model lies. */
-export interface Place extends Folder {
-  /** What people call it; left out, the folder's name. */
-  readonly name?: string;
-  /** The variant the reference names. */
-  readonly variant?: string;
-}
-
-export interface PlaceOptions {
-  /** Where the store is. Default: INFERYARD_HOME, else the platform's data folder. */
-  readonly dataFolder?: string;
-  /** A variant that must be in the store, where the reference itself names none. */
-  readonly variant?: string;
-  /** Fetches what the store does not have. Left out: nothing is fetched, and that is MODEL_NOT_FOUND. */
-  readonly fetch?: (reference: string) => Promise<void>;
-}
 
 /**
  * Where a reference points: `builtin`, a path (absolute, relative, or from ~), `hf:owner/name[@revision][:variant]`, an address with its

@@ -4,7 +4,7 @@ import type { DigestMemo } from "./digest.ts";
 import { digestOf } from "./digest.ts";
 import type { Variant } from "./manifest.ts";
 import { type Folder, isFile, modelInvalid, pathInside, shownIn } from "./model-folder.ts";
-import type { PlaceOptions } from "./reference.ts";
+import type { PlaceOptions } from "./place.ts";
 import { type VariantClaim, nameVariants } from "./variant-names.ts";
 import { type Weights, readWeights } from "./weights.ts";
 

@@ -7,7 +7,8 @@ import { InferyardError } from "../errors.ts";
 import type { TensorMap } from "../tensor.ts";
 import { type ScriptedBackend, scriptedBackend } from "../testing/scripted-backend.ts";
 import { nodeSurroundings } from "../node-surroundings.ts";
-import { ModelRuntime, type RuntimeEvent, type RuntimeSettings } from "./model-runtime.ts";
+import { ModelRuntime } from "./model-runtime.ts";
+import type { RuntimeEvent, RuntimeSettings } from "./runtime-settings.ts";
 
 let folder = "";
 /** A real ONNX file; what the scripted backends make of it is up to them. */

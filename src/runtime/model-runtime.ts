@@ -1,9 +1,7 @@
 /** The runtime below the tasks: it holds the registry of backends, finds each model its place, and keeps it while it is used. */
-import type { Availability, Backend, LoadSettings, MachineFacts } from "../backend.ts";
+import type { Backend, LoadSettings, MachineFacts } from "../backend.ts";
 import { threadsFor } from "../devices/threads.ts";
 import { InferyardError } from "../errors.ts";
-import type { HostName } from "../hosts/host.ts";
-import type { PullProgress } from "../models/hub/progress.ts";
 import {
   type DigestMemo,
   type Manifest,
@@ -13,7 +11,7 @@ import {
   placeOf,
   readManifest,
 } from "../models/index.ts";
-import { type Amounts, type BudgetSettings, type Limits, heldBy, limitsOf } from "./budget.ts";
+import { type Amounts, type Limits, heldBy, limitsOf } from "./budget.ts";
 import { Circuits } from "./circuits.ts";
 import { copiesFor } from "./copies.ts";
 import { type Decision, makeDecision } from "./decision.ts";
@@ -24,8 +22,10 @@ import { type Loaded, type LoadingContext, explainCandidates, loadFirst } from "
 import { gatherMeasurements } from "./measurement-facts.ts";
 import { ModelHandle } from "./model-handle.ts";
 import { checkLoadSettings, checkRuntimeSettings, mergeLoadSettings, modelOptionNames, refuseUnknown } from "./options.ts";
+import type { BackendReport, MemoryReport } from "./reports.ts";
+import type { ModelOptions, ModelSettings, RuntimeSettings } from "./runtime-settings.ts";
 import { registryOf } from "./registry.ts";
-import { type Departure, Residency, type Room } from "./residency.ts";
+import { Residency, type Room } from "./residency.ts";
 import { ResidentModel } from "./resident-model.ts";
 import { select } from "./selection.ts";
 import type { SelectionFacts } from "./selection-facts.ts";
@@ -33,82 +33,6 @@ import type { Surroundings } from "./surroundings.ts";
 import { type Target, formatTarget } from "./target.ts";
 import type { AnswerCheck } from "./verification.ts";
 import { type Wish, type WishInput, mergeWishes } from "./wish.ts";
-
-/** How a runtime behaves; every setting holds for all its models unless a load says otherwise. */
-export interface RuntimeSettings extends WishInput, LoadSettings, BudgetSettings {
-  /** Settings for single models, by the reference they are loaded with. */
-  readonly models?: Readonly<Record<string, ModelSettings>>;
-  /** Models to load when the runtime is made, beside those whose strategy says so. Default: none. */
-  readonly preload?: readonly string[];
-  /**
-   * Where models live. Default: for backends that block their thread a process where a budget is set, since only a process gives all its
-   * memory back, and a worker otherwise; for the others the calling thread.
-   */
-  readonly host?: HostName;
-  /**
-   * Copies with one thread each that share the work: "auto" = for bulk work, one per core as memory allows; a number = so many, for runs
-   * that overlap as well. 1 = none. Default: "auto".
-   */
-  readonly replicas?: number | "auto";
-  /** How long a load waits for models in use to leave when the budget is full: milliseconds, or "30s", "5m". Default: "30s". */
-  readonly memoryWait?: number | string;
-  /** How long a model stays after its last use: milliseconds, or "30s", "5m", "1h"; 0 = for ever. Default: "5m". */
-  readonly keepAlive?: number | string;
-  /** After a failure that may pass (the host died, no memory), load on the next target and run the request once more. Default: false. */
-  readonly failover?: boolean;
-  /** Told of loads, unloads and failovers. */
-  readonly onEvent?: (event: RuntimeEvent) => void;
-  /** Fetch nothing: a model that is not on this machine is MODEL_NOT_FOUND. Default: false, unless HF_HUB_OFFLINE is set. */
-  readonly offline?: boolean;
-}
-
-/** How a model comes and goes. */
-export interface ModelSettings extends WishInput {
-  /**
-   * lazy: loaded at its first use, unloaded after `keepAlive`. eager: loaded when the runtime is made, and leaves only when room is needed.
-   * pinned: loaded when the runtime is made, and stays until it is unloaded by name. Default: "lazy".
-   */
-  readonly strategy?: Strategy;
-}
-
-export type Strategy = "lazy" | "eager" | "pinned";
-
-export type RuntimeEvent =
-  | { readonly type: "loaded"; readonly decision: Decision }
-  | ({ readonly type: "unloaded"; readonly reference: string; readonly target: string } & Departure)
-  | { readonly type: "failover"; readonly reference: string; readonly from: string; readonly reason: string }
-  | { readonly type: "download"; readonly reference: string; readonly progress: PullProgress };
-
-/** What one load may ask for. */
-export interface ModelOptions extends WishInput, LoadSettings {
-  /** Name or alias of a variant: "fp32", "int8", "quantized", ... Default: the first one the chosen backend can run. */
-  readonly variant?: string;
-  readonly signal?: AbortSignal;
-}
-
-/** What the models in memory hold. */
-export interface MemoryReport {
-  /** Null where nothing is limited; `models` null where their number is not. */
-  readonly limits: { readonly bytes: Amounts; readonly models: number | null } | null;
-  readonly models: readonly ModelMemory[];
-}
-
-export interface ModelMemory {
-  readonly reference: string;
-  readonly target: string;
-  /** "idle", "in use (2 users)", "pinned, idle", ... */
-  readonly state: string;
-  /** Bytes by place: "memory" is the machine's, devices are named as in a target. Copies are counted. */
-  readonly bytes: Amounts;
-  /** How the bytes are known: see `TensorModel.memory`; "estimated" where the engine does not tell. */
-  readonly measure: "resident" | "allocated" | "estimated";
-}
-
-/** One backend and what its probe said. */
-export interface BackendReport {
-  readonly backend: string;
-  readonly availability: Availability;
-}
 
 /** A target that failed while running is left alone for this long. */
 const circuitRestMs = 60_000;

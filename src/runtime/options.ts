@@ -3,7 +3,7 @@ import type { LoadSettings } from "../backend.ts";
 import { InferyardError } from "../errors.ts";
 import { type HostName, hostNames } from "../hosts/host.ts";
 import { nearest } from "../models/nearest.ts";
-import type { ModelOptions, ModelSettings, RuntimeSettings, Strategy } from "./model-runtime.ts";
+import type { ModelOptions, ModelSettings, RuntimeSettings, Strategy } from "./runtime-settings.ts";
 import type { WishInput } from "./wish.ts";
 
 export const wishNames: readonly (keyof WishInput)[] = ["policy", "priority", "prefer", "target", "exclude"];

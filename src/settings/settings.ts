@@ -1,5 +1,5 @@
 /** Every setting: its name in inferyard.yaml, in the environment (INFERYARD_ and capitals) and as a flag is the same. */
-import type { RuntimeSettings } from "../runtime/model-runtime.ts";
+import type { RuntimeSettings } from "../runtime/runtime-settings.ts";
 import { type WishInput, defaultPriority } from "../runtime/wish.ts";
 
 /**

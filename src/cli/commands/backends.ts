@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { BackendReport } from "../../runtime/model-runtime.ts";
+import type { BackendReport } from "../../runtime/reports.ts";
 import { formatTarget } from "../../runtime/target.ts";
 import { openSession } from "../session.ts";
 import { formatTable } from "../table.ts";

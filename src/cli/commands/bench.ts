@@ -54,7 +54,11 @@ export function addBench(program: Command, terminal: Terminal): void {
       await print(terminal, runtime, reference, rows, load);
       if (flags.quiet === true) return;
       for (const path of paths) writeLine(terminal.stderr, `kept in ${path}`);
-      if (paths.length > 0) writeLine(terminal.stderr, `inferyard explain ${reference}${settings.variant === undefined ? "" : ` --variant ${settings.variant}`} --policy fastest uses it`);
+      if (paths.length > 0)
+        writeLine(
+          terminal.stderr,
+          `inferyard explain ${reference}${settings.variant === undefined ? "" : ` --variant ${settings.variant}`} --policy fastest uses it`,
+        );
     } finally {
       await runtime.dispose();
     }

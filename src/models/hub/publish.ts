@@ -8,7 +8,7 @@ import { type ModelRecord, type StoredFile, type StoredVariant, bytesOf, readRec
 import { isCalled } from "../store/place.ts";
 import { shortName } from "../store/lookup.ts";
 import { publishTree, treePath } from "../store/trees.ts";
-import type { PullReport, Pulling } from "./pull.ts";
+import type { PullReport, Pulling } from "./pulling.ts";
 
 export interface Publication {
   readonly name: string;

@@ -3,7 +3,7 @@ import { recordName } from "../store/lookup.ts";
 import { canonicalName, type UrlReference } from "../remote-reference.ts";
 import { obtain } from "./obtain.ts";
 import { publish } from "./publish.ts";
-import type { PullReport, Pulling } from "./pull.ts";
+import type { PullReport, Pulling } from "./pulling.ts";
 
 export async function pullFile(reference: UrlReference, pulling: Pulling): Promise<PullReport> {
   const { url, file, sha256 } = reference;

@@ -16,7 +16,7 @@ import { type ModelShape, chooseWeights, descriptionFiles } from "./choose.ts";
 import { type HubFile, type Listing, readListing, refuseOddNames } from "./listing.ts";
 import { downloadName, obtain, offlineError } from "./obtain.ts";
 import { publish } from "./publish.ts";
-import type { PullReport, Pulling } from "./pull.ts";
+import type { PullReport, Pulling } from "./pulling.ts";
 import type { Network } from "./request.ts";
 import { sideBySide } from "./side-by-side.ts";
 

@@ -8,9 +8,9 @@ import { findModel } from "../store/lookup.ts";
 import { withRunningPull } from "../store/running-pulls.ts";
 import { type PullProgress, PullMeter } from "./progress.ts";
 import { proxiedFetch } from "./proxy.ts";
+import type { PullReport, Pulling } from "./pulling.ts";
 import { pullRepository } from "./pull-repository.ts";
 import { pullFile } from "./pull-file.ts";
-import type { Network } from "./request.ts";
 import { type Timing, defaultTiming } from "./retry.ts";
 import { type Environment, hubSurroundings } from "./surroundings.ts";
 
@@ -22,31 +22,6 @@ export interface PullOptions {
   readonly onProgress?: (progress: PullProgress) => void;
   /** Aborted: what arrived stays, and the next pull goes on from there. */
   readonly signal?: AbortSignal;
-}
-
-/** What a pull brought about. */
-export interface PullReport {
-  /** Fetches the model again. */
-  readonly reference: string;
-  /** Its name in the store. */
-  readonly name: string;
-  /** The variant that was wanted; left out where there is only the whole. */
-  readonly variant?: string;
-  /** Every variant the store has of it now. */
-  readonly variants: readonly string[];
-  readonly tasks: readonly string[];
-  /** Of a model from the hub. */
-  readonly commit?: string;
-  readonly files: number;
-  /** Bytes of all its files. */
-  readonly bytes: number;
-  /** Bytes that came over the network this time. */
-  readonly fetchedBytes: number;
-  readonly milliseconds: number;
-  /** Absolute path of the folder with its files. */
-  readonly folder: string;
-  /** Why this version cannot run the model, where that is known from its files. */
-  readonly unsupported?: string;
 }
 
 /** What a pull works with. */
@@ -62,19 +37,6 @@ export function pullContext(
   timing: Timing = defaultTiming,
 ): PullContext {
   return { layout: storeLayout(folder), environment, timing };
-}
-
-/** The rest of what one pull needs. */
-export interface Pulling {
-  readonly layout: StoreLayout;
-  /** Undefined: offline. */
-  readonly network: Network | undefined;
-  readonly cacheFolder: string;
-  readonly endpoint: string;
-  readonly meter: PullMeter;
-  readonly signal: AbortSignal | undefined;
-  readonly variant: string | undefined;
-  readonly started: number;
 }
 
 /** `text` is `hf:...`, an address with its digest, or the name of a model in the store; throws INPUT_INVALID for anything else. */

@@ -1,7 +1,7 @@
 /** From a reference to the folder or file in the store that it means. */
 import { join } from "node:path";
 import { InferyardError } from "../../errors.ts";
-import type { Place, PlaceOptions } from "../reference.ts";
+import type { Place, PlaceOptions } from "../place.ts";
 import { canonicalName, isRemote, parseRemote } from "../remote-reference.ts";
 import { codeOf, statOrNothing } from "./disk.ts";
 import { type StoreLayout, storeLayout } from "./layout.ts";

@@ -1,0 +1,60 @@
+/** What a runtime is told: settings, what one load may ask for, and the events it reports in turn. */
+import type { LoadSettings } from "../backend.ts";
+import type { HostName } from "../hosts/host.ts";
+import type { PullProgress } from "../models/hub/progress.ts";
+import type { BudgetSettings } from "./budget.ts";
+import type { Decision } from "./decision.ts";
+import type { Departure } from "./residency.ts";
+import type { WishInput } from "./wish.ts";
+
+/** How a runtime behaves; every setting holds for all its models unless a load says otherwise. */
+export interface RuntimeSettings extends WishInput, LoadSettings, BudgetSettings {
+  /** Settings for single models, by the reference they are loaded with. */
+  readonly models?: Readonly<Record<string, ModelSettings>>;
+  /** Models to load when the runtime is made, beside those whose strategy says so. Default: none. */
+  readonly preload?: readonly string[];
+  /**
+   * Where models live. Default: for backends that block their thread a process where a budget is set, since only a process gives all its
+   * memory back, and a worker otherwise; for the others the calling thread.
+   */
+  readonly host?: HostName;
+  /**
+   * Copies with one thread each that share the work: "auto" = for bulk work, one per core as memory allows; a number = so many, for runs
+   * that overlap as well. 1 = none. Default: "auto".
+   */
+  readonly replicas?: number | "auto";
+  /** How long a load waits for models in use to leave when the budget is full: milliseconds, or "30s", "5m". Default: "30s". */
+  readonly memoryWait?: number | string;
+  /** How long a model stays after its last use: milliseconds, or "30s", "5m", "1h"; 0 = for ever. Default: "5m". */
+  readonly keepAlive?: number | string;
+  /** After a failure that may pass (the host died, no memory), load on the next target and run the request once more. Default: false. */
+  readonly failover?: boolean;
+  /** Told of loads, unloads, failovers and downloads. */
+  readonly onEvent?: (event: RuntimeEvent) => void;
+  /** Fetch nothing: a model that is not on this machine is MODEL_NOT_FOUND. Default: false, unless HF_HUB_OFFLINE is set. */
+  readonly offline?: boolean;
+}
+
+/** How a model comes and goes. */
+export interface ModelSettings extends WishInput {
+  /**
+   * lazy: loaded at its first use, unloaded after `keepAlive`. eager: loaded when the runtime is made, and leaves only when room is needed.
+   * pinned: loaded when the runtime is made, and stays until it is unloaded by name. Default: "lazy".
+   */
+  readonly strategy?: Strategy;
+}
+
+export type Strategy = "lazy" | "eager" | "pinned";
+
+export type RuntimeEvent =
+  | { readonly type: "loaded"; readonly decision: Decision }
+  | ({ readonly type: "unloaded"; readonly reference: string; readonly target: string } & Departure)
+  | { readonly type: "failover"; readonly reference: string; readonly from: string; readonly reason: string }
+  | { readonly type: "download"; readonly reference: string; readonly progress: PullProgress };
+
+/** What one load may ask for. */
+export interface ModelOptions extends WishInput, LoadSettings {
+  /** Name or alias of a variant: "fp32", "int8", "quantized", ... Default: the first one the chosen backend can run. */
+  readonly variant?: string;
+  readonly signal?: AbortSignal;
+}
