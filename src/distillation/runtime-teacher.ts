@@ -2,7 +2,8 @@
 import type { Runtime } from "../create-runtime.ts";
 import { InferyardError } from "../errors.ts";
 import type { ModelHandle } from "../runtime/model-handle.ts";
-import { type Encoder, embedEncodings } from "../tasks/embed.ts";
+import { embedEncodings } from "../tasks/embed.ts";
+import type { Encoder } from "../tasks/encoder-runs.ts";
 import { embedSettings, textSettings } from "../tasks/embed-settings.ts";
 import type { Teacher, TeacherCallOptions } from "./teacher.ts";
 

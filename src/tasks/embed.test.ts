@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 import type { Manifest, TextSettings } from "../models/manifest.ts";
 import type { TensorInfo, TensorMap } from "../tensor.ts";
 import type { Tokenizer } from "../tokenizers/index.ts";
-import { type Encoder, embed } from "./embed.ts";
+import { embed } from "./embed.ts";
+import type { Encoder } from "./encoder-runs.ts";
 
 const info = (name: string, shape: TensorInfo["shape"], dataType: TensorInfo["dataType"] = "int64"): TensorInfo => ({
   name,

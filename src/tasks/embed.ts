@@ -1,26 +1,12 @@
 /** feature-extraction: texts to vectors, equal to the reference implementation's to the last digits. */
-import type { LoadedModel } from "../backend.ts";
-import { InferyardError, throwIfAborted } from "../errors.ts";
+import { InferyardError } from "../errors.ts";
 import type { Manifest } from "../models/manifest.ts";
-import type { TensorInfo } from "../tensor.ts";
-import type { Encoding, Tokenizer } from "../tokenizers/index.ts";
-import { type Batch, planBatches } from "./batches.ts";
+import type { Encoding } from "../tokenizers/index.ts";
 import { type EmbedOptions, type EmbedSettings, embedSettings } from "./embed-settings.ts";
-import { encoderInputs } from "./encoder-inputs.ts";
-import { type VectorOutput, asFloat32, vectorOutput } from "./encoder-outputs.ts";
-import { allRows, normalize, pools } from "./pooling.ts";
-import { createYielder } from "./yielding.ts";
-
-/** A model ready to embed. */
-export interface Encoder {
-  readonly manifest: Manifest;
-  readonly tokenizer: Tokenizer;
-  readonly inputs: readonly TensorInfo[];
-  readonly outputs: readonly TensorInfo[];
-  run: LoadedModel["run"];
-  /** Models for bulk work, used side by side. */
-  lanes(): Promise<readonly Pick<LoadedModel, "run">[]>;
-}
+import { encodeTexts } from "./encode-texts.ts";
+import { type VectorOutput, vectorOutput } from "./encoder-outputs.ts";
+import { type Encoder, runEncodings } from "./encoder-runs.ts";
+import { type TokenRows, allRows, normalize, pools } from "./pooling.ts";
 
 export interface Embeddings {
   /** One per text, in order. With pooling "none": the vectors of all its tokens, one after the other. */
@@ -33,12 +19,10 @@ export interface Embeddings {
   readonly truncated: number[];
 }
 
-/** Work below this many tokens is not worth loading copies for (measured: loading costs what copies save on about as many). */
-const bulkTokens = 8192;
-
 export async function embed(encoder: Encoder, texts: readonly string[], options: EmbedOptions = {}): Promise<Embeddings> {
   const settings = embedSettings(encoder.manifest, options);
-  const encodings = await encodeAll(encoder.tokenizer, texts, settings, options.signal);
+  const { promptText, ...limits } = settings;
+  const encodings = await encodeTexts(encoder.tokenizer, texts, { ...limits, prompt: promptText }, options.signal);
   return embedEncodings(encoder, encodings, settings, options.signal);
 }
 
@@ -51,67 +35,28 @@ export async function embedEncodings(
 ): Promise<Embeddings> {
   const output = vectorOutput(encoder.outputs, settings.pooling, encoder.manifest.text?.pooling);
   if (output.level === "token" && settings.pooling === undefined) throw poolingUnknown(encoder.manifest);
-  const lengths = encodings.map(({ ids }) => ids.length);
-  const batches = planBatches(lengths, settings.batchTokens);
-  const total = lengths.reduce((sum, length) => sum + length, 0);
-  const lanes = batches.length > 1 && total >= bulkTokens ? await encoder.lanes() : [encoder];
   const embeddings: Float32Array[] = Array.from({ length: encodings.length });
-  const queue = inTurn(batches);
-  await Promise.all(lanes.map((lane) => drain(lane, queue, { encoder, encodings, settings, output, embeddings, signal })));
+  const wanted = { output: output.name, batchTokens: settings.batchTokens, ...(signal === undefined ? {} : { signal }) };
+  await runEncodings(encoder, encodings, wanted, ({ index, encoding, data, offset, shape }) => {
+    const dimensions = shape.at(-1) ?? 0;
+    const vector =
+      output.level === "sentence"
+        ? data.slice(offset, offset + dimensions)
+        : pool(encoding, settings, { data, offset, dimensions, first: 0, end: encoding.ids.length });
+    embeddings[index] = finish(vector, settings, dimensions, index);
+  });
   const declared = vectorLength(encoder, output);
   return {
     embeddings,
     dimensions: settings.pooling === "none" ? declared : (embeddings[0]?.length ?? declared),
-    tokens: lengths,
+    tokens: encodings.map(({ ids }) => ids.length),
     truncated: encodings.flatMap(({ truncated }, index) => (truncated ? [index] : [])),
   };
 }
 
-interface Work {
-  readonly encoder: Encoder;
-  readonly encodings: readonly Encoding[];
-  readonly settings: EmbedSettings;
-  readonly output: VectorOutput;
-  readonly embeddings: Float32Array[];
-  readonly signal: AbortSignal | undefined;
-}
-
-/** A queue that ends for all lanes when one of them fails: leaving a loop over a generator closes it, over an array's iterator it does not. */
-function* inTurn(batches: readonly Batch[]): Generator<Batch, void> {
-  yield* batches;
-}
-
-/** One lane takes batches from the common queue until none is left. */
-async function drain(lane: Pick<LoadedModel, "run">, queue: Generator<Batch, void>, work: Work): Promise<void> {
-  const rest = createYielder();
-  for (const batch of queue) {
-    throwIfAborted(work.signal);
-    await runBatch(lane, batch, work);
-    await rest();
-  }
-}
-
-async function runBatch(lane: Pick<LoadedModel, "run">, batch: Batch, work: Work): Promise<void> {
-  const { encoder, encodings, settings, output, embeddings, signal } = work;
-  const rows = batch.indices.map((index) => encodings[index]?.ids ?? []);
-  const inputs = encoderInputs(encoder.inputs, { rows, length: batch.length, padId: encoder.tokenizer.padId });
-  const results = await lane.run(inputs, { outputs: [output.name], ...(signal === undefined ? {} : { signal }) });
-  const result = results[output.name];
-  if (result === undefined) throw new InferyardError("CONTRACT_VIOLATION", `the backend did not return output "${output.name}"`);
-  const data = asFloat32(result);
-  const dimensions = result.shape.at(-1) ?? 0;
-  for (const [row, index] of batch.indices.entries()) {
-    const encoding = encodings[index];
-    if (encoding === undefined) continue;
-    const vector = output.level === "sentence" ? data.slice(row * dimensions, (row + 1) * dimensions) : pool(encoding, row);
-    embeddings[index] = finish(vector, settings, dimensions, index);
-  }
-
-  function pool({ ids, promptTokens }: Encoding, row: number): Float32Array {
-    const rows = { data, offset: row * batch.length * dimensions, dimensions, first: 0, end: ids.length };
-    if (settings.pooling === undefined || settings.pooling === "none") return allRows(rows);
-    return pools[settings.pooling](settings.poolPrompt ? rows : { ...rows, first: promptTokens });
-  }
+function pool({ promptTokens }: Encoding, settings: EmbedSettings, rows: TokenRows): Float32Array {
+  if (settings.pooling === undefined || settings.pooling === "none") return allRows(rows);
+  return pools[settings.pooling](settings.poolPrompt ? rows : { ...rows, first: promptTokens });
 }
 
 function finish(vector: Float32Array, settings: EmbedSettings, available: number, index: number): Float32Array {
@@ -133,38 +78,6 @@ function finish(vector: Float32Array, settings: EmbedSettings, available: number
   }
   const kept = dimensions === undefined ? vector : vector.slice(0, dimensions);
   return settings.normalize ? normalize(kept) : kept;
-}
-
-async function encodeAll(
-  tokenizer: Tokenizer,
-  texts: readonly string[],
-  settings: EmbedSettings,
-  signal: AbortSignal | undefined,
-): Promise<Encoding[]> {
-  const rest = createYielder();
-  const encodings: Encoding[] = [];
-  for (const [index, text] of texts.entries()) {
-    throwIfAborted(signal);
-    if (typeof text !== "string")
-      throw new InferyardError("INPUT_INVALID", `text ${index} is ${text === null ? "null" : typeof text}, not a string`);
-    const encoding = tokenizer.encode(text, {
-      maxTokens: settings.maxTokens,
-      ...(settings.promptText === "" ? {} : { prompt: settings.promptText }),
-    });
-    if (encoding.truncated && settings.truncate === "error") {
-      throw new InferyardError(
-        "INPUT_TOO_LONG",
-        `text ${index} has ${encoding.tokens} tokens, and the limit is ${settings.maxTokens}`,
-        {
-          remedy: "shorten it, or let it be cut: --truncate cut",
-          data: { text: index, tokens: encoding.tokens, limit: settings.maxTokens },
-        },
-      );
-    }
-    encodings.push(encoding);
-    await rest();
-  }
-  return encodings;
 }
 
 function vectorLength(encoder: Encoder, output: VectorOutput): number {

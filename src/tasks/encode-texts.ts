@@ -1,0 +1,41 @@
+/** Texts to token ids, without holding the event loop for long. */
+import { InferyardError, throwIfAborted } from "../errors.ts";
+import type { Encoding, Tokenizer } from "../tokenizers/index.ts";
+import { createYielder } from "./yielding.ts";
+
+export interface EncodeLimits {
+  /** Longest text in tokens, special tokens included; Infinity = no limit. */
+  readonly maxTokens: number;
+  /** What happens to longer ones. */
+  readonly truncate: "cut" | "error";
+  /** Put before each text; "" = none. */
+  readonly prompt?: string;
+}
+
+/** Throws INPUT_INVALID for what is no text, INPUT_TOO_LONG where that is not to be cut. */
+export async function encodeTexts(
+  tokenizer: Tokenizer,
+  texts: readonly string[],
+  { maxTokens, truncate, prompt = "" }: EncodeLimits,
+  signal?: AbortSignal,
+): Promise<Encoding[]> {
+  const rest = createYielder();
+  const encodings: Encoding[] = [];
+  for (const [index, text] of texts.entries()) {
+    throwIfAborted(signal);
+    if (typeof text !== "string")
+      throw new InferyardError("INPUT_INVALID", `text ${index} is ${text === null ? "null" : typeof text}, not a string`);
+    const encoding = tokenizer.encode(text, { maxTokens, ...(prompt === "" ? {} : { prompt }) });
+    if (encoding.truncated && truncate === "error") throw tooLong(index, encoding.tokens, maxTokens);
+    encodings.push(encoding);
+    await rest();
+  }
+  return encodings;
+}
+
+function tooLong(index: number, tokens: number, limit: number): InferyardError {
+  return new InferyardError("INPUT_TOO_LONG", `text ${index} has ${tokens} tokens, and the limit is ${limit}`, {
+    remedy: "shorten it, or let it be cut: --truncate cut",
+    data: { text: index, tokens, limit },
+  });
+}
