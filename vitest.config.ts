@@ -14,11 +14,12 @@ const config: ViteUserConfig = defineConfig({
       exclude: ["**/*.test.ts"],
       reporter: ["text-summary", "json-summary"],
       thresholds: {
-        "src/runtime/{selection,order,requirements,decision,loading,verification,refusal,wish,target,residency}.ts": {
-          branches: 95,
-          functions: 95,
-          lines: 95,
-        },
+        "src/runtime/{selection,order,requirements,decision,loading,verification,refusal,wish,target,residency,admission,budget}.ts":
+          {
+            branches: 95,
+            functions: 95,
+            lines: 95,
+          },
       },
     },
   },

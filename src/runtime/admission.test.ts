@@ -226,6 +226,140 @@ describe("measured sizes", () => {
   });
 });
 
+describe("who waits, and who goes", () => {
+  it("a caller who cancels while a model is in memory changes nothing: it stays, and the next one has it", async () => {
+    const { acquire, log } = house(limited(1000), all);
+    (await acquire("a")).release();
+    expect((await refusal(acquire("a", {}, AbortSignal.abort()))).code).toBe("ABORTED");
+    (await acquire("a")).release();
+    expect(log).toEqual(["load a"]);
+  });
+
+  it("a caller who cancels while a model leaves stops waiting for it", async () => {
+    const { residency, acquire } = house(limited(1000), all);
+    (await acquire("a")).release();
+    const controller = new AbortController();
+    const leaving = residency.clear();
+    const cancelled = refusal(acquire("a", {}, controller.signal));
+    controller.abort();
+    expect((await cancelled).code).toBe("ABORTED");
+    await leaving;
+  });
+
+  it("what is in memory, loading or leaving is told", async () => {
+    const { residency, acquire } = house(limited(1000), all);
+    const loading = acquire("a");
+    expect(residency.present()).toEqual([]);
+    const lease = await loading;
+    expect(residency.present()).toMatchObject([{ reference: "a", state: "in use (1 user)" }]);
+    const second = await acquire("a", { hold: "work" });
+    expect(residency.present()).toMatchObject([{ state: "in use (2 users)" }]);
+    second.release();
+    lease.release();
+    const leaving = residency.clear();
+    expect(residency.present()).toMatchObject([{ reference: "a", state: "leaving" }]);
+    await leaving;
+    expect(residency.present()).toEqual([]);
+  });
+
+  it("a model given back after all was closed is not kept", async () => {
+    const { residency, acquire, log } = house(limited(1000), all);
+    const lease = await acquire("a");
+    const closing = residency.close();
+    lease.release();
+    await closing;
+    expect(log).toEqual(["load a", "unload a"]);
+  });
+
+  it("where nothing is limited every wish for room is granted", async () => {
+    const residency = new Residency<Model>({ keepAliveMs: 0 });
+    const granted: unknown[] = [];
+    await residency.acquire("a", { reference: "a", place: "a" }, async (_signal, room) => {
+      await room.book({ memory: 1e18 }, false);
+      granted.push(room.grow({ memory: 1e18 }));
+      room.correct({ memory: 1e18 });
+      return { name: "a", alive: true, dispose: async () => {} };
+    });
+    expect(granted).toEqual([true]);
+  });
+
+  it("copies are granted room that is free, and never anybody else's", async () => {
+    const { residency, acquire } = house(limited(250), all);
+    (await acquire("a")).release();
+    const granted: boolean[] = [];
+    await residency.acquire("b", { reference: "b", place: "b" }, async (_signal, room) => {
+      granted.push(room.grow({ memory: 1 })); // nothing was booked yet
+      await room.book({ memory: 100 }, true);
+      granted.push(room.grow({ memory: 50 }), room.grow({ memory: 1 }));
+      return { name: "b", alive: true, dispose: async () => {} };
+    });
+    expect(granted).toEqual([false, true, false]);
+  });
+
+  it("what is corrected before it was booked counts for nothing", async () => {
+    const { residency, acquire } = house(limited(100), all);
+    await residency.acquire("b", { reference: "b", place: "b" }, async (_signal, room) => {
+      room.correct({ memory: 1000 });
+      return { name: "b", alive: true, dispose: async () => {} };
+    });
+    await expect(acquire("a")).resolves.toBeDefined();
+  });
+
+  it("a second load in line closes no second door, and both get their turn", async () => {
+    const { acquire, log } = house(limited(200), all);
+    const held = [await acquire("a", { hold: "work" }), await acquire("b", { hold: "work" })];
+    const waiting = [acquire("c", { hold: "work" }), acquire("d", { hold: "work" })];
+    await new Promise((resolve) => setImmediate(resolve));
+    (await acquire("b", { hold: "work" })).release(); // its door is open
+    for (const lease of held) lease.release();
+    for (const lease of await Promise.all(waiting)) lease.release();
+    expect(log).toContain("evict a for c");
+    expect(log.filter((line) => line.startsWith("load")).toSorted()).toEqual(["load a", "load b", "load c", "load d"]);
+  });
+
+  it("of too many models the pinned ones stay, and the error says how many there may be", async () => {
+    const { acquire } = house(limited(Number.POSITIVE_INFINITY, 1), all, 60_000);
+    (await acquire("a", { pinned: true })).release();
+    const error = await refusal(acquire("b"));
+    expect(error.message).toMatch(/^b cannot be loaded: 1 of at most 1 models are in memory, and none can leave/);
+    expect(error.data["limits"]).toEqual({ bytes: {}, models: 1 });
+  });
+
+  it("a load that is cancelled before it asks for room books none", async () => {
+    const { residency, acquire } = house(limited(100), all);
+    const controller = new AbortController();
+    const begun: unknown[] = [];
+    const cancelled = refusal(
+      residency.acquire(
+        "x",
+        { reference: "x", place: "x" },
+        async (signal, room) => {
+          await new Promise((resolve) => setTimeout(resolve, 10));
+          begun.push(signal.aborted);
+          await room.book({ memory: 100 }, true);
+          return { name: "x", alive: true, dispose: async () => {} };
+        },
+        controller.signal,
+      ),
+    );
+    controller.abort();
+    expect((await cancelled).code).toBe("ABORTED");
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect(begun).toEqual([true]);
+    await expect(acquire("a")).resolves.toBeDefined();
+  });
+
+  it("the budget of a device is told by its name", async () => {
+    const { residency } = house({ bytes: { "cuda:0": 100 }, models: 9 }, all);
+    const load = async (_signal: AbortSignal, room: { book(need: Amounts, known: boolean): Promise<void> }): Promise<Model> => {
+      await room.book({ memory: 5, "cuda:0": 200e6 }, true);
+      return { name: "x", alive: true, dispose: async () => {} };
+    };
+    const error = await refusal(residency.acquire("x", { reference: "x", place: "x" }, load));
+    expect(error.message).toBe("x needs about 200 MB on cuda:0, and the budget of 1 MB has 1 MB left");
+  });
+});
+
 describe("unloading by name", () => {
   it("waits for the users, lets nobody new in, and whoever came meanwhile loads anew", async () => {
     const { residency, acquire, log } = house(limited(1000), all);

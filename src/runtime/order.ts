@@ -42,10 +42,10 @@ function firstDifference(ranks: readonly Rank[], a: Target, b: Target): number {
 /** Those that were measured share out the places they hold among themselves, the fastest first; the others stay where they are. */
 function fastestFirst<Item extends Orderable>(items: readonly Item[]): Item[] {
   const measured = items
-    .filter(({ latencyMs }) => latencyMs !== undefined)
-    .toSorted((a, b) => (a.latencyMs ?? 0) - (b.latencyMs ?? 0))
+    .flatMap((item) => (item.latencyMs === undefined ? [] : [{ item, latencyMs: item.latencyMs }]))
+    .toSorted((a, b) => a.latencyMs - b.latencyMs)
     .values();
-  return items.map((item) => (item.latencyMs === undefined ? item : (measured.next().value ?? item)));
+  return items.map((item) => (item.latencyMs === undefined ? item : (measured.next().value?.item ?? item)));
 }
 
 /** The first pattern that matches, or one past the end. */

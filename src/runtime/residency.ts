@@ -1,5 +1,5 @@
 /** Which models are in memory: loads happen once, users are counted, and what nobody uses leaves after a while, or when room is needed. */
-import { InferyardError, abortError } from "../errors.ts";
+import { InferyardError, abortError, throwIfAborted } from "../errors.ts";
 import { later } from "../next-turn.ts";
 import { Admission, type Tenant } from "./admission.ts";
 import type { Amounts, Limits } from "./budget.ts";
@@ -319,11 +319,11 @@ function once(work: () => void): () => void {
 
 async function waitFor<Result>(promise: Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
   if (signal === undefined) return promise;
+  throwIfAborted(signal);
   let stop: (() => void) | undefined;
   const cancelled = new Promise<never>((_resolve, reject) => {
     stop = () => reject(abortError(signal));
-    if (signal.aborted) stop();
-    else signal.addEventListener("abort", stop, { once: true });
+    signal.addEventListener("abort", stop, { once: true });
   });
   try {
     return await Promise.race([promise, cancelled]);

@@ -280,6 +280,12 @@ describe("requirements of a device", () => {
       { deviceFacts: [gpu] },
       "requirement: needs 17000 MB on the device, which has 16000 MB",
     ],
+    [
+      "more than the budget of the device",
+      { deviceMemoryBytes: 9 * gigabyte },
+      { deviceFacts: [gpu], budget: { limits: { bytes: { "cuda:0": 8 * gigabyte }, models: 9 }, host: { blocking: "worker" } } },
+      "requirement: needs about 9000 MB, and the budget of cuda:0 is 8000 MB",
+    ],
     ["device memory unknown", { deviceMemoryBytes: 1 }, {}, "requirement: needs 1 MB on the device, whose memory is not known"],
     [
       "precision it does not compute",
