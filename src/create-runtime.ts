@@ -5,7 +5,14 @@ import { standardBackends } from "./presets/standard.ts";
 import type { RuntimeSettings } from "./runtime/runtime-settings.ts";
 import { Runtime, started } from "./task-runtime.ts";
 
-export { type EmbedRequest, type EmbedResult, Runtime } from "./task-runtime.ts";
+export {
+  type ClassifyRequest,
+  type ClassifyResult,
+  type EmbedRequest,
+  type EmbedResult,
+  Runtime,
+  type TaskRun,
+} from "./task-runtime.ts";
 
 export interface RuntimeConfig extends RuntimeSettings {
   /** Default: onnx, native and wasm. */

@@ -1,5 +1,14 @@
 /** Inferyard: give it a model, and it runs it on the engine that fits, proves that it did, and says why. */
-export { type EmbedRequest, type EmbedResult, Runtime, type RuntimeConfig, createRuntime } from "./create-runtime.ts";
+export {
+  type ClassifyRequest,
+  type ClassifyResult,
+  type EmbedRequest,
+  type EmbedResult,
+  Runtime,
+  type RuntimeConfig,
+  type TaskRun,
+  createRuntime,
+} from "./create-runtime.ts";
 export {
   type FeatureExtractionPipeline,
   type FeatureTensor,
@@ -7,6 +16,8 @@ export {
   type PipelineTask,
   pipeline,
 } from "./pipeline.ts";
+export type { Classifications, ClassifyOptions, LabelScore } from "./tasks/classify.ts";
+export type { Activation } from "./tasks/labels.ts";
 export { type EmbedOptions } from "./tasks/embed-settings.ts";
 export { type Embeddings } from "./tasks/embed.ts";
 export type { Candidate, Decision, Selected, Stage, Verdict } from "./runtime/decision.ts";

@@ -7,8 +7,10 @@ import { ModelRuntime } from "./runtime/model-runtime.ts";
 import type { ModelOptions, RuntimeSettings } from "./runtime/runtime-settings.ts";
 import { modelOptionNames, refuseUnknown } from "./runtime/options.ts";
 import type { Surroundings } from "./runtime/surroundings.ts";
+import { type Classifications, type ClassifyOptions, classify, classifyOptionNames } from "./tasks/classify.ts";
 import { type Embeddings, embed } from "./tasks/embed.ts";
 import { type EmbedOptions, embedOptionNames, textSettings } from "./tasks/embed-settings.ts";
+import type { Encoder } from "./tasks/encoder-runs.ts";
 import { answerCheck } from "./tasks/known-answers.ts";
 import { Tokenizers } from "./tasks/tokenizers.ts";
 import type { Tokenizer } from "./tokenizers/index.ts";
@@ -18,18 +20,35 @@ export interface EmbedRequest extends EmbedOptions, ModelOptions {
   readonly model?: string | ModelHandle;
 }
 
-export interface EmbedResult extends Embeddings {
+/** What every task says beside its results. */
+export interface TaskRun {
   /** The reference of the model. */
   readonly model: string;
   /** Where it ran, for example "onnx:cpu". */
   readonly target: string;
   /** Why it ran there. */
   readonly decision: Decision;
-  /** From tokens to vectors, loading left out. */
+  /** From text to results, loading left out. */
   readonly milliseconds: number;
 }
 
-const requestNames: readonly (keyof EmbedRequest)[] = ["model", ...embedOptionNames, ...modelOptionNames];
+export interface EmbedResult extends Embeddings, TaskRun {}
+
+export interface ClassifyRequest extends ClassifyOptions, ModelOptions {
+  /** A reference, or a handle from `load`. */
+  readonly model: string | ModelHandle;
+}
+
+export interface ClassifyResult extends Classifications, TaskRun {}
+
+/** One call of a task, as the runtime sees it. */
+interface TaskCall {
+  readonly name: string;
+  /** The task's own options; those of loading are allowed besides. */
+  readonly optionNames: readonly string[];
+  readonly model: string | ModelHandle | undefined;
+  readonly options: ModelOptions;
+}
 
 /** Loads models, runs tasks on them, and says where and why. Dispose it to give everything back. */
 export class Runtime extends ModelRuntime {
@@ -43,16 +62,20 @@ export class Runtime extends ModelRuntime {
 
   /** Texts to vectors (task `feature-extraction`). With a reference the model is loaded, or taken from memory, and released after. */
   async embed(texts: string | readonly string[], request: EmbedRequest = {}): Promise<EmbedResult> {
-    refuseUnknown(request, requestNames, "embed");
+    const list = textList(texts);
     const { model = "builtin", ...options } = request;
-    const list = typeof texts === "string" ? [texts] : texts;
-    if (!Array.isArray(list)) throw new InferyardError("INPUT_INVALID", "texts must be a string or an array of strings");
-    const asked = modelOptions(options);
-    if (model instanceof ModelHandle) {
-      refuseLoadOptions(asked);
-      return this.#embedWith(model, list, options);
-    }
-    return this.use(model, asked, (handle) => this.#embedWith(handle, list, options));
+    return this.#task({ name: "embed", optionNames: embedOptionNames, model, options }, (encoder) =>
+      embed(encoder, list, options),
+    );
+  }
+
+  /** The labels of texts with their scores (task `text-classification`). */
+  async classify(texts: string | readonly string[], request: ClassifyRequest): Promise<ClassifyResult> {
+    const list = textList(texts);
+    const { model, ...options } = request;
+    return this.#task({ name: "classify", optionNames: classifyOptionNames, model, options }, (encoder) =>
+      classify(encoder, list, options),
+    );
   }
 
   /** The tokenizer of a loaded model. */
@@ -60,15 +83,39 @@ export class Runtime extends ModelRuntime {
     return this.#tokenizers.of(textSettings(handle.manifest));
   }
 
-  async #embedWith(handle: ModelHandle, texts: readonly string[], options: EmbedOptions): Promise<EmbedResult> {
+  /** Runs one task: on the handle given, or on a model loaded for it and given back after. */
+  async #task<Result>(
+    { name, optionNames, model, options }: TaskCall,
+    work: (encoder: Encoder) => Promise<Result>,
+  ): Promise<Result & TaskRun> {
+    refuseUnknown(options, ["model", ...optionNames, ...modelOptionNames], name);
+    if (model === undefined) {
+      throw new InferyardError("INPUT_INVALID", `${name} was given no model`, { remedy: "name one: a path or a reference" });
+    }
+    const asked = modelOptions(options);
+    const run = async (handle: ModelHandle): Promise<Result & TaskRun> => {
+      const encoder = await this.#encoder(handle);
+      const started = performance.now();
+      const result = await work(encoder);
+      const milliseconds = performance.now() - started;
+      return { ...result, model: handle.reference, target: handle.target, decision: handle.decision, milliseconds };
+    };
+    if (!(model instanceof ModelHandle)) return this.use(model, asked, run);
+    refuseLoadOptions(asked);
+    return run(model);
+  }
+
+  async #encoder(handle: ModelHandle): Promise<Encoder> {
     const tokenizer = await this.tokenizer(handle);
     const { manifest, inputs, outputs } = handle;
-    const started = performance.now();
-    const encoder = { manifest, tokenizer, inputs, outputs, run: handle.run.bind(handle), lanes: () => handle.lanes() };
-    const result = await embed(encoder, texts, options);
-    const milliseconds = performance.now() - started;
-    return { ...result, model: handle.reference, target: handle.target, decision: handle.decision, milliseconds };
+    return { manifest, tokenizer, inputs, outputs, run: handle.run.bind(handle), lanes: () => handle.lanes() };
   }
+}
+
+function textList(texts: string | readonly string[]): readonly string[] {
+  const list = typeof texts === "string" ? [texts] : texts;
+  if (!Array.isArray(list)) throw new InferyardError("INPUT_INVALID", "texts must be a string or an array of strings");
+  return list;
 }
 
 /** The runtime, when all is loaded that its settings want loaded at the start. Where that fails everything is given back. */
@@ -83,7 +130,7 @@ export async function started(runtime: Runtime): Promise<Runtime> {
 }
 
 /** The part of a request that decides which model is loaded and where; the rest must not make a second copy of it. */
-function modelOptions(request: Omit<EmbedRequest, "model">): ModelOptions {
+function modelOptions(request: ModelOptions): ModelOptions {
   const asked = modelOptionNames.map((name) => [name, request[name]] as const);
   return Object.fromEntries(asked.filter(([, value]) => value !== undefined));
 }

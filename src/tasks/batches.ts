@@ -1,5 +1,8 @@
 /** Cutting many texts into small batches of like length: little padding, short runs, results put back in order by their index. */
 
+/** Padded tokens in one batch, where nobody says otherwise. */
+export const defaultBatchTokens = 512;
+
 /** Indices of the texts of one batch and the length they are padded to. */
 export interface Batch {
   readonly indices: readonly number[];

@@ -2,6 +2,7 @@
 import { InferyardError } from "../errors.ts";
 import type { Manifest, Pooling, TextSettings } from "../models/manifest.ts";
 import { nearest } from "../models/nearest.ts";
+import { defaultBatchTokens } from "./batches.ts";
 import { refuseNonPositive, refuseOther } from "../runtime/options.ts";
 
 export interface EmbedOptions {
@@ -46,8 +47,6 @@ export interface EmbedSettings {
 }
 
 export const poolings: readonly Pooling[] = ["mean", "cls", "max", "last", "none"];
-const defaultBatchTokens = 512;
-
 export function embedSettings(manifest: Manifest, options: EmbedOptions): EmbedSettings {
   const text = textSettings(manifest);
   const { pooling = text.pooling, truncate = "cut", batchTokens = defaultBatchTokens } = options;

@@ -7,6 +7,7 @@ import { checkWritable, writeNpy } from "../npy.ts";
 import { type Session, addLoadFlags, openSession, positiveInteger, withNotice } from "../session.ts";
 import { clip, displayWidth } from "../table.ts";
 import { type Terminal, writeAll, writeLine } from "../terminal.ts";
+import { addLimitFlags, inputOption, noteCut } from "../text-commands.ts";
 import { readTexts } from "../texts.ts";
 import { formatMilliseconds, plural, shortFloat } from "../units.ts";
 
@@ -32,7 +33,7 @@ export function addEmbed(program: Command, terminal: Terminal): void {
     .description("texts to vectors")
     .argument("[texts...]", "texts; or --input, or lines on stdin")
     .option("--model <reference>", 'model: "builtin", a path, hf:owner/name, or a name in the store')
-    .option("--input <file>", "texts from a file: .txt a line each, .jsonl strings or objects with `text`; - is stdin")
+    .addOption(inputOption())
     .option("--jsonl", "print one JSON object per text, as the texts are done")
     .option("--npy <file>", "write the vectors as a NumPy matrix")
     .addOption(
@@ -41,11 +42,8 @@ export function addEmbed(program: Command, terminal: Terminal): void {
     .option("--normalize", "scale vectors to unit length")
     .option("--no-normalize", "leave vectors as they are")
     .option("--prompt <name>", "prompt of the model put before every text: query, document, ...")
-    .addOption(new Option("--dimensions <number>", "keep only the first dimensions").argParser(positiveInteger))
-    .addOption(new Option("--max-tokens <number>", "longest text in tokens").argParser(positiveInteger))
-    .addOption(new Option("--truncate <how>", "what to do with longer texts").choices(["cut", "error"]))
-    .addOption(new Option("--batch-tokens <number>", "padded tokens in one batch").argParser(positiveInteger));
-  addLoadFlags(command).action(async (texts: string[], flags: EmbedFlags) => {
+    .addOption(new Option("--dimensions <number>", "keep only the first dimensions").argParser(positiveInteger));
+  addLoadFlags(addLimitFlags(command)).action(async (texts: string[], flags: EmbedFlags) => {
     refuseTwoFormats(flags);
     if (flags.npy !== undefined) await checkWritable(flags.npy);
     const session = await openSession(terminal, { ...flags }, flags.model);
@@ -104,7 +102,7 @@ async function embedAtOnce(texts: readonly string[], flags: EmbedFlags, session:
       writeLine(terminal.stdout, tableRow(text, result.embeddings[index] ?? new Float32Array(), width));
   }
   if (flags.quiet === true) return;
-  noteCut(result, 0, terminal);
+  noteCut(result.truncated, 0, terminal);
   const plain = flags.json !== true && flags.npy === undefined;
   if (plain)
     writeLine(
@@ -132,7 +130,7 @@ async function embedInParts(texts: readonly string[], flags: EmbedFlags, session
       JSON.stringify({ index: first + index, text, embedding: numbers(result.embeddings[index]) }),
     );
     await writeAll(terminal.stdout, `${lines.join("\n")}\n`);
-    if (flags.quiet !== true) noteCut(result, first, terminal);
+    if (flags.quiet !== true) noteCut(result.truncated, first, terminal);
   }
 }
 
@@ -158,14 +156,4 @@ function tableRow(text: string, vector: Float32Array, width: number): string {
   const label = clip(text, widestText);
   const values = Array.from(vector.slice(0, shownValues), (value) => value.toFixed(4).padStart(7));
   return `${label}${" ".repeat(Math.max(0, width - displayWidth(label)))}   [${values.join(", ")}, … ]`;
-}
-
-function noteCut({ truncated }: EmbedResult, first: number, terminal: Terminal): void {
-  if (truncated.length === 0) return;
-  const shown = truncated.slice(0, 5).map((index) => first + index + 1);
-  const places = `${shown.join(", ")}${truncated.length > shown.length ? ", …" : ""}`;
-  writeLine(
-    terminal.stderr,
-    `${plural(truncated.length, "text")} longer than the model reads, cut (number ${places}); --truncate error refuses them`,
-  );
 }
