@@ -2,8 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Manifest, TextSettings } from "../models/manifest.ts";
 import type { TensorInfo, TensorMap } from "../tensor.ts";
-import type { Tokenizer } from "../tokenizers/index.ts";
-import { type Encoder, embed } from "./embed.ts";
+import { type Encoder, type TokenSource, embed } from "./embed.ts";
 
 const info = (name: string, shape: TensorInfo["shape"], dataType: TensorInfo["dataType"] = "int64"): TensorInfo => ({
   name,
@@ -12,17 +11,12 @@ const info = (name: string, shape: TensorInfo["shape"], dataType: TensorInfo["da
 });
 
 /** A token per letter; "^" and the prompt's letters come first. */
-const tokenizer: Tokenizer = {
+const tokenizer: TokenSource = {
   padId: 0,
-  unknownId: undefined,
-  vocabularySize: 256,
-  frame: { prefix: [94], suffix: [] },
-  tokenOf: (id) => String.fromCodePoint(id),
-  count: (text) => text.length + 1,
   encode(text, { maxTokens = Number.POSITIVE_INFINITY, prompt = "" } = {}) {
     const all = [94, ...Buffer.from(prompt + text, "latin1")];
     const ids = all.slice(0, maxTokens);
-    return { ids, truncated: ids.length < all.length, tokens: all.length, promptTokens: prompt === "" ? 0 : prompt.length + 1 };
+    return { ids, truncated: ids.length < all.length, wholeLength: all.length, promptTokens: prompt === "" ? 0 : prompt.length + 1 };
   },
 };
 

@@ -3,7 +3,7 @@ import type { LoadedModel } from "../backend.ts";
 import { InferyardError, throwIfAborted } from "../errors.ts";
 import type { Manifest } from "../models/manifest.ts";
 import type { TensorInfo } from "../tensor.ts";
-import type { Encoding, Tokenizer } from "../tokenizers/index.ts";
+import type { EncodeOptions, TokenIds } from "../tokenizers/index.ts";
 import { type Batch, planBatches } from "./batches.ts";
 import { type EmbedOptions, type EmbedSettings, embedSettings } from "./embed-settings.ts";
 import { encoderInputs } from "./encoder-inputs.ts";
@@ -11,10 +11,16 @@ import { type VectorOutput, asFloat32, vectorOutput } from "./encoder-outputs.ts
 import { allRows, normalize, pools } from "./pooling.ts";
 import { createYielder } from "./yielding.ts";
 
+/** What embedding needs of a tokenizer. */
+export interface TokenSource {
+  readonly padId: number;
+  encode(text: string, options?: Pick<EncodeOptions, "maxTokens" | "prompt">): TokenIds;
+}
+
 /** A model ready to embed. */
 export interface Encoder {
   readonly manifest: Manifest;
-  readonly tokenizer: Tokenizer;
+  readonly tokenizer: TokenSource;
   readonly inputs: readonly TensorInfo[];
   readonly outputs: readonly TensorInfo[];
   run: LoadedModel["run"];
@@ -45,7 +51,7 @@ export async function embed(encoder: Encoder, texts: readonly string[], options:
 /** The part after the tokenizer. */
 export async function embedEncodings(
   encoder: Encoder,
-  encodings: readonly Encoding[],
+  encodings: readonly TokenIds[],
   settings: EmbedSettings,
   signal?: AbortSignal,
 ): Promise<Embeddings> {
@@ -69,7 +75,7 @@ export async function embedEncodings(
 
 interface Work {
   readonly encoder: Encoder;
-  readonly encodings: readonly Encoding[];
+  readonly encodings: readonly TokenIds[];
   readonly settings: EmbedSettings;
   readonly output: VectorOutput;
   readonly embeddings: Float32Array[];
@@ -107,7 +113,7 @@ async function runBatch(lane: Pick<LoadedModel, "run">, batch: Batch, work: Work
     embeddings[index] = finish(vector, settings, dimensions, index);
   }
 
-  function pool({ ids, promptTokens }: Encoding, row: number): Float32Array {
+  function pool({ ids, promptTokens }: TokenIds, row: number): Float32Array {
     const rows = { data, offset: row * batch.length * dimensions, dimensions, first: 0, end: ids.length };
     if (settings.pooling === undefined || settings.pooling === "none") return allRows(rows);
     return pools[settings.pooling](settings.poolPrompt ? rows : { ...rows, first: promptTokens });
@@ -136,13 +142,13 @@ function finish(vector: Float32Array, settings: EmbedSettings, available: number
 }
 
 async function encodeAll(
-  tokenizer: Tokenizer,
+  tokenizer: TokenSource,
   texts: readonly string[],
   settings: EmbedSettings,
   signal: AbortSignal | undefined,
-): Promise<Encoding[]> {
+): Promise<TokenIds[]> {
   const rest = createYielder();
-  const encodings: Encoding[] = [];
+  const encodings: TokenIds[] = [];
   for (const [index, text] of texts.entries()) {
     throwIfAborted(signal);
     if (typeof text !== "string")
@@ -154,10 +160,10 @@ async function encodeAll(
     if (encoding.truncated && settings.truncate === "error") {
       throw new InferyardError(
         "INPUT_TOO_LONG",
-        `text ${index} has ${encoding.tokens} tokens, and the limit is ${settings.maxTokens}`,
+        `text ${index} has ${encoding.wholeLength} tokens, and the limit is ${settings.maxTokens}`,
         {
           remedy: "shorten it, or let it be cut: --truncate cut",
-          data: { text: index, tokens: encoding.tokens, limit: settings.maxTokens },
+          data: { text: index, tokens: encoding.wholeLength, limit: settings.maxTokens },
         },
       );
     }
