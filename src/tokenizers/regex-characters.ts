@@ -35,6 +35,12 @@ export const inClass: ReadonlyMap<string, string> = new Map([
   ["h", "0-9A-Fa-f"],
 ]);
 
+/** Those that can only be a set within the set. */
+export const setsInClass: ReadonlyMap<string, string> = new Map([
+  ["W", `[^${word}]`],
+  ["H", "[^0-9A-Fa-f]"],
+]);
+
 /** [:alpha:] and the like. */
 export const posixClasses: ReadonlyMap<string, string> = new Map([
   ["alnum", "\\p{Alphabetic}\\p{Nd}"],

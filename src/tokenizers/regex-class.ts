@@ -1,5 +1,5 @@
 /** A set of characters in brackets, read from a regular expression for Oniguruma and written for JavaScript. */
-import { casesOf, categoryOf, escapedPoint, inClass, literal, posixClasses } from "./regex-characters.ts";
+import { casesOf, categoryOf, escapedPoint, inClass, literal, posixClasses, setsInClass } from "./regex-characters.ts";
 
 export class RegexClass {
   readonly pattern: string;
@@ -74,6 +74,12 @@ export class RegexClass {
     if (shorthand !== undefined) {
       this.#at++;
       return shorthand;
+    }
+    const negated = setsInClass.get(this.#source[this.#at] ?? "");
+    if (negated !== undefined) {
+      this.#at++;
+      this.needsSets = true;
+      return negated;
     }
     const rest = this.#source.slice(this.#at);
     const found = categoryOf(rest) ?? escapedPoint(rest);

@@ -7,7 +7,7 @@ export class TokenRow {
   /** Which piece of the text the token belongs to, counted from 0. */
   readonly words: number[] = [];
   /** Texts of tokens that are not shown by their vocabulary entry, by index. */
-  readonly shown = new Map<number, string>();
+  readonly shown: Map<number, string> = new Map();
 
   get length(): number {
     return this.ids.length;

@@ -48,7 +48,12 @@ export function tokenizerInvalid(shown: string, problem: string, cause?: unknown
 
 /** Reads and checks tokenizer.json; throws TOKENIZER_INVALID. */
 export async function readTokenizerJson(path: string, shown: string): Promise<TokenizerJson> {
-  const value = parse(await readText(path, shown), shown);
+  return parseTokenizerJson(await readText(path, shown), shown);
+}
+
+/** The same for a file's text. */
+export function parseTokenizerJson(text: string, shown: string): TokenizerJson {
+  const value = parse(text, shown);
   if (!isObject(value)) throw tokenizerInvalid(shown, "is not a tokenizer: it holds no JSON object");
   const { model, added_tokens: addedTokens = [], padding } = value;
   if (!isObject(model)) throw tokenizerInvalid(shown, 'is not a tokenizer: it has no "model"');
