@@ -10,6 +10,10 @@ export {
   type ClassifyResult,
   type EmbedRequest,
   type EmbedResult,
+  type RecognizeRequest,
+  type RecognizeResult,
+  type RerankRequest,
+  type RerankResult,
   Runtime,
   type TaskRun,
 } from "./task-runtime.ts";

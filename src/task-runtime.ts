@@ -13,6 +13,9 @@ import { type EmbedOptions, embedOptionNames, textSettings } from "./tasks/embed
 import type { Encoder } from "./tasks/encoder-runs.ts";
 import { answerCheck } from "./tasks/known-answers.ts";
 import { Tokenizers } from "./tasks/tokenizers.ts";
+import { type Entities, type RecognizeOptions, recognize, recognizeOptionNames } from "./tasks/recognize.ts";
+import { type Ranking, type RerankOptions, rerank, rerankOptionNames } from "./tasks/rerank.ts";
+import { isEmbedder, rerankByEmbedding } from "./tasks/rerank-by-embedding.ts";
 import type { Tokenizer } from "./tokenizers/index.ts";
 
 export interface EmbedRequest extends EmbedOptions, ModelOptions {
@@ -40,6 +43,20 @@ export interface ClassifyRequest extends ClassifyOptions, ModelOptions {
 }
 
 export interface ClassifyResult extends Classifications, TaskRun {}
+
+export interface RerankRequest extends RerankOptions, ModelOptions {
+  /** A reference, or a handle from `load`: a cross-encoder, or an embedding model, whose cosines are taken then. Default: "builtin". */
+  readonly model?: string | ModelHandle;
+}
+
+export interface RerankResult extends Ranking, TaskRun {}
+
+export interface RecognizeRequest extends RecognizeOptions, ModelOptions {
+  /** A reference, or a handle from `load`. */
+  readonly model: string | ModelHandle;
+}
+
+export interface RecognizeResult extends Entities, TaskRun {}
 
 /** One call of a task, as the runtime sees it. */
 interface TaskCall {
@@ -75,6 +92,25 @@ export class Runtime extends ModelRuntime {
     const { model, ...options } = request;
     return this.#task({ name: "classify", optionNames: classifyOptionNames, model, options }, (encoder) =>
       classify(encoder, list, options),
+    );
+  }
+
+  /** Documents in the order of how well they answer a query (task `text-ranking`). */
+  async rerank(query: string, documents: readonly string[], request: RerankRequest = {}): Promise<RerankResult> {
+    const { model = "builtin", ...options } = request;
+    return this.#task({ name: "rerank", optionNames: rerankOptionNames, model, options }, (encoder) =>
+      isEmbedder(encoder.manifest)
+        ? rerankByEmbedding(encoder, query, documents, options)
+        : rerank(encoder, query, documents, options),
+    );
+  }
+
+  /** The names in texts, with their places (task `token-classification`). */
+  async recognize(texts: string | readonly string[], request: RecognizeRequest): Promise<RecognizeResult> {
+    const list = textList(texts);
+    const { model, ...options } = request;
+    return this.#task({ name: "recognize", optionNames: recognizeOptionNames, model, options }, (encoder) =>
+      recognize(encoder, list, options),
     );
   }
 

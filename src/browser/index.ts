@@ -4,6 +4,10 @@ export {
   type ClassifyResult,
   type EmbedRequest,
   type EmbedResult,
+  type RecognizeRequest,
+  type RecognizeResult,
+  type RerankRequest,
+  type RerankResult,
   Runtime,
   type RuntimeConfig,
   type TaskRun,
@@ -18,6 +22,9 @@ export {
 } from "./pipeline.ts";
 export type { Classifications, ClassifyOptions, LabelScore } from "../tasks/classify.ts";
 export type { Activation } from "../tasks/labels.ts";
+export type { Aggregation } from "../tasks/entities.ts";
+export type { Entities, Entity, RecognizeOptions } from "../tasks/recognize.ts";
+export type { RankedDocument, Ranking, RerankOptions } from "../tasks/rerank.ts";
 export { type EmbedOptions } from "../tasks/embed-settings.ts";
 export { type Embeddings } from "../tasks/embed.ts";
 export type { Candidate, Decision, Selected, Stage, Verdict } from "../runtime/decision.ts";

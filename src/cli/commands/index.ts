@@ -16,7 +16,9 @@ import { addList } from "./list.ts";
 import { addPack } from "./pack.ts";
 import { addPrune } from "./prune.ts";
 import { addPull } from "./pull.ts";
+import { addRecognize } from "./recognize.ts";
 import { addRemove } from "./remove.ts";
+import { addRerank } from "./rerank.ts";
 import { addShow } from "./show.ts";
 import { addTune } from "./tune.ts";
 import { addVerify } from "./verify.ts";
@@ -25,6 +27,8 @@ import { addVersion } from "./version.ts";
 export const commands: readonly ((program: Command, terminal: Terminal) => void)[] = [
   addEmbed,
   addClassify,
+  addRerank,
+  addRecognize,
   addExplain,
   addInspect,
   addPull,
