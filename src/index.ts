@@ -20,8 +20,8 @@ export {
   type PipelineTask,
   pipeline,
 } from "./pipeline.ts";
-export type { Classifications, ClassifyOptions, LabelScore } from "./tasks/classify.ts";
-export type { Activation } from "./tasks/labels.ts";
+export type { ClassifyOptions } from "./tasks/classify.ts";
+export type { Activation, Classifications, LabelScore } from "./tasks/labels.ts";
 export type { Aggregation } from "./tasks/entities.ts";
 export type { Entities, Entity, RecognizeOptions } from "./tasks/recognize.ts";
 export type { RankedDocument, Ranking, RerankOptions } from "./tasks/rerank.ts";

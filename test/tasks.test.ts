@@ -25,6 +25,17 @@ interface Ner {
   readonly items: { text: string; pipeline: Record<"none" | "simple" | "first" | "average" | "max", Named[]> | null }[];
 }
 
+interface Nli {
+  readonly zero_shot: {
+    text: string;
+    candidate_labels: string[];
+    hypothesis_template: string;
+    multi_label: boolean;
+    labels: string[];
+    scores: number[];
+  }[];
+}
+
 const [skip, name] = needsData("goldens");
 
 describe.skipIf(skip).each(["onnx:cpu", "wasm:cpu"])(`${name} on %s`, (target) => {
@@ -47,6 +58,32 @@ describe.skipIf(skip).each(["onnx:cpu", "wasm:cpu"])(`${name} on %s`, (target) =
     const best = await runtime.rerank(rank.query, rank.documents, { model: path, topN: 2 });
     expect(best.results).toHaveLength(2);
     expect(best.results[0]?.text).toBe(rank.documents[rank.result[0]!.corpus_id]);
+  });
+
+  it("tiny-bert-nli-untrained, labels of one's own: the order, scores within 1e-4", async () => {
+    const { zero_shot: cases } = golden("tiny-bert-nli-untrained") as Nli;
+    const model = `${sharedData}tiny-bert-nli-untrained`;
+    expect(new Set(cases.map(({ multi_label: alone }) => alone)).size).toBe(2);
+    for (const one of cases) {
+      const { results } = await runtime.classify(one.text, {
+        model,
+        labels: one.candidate_labels,
+        hypothesisTemplate: one.hypothesis_template,
+        multiLabel: one.multi_label,
+      });
+      expect(results[0]?.map(({ label }) => label)).toEqual(one.labels);
+      for (const [place, score] of one.scores.entries()) expect(results[0]?.[place]?.score).toBeCloseTo(score, 4);
+    }
+  });
+
+  it("labels are refused where they say nothing: no words, no place in the template, no model that judges them", async () => {
+    const model = `${sharedData}tiny-bert-nli-untrained`;
+    await expect(runtime.classify("a", { model, labels: [] })).rejects.toMatchObject({ code: "INPUT_INVALID" });
+    await expect(runtime.classify("a", { model, labels: ["b"], hypothesisTemplate: "none" })).rejects.toThrow(/has no {}/);
+    await expect(runtime.classify("a", { model, multiLabel: true })).rejects.toThrow(/says nothing/);
+    await expect(runtime.classify("a", { model: `${sharedData}tiny-random-deberta-v3`, labels: ["b"] })).rejects.toMatchObject({
+      code: "MODEL_UNSUPPORTED",
+    });
   });
 
   it.each(["none", "simple", "first", "average", "max"] as const)(
