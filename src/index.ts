@@ -4,6 +4,8 @@ export {
   type ClassifyResult,
   type EmbedRequest,
   type EmbedResult,
+  type EmbedSparseRequest,
+  type EmbedSparseResult,
   type RecognizeRequest,
   type RecognizeResult,
   type RerankRequest,
@@ -26,6 +28,8 @@ export type { Aggregation } from "./tasks/entities.ts";
 export type { Entities, Entity, RecognizeOptions } from "./tasks/recognize.ts";
 export type { RankedDocument, Ranking, RerankOptions } from "./tasks/rerank.ts";
 export { type EmbedOptions } from "./tasks/embed-settings.ts";
+export type { EmbedSparseOptions, SparseEmbedding, SparseEmbeddings } from "./tasks/embed-sparse.ts";
+export { type TokenVectors, maxSim } from "./tasks/late-interaction.ts";
 export { type Embeddings } from "./tasks/embed.ts";
 export type { Candidate, Decision, Selected, Stage, Verdict } from "./runtime/decision.ts";
 export { ModelHandle } from "./runtime/model-handle.ts";

@@ -12,6 +12,8 @@ import type { Classifications } from "./tasks/labels.ts";
 import { type Embeddings, embed } from "./tasks/embed.ts";
 import { type EmbedOptions, embedOptionNames, textSettings } from "./tasks/embed-settings.ts";
 import type { Encoder } from "./tasks/encoder-runs.ts";
+import { type EmbedSparseOptions, type SparseEmbeddings, embedSparse, embedSparseOptionNames } from "./tasks/embed-sparse.ts";
+import { isLateInteraction, rerankByLateInteraction } from "./tasks/late-interaction.ts";
 import { answerCheck } from "./tasks/known-answers.ts";
 import { Tokenizers } from "./tasks/tokenizers.ts";
 import { type Entities, type RecognizeOptions, recognize, recognizeOptionNames } from "./tasks/recognize.ts";
@@ -44,6 +46,13 @@ export interface ClassifyRequest extends ClassifyOptions, ModelOptions {
 }
 
 export interface ClassifyResult extends Classifications, TaskRun {}
+
+export interface EmbedSparseRequest extends EmbedSparseOptions, ModelOptions {
+  /** A reference, or a handle from `load`. */
+  readonly model: string | ModelHandle;
+}
+
+export interface EmbedSparseResult extends SparseEmbeddings, TaskRun {}
 
 export interface RerankRequest extends RerankOptions, ModelOptions {
   /** A reference, or a handle from `load`: a cross-encoder, or an embedding model, whose cosines are taken then. Default: "builtin". */
@@ -87,6 +96,15 @@ export class Runtime extends ModelRuntime {
     );
   }
 
+  /** Texts to weights of vocabulary tokens (SPLADE; a model with a masked-language-model head). */
+  async embedSparse(texts: string | readonly string[], request: EmbedSparseRequest): Promise<EmbedSparseResult> {
+    const list = textList(texts);
+    const { model, ...options } = request;
+    return this.#task({ name: "embedSparse", optionNames: embedSparseOptionNames, model, options }, (encoder) =>
+      embedSparse(encoder, list, options),
+    );
+  }
+
   /** The labels of texts with their scores (task `text-classification`). */
   async classify(texts: string | readonly string[], request: ClassifyRequest): Promise<ClassifyResult> {
     const list = textList(texts);
@@ -99,11 +117,11 @@ export class Runtime extends ModelRuntime {
   /** Documents in the order of how well they answer a query (task `text-ranking`). */
   async rerank(query: string, documents: readonly string[], request: RerankRequest = {}): Promise<RerankResult> {
     const { model = "builtin", ...options } = request;
-    return this.#task({ name: "rerank", optionNames: rerankOptionNames, model, options }, (encoder) =>
-      isEmbedder(encoder.manifest)
-        ? rerankByEmbedding(encoder, query, documents, options)
-        : rerank(encoder, query, documents, options),
-    );
+    return this.#task({ name: "rerank", optionNames: rerankOptionNames, model, options }, (encoder) => {
+      if (isLateInteraction(encoder.outputs)) return rerankByLateInteraction(encoder, query, documents, options);
+      if (isEmbedder(encoder.manifest)) return rerankByEmbedding(encoder, query, documents, options);
+      return rerank(encoder, query, documents, options);
+    });
   }
 
   /** The names in texts, with their places (task `token-classification`). */

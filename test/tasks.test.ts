@@ -36,6 +36,17 @@ interface Nli {
   }[];
 }
 
+interface Encoded {
+  readonly dtype: string;
+  readonly shape: number[];
+  readonly data: string;
+}
+
+const floats = ({ data }: Encoded): number[] => {
+  const bytes = Buffer.from(data, "base64");
+  return Array.from({ length: bytes.length / 4 }, (_value, index) => bytes.readFloatLE(index * 4));
+};
+
 const [skip, name] = needsData("goldens");
 
 describe.skipIf(skip).each(["onnx:cpu", "wasm:cpu"])(`${name} on %s`, (target) => {
@@ -58,6 +69,56 @@ describe.skipIf(skip).each(["onnx:cpu", "wasm:cpu"])(`${name} on %s`, (target) =
     const best = await runtime.rerank(rank.query, rank.documents, { model: path, topN: 2 });
     expect(best.results).toHaveLength(2);
     expect(best.results[0]?.text).toBe(rank.documents[rank.result[0]!.corpus_id]);
+  });
+
+  it("tiny-random-splade: the same tokens, weights within 1e-4", async () => {
+    const { items } = golden("tiny-random-splade") as {
+      items: { text: string; splade: { indices: number[]; values: Encoded } }[];
+    };
+    const model = `${sharedData}tiny-random-splade`;
+    const { embeddings } = await runtime.embedSparse(
+      items.map(({ text }) => text),
+      { model },
+    );
+    for (const [index, { text, splade }] of items.entries()) {
+      const { indices, values } = embeddings[index]!;
+      expect(
+        [...indices].toSorted((a, b) => a - b),
+        text,
+      ).toEqual(splade.indices);
+      const weights = new Map(splade.indices.map((id, place) => [id, floats(splade.values)[place]!]));
+      for (const [place, id] of indices.entries()) expect(values[place]).toBeCloseTo(weights.get(id)!, 4);
+      expect([...values]).toEqual([...values].toSorted((a, b) => b - a));
+    }
+    const few = await runtime.embedSparse(items[0]!.text, { model, topK: 3, threshold: 0.5 });
+    expect(few.embeddings[0]?.indices).toEqual(embeddings[0]!.indices.slice(0, 3));
+    await expect(runtime.embedSparse("a", { model: `${sharedData}tiny-random-deberta-v3` })).rejects.toMatchObject({
+      code: "MODEL_UNSUPPORTED",
+    });
+  });
+
+  it("tiny-random-colbert: token vectors within 1e-4, MaxSim and the ranking", async () => {
+    interface Part {
+      readonly text: string;
+      readonly embeddings: Encoded;
+      readonly maxsim?: number;
+    }
+    const { query, documents, ranking } = golden("tiny-random-colbert") as { query: Part; documents: Part[]; ranking: number[] };
+    const model = `${sharedData}tiny-random-colbert`;
+    const { embeddings } = await runtime.embed([query.text, ...documents.map(({ text }) => text)], { model, pooling: "none" });
+    for (const [index, { embeddings: expected }] of [query, ...documents].entries()) {
+      const vectors = embeddings[index]!;
+      expect(vectors).toHaveLength(floats(expected).length);
+      for (const [place, value] of floats(expected).entries()) expect(vectors[place]).toBeCloseTo(value, 4);
+    }
+    const result = await runtime.rerank(
+      query.text,
+      documents.map(({ text }) => text),
+      { model },
+    );
+    expect(result.scoring).toBe("maxsim");
+    expect(result.results.map(({ index }) => index)).toEqual(ranking);
+    for (const { index, score } of result.results) expect(score).toBeCloseTo(documents[index]!.maxsim!, 3);
   });
 
   it("tiny-bert-nli-untrained, labels of one's own: the order, scores within 1e-4", async () => {

@@ -17,6 +17,8 @@ export {
   type ClassifyResult,
   type EmbedRequest,
   type EmbedResult,
+  type EmbedSparseRequest,
+  type EmbedSparseResult,
   type RecognizeRequest,
   type RecognizeResult,
   type RerankRequest,

@@ -27,8 +27,8 @@ export interface RankedDocument {
 export interface Ranking {
   /** Best first; equal scores in the order that was given. */
   readonly results: readonly RankedDocument[];
-  /** How the scores came about: "sigmoid", "softmax" or "none" of the model's logits, or "cosine" of embeddings. */
-  readonly scoring: Activation | "cosine";
+  /** How the scores came about: "sigmoid", "softmax" or "none" of the model's logits, "cosine" of embeddings, "maxsim" of token vectors. */
+  readonly scoring: Activation | "cosine" | "maxsim";
   /** Tokens the model saw for each document, query included; in the order that was given. */
   readonly tokens: readonly number[];
   /** Indices of the documents that were cut. */
