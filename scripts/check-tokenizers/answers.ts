@@ -32,7 +32,7 @@ export interface Answer {
   readonly words: readonly (number | null)[];
   readonly types: readonly number[];
   readonly special: readonly number[];
-  readonly decoded: string;
+  decoded: string;
 }
 
 export async function nativeAnswer(native: NativeTokenizer, text: string, pair: string | undefined): Promise<Answer> {
@@ -56,7 +56,9 @@ export function oursAnswer(ours: Tokenizer, text: string, pair: string | undefin
   return {
     ids: encoding.ids,
     tokens: encoding.tokens,
-    offsets: encoding.sequenceIds.flatMap((sequence, index) => Array.from((sequence === 1 ? second : first).slice(2 * index, 2 * index + 2))),
+    offsets: encoding.sequenceIds.flatMap((sequence, index) =>
+      Array.from((sequence === 1 ? second : first).slice(2 * index, 2 * index + 2)),
+    ),
     words: encoding.wordIds,
     types: encoding.typeIds,
     special: encoding.specialTokensMask,

@@ -9,6 +9,13 @@ export interface Case {
   readonly file?: string;
   /** Texts that must turn up, such as added tokens. */
   readonly special?: readonly string[];
+  /** False where 0.23 decodes an added token as its normalized form, which older versions and we do not. */
+  readonly decodes?: boolean;
+  /**
+   * True where the Rust library counts characters that a character map takes out at the start of a text, or behind an added
+   * token, as if they were still there, and so gives offsets for all that follows that lie before their place. Ours lie in place.
+   */
+  readonly startsVisibly?: boolean;
   /** Texts kept for the tests. */
   readonly goldenTexts?: number;
 }
@@ -40,14 +47,9 @@ export function cases(): Case[] {
     if (!existsSync(path)) return [];
     const json = JSON.parse(readFileSync(path, "utf8")) as { added_tokens?: { content: string }[] };
     const special = (json.added_tokens ?? []).slice(0, 8).map(({ content }) => content);
-    return [{ name, json: withKind(json), file, special, goldenTexts }];
+    return [{ name, json, file, special, goldenTexts, startsVisibly: file.includes("t5-small") }];
   });
   return [...real, ...madeUp()];
-}
-
-/** One file leaves the kind of its model out, which the newest Rust library still understands. */
-function withKind(json: object): object {
-  return json;
 }
 
 const letters = Array.from("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,!?'-_<>|/#▁ ");
@@ -60,7 +62,10 @@ function madeUp(): Case[] {
     name: `normalizer ${name}`,
     json: bare({ normalizer: step, pre_tokenizer: characters, model: level }),
   });
-  const cutting = (name: string, step: object): Case => ({ name: `pre-tokenizer ${name}`, json: bare({ pre_tokenizer: step, model: level }) });
+  const cutting = (name: string, step: object): Case => ({
+    name: `pre-tokenizer ${name}`,
+    json: bare({ pre_tokenizer: step, model: level }),
+  });
   const split = (pattern: object, behavior: string, invert = false): Case =>
     cutting(`Split ${JSON.stringify(pattern)} ${behavior} ${invert}`, { type: "Split", pattern, behavior, invert });
   const behaviors = ["Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous"];
@@ -75,8 +80,20 @@ function madeUp(): Case[] {
   ];
   return [
     ...["NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "Nmt", "ByteLevel"].map((type) => normalizer(type, { type })),
-    normalizer("Bert, accents kept", { type: "BertNormalizer", clean_text: true, handle_chinese_chars: true, strip_accents: false, lowercase: true }),
-    normalizer("Bert, cased", { type: "BertNormalizer", clean_text: true, handle_chinese_chars: false, strip_accents: true, lowercase: false }),
+    normalizer("Bert, accents kept", {
+      type: "BertNormalizer",
+      clean_text: true,
+      handle_chinese_chars: true,
+      strip_accents: false,
+      lowercase: true,
+    }),
+    normalizer("Bert, cased", {
+      type: "BertNormalizer",
+      clean_text: true,
+      handle_chinese_chars: false,
+      strip_accents: true,
+      lowercase: false,
+    }),
     normalizer("NFD, StripAccents, Lowercase", inTurn([{ type: "NFD" }, { type: "StripAccents" }, { type: "Lowercase" }])),
     normalizer("NFKD, Lowercase, NFC", inTurn([{ type: "NFKD" }, { type: "Lowercase" }, { type: "NFC" }])),
     normalizer("Strip", { type: "Strip", strip_left: true, strip_right: true }),
@@ -96,7 +113,17 @@ function madeUp(): Case[] {
       ),
     ),
     cutting("ByteLevel with prefix", { type: "ByteLevel", add_prefix_space: true, trim_offsets: true, use_regex: true }),
-    cutting("Scripts, then spaces, then marks", inTurn([{ type: "UnicodeScripts" }, { type: "WhitespaceSplit" }, { type: "Metaspace", replacement: "▁", prepend_scheme: "always", split: true }], "pretokenizers")),
+    cutting(
+      "Scripts, then spaces, then marks",
+      inTurn(
+        [
+          { type: "UnicodeScripts" },
+          { type: "WhitespaceSplit" },
+          { type: "Metaspace", replacement: "▁", prepend_scheme: "always", split: true },
+        ],
+        "pretokenizers",
+      ),
+    ),
     ...behaviors.flatMap((behavior) => [split({ String: "e" }, behavior), split({ Regex: "\\d|[a-c]+" }, behavior, true)]),
     ...regexes.map((regex) => split({ Regex: regex }, "Isolated")),
     ...addedTokenCases(level),
@@ -105,7 +132,15 @@ function madeUp(): Case[] {
 }
 
 function addedTokenCases(level: object): Case[] {
-  const token = (content: string, more: object = {}): object => ({ content, single_word: false, lstrip: false, rstrip: false, normalized: false, special: true, ...more });
+  const token = (content: string, more: object = {}): object => ({
+    content,
+    single_word: false,
+    lstrip: false,
+    rstrip: false,
+    normalized: false,
+    special: true,
+    ...more,
+  });
   const added = [
     token("[X]"),
     token("[X]]"),
@@ -118,30 +153,104 @@ function addedTokenCases(level: object): Case[] {
   const special = ["[X]", "[X]]", "<mask>", " <mask>  ", "<end>", "\t<end> ", "cat", " cat ", "The", "THE", "strasse", "straße "];
   const lower = { type: "Lowercase" };
   return [
-    { name: "added tokens", json: bare({ added_tokens: added, normalizer: lower, pre_tokenizer: { type: "Whitespace" }, model: level }), special, goldenTexts: 30 },
+    {
+      name: "added tokens",
+      json: bare({ added_tokens: added, normalizer: lower, pre_tokenizer: { type: "Whitespace" }, model: level }),
+      special,
+      goldenTexts: 30,
+      decodes: false,
+    },
     {
       name: "added tokens, Metaspace first",
-      json: bare({ added_tokens: added, normalizer: inTurn([{ type: "NFKC" }, lower]), pre_tokenizer: { type: "Metaspace", replacement: "▁", prepend_scheme: "first", split: true }, model: level }),
+      json: bare({
+        added_tokens: added,
+        normalizer: inTurn([{ type: "NFKC" }, lower]),
+        pre_tokenizer: { type: "Metaspace", replacement: "▁", prepend_scheme: "first", split: true },
+        model: level,
+      }),
       special,
+      decodes: false,
     },
   ];
 }
 
 function modelCases(): Case[] {
-  const tokens = ["<unk>", ...letters, "th", "he", "the", "##e", "##t", "##h", "##he", "ca", "##a", "##at", "cat</w>", "t</w>", "e</w>", "at</w>"];
+  const tokens = [
+    "<unk>",
+    ...letters,
+    "th",
+    "he",
+    "the",
+    "##e",
+    "##t",
+    "##h",
+    "##he",
+    "ca",
+    "##a",
+    "##at",
+    "cat</w>",
+    "t</w>",
+    "e</w>",
+    "at</w>",
+  ];
   const vocab = Object.fromEntries(tokens.map((token, id) => [token, id]));
   const spaces = { type: "WhitespaceSplit" };
-  const bpe = { type: "BPE", dropout: null, unk_token: "<unk>", continuing_subword_prefix: null, end_of_word_suffix: null, fuse_unk: false, byte_fallback: false, ignore_merges: false, vocab, merges: ["t h", "h e", "th e", "c a"] };
+  const bpe = {
+    type: "BPE",
+    dropout: null,
+    unk_token: "<unk>",
+    continuing_subword_prefix: null,
+    end_of_word_suffix: null,
+    fuse_unk: false,
+    byte_fallback: false,
+    ignore_merges: false,
+    vocab,
+    merges: ["t h", "h e", "th e", "c a"],
+  };
   const bytes = Array.from({ length: 256 }, (_token, byte) => `<0x${byte.toString(16).toUpperCase().padStart(2, "0")}>`);
-  const scores = [["<unk>", 0], ...letters.map((letter, index) => [letter, -4 - index / 50]), ["the", -3], ["cat", -3.5], ["▁the", -2.5], ...bytes.map((token) => [token, -9])];
+  const scores = [
+    ["<unk>", 0],
+    ...letters.map((letter, index) => [letter, -4 - index / 50]),
+    ["the", -3],
+    ["cat", -3.5],
+    ["▁the", -2.5],
+    ...bytes.map((token) => [token, -9]),
+  ];
   const unigram = { type: "Unigram", unk_id: 0, vocab: scores, byte_fallback: true };
   return [
     { name: "BPE", json: bare({ pre_tokenizer: spaces, model: bpe }) },
     { name: "BPE, unknown fused", json: bare({ model: { ...bpe, fuse_unk: true } }) },
-    { name: "BPE, prefix", json: bare({ pre_tokenizer: spaces, model: { ...bpe, continuing_subword_prefix: "##", merges: [["t", "##h"], ["##h", "##e"], ["th", "##e"], ["##a", "##t"]] } }) },
-    { name: "BPE, suffix", json: bare({ pre_tokenizer: spaces, model: { ...bpe, end_of_word_suffix: "</w>", merges: ["a t</w>", "t h"] } }) },
-    { name: "BPE, merges ignored", json: bare({ pre_tokenizer: spaces, model: { ...bpe, ignore_merges: true, merges: ["t h"] } }) },
-    { name: "Unigram with byte fallback", json: bare({ pre_tokenizer: { type: "Metaspace", replacement: "▁", prepend_scheme: "always", split: true }, model: unigram }) },
+    {
+      name: "BPE, prefix",
+      json: bare({
+        pre_tokenizer: spaces,
+        model: {
+          ...bpe,
+          continuing_subword_prefix: "##",
+          merges: [
+            ["t", "##h"],
+            ["##h", "##e"],
+            ["th", "##e"],
+            ["##a", "##t"],
+          ],
+        },
+      }),
+    },
+    {
+      name: "BPE, suffix",
+      json: bare({ pre_tokenizer: spaces, model: { ...bpe, end_of_word_suffix: "</w>", merges: ["a t</w>", "t h"] } }),
+    },
+    {
+      name: "BPE, merges ignored",
+      json: bare({ pre_tokenizer: spaces, model: { ...bpe, ignore_merges: true, merges: ["t h"] } }),
+    },
+    {
+      name: "Unigram with byte fallback",
+      json: bare({
+        pre_tokenizer: { type: "Metaspace", replacement: "▁", prepend_scheme: "always", split: true },
+        model: unigram,
+      }),
+    },
     { name: "Unigram", json: bare({ normalizer: { type: "NFKC" }, model: { ...unigram, byte_fallback: false } }) },
   ];
 }
@@ -151,5 +260,15 @@ function inTurn(steps: readonly object[], key: "normalizers" | "pretokenizers" =
 }
 
 function bare(parts: object): object {
-  return { version: "1.0", truncation: null, padding: null, added_tokens: [], normalizer: null, pre_tokenizer: null, post_processor: null, decoder: null, ...parts };
+  return {
+    version: "1.0",
+    truncation: null,
+    padding: null,
+    added_tokens: [],
+    normalizer: null,
+    pre_tokenizer: null,
+    post_processor: null,
+    decoder: null,
+    ...parts,
+  };
 }

@@ -16,7 +16,12 @@ const tokenizer: TokenSource = {
   encode(text, { maxTokens = Number.POSITIVE_INFINITY, prompt = "" } = {}) {
     const all = [94, ...Buffer.from(prompt + text, "latin1")];
     const ids = all.slice(0, maxTokens);
-    return { ids, truncated: ids.length < all.length, wholeLength: all.length, promptTokens: prompt === "" ? 0 : prompt.length + 1 };
+    return {
+      ids,
+      truncated: ids.length < all.length,
+      wholeLength: all.length,
+      promptTokens: prompt === "" ? 0 : prompt.length + 1,
+    };
   },
 };
 

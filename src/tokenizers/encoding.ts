@@ -19,7 +19,9 @@ export interface EncodingSource {
 /** One window of each text, as `windowsOf` lays them. */
 export function encodingOf(source: EncodingSource, windows: readonly (readonly Window[])[], promptTokens: number): Encoding {
   const kept = windows.map(([first]) => first ?? nothing);
-  return new WindowEncoding(source, kept, promptTokens, () => overflow(windows).map((cut) => new WindowEncoding(source, cut, 0, none)));
+  return new WindowEncoding(source, kept, promptTokens, () =>
+    overflow(windows).map((cut) => new WindowEncoding(source, cut, 0, none)),
+  );
 }
 
 const nothing: Window = { from: 0, to: 0 };

@@ -28,7 +28,8 @@ export class RegexClass {
     let members = "";
     for (let first = true; ; first = false) {
       const character = this.#source[this.#at];
-      if (character === undefined) throw new Error(`the regular expression ${JSON.stringify(this.#source)} has a [ without its ]`);
+      if (character === undefined)
+        throw new Error(`the regular expression ${JSON.stringify(this.#source)} has a [ without its ]`);
       if (character === "]" && !first) break;
       if (this.#source.startsWith("&&", this.#at)) {
         operands.push(members);
@@ -84,7 +85,9 @@ export class RegexClass {
     const rest = this.#source.slice(this.#at);
     const found = categoryOf(rest) ?? escapedPoint(rest);
     if (found === undefined)
-      throw new Error(`the regular expression ${JSON.stringify(this.#source)} has \\${rest.slice(0, 1)} in brackets, which is not supported`);
+      throw new Error(
+        `the regular expression ${JSON.stringify(this.#source)} has \\${rest.slice(0, 1)} in brackets, which is not supported`,
+      );
     this.#at += found.length;
     return "point" in found ? found.point : found.inClass;
   }

@@ -125,8 +125,7 @@ function checkModel(model: Readonly<Record<string, unknown>>, shown: string): vo
 
 function addedTokenOf(value: unknown): AddedToken | undefined {
   if (!isObject(value) || !isId(value["id"]) || typeof value["content"] !== "string" || value["content"] === "") return undefined;
-  const flag = (name: string, otherwise = false): boolean =>
-    typeof value[name] === "boolean" ? value[name] : otherwise;
+  const flag = (name: string, otherwise = false): boolean => (typeof value[name] === "boolean" ? value[name] : otherwise);
   const special = flag("special");
   return {
     id: value["id"],

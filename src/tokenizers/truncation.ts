@@ -68,5 +68,7 @@ function windows(length: number, most: number, { stride, side }: TruncationRules
 }
 
 function cannotCut(message: string): InferyardError {
-  return new InferyardError("INPUT_INVALID", message, { remedy: "raise the limit of tokens, or choose another strategy or stride" });
+  return new InferyardError("INPUT_INVALID", message, {
+    remedy: "raise the limit of tokens, or choose another strategy or stride",
+  });
 }

@@ -43,7 +43,8 @@ export class BpeModel implements Model {
     this.#ignoresMerges = modelFlag(model, "ignore_merges");
     this.#byteTokens = modelFlag(model, "byte_fallback") ? byteTokenIds(this.vocabulary) : undefined;
     this.#merges = new MergeTable(readMerges(model["merges"], this.vocabulary, this.#prefix));
-    this.#border = inBytes || this.#prefix !== "" || this.#suffix !== "" || this.#ignoresMerges ? undefined : borderOf(this.vocabulary);
+    this.#border =
+      inBytes || this.#prefix !== "" || this.#suffix !== "" || this.#ignoresMerges ? undefined : borderOf(this.vocabulary);
   }
 
   tokenize(piece: string): PieceTokens {
@@ -150,7 +151,8 @@ function readMerges(merges: unknown, vocabulary: ReadonlyMap<string, number>, pr
     const made = left + right.slice(prefix.length);
     const three = [vocabulary.get(left), vocabulary.get(right), vocabulary.get(made)];
     const missing = [left, right, made].find((_token, index) => three[index] === undefined);
-    if (missing !== undefined) throw new Error(`its merges name the token ${JSON.stringify(missing)}, which its vocabulary lacks`);
+    if (missing !== undefined)
+      throw new Error(`its merges name the token ${JSON.stringify(missing)}, which its vocabulary lacks`);
     for (const id of three) if (id !== undefined) ids.push(id);
   }
   return ids;

@@ -13,13 +13,15 @@ export function bertNormalizer(step: Step): Normalizer {
   const clean = flagSetting(step, "clean_text", true);
   const han = flagSetting(step, "handle_chinese_chars", true);
   const lower = flagSetting(step, "lowercase", true);
-  const accents = step["strip_accents"] === undefined || step["strip_accents"] === null ? lower : flagSetting(step, "strip_accents");
+  const accents =
+    step["strip_accents"] === undefined || step["strip_accents"] === null ? lower : flagSetting(step, "strip_accents");
   return (source) => {
     let text = source;
     if (clean) text = cleanText(text);
     if (notLatin.test(text.text)) {
       if (han) text = mapCharacters(text, setApart);
-      if (accents) text = mapCharacters(decompose(text), (point) => (point >= 0x300 && nonspacingMarks.has(point) ? "" : undefined));
+      if (accents)
+        text = mapCharacters(decompose(text), (point) => (point >= 0x300 && nonspacingMarks.has(point) ? "" : undefined));
     }
     return lower ? lowercase(text) : text;
   };

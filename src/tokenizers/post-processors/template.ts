@@ -32,7 +32,9 @@ export const noPostProcessor: PostProcessor = { single: [first], pair: [first, s
 export function templateProcessing(step: Step): PostProcessor {
   const special = isObject(step["special_tokens"]) ? step["special_tokens"] : {};
   const template = (name: "single" | "pair"): Template =>
-    (step[name] === undefined ? [] : Array.isArray(step[name]) ? (step[name] as unknown[]) : [step[name]]).map((part) => partOf(part, special));
+    (step[name] === undefined ? [] : Array.isArray(step[name]) ? (step[name] as unknown[]) : [step[name]]).map((part) =>
+      partOf(part, special),
+    );
   const single = template("single");
   const pair = template("pair");
   if (!keepsOnce(single, 0) || single.some((part) => "sequence" in part && part.sequence === 1))
@@ -71,13 +73,22 @@ function typeIdOf(part: Readonly<Record<string, unknown>>): number {
 /** BertProcessing and RobertaProcessing: [CLS] A [SEP] and B, in their two ways. */
 export function framed(step: Step, kind: "bert" | "roberta"): PostProcessor {
   const [open, close] = [tokenSetting(step, "cls"), tokenSetting(step, "sep")];
-  const special = ({ token, id }: { token: string; id: number }, typeId: number): TemplatePart => ({ ids: [id], tokens: [token], typeId });
+  const special = ({ token, id }: { token: string; id: number }, typeId: number): TemplatePart => ({
+    ids: [id],
+    tokens: [token],
+    typeId,
+  });
   const single: Template = [special(open, 0), first, special(close, 0)];
   if (kind === "bert") {
     return { single, pair: [...single, second, special(close, 1)], plainTypeIds: true, trimming: [] };
   }
   const roberta: TemplatePart = { sequence: 1, typeId: 0 };
-  return { single, pair: [...single, special(close, 0), roberta, special(close, 0)], plainTypeIds: false, trimming: trimmingOf(step) };
+  return {
+    single,
+    pair: [...single, special(close, 0), roberta, special(close, 0)],
+    plainTypeIds: false,
+    trimming: trimmingOf(step),
+  };
 }
 
 /** What a step with `trim_offsets` says; both settings are true where they are left out. */
@@ -99,6 +110,7 @@ function tokenSetting(step: Step, name: string): { token: string; id: number } {
 export function inTurn(step: Step, read: (step: Step) => PostProcessor): PostProcessor {
   const processors = stepList(step, "processors").map(read);
   const framing = processors.filter(({ single }) => single.length > 1 || single !== noPostProcessor.single);
-  if (framing.length > 1) throw new Error("its post_processor puts special tokens around each text twice, which is not supported");
+  if (framing.length > 1)
+    throw new Error("its post_processor puts special tokens around each text twice, which is not supported");
   return { ...(framing[0] ?? noPostProcessor), trimming: processors.flatMap(({ trimming }) => trimming) };
 }

@@ -30,8 +30,7 @@ const kinds: Readonly<Record<string, (step: Step) => PreTokenizer>> = {
   Metaspace: metaspace,
   Punctuation: (step) => splitBy(characterPattern(isPunctuation), behaviorSetting(step, "Isolated"), false),
   Sequence: (step) => inTurn(stepList(step, "pretokenizers").map(preTokenizerOf)),
-  Split: (step) =>
-    splitBy(patternOf(patternSetting(step, "pattern")), behaviorSetting(step), flagSetting(step, "invert", false)),
+  Split: (step) => splitBy(patternOf(patternSetting(step, "pattern")), behaviorSetting(step), flagSetting(step, "invert", false)),
   UnicodeScripts: () => unicodeScripts(),
   Whitespace: () => splitBy(regexPattern(wordsAndSigns), "Removed", true),
   WhitespaceSplit: () => splitBy(characterPattern(isWhitespace), "Removed", false),

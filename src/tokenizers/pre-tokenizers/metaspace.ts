@@ -32,7 +32,8 @@ export function prependScheme(step: Step): PrependScheme {
   if (stated === undefined || stated === null) return prefixed ? "always" : "never";
   const scheme = schemes.find((known) => known === stated);
   if (scheme === undefined) throw new Error(`Metaspace has the prepend_scheme ${JSON.stringify(stated)}, which is not known`);
-  if (!prefixed && scheme !== "never") throw new Error('Metaspace says "add_prefix_space": false and a prepend_scheme that adds one');
+  if (!prefixed && scheme !== "never")
+    throw new Error('Metaspace says "add_prefix_space": false and a prepend_scheme that adds one');
   return scheme;
 }
 

@@ -3,6 +3,7 @@
  * and a space for any script.
  */
 import { characterLength } from "../aligned-text.ts";
+import { withoutScript } from "../unicode-tables.ts";
 import type { PreTokenizer } from "./index.ts";
 
 /** The scripts of the version of Unicode that SentencePiece was written for. A character of another script counts like a space. */
@@ -24,7 +25,7 @@ export function unicodeScripts(): PreTokenizer {
   const scripts = scriptNames.split(" ").map((name) => ({ name, pattern: new RegExp(`^\\p{Script=${name}}`, "u") }));
   const known = new Map<number, string>();
   const scriptOf = (point: number): string => {
-    if (point === 0x20) return anyScript;
+    if (point === 0x20 || withoutScript.has(point)) return anyScript;
     if (point === 0x30fc) return "Han";
     const before = known.get(point);
     if (before !== undefined) return before;
