@@ -23,14 +23,14 @@ export interface Case {
 const shared = fileURLToPath(new URL("../../../shared/data/", import.meta.url));
 
 const files: readonly (readonly [name: string, file: string, goldenTexts: number])[] = [
-  ["WordPiece: MiniLM", "all-MiniLM-L6-v2/tokenizer.json", 200],
-  ["BPE of bytes: GPT-2", "gpt2-tiny-random/tokenizer.json", 200],
-  ["BPE with byte fallback: Llama", "tiny-random-llama/tokenizer.json", 200],
-  ["Unigram: T5", "tokenizers/t5-small/tokenizer.json", 200],
-  ["BPE with suffix: CLIP", "tokenizers/clip/tokenizer.json", 60],
-  ["Unigram: DeBERTa", "tiny-random-deberta-v3/tokenizer.json", 40],
-  ["BPE: BART", "tiny-random-bart/tokenizer.json", 40],
-  ["BPE: Qwen", "tiny-random-qwen2/tokenizer.json", 40],
+  ["WordPiece: MiniLM", "all-MiniLM-L6-v2/tokenizer.json", 75],
+  ["BPE of bytes: GPT-2", "gpt2-tiny-random/tokenizer.json", 75],
+  ["BPE with byte fallback: Llama", "tiny-random-llama/tokenizer.json", 75],
+  ["Unigram: T5", "tokenizers/t5-small/tokenizer.json", 75],
+  ["BPE with suffix: CLIP", "tokenizers/clip/tokenizer.json", 20],
+  ["Unigram: DeBERTa", "tiny-random-deberta-v3/tokenizer.json", 20],
+  ["BPE: BART", "tiny-random-bart/tokenizer.json", 20],
+  ["BPE: Qwen", "tiny-random-qwen2/tokenizer.json", 20],
   ["BPE: ModernBERT", "tiny-random-modernbert/tokenizer.json", 20],
   ["BPE: Whisper", "tiny-random-whisper/tokenizer.json", 20],
   ["BPE: Gemma", "tiny-random-gemma/tokenizer.json", 20],

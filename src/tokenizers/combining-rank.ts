@@ -2,6 +2,7 @@
  * The place of a mark in the canonical order of marks (Unicode Standard, section 3.11), which JavaScript does not tell, but shows:
  * in normal form D, of two marks the one of the lower class comes first.
  */
+import { combiningMarks } from "./unicode-tables.ts";
 
 /** One mark of each class, classes ascending (1, 7, 8, 9, 10 to 36, 84, ... 240). */
 const representatives: readonly string[] = Array.from(
@@ -10,15 +11,14 @@ const representatives: readonly string[] = Array.from(
     "\u1dce\u031b\u1dfa\u0316\u059a\u302e\u{1d16d}\u05ae\u0301\u0315\u035c\u035d\u0345",
 );
 
-const mark = /^\p{M}/u;
-
 export class CombiningRanks {
   /** What was found before: marks are few. */
   readonly #known = new Map<string, number>();
 
   /** 0 for a character that starts a new sequence; marks of one class have one rank, and higher classes higher ranks. */
   of(character: string): number {
-    if ((character.length === 1 && character < "\u0300") || !mark.test(character)) return 0;
+    // Newer marks are no marks to the Rust library.
+    if ((character.length === 1 && character < "\u0300") || !combiningMarks.has(character.codePointAt(0) ?? 0)) return 0;
     const known = this.#known.get(character) ?? findRank(character);
     this.#known.set(character, known);
     return known;

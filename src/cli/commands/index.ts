@@ -17,12 +17,14 @@ import { addPrune } from "./prune.ts";
 import { addPull } from "./pull.ts";
 import { addRemove } from "./remove.ts";
 import { addShow } from "./show.ts";
+import { addTokenize } from "./tokenize.ts";
 import { addTune } from "./tune.ts";
 import { addVerify } from "./verify.ts";
 import { addVersion } from "./version.ts";
 
 export const commands: readonly ((program: Command, terminal: Terminal) => void)[] = [
   addEmbed,
+  addTokenize,
   addExplain,
   addInspect,
   addPull,
