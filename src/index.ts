@@ -70,7 +70,18 @@ export {
   inspectModel,
 } from "./inspection/index.ts";
 export type { Manifest, Pooling, Variant } from "./models/manifest.ts";
-export type { Encoding, Tokenizer } from "./tokenizers/index.ts";
+export { convertOffsets } from "./tokenizers/index.ts";
+export type {
+  DecodeOptions,
+  EncodeOptions,
+  Encoding,
+  OffsetUnit,
+  PadOptions,
+  PaddedBatch,
+  TokenIds,
+  Tokenizer,
+  TruncationStrategy,
+} from "./tokenizers/index.ts";
 export { standardBackends } from "./presets/standard.ts";
 export { type ErrorCode, InferyardError } from "./errors.ts";
 export type { DataType, Tensor, TensorInfo, TensorMap } from "./tensor.ts";

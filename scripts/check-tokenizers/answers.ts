@@ -14,7 +14,7 @@ export interface NativeTokenizer {
   decode(ids: number[], skipSpecialTokens: boolean): Promise<string>;
 }
 
-interface NativeEncoding {
+export interface NativeEncoding {
   getIds(): number[];
   getTokens(): string[];
   /** In code points. */
@@ -22,6 +22,7 @@ interface NativeEncoding {
   getWordIds(): (number | null | undefined)[];
   getTypeIds(): number[];
   getSpecialTokensMask(): number[];
+  getOverflowing(): NativeEncoding[];
 }
 
 export interface Answer {
@@ -32,7 +33,7 @@ export interface Answer {
   readonly words: readonly (number | null)[];
   readonly types: readonly number[];
   readonly special: readonly number[];
-  readonly decoded: string;
+  decoded: string;
 }
 
 export async function nativeAnswer(native: NativeTokenizer, text: string, pair: string | undefined): Promise<Answer> {

@@ -9,6 +9,13 @@ export interface Case {
   readonly file?: string;
   /** Texts that must turn up, such as added tokens. */
   readonly special?: readonly string[];
+  /** False where 0.23 decodes an added token as its normalized form, which older versions and we do not. */
+  readonly decodes?: boolean;
+  /**
+   * True where the Rust library counts characters that a character map takes out at the start of a text, or behind an added
+   * token, as if they were still there, and so gives offsets for all that follows that lie before their place. Ours lie in place.
+   */
+  readonly startsVisibly?: boolean;
   /** Texts kept for the tests. */
   readonly goldenTexts?: number;
 }
@@ -16,14 +23,14 @@ export interface Case {
 const shared = fileURLToPath(new URL("../../../shared/data/", import.meta.url));
 
 const files: readonly (readonly [name: string, file: string, goldenTexts: number])[] = [
-  ["WordPiece: MiniLM", "all-MiniLM-L6-v2/tokenizer.json", 200],
-  ["BPE of bytes: GPT-2", "gpt2-tiny-random/tokenizer.json", 200],
-  ["BPE with byte fallback: Llama", "tiny-random-llama/tokenizer.json", 200],
-  ["Unigram: T5", "tokenizers/t5-small/tokenizer.json", 200],
-  ["BPE with suffix: CLIP", "tokenizers/clip/tokenizer.json", 60],
-  ["Unigram: DeBERTa", "tiny-random-deberta-v3/tokenizer.json", 40],
-  ["BPE: BART", "tiny-random-bart/tokenizer.json", 40],
-  ["BPE: Qwen", "tiny-random-qwen2/tokenizer.json", 40],
+  ["WordPiece: MiniLM", "all-MiniLM-L6-v2/tokenizer.json", 75],
+  ["BPE of bytes: GPT-2", "gpt2-tiny-random/tokenizer.json", 75],
+  ["BPE with byte fallback: Llama", "tiny-random-llama/tokenizer.json", 75],
+  ["Unigram: T5", "tokenizers/t5-small/tokenizer.json", 75],
+  ["BPE with suffix: CLIP", "tokenizers/clip/tokenizer.json", 20],
+  ["Unigram: DeBERTa", "tiny-random-deberta-v3/tokenizer.json", 20],
+  ["BPE: BART", "tiny-random-bart/tokenizer.json", 20],
+  ["BPE: Qwen", "tiny-random-qwen2/tokenizer.json", 20],
   ["BPE: ModernBERT", "tiny-random-modernbert/tokenizer.json", 20],
   ["BPE: Whisper", "tiny-random-whisper/tokenizer.json", 20],
   ["BPE: Gemma", "tiny-random-gemma/tokenizer.json", 20],
@@ -40,14 +47,9 @@ export function cases(): Case[] {
     if (!existsSync(path)) return [];
     const json = JSON.parse(readFileSync(path, "utf8")) as { added_tokens?: { content: string }[] };
     const special = (json.added_tokens ?? []).slice(0, 8).map(({ content }) => content);
-    return [{ name, json: withKind(json), file, special, goldenTexts }];
+    return [{ name, json, file, special, goldenTexts, startsVisibly: file.includes("t5-small") }];
   });
   return [...real, ...madeUp()];
-}
-
-/** One file leaves the kind of its model out, which the newest Rust library still understands. */
-function withKind(json: object): object {
-  return json;
 }
 
 const letters = Array.from("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,!?'-_<>|/#▁ ");
@@ -156,6 +158,7 @@ function addedTokenCases(level: object): Case[] {
       json: bare({ added_tokens: added, normalizer: lower, pre_tokenizer: { type: "Whitespace" }, model: level }),
       special,
       goldenTexts: 30,
+      decodes: false,
     },
     {
       name: "added tokens, Metaspace first",
@@ -166,6 +169,7 @@ function addedTokenCases(level: object): Case[] {
         model: level,
       }),
       special,
+      decodes: false,
     },
   ];
 }

@@ -41,7 +41,18 @@ export type { HostName } from "../hosts/host.ts";
 export { createStore, inspectFile, inspectModel } from "./absent.ts";
 export type { PullProgress } from "../models/hub/progress.ts";
 export type { Manifest, Pooling, Variant } from "../models/manifest.ts";
-export type { Encoding, Tokenizer } from "../tokenizers/index.ts";
+export { convertOffsets } from "../tokenizers/index.ts";
+export type {
+  DecodeOptions,
+  EncodeOptions,
+  Encoding,
+  OffsetUnit,
+  PadOptions,
+  PaddedBatch,
+  TokenIds,
+  Tokenizer,
+  TruncationStrategy,
+} from "../tokenizers/index.ts";
 export { standardBackends } from "./standard-backends.ts";
 export { type ErrorCode, InferyardError } from "../errors.ts";
 export type { DataType, Tensor, TensorInfo, TensorMap } from "../tensor.ts";

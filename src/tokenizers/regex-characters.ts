@@ -4,8 +4,9 @@
 const space = "\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
 const notSpace =
   "\\u0000-\\u0008\\u000e-\\u001f\\u0021-\\u0084\\u0086-\\u009f\\u00a1-\\u167f\\u1681-\\u1fff\\u200b-\\u2027\\u202a-\\u202e\\u2030-\\u205e\\u2060-\\u2fff\\u3001-\\u{10ffff}";
-/** The signs at the end are numbers, and Oniguruma has them among the characters of words all the same. */
-const word = "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\u00b2\\u00b3\\u00b9\\u00bc-\\u00be";
+const wordInClass = "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}";
+/** Outside brackets, and only there, Oniguruma takes six signs that are numbers for characters of words. */
+const word = `${wordInClass}\\u00b2\\u00b3\\u00b9\\u00bc-\\u00be`;
 
 /** Escapes that stand for a place or a kind of character, outside brackets. */
 export const shorthands: ReadonlyMap<string, string> = new Map([
@@ -31,13 +32,13 @@ export const inClass: ReadonlyMap<string, string> = new Map([
   ["D", "\\P{Nd}"],
   ["s", space],
   ["S", notSpace],
-  ["w", word],
+  ["w", wordInClass],
   ["h", "0-9A-Fa-f"],
 ]);
 
 /** Those that can only be a set within the set. */
 export const setsInClass: ReadonlyMap<string, string> = new Map([
-  ["W", `[^${word}]`],
+  ["W", `[^${wordInClass}]`],
   ["H", "[^0-9A-Fa-f]"],
 ]);
 
@@ -51,7 +52,7 @@ export const posixClasses: ReadonlyMap<string, string> = new Map([
   ["punct", "\\p{P}\\p{S}"],
   ["space", space],
   ["upper", "\\p{Uppercase}"],
-  ["word", word],
+  ["word", wordInClass],
   ["xdigit", "0-9A-Fa-f"],
 ]);
 

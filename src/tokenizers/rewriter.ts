@@ -54,6 +54,12 @@ export class Rewriter {
     this.#ends.fill(end, at, this.#length);
   }
 
+  /** Lets the last units written stand for the source's units [from, to) instead. */
+  alignLast(units: number, from: number, to: number): void {
+    this.#starts.fill(this.#source.startAt(from), this.#length - units, this.#length);
+    this.#ends.fill(this.#source.endAt(to - 1), this.#length - units, this.#length);
+  }
+
   finish(): AlignedText {
     const { base } = this.#source;
     const starts = this.#starts.subarray(0, this.#length);

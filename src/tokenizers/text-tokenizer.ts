@@ -4,7 +4,7 @@ import type { TextSettings } from "../models/manifest.ts";
 import { type Decoder, decoderOf } from "./decoders/index.ts";
 import { encodingOf } from "./encoding.ts";
 import { type PadOptions, type PaddedBatch, padEncodings } from "./padding.ts";
-import { TokenPipeline } from "./pipeline.ts";
+import { TokenPipeline } from "./token-pipeline.ts";
 import { type PostProcessor, type Template, postProcessorOf } from "./post-processors/index.ts";
 import { TokenRow } from "./token-row.ts";
 import { padTokenOf } from "./tokenizer-config.ts";
@@ -35,8 +35,10 @@ export class TextTokenizer implements Tokenizer {
     this.#pipeline = new TokenPipeline(json);
     this.#postProcessor = postProcessorOf(json.post_processor);
     this.#decode = json.decoder === null ? undefined : decoderOf(json.decoder);
-    const { vocabulary, unknownId } = this.#pipeline.model;
-    const added = json.added_tokens.map((token) => ({ ...token, id: vocabulary.get(token.content) ?? token.id }));
+    const {
+      addedTokens: added,
+      model: { vocabulary, unknownId },
+    } = this.#pipeline;
     this.#addedIds = new Map(added.map(({ content, id }) => [content, id]));
     this.#specialIds = new Set(added.filter(({ special }) => special).map(({ id }) => id));
     this.#tokens = tokensById(vocabulary, this.#addedIds);

@@ -52,6 +52,17 @@ export const withoutDecomposition: CharacterSet = setOf(
   "a2n n3m+3 ol huo r bh+4 2+15 2+8 2bt 2 9 3 1g 2+1 12o e7d+7 2f4+2 iuk+z 3sn+1p 3cv 22s+9",
 );
 
+/** Characters that have a script in newer versions of Unicode than SentencePiece's table of scripts. */
+export const withoutScript: CharacterSet = setOf(
+  "128 14 2v 1a dc+2 2p+a 6+x 6+8 m 9+l 89+2 3c 3o+5 2e 4v 1k w+1 q d 2g+1 m d 4 1j+1 1x 79 3 3 2+5 5 8 8+1 3 e k 1mn 8 a " +
+    "6o 2x g7+u 3+b 2p 2+1 1a+2 7e+1 6+16 3+2 1k 3 70+4 jp+2 n2 14+2 1gt+1 z+2 d 9+p 5+f 1c 1c di+o bj+3 8f+1 3w+4 11+1 a " +
+    "7k 59z+9 g7r+15 1io 9+10 l+5 1i 5u+1 h3+5 fvb+g a6+f 1t+1 1j+7 1b+1 pp b5+2 up+5 2+15 2+8 hm+1 j vu+5 9+8 y+5 a9+5 25 " +
+    "b 3b+3 3r+1 34+2 6y 7z 4+3 gn+1 n+j 1j 12+6 oa+f 1t+9 2f+7 uh g+1d e 3zk+12 b+32y 8jv+5 5 1c+8 2j+1 d+6 4qf+i l0+c " +
+    "e9+u 2q+36 6pq+3 2+6 2+1 4+80 g u+2 3 f+3 595+70 4+c3 7+m g+g g+19 3+m a+37 fa+1 5y+j d+j 3j+6 2a0+u 7+5 7a+1p y 1g1+6 " +
+    "2+3 2+1 2+e 99 me+1v 25+1o r4+2 w 1p+3 1q 4z+5 vi+5 4+3 o+5 3c+b 2e+4 7+b 5 5c+b 5+1 f+8 14+f g 9+7 2+1 d d+3 g+w j+19 " +
+    "2+46 9+d 3+c 4+a 4+1k 2 5+f 3+b 5+9 8+42 2+2u xr1+8 386+a 4mb+b 3+5rk g+h9 3hf+3t6 6+6jt",
+);
+
 function setOf(ranges: string): CharacterSet {
   let last = 0;
   const pairs = ranges.split(" ").map((range): [number, number] => {

@@ -20,6 +20,7 @@ import { addRecognize } from "./recognize.ts";
 import { addRemove } from "./remove.ts";
 import { addRerank } from "./rerank.ts";
 import { addShow } from "./show.ts";
+import { addTokenize } from "./tokenize.ts";
 import { addTune } from "./tune.ts";
 import { addVerify } from "./verify.ts";
 import { addVersion } from "./version.ts";
@@ -29,6 +30,7 @@ export const commands: readonly ((program: Command, terminal: Terminal) => void)
   addClassify,
   addRerank,
   addRecognize,
+  addTokenize,
   addExplain,
   addInspect,
   addPull,

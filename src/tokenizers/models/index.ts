@@ -2,7 +2,7 @@
 import { BpeModel } from "./bpe.ts";
 import type { Model } from "./model.ts";
 import { UnigramModel } from "./unigram.ts";
-import type { ModelJson } from "./vocabulary.ts";
+import { type ModelJson, modelText } from "./vocabulary.ts";
 import { WordLevelModel } from "./word-level.ts";
 import { WordPieceModel } from "./word-piece.ts";
 
@@ -26,7 +26,8 @@ export function modelOf(model: ModelJson, inBytes: boolean): Model {
 
 /** Older files leave the kind out; it shows in what the model has. */
 export function modelKind(model: ModelJson): string {
-  if (model["type"] !== undefined && model["type"] !== null) return String(model["type"]);
+  const type = modelText(model, "type");
+  if (type !== undefined) return type;
   if (Array.isArray(model["vocab"])) return "Unigram";
   if ("merges" in model) return "BPE";
   return "continuing_subword_prefix" in model ? "WordPiece" : "WordLevel";

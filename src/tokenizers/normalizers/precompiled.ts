@@ -5,10 +5,9 @@
  */
 import { characterLength } from "../aligned-text.ts";
 import { bytesOfBase64 } from "../../base64.ts";
-import { Rewriter } from "../rewriter.ts";
+import { Rewriter, characterStart } from "../rewriter.ts";
 import { textSetting } from "../step-settings.ts";
 import type { Step } from "../tokenizer-json.ts";
-import { type Changed, transform } from "../transform.ts";
 import type { Normalizer } from "./index.ts";
 
 export function precompiled(step: Step): Normalizer {
@@ -16,42 +15,51 @@ export function precompiled(step: Step): Normalizer {
   const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
   return (source) => {
     const { text } = source;
-    const parts = changeable(text, map);
-    if (parts.length === 0) return source;
-    const changed: Changed[] = [];
-    let modified = false;
-    const change = (part: string): boolean => {
+    const rewriter = new Rewriter(source);
+    let kept = 0;
+    /** Units of the last character written, where it is one of several that stand for less. */
+    let surplus = 0;
+    const change = (part: string, from: number): boolean => {
       const written = map.lookUp(part);
       if (written === undefined) return false;
-      modified = true;
-      pushChanged(part, written, changed);
+      const to = from + part.length;
+      if (kept < from) surplus = 0;
+      rewriter.keep(kept, from);
+      if (written !== "") surplus = writePart(rewriter, text, written, from, to);
+      else if (surplus > 0) {
+        // The Rust library counts what is taken out against what was put in before it.
+        rewriter.alignLast(surplus, from, from + characterLength(text, from));
+        surplus = 0;
+      }
+      kept = to;
       return true;
     };
-    const first = parts[0]?.[0] ?? 0;
-    // From the first character that may change on, all go through the same count, since one change can move the alignment of the next.
-    let at = first;
-    for (const [from, to] of parts) {
-      for (; at < from; at++) changed.push({ character: text.charAt(at), change: 0 });
-      for (const { segment } of graphemes.segment(text.slice(from, to))) {
-        if (utf8Length(segment) < 6 && change(segment)) continue;
-        for (const character of segment) if (!change(character)) changed.push({ character, change: 0 });
+    for (const [from, to] of changeable(text, map)) {
+      for (const { segment, index } of graphemes.segment(text.slice(from, to))) {
+        if (utf8Length(segment) < 6 && change(segment, from + index)) continue;
+        let unit = from + index;
+        for (const character of segment) {
+          change(character, unit);
+          unit += character.length;
+        }
       }
-      at = to;
     }
-    if (!modified) return source;
-    const rewriter = new Rewriter(source);
-    rewriter.keep(0, first);
-    for (; at < text.length; at++) changed.push({ character: text.charAt(at), change: 0 });
-    transform(source, first, text.length, changed, rewriter);
+    if (kept === 0) return source;
+    rewriter.keep(kept, text.length);
     return rewriter.finish();
   };
 }
 
-/** The Rust library counts so: one character longer or shorter is one put in or taken out, and the rest of a longer text is put in. */
-function pushChanged(part: string, written: string, changed: Changed[]): void {
-  const characters = Array.from(written);
-  const more = characters.length - Array.from(part).length;
-  for (const [index, character] of characters.entries()) changed.push({ character, change: index === 0 ? more : index });
+/**
+ * Like in the Rust library what is written stands for the first character of what it replaces, and what is left over for the last.
+ * Returns the units of the last character left over.
+ */
+function writePart(rewriter: Rewriter, text: string, written: string, from: number, to: number): number {
+  const first = characterLength(written, 0);
+  rewriter.replace(written.slice(0, first), from, from + characterLength(text, from));
+  if (first === written.length) return 0;
+  rewriter.replace(written.slice(first), characterStart(text, to), to);
+  return written.length - characterStart(written, written.length);
 }
 
 /** Parts that may change: what lies beyond printable ASCII or is in the map, each with its neighbours, which may be one grapheme with it. */
@@ -59,9 +67,12 @@ function changeable(text: string, map: CharacterMap): [from: number, to: number]
   const parts: [number, number][] = [];
   for (let unit = 0; unit < text.length; unit++) {
     if (!map.mayChange(text.charCodeAt(unit))) continue;
-    const from = Math.max(parts.at(-1)?.[1] ?? 0, unit - 1);
+    const from = Math.max(0, unit - 1);
     while (unit < text.length && map.mayChange(text.charCodeAt(unit))) unit++;
-    parts.push([from, Math.min(text.length, unit + 1)]);
+    const to = Math.min(text.length, unit + 1);
+    const last = parts.at(-1);
+    if (last !== undefined && from < last[1]) last[1] = to;
+    else parts.push([from, to]);
   }
   return parts;
 }

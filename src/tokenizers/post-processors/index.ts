@@ -2,7 +2,7 @@
 import type { Step } from "../tokenizer-json.ts";
 import { type PostProcessor, framed, inTurn, noPostProcessor, templateProcessing, trimmingOf } from "./template.ts";
 
-export type { PostProcessor, Template, TemplatePart, Trimming } from "./template.ts";
+export type { PostProcessor, Template, Trimming } from "./template.ts";
 
 const kinds: Readonly<Record<string, (step: Step) => PostProcessor>> = {
   BertProcessing: (step) => framed(step, "bert"),

@@ -3,6 +3,7 @@
  * and a space for any script.
  */
 import { characterLength } from "../aligned-text.ts";
+import { withoutScript } from "../unicode-tables.ts";
 import type { PreTokenizer } from "./index.ts";
 
 /** The scripts of the version of Unicode that SentencePiece was written for. A character of another script counts like a space. */
@@ -20,12 +21,21 @@ const scriptNames =
 
 const anyScript = "";
 
+/** Where that table, or SentencePiece itself, says otherwise than Unicode does now. */
+const exceptions: readonly (readonly [point: number, script: string])[] = [
+  [0x20, anyScript],
+  [0x589, "Common"],
+  [0x61c, "Common"],
+  [0x953, "Devanagari"],
+  [0x954, "Devanagari"],
+  [0x30fc, "Han"],
+];
+
 export function unicodeScripts(): PreTokenizer {
   const scripts = scriptNames.split(" ").map((name) => ({ name, pattern: new RegExp(`^\\p{Script=${name}}`, "u") }));
-  const known = new Map<number, string>();
+  const known = new Map(exceptions);
   const scriptOf = (point: number): string => {
-    if (point === 0x20) return anyScript;
-    if (point === 0x30fc) return "Han";
+    if (withoutScript.has(point)) return anyScript;
     const before = known.get(point);
     if (before !== undefined) return before;
     const character = String.fromCodePoint(point);

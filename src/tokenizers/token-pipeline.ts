@@ -14,6 +14,7 @@ const unchanged = <Value>(value: Value): Value => value;
 
 export class TokenPipeline {
   readonly model: Model;
+  readonly addedTokens: readonly AddedToken[];
   readonly #normalize: Normalizer;
   readonly #preTokenize: PreTokenizer;
   /** Added tokens that are looked for before and after a text is normalized. */
@@ -26,13 +27,13 @@ export class TokenPipeline {
     const bytes = modelKind(json.model) === "BPE" ? endingInBytes(json.pre_tokenizer) : undefined;
     this.#preTokenize = bytes ?? (json.pre_tokenizer === null ? unchanged : preTokenizerOf(json.pre_tokenizer));
     this.model = modelOf(json.model, bytes !== undefined);
-    const tokens = json.added_tokens.map((token) => ({ ...token, id: this.model.vocabulary.get(token.content) ?? token.id }));
+    this.addedTokens = numbered(json.added_tokens, this.model.vocabulary);
     this.#asWritten = new AddedTokenFinder(
-      tokens.filter(({ normalized }) => !normalized),
+      this.addedTokens.filter(({ normalized }) => !normalized),
       ({ content }) => content,
     );
     this.#normalized = new AddedTokenFinder(
-      tokens.filter(({ normalized }) => normalized),
+      this.addedTokens.filter(({ normalized }) => normalized),
       ({ content }) => this.#normalize(new AlignedText(content, 0)).text,
     );
   }
@@ -97,4 +98,19 @@ function endingInBytes(step: Step | null): PreTokenizer | undefined {
   if (last === undefined) return undefined;
   const before = steps.slice(0, -1).map(preTokenizerOf);
   return (pieces) => last(before.reduce((cut, preTokenize) => preTokenize(cut), pieces));
+}
+
+/**
+ * Added tokens under the ids the Rust library gives them, whatever ids the file states: the vocabulary's own for a token it has, the next
+ * free one for another. In a file that is whole, these are the ids it states.
+ */
+function numbered(tokens: readonly AddedToken[], vocabulary: ReadonlyMap<string, number>): AddedToken[] {
+  const ids = new Map<string, number>();
+  let highest = -1;
+  return tokens.map((token) => {
+    const id = ids.get(token.content) ?? vocabulary.get(token.content) ?? Math.max(highest + 1, vocabulary.size);
+    ids.set(token.content, id);
+    highest = Math.max(highest, id);
+    return { ...token, id };
+  });
 }
