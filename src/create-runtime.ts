@@ -5,7 +5,7 @@ import { standardBackends } from "./presets/standard.ts";
 import type { RuntimeSettings } from "./runtime/runtime-settings.ts";
 import { Runtime, started } from "./task-runtime.ts";
 
-export { type EmbedRequest, type EmbedResult, Runtime } from "./task-runtime.ts";
+export { type ChunkRequest, type ChunkResult, type EmbedRequest, type EmbedResult, Runtime } from "./task-runtime.ts";
 
 export interface RuntimeConfig extends RuntimeSettings {
   /** Default: onnx, native and wasm. */

@@ -1,5 +1,13 @@
 /** Inferyard: give it a model, and it runs it on the engine that fits, proves that it did, and says why. */
-export { type EmbedRequest, type EmbedResult, Runtime, type RuntimeConfig, createRuntime } from "./create-runtime.ts";
+export {
+  type ChunkRequest,
+  type ChunkResult,
+  type EmbedRequest,
+  type EmbedResult,
+  Runtime,
+  type RuntimeConfig,
+  createRuntime,
+} from "./create-runtime.ts";
 export {
   type FeatureExtractionPipeline,
   type FeatureTensor,
@@ -7,6 +15,10 @@ export {
   type PipelineTask,
   pipeline,
 } from "./pipeline.ts";
+export type { Chunk, ChunkedText } from "./tasks/chunk/chunk.ts";
+export type { ChunkOptions, ChunkStrategy } from "./tasks/chunk/chunk-options.ts";
+export type { OffsetUnit } from "./tasks/chunk/positions.ts";
+export type { Separator } from "./tasks/chunk/separators.ts";
 export { type EmbedOptions } from "./tasks/embed-settings.ts";
 export { type Embeddings } from "./tasks/embed.ts";
 export type { Candidate, Decision, Selected, Stage, Verdict } from "./runtime/decision.ts";

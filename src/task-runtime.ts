@@ -8,6 +8,8 @@ import type { ModelOptions, RuntimeSettings } from "./runtime/runtime-settings.t
 import { modelOptionNames, refuseUnknown } from "./runtime/options.ts";
 import type { Surroundings } from "./runtime/surroundings.ts";
 import { type Embeddings, embed } from "./tasks/embed.ts";
+import { type ChunkedText, chunkTexts } from "./tasks/chunk/chunk.ts";
+import { type ChunkOptions, type ChunkSettings, chunkOptionNames, chunkSettings } from "./tasks/chunk/chunk-options.ts";
 import { type EmbedOptions, embedOptionNames, textSettings } from "./tasks/embed-settings.ts";
 import { answerCheck } from "./tasks/known-answers.ts";
 import { Tokenizers } from "./tasks/tokenizers.ts";
@@ -29,6 +31,26 @@ export interface EmbedResult extends Embeddings {
   readonly milliseconds: number;
 }
 
+export interface ChunkRequest extends ChunkOptions, ModelOptions {
+  /** Whose tokens are counted, and, with the strategy "semantic", whose vectors are compared. Default: "builtin". */
+  readonly model?: string | ModelHandle;
+}
+
+export interface ChunkResult {
+  /** The reference of the model. */
+  readonly model: string;
+  /** Where sentences were embedded; left out where the model was asked for its tokenizer alone. */
+  readonly target?: string;
+  /** Why there; left out with `target`. */
+  readonly decision?: Decision;
+  /** One per text, in order. */
+  readonly results: readonly ChunkedText[];
+  /** From text to chunks, loading left out. */
+  readonly milliseconds: number;
+}
+
+const chunkRequestNames: readonly (keyof ChunkRequest)[] = ["model", ...chunkOptionNames, ...modelOptionNames];
+
 const requestNames: readonly (keyof EmbedRequest)[] = ["model", ...embedOptionNames, ...modelOptionNames];
 
 /** Loads models, runs tasks on them, and says where and why. Dispose it to give everything back. */
@@ -45,8 +67,7 @@ export class Runtime extends ModelRuntime {
   async embed(texts: string | readonly string[], request: EmbedRequest = {}): Promise<EmbedResult> {
     refuseUnknown(request, requestNames, "embed");
     const { model = "builtin", ...options } = request;
-    const list = typeof texts === "string" ? [texts] : texts;
-    if (!Array.isArray(list)) throw new InferyardError("INPUT_INVALID", "texts must be a string or an array of strings");
+    const list = textList(texts);
     const asked = modelOptions(options);
     if (model instanceof ModelHandle) {
       refuseLoadOptions(asked);
@@ -55,9 +76,43 @@ export class Runtime extends ModelRuntime {
     return this.use(model, asked, (handle) => this.#embedWith(handle, list, options));
   }
 
+  /**
+   * Long texts to chunks of at most so many tokens, with nothing lost between them. A model is loaded for the strategy "semantic" alone; the
+   * others read its tokenizer.
+   */
+  async chunk(texts: string | readonly string[], request: ChunkRequest = {}): Promise<ChunkResult> {
+    refuseUnknown(request, chunkRequestNames, "chunk");
+    const { model = "builtin", ...options } = request;
+    const list = textList(texts);
+    const settings = chunkSettings(options);
+    const asked = modelOptions(options);
+    if (model instanceof ModelHandle) {
+      refuseLoadOptions(asked);
+      return this.#chunkWith(model, list, settings);
+    }
+    if (settings.strategy === "semantic") return this.use(model, asked, (handle) => this.#chunkWith(handle, list, settings));
+    const manifest = await this.manifest(model, asked);
+    const tokenizer = await this.#tokenizers.of(textSettings(manifest));
+    const started = performance.now();
+    const results = await chunkTexts(list, tokenizer, settings, undefined);
+    return { model, results, milliseconds: performance.now() - started };
+  }
+
   /** The tokenizer of a loaded model. */
   tokenizer(handle: ModelHandle): Promise<Tokenizer> {
     return this.#tokenizers.of(textSettings(handle.manifest));
+  }
+
+  async #chunkWith(handle: ModelHandle, texts: readonly string[], settings: ChunkSettings): Promise<ChunkResult> {
+    const tokenizer = await this.tokenizer(handle);
+    const { signal } = settings;
+    const embedTexts = async (sentences: readonly string[]): Promise<readonly Float32Array[]> =>
+      (await this.#embedWith(handle, sentences, signal === undefined ? {} : { signal })).embeddings;
+    const started = performance.now();
+    const results = await chunkTexts(texts, tokenizer, settings, embedTexts);
+    const milliseconds = performance.now() - started;
+    const ran = settings.strategy === "semantic" ? { target: handle.target, decision: handle.decision } : {};
+    return { model: handle.reference, ...ran, results, milliseconds };
   }
 
   async #embedWith(handle: ModelHandle, texts: readonly string[], options: EmbedOptions): Promise<EmbedResult> {
@@ -82,8 +137,14 @@ export async function started(runtime: Runtime): Promise<Runtime> {
   }
 }
 
+function textList(texts: string | readonly string[]): readonly string[] {
+  const list = typeof texts === "string" ? [texts] : texts;
+  if (!Array.isArray(list)) throw new InferyardError("INPUT_INVALID", "texts must be a string or an array of strings");
+  return list;
+}
+
 /** The part of a request that decides which model is loaded and where; the rest must not make a second copy of it. */
-function modelOptions(request: Omit<EmbedRequest, "model">): ModelOptions {
+function modelOptions(request: ModelOptions): ModelOptions {
   const asked = modelOptionNames.map((name) => [name, request[name]] as const);
   return Object.fromEntries(asked.filter(([, value]) => value !== undefined));
 }

@@ -12,7 +12,7 @@ import { browserScope } from "./scope.ts";
 import { standardBackends } from "./standard-backends.ts";
 import { browserWorkerHost } from "./worker-host.ts";
 
-export { type EmbedRequest, type EmbedResult, Runtime } from "../task-runtime.ts";
+export { type ChunkRequest, type ChunkResult, type EmbedRequest, type EmbedResult, Runtime } from "../task-runtime.ts";
 
 export interface RuntimeConfig extends RuntimeSettings {
   /** Default: native and wasm; onnx stands in decisions with the reason why it is not here. */
