@@ -4,6 +4,7 @@ import type { Terminal } from "../terminal.ts";
 import { addBackends } from "./backends.ts";
 import { addBench } from "./bench.ts";
 import { addCheck } from "./check.ts";
+import { addChunk } from "./chunk.ts";
 import { addCompletions } from "./completions.ts";
 import { addConfig } from "./config.ts";
 import { addDistill } from "./distill.ts";
@@ -23,6 +24,7 @@ import { addVersion } from "./version.ts";
 
 export const commands: readonly ((program: Command, terminal: Terminal) => void)[] = [
   addEmbed,
+  addChunk,
   addExplain,
   addInspect,
   addPull,
