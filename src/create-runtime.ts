@@ -6,6 +6,8 @@ import type { RuntimeSettings } from "./runtime/runtime-settings.ts";
 import { Runtime, started } from "./task-runtime.ts";
 
 export {
+  type ChunkRequest,
+  type ChunkResult,
   type ClassifyRequest,
   type ClassifyResult,
   type EmbedRequest,

@@ -10,6 +10,8 @@ import type { Surroundings } from "./runtime/surroundings.ts";
 import { type ClassifyOptions, classify, classifyOptionNames } from "./tasks/classify.ts";
 import type { Classifications } from "./tasks/labels.ts";
 import { type Embeddings, embed } from "./tasks/embed.ts";
+import { type ChunkedText, chunkTexts } from "./tasks/chunk/chunk.ts";
+import { type ChunkOptions, type ChunkSettings, chunkOptionNames, chunkSettings } from "./tasks/chunk/chunk-options.ts";
 import { type EmbedOptions, embedOptionNames, textSettings } from "./tasks/embed-settings.ts";
 import type { Encoder } from "./tasks/encoder-runs.ts";
 import { type EmbedSparseOptions, type SparseEmbeddings, embedSparse, embedSparseOptionNames } from "./tasks/embed-sparse.ts";
@@ -37,6 +39,26 @@ export interface TaskRun {
   /** From text to results, loading left out. */
   readonly milliseconds: number;
 }
+
+export interface ChunkRequest extends ChunkOptions, ModelOptions {
+  /** Whose tokens are counted, and, with the strategy "semantic", whose vectors are compared. Default: "builtin". */
+  readonly model?: string | ModelHandle;
+}
+
+export interface ChunkResult {
+  /** The reference of the model. */
+  readonly model: string;
+  /** Where sentences were embedded; left out where the model was asked for its tokenizer alone. */
+  readonly target?: string;
+  /** Why there; left out with `target`. */
+  readonly decision?: Decision;
+  /** One per text, in order. */
+  readonly results: readonly ChunkedText[];
+  /** From text to chunks, loading left out. */
+  readonly milliseconds: number;
+}
+
+const chunkRequestNames: readonly (keyof ChunkRequest)[] = ["model", ...chunkOptionNames, ...modelOptionNames];
 
 export interface EmbedResult extends Embeddings, TaskRun {}
 
@@ -133,6 +155,28 @@ export class Runtime extends ModelRuntime {
     );
   }
 
+  /**
+   * Long texts to chunks of at most so many tokens, with nothing lost between them. A model is loaded for the strategy "semantic" alone; the
+   * others read its tokenizer.
+   */
+  async chunk(texts: string | readonly string[], request: ChunkRequest = {}): Promise<ChunkResult> {
+    refuseUnknown(request, chunkRequestNames, "chunk");
+    const { model = "builtin", ...options } = request;
+    const list = textList(texts);
+    const settings = chunkSettings(options);
+    const asked = modelOptions(options);
+    if (model instanceof ModelHandle) {
+      refuseLoadOptions(asked);
+      return this.#chunkWith(model, list, settings);
+    }
+    if (settings.strategy === "semantic") return this.use(model, asked, (handle) => this.#chunkWith(handle, list, settings));
+    const manifest = await this.manifest(model, asked);
+    const tokenizer = await this.#tokenizers.of(textSettings(manifest));
+    const started = performance.now();
+    const results = await chunkTexts(list, tokenizer, settings, undefined);
+    return { model, results, milliseconds: performance.now() - started };
+  }
+
   /** The tokenizer of a loaded model. */
   tokenizer(handle: ModelHandle): Promise<Tokenizer> {
     return this.#tokenizers.of(textSettings(handle.manifest));
@@ -160,17 +204,23 @@ export class Runtime extends ModelRuntime {
     return run(model);
   }
 
+  async #chunkWith(handle: ModelHandle, texts: readonly string[], settings: ChunkSettings): Promise<ChunkResult> {
+    const tokenizer = await this.tokenizer(handle);
+    const { signal } = settings;
+    const embedTexts = async (sentences: readonly string[]): Promise<readonly Float32Array[]> =>
+      (await this.embed(sentences, { model: handle, ...(signal === undefined ? {} : { signal }) })).embeddings;
+    const started = performance.now();
+    const results = await chunkTexts(texts, tokenizer, settings, embedTexts);
+    const milliseconds = performance.now() - started;
+    const ran = settings.strategy === "semantic" ? { target: handle.target, decision: handle.decision } : {};
+    return { model: handle.reference, ...ran, results, milliseconds };
+  }
+
   async #encoder(handle: ModelHandle): Promise<Encoder> {
     const tokenizer = await this.tokenizer(handle);
     const { manifest, inputs, outputs } = handle;
     return { manifest, tokenizer, inputs, outputs, run: handle.run.bind(handle), lanes: () => handle.lanes() };
   }
-}
-
-function textList(texts: string | readonly string[]): readonly string[] {
-  const list = typeof texts === "string" ? [texts] : texts;
-  if (!Array.isArray(list)) throw new InferyardError("INPUT_INVALID", "texts must be a string or an array of strings");
-  return list;
 }
 
 /** The runtime, when all is loaded that its settings want loaded at the start. Where that fails everything is given back. */
@@ -182,6 +232,12 @@ export async function started(runtime: Runtime): Promise<Runtime> {
     await runtime.dispose();
     throw error;
   }
+}
+
+function textList(texts: string | readonly string[]): readonly string[] {
+  const list = typeof texts === "string" ? [texts] : texts;
+  if (!Array.isArray(list)) throw new InferyardError("INPUT_INVALID", "texts must be a string or an array of strings");
+  return list;
 }
 
 /** The part of a request that decides which model is loaded and where; the rest must not make a second copy of it. */

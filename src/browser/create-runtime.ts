@@ -13,6 +13,8 @@ import { standardBackends } from "./standard-backends.ts";
 import { browserWorkerHost } from "./worker-host.ts";
 
 export {
+  type ChunkRequest,
+  type ChunkResult,
   type ClassifyRequest,
   type ClassifyResult,
   type EmbedRequest,

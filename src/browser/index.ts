@@ -1,5 +1,7 @@
 /** Inferyard in a browser: the same public names as in Node.js, on what a browser has. */
 export {
+  type ChunkRequest,
+  type ChunkResult,
   type ClassifyRequest,
   type ClassifyResult,
   type EmbedRequest,
@@ -27,6 +29,9 @@ export type { Activation, Classifications, LabelScore } from "../tasks/labels.ts
 export type { Aggregation } from "../tasks/entities.ts";
 export type { Entities, Entity, RecognizeOptions } from "../tasks/recognize.ts";
 export type { RankedDocument, Ranking, RerankOptions } from "../tasks/rerank.ts";
+export type { Chunk, ChunkedText } from "../tasks/chunk/chunk.ts";
+export type { ChunkOptions, ChunkStrategy } from "../tasks/chunk/chunk-options.ts";
+export type { Separator } from "../tasks/chunk/separators.ts";
 export { type EmbedOptions } from "../tasks/embed-settings.ts";
 export type { EmbedSparseOptions, SparseEmbedding, SparseEmbeddings } from "../tasks/embed-sparse.ts";
 export { type TokenVectors, maxSim } from "../tasks/late-interaction.ts";

@@ -4,6 +4,7 @@ import type { Terminal } from "../terminal.ts";
 import { addBackends } from "./backends.ts";
 import { addBench } from "./bench.ts";
 import { addCheck } from "./check.ts";
+import { addChunk } from "./chunk.ts";
 import { addClassify } from "./classify.ts";
 import { addCompletions } from "./completions.ts";
 import { addConfig } from "./config.ts";
@@ -31,6 +32,7 @@ export const commands: readonly ((program: Command, terminal: Terminal) => void)
   addRerank,
   addRecognize,
   addTokenize,
+  addChunk,
   addExplain,
   addInspect,
   addPull,
