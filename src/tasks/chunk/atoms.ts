@@ -17,6 +17,8 @@ export interface Atoms {
 
 /** Longest atom, in UTF-16 units; only a longer grapheme is longer. */
 const longestAtom = 64;
+/** Longest word, in UTF-16 units, that is counted whole; a longer run without spaces is counted in pieces alone. */
+const longestWord = 512;
 
 export async function atomsOf(
   text: string,
@@ -46,16 +48,16 @@ export async function atomsOf(
   // No atom is more than an eighth of a chunk where it can be cut further, so that chunks come out full.
   const heaviest = Math.max(1, target / 8);
   const addStretch = (end: number, rank: number): void => {
-    const isShort = end - start <= longestAtom;
-    const whole = isShort ? weightOf(start, end) : Number.POSITIVE_INFINITY;
-    if (whole <= heaviest) {
+    const isWord = end - start <= longestWord;
+    const whole = isWord ? weightOf(start, end) : Number.POSITIVE_INFINITY;
+    if (whole <= heaviest && end - start <= longestAtom) {
       add(end, rank);
       return;
     }
     const first = weights.length;
     const before = total;
     for (const [cut, cutRank] of cutsWithin(text, start, end)) addHalved(cut, cut === end ? rank : cutRank);
-    if (!isShort) return;
+    if (!isWord || total === before) return;
     // A word in pieces has more tokens than the word: they share what it has.
     const share = whole / (total - before);
     for (let index = first; index < weights.length; index += 1)

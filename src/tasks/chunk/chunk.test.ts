@@ -172,13 +172,13 @@ describe("fixed", () => {
   });
 
   it("follows the order of separators it is given", async () => {
-    const text = "one two three four five.\nsix. seven eight nine";
+    const text = "one two three four five.\nsix. Seven eight nine";
     const first = async (...separators: Separator[]): Promise<string | undefined> =>
       textsOf(await chunk(text, { targetTokens: 9, separators }))[0];
     expect(await first("lines")).toBe("one two three four five.\n");
     expect(await first("lines", "sentences")).toBe("one two three four five.\n");
     expect(await first("sentences", "lines")).toBe("one two three four five.\nsix. ");
-    expect(await first("words")).toBe("one two three four five.\nsix. seven ");
+    expect(await first("words")).toBe("one two three four five.\nsix. Seven ");
   });
 
   it("repeats the end of the chunk before, from the start of a sentence where one is near", async () => {
