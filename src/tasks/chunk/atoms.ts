@@ -17,8 +17,8 @@ export interface Atoms {
 
 /** Longest atom, in UTF-16 units; only a longer grapheme is longer. */
 const longestAtom = 64;
-/** Text that the tokenizer counts as nothing weighs a token per so many UTF-16 units, so that no chunk grows without an end. */
-const unitsPerToken = 32;
+/** Longest word, in UTF-16 units, that is counted whole; a longer run without spaces is counted in pieces alone. */
+const longestWord = 512;
 
 export async function atomsOf(
   text: string,
@@ -43,17 +43,26 @@ export async function atomsOf(
   const weightOf = (from: number, to: number): number => {
     const piece = text.slice(from, to);
     // A word is counted with the space before it, as most tokenizers see it; that space then weighs nothing.
-    const tokens = piece === " " ? 0 : counter.countPiece(text[from - 1] === " " ? ` ${piece}` : piece);
-    return Math.max(tokens, piece.length / unitsPerToken);
+    return piece === " " ? 0 : counter.countPiece(text[from - 1] === " " ? ` ${piece}` : piece);
   };
   // No atom is more than an eighth of a chunk where it can be cut further, so that chunks come out full.
   const heaviest = Math.max(1, target / 8);
   const addStretch = (end: number, rank: number): void => {
-    if (end - start <= longestAtom && weightOf(start, end) <= heaviest) {
+    const isWord = end - start <= longestWord;
+    const whole = isWord ? weightOf(start, end) : Number.POSITIVE_INFINITY;
+    if (whole <= heaviest && end - start <= longestAtom) {
       add(end, rank);
       return;
     }
+    const first = weights.length;
+    const before = total;
     for (const [cut, cutRank] of cutsWithin(text, start, end)) addHalved(cut, cut === end ? rank : cutRank);
+    if (!isWord || total === before) return;
+    // A word in pieces has more tokens than the word: they share what it has.
+    const share = whole / (total - before);
+    for (let index = first; index < weights.length; index += 1)
+      weights[index] = before + ((weights[index] ?? 0) - before) * share;
+    total = before + whole;
   };
   const addHalved = (end: number, rank: number): void => {
     const middle = weightOf(start, end) <= heaviest ? undefined : graphemeNear(text, start, end);

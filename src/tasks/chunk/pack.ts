@@ -6,6 +6,9 @@ import { boundaries } from "./segments.ts";
 import { ranks } from "./structure.ts";
 import type { TokenCounter } from "./token-counter.ts";
 
+/** No chunk is longer than so many UTF-16 units for each token of the target: text that the tokenizer counts as nothing must end, too. */
+const unitsPerToken = 32;
+
 export interface PackLimits {
   readonly target: number;
   readonly overlap: number;
@@ -55,7 +58,7 @@ export async function pack(
   function fit(start: Place, core: Place): Span | undefined {
     let budget = limits.target;
     for (let attempt = 0; ; attempt += 1) {
-      const last = lastAtom(atoms, start.atom, core.atom, budget);
+      const last = lastAtom(atoms, start.atom, core.atom, budget, start.position + limits.target * unitsPerToken);
       if (last === undefined) return undefined;
       const end = ends[last] ?? text.length;
       const tokens = counter.count(text.slice(start.position, end));
@@ -83,9 +86,18 @@ export async function pack(
  * The last atom of a chunk: the latest of the gladdest cuts in the second half of the room; where the second half has only cuts of last
  * resort, the best of the first half. Undefined where `core`, which must be in it, has no room.
  */
-function lastAtom({ weights, ranks: cutRanks }: Atoms, first: number, core: number, budget: number): number | undefined {
+function lastAtom(
+  { ends, weights, ranks: cutRanks }: Atoms,
+  first: number,
+  core: number,
+  budget: number,
+  farthest: number,
+): number | undefined {
   const before = weights[first - 1] ?? 0;
-  const beyond = lowestIndex(weights, core, (weight) => weight - before > budget);
+  const beyond = Math.min(
+    lowestIndex(weights, core, (weight) => weight - before > budget + rounding),
+    lowestIndex(ends, core, (end) => end > farthest),
+  );
   if (beyond === core) return core === first ? core : undefined;
   let early: number | undefined;
   let late: number | undefined;
@@ -118,6 +130,9 @@ function overlapStart({ ends, weights, ranks: cutRanks }: Atoms, next: Place, pr
   }
   return best === undefined ? next : { position: ends[best] ?? next.position, atom: best + 1 };
 }
+
+/** Shares of words are fractions, whose sums are not exact. */
+const rounding = 1e-6;
 
 /** The first index from `from` whose value passes; the length where none does. The values that pass must come after those that do not. */
 function lowestIndex(values: readonly number[], from: number, passes: (value: number) => boolean): number {
