@@ -1,7 +1,6 @@
 /** Text to tokens, from the model's own tokenizer.json. */
 import { messageOf } from "../errors.ts";
 import type { TextSettings } from "../models/manifest.ts";
-import { TextTokenizer } from "./text-tokenizer.ts";
 import { applyTokenizerConfig } from "./tokenizer-config.ts";
 import { readTokenizerJson, tokenizerInvalid } from "./tokenizer-json.ts";
 import type { Tokenizer } from "./tokenizer.ts";
@@ -13,6 +12,8 @@ export type { DecodeOptions, EncodeOptions, Encoding, TokenIds, Tokenizer, Trunc
 /** Loads the tokenizer of a model. Throws TOKENIZER_INVALID when its file is missing, not JSON, or has a part that is not known. */
 export async function loadTokenizer(settings: TextSettings): Promise<Tokenizer> {
   const json = await readTokenizerJson(settings.tokenizerPath, settings.tokenizerShown);
+  // Imported here, so that a program that takes no text does not pay for it.
+  const { TextTokenizer } = await import("./text-tokenizer.ts");
   try {
     return new TextTokenizer(applyTokenizerConfig(json, settings), settings);
   } catch (error) {
