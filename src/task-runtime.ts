@@ -10,7 +10,7 @@ import type { Surroundings } from "./runtime/surroundings.ts";
 import { type ClassifyOptions, classify, classifyOptionNames } from "./tasks/classify.ts";
 import type { Classifications } from "./tasks/labels.ts";
 import { type Embeddings, embed } from "./tasks/embed.ts";
-import { type ChunkedText, chunkTexts } from "./tasks/chunk/chunk.ts";
+import type { ChunkedText } from "./tasks/chunk/chunk.ts";
 import { type ChunkOptions, type ChunkSettings, chunkOptionNames, chunkSettings } from "./tasks/chunk/chunk-options.ts";
 import { type EmbedOptions, embedOptionNames, textSettings } from "./tasks/embed-settings.ts";
 import type { Encoder } from "./tasks/encoder-runs.ts";
@@ -173,6 +173,7 @@ export class Runtime extends ModelRuntime {
     const manifest = await this.manifest(model, asked);
     const tokenizer = await this.#tokenizers.of(textSettings(manifest));
     const started = performance.now();
+    const { chunkTexts } = await import("./tasks/chunk/chunk.ts"); // as below
     const results = await chunkTexts(list, tokenizer, settings, undefined);
     return { model, results, milliseconds: performance.now() - started };
   }
@@ -210,6 +211,8 @@ export class Runtime extends ModelRuntime {
     const embedTexts = async (sentences: readonly string[]): Promise<readonly Float32Array[]> =>
       (await this.embed(sentences, { model: handle, ...(signal === undefined ? {} : { signal }) })).embeddings;
     const started = performance.now();
+    // Imported here: a page that embeds need not fetch what knows Markdown and code.
+    const { chunkTexts } = await import("./tasks/chunk/chunk.ts");
     const results = await chunkTexts(texts, tokenizer, settings, embedTexts);
     const milliseconds = performance.now() - started;
     const ran = settings.strategy === "semantic" ? { target: handle.target, decision: handle.decision } : {};

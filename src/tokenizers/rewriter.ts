@@ -30,8 +30,11 @@ export class Rewriter {
         this.#ends[index] = base + unit + 1;
       }
     } else {
-      this.#starts.set(starts.subarray(from, to), at);
-      this.#ends.set(ends.subarray(from, to), at);
+      // Loops, since parts are mostly words, and calls of set and fill cost more than these do.
+      for (let unit = from, index = at; unit < to; unit++, index++) {
+        this.#starts[index] = starts[unit] as number;
+        this.#ends[index] = ends[unit] as number;
+      }
     }
   }
 
@@ -50,8 +53,10 @@ export class Rewriter {
   put(text: string, start: number, end: number): void {
     const at = this.#grow(text.length);
     this.#text += text;
-    this.#starts.fill(start, at, this.#length);
-    this.#ends.fill(end, at, this.#length);
+    for (let index = at; index < this.#length; index++) {
+      this.#starts[index] = start;
+      this.#ends[index] = end;
+    }
   }
 
   /** Lets the last units written stand for the source's units [from, to) instead. */

@@ -10,6 +10,7 @@ import {
   offsetUnits,
 } from "../../tokenizers/index.ts";
 import { offlineOption, openSession, positiveInteger } from "../session.ts";
+import { printable } from "../inspection/sections.ts";
 import { formatTable } from "../table.ts";
 import { type Terminal, writeAll, writeLine } from "../terminal.ts";
 import { readTexts } from "../texts.ts";
@@ -103,8 +104,10 @@ function toTable(model: string, one: Tokenized, flags: TokenizeFlags): string {
     const sequence = sequenceIds[index];
     const whole = sequence === 1 ? (flags.pair ?? "") : one.text;
     const place =
-      sequence === null ? ["", ""] : [`${start}-${end}`, JSON.stringify(whole.slice(offsets[2 * index], offsets[2 * index + 1]))];
-    return [String(id), tokens[index] ?? "", ...place];
+      sequence === null
+        ? ["", ""]
+        : [`${start}-${end}`, printable(JSON.stringify(whole.slice(offsets[2 * index], offsets[2 * index + 1])))];
+    return [String(id), printable(tokens[index] ?? ""), ...place];
   });
   return [`${model} · ${plural(ids.length, "token")}`, formatTable(rows, ["id", "token", flags.offsets, "text"])].join("\n");
 }

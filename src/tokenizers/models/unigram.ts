@@ -59,7 +59,7 @@ export class UnigramModel implements Model {
     const size = piece.length;
     this.#makeRoom(size + 1);
     const [best, ids, starts, trie] = [this.#best, this.#ids, this.#starts, this.#trie];
-    starts.fill(-1, 0, size + 1);
+    for (let end = 0; end <= size; end++) starts[end] = -1;
     best[0] = 0;
     for (let start = 0; start < size;) {
       const soFar = best[start] as number;

@@ -35,6 +35,10 @@ export function precompiled(step: Step): Normalizer {
       return true;
     };
     for (const [from, to] of changeable(text, map)) {
+      if (isSimple(text, from, to)) {
+        for (let unit = from; unit < to; unit++) change(text.charAt(unit), unit);
+        continue;
+      }
       for (const { segment, index } of graphemes.segment(text.slice(from, to))) {
         if (utf8Length(segment) < 6 && change(segment, from + index)) continue;
         let unit = from + index;
@@ -77,6 +81,15 @@ function changeable(text: string, map: CharacterMap): [from: number, to: number]
   return parts;
 }
 
+/** Whether each character is a grapheme of its own, as in ASCII all are but a line's two-character end. */
+function isSimple(text: string, from: number, to: number): boolean {
+  for (let unit = from; unit < to; unit++) {
+    const code = text.charCodeAt(unit);
+    if (code >= 0x80 || code === 0x0d) return false;
+  }
+  return true;
+}
+
 function bytesOfMap(base64: string): Uint8Array {
   try {
     return bytesOfBase64(base64);
@@ -91,6 +104,7 @@ class CharacterMap {
   readonly #encoder = new TextEncoder();
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   readonly #changesAscii: Uint8Array = new Uint8Array(128);
+  readonly #ascii: (string | undefined)[];
 
   constructor(bytes: Uint8Array) {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -99,8 +113,8 @@ class CharacterMap {
       throw new Error("Precompiled has a precompiled_charsmap that is cut short or broken");
     this.#units = Uint32Array.from({ length: size / 4 }, (_unit, index) => view.getUint32(4 + 4 * index, true));
     this.#texts = bytes.subarray(4 + size);
-    for (let unit = 0; unit < 128; unit++)
-      this.#changesAscii[unit] = unit < 0x20 || this.lookUp(String.fromCharCode(unit)) !== undefined ? 1 : 0;
+    this.#ascii = Array.from({ length: 128 }, (_text, unit) => this.#search(String.fromCharCode(unit)));
+    for (let unit = 0; unit < 128; unit++) this.#changesAscii[unit] = unit < 0x20 || this.#ascii[unit] !== undefined ? 1 : 0;
   }
 
   mayChange(unit: number): boolean {
@@ -109,6 +123,10 @@ class CharacterMap {
 
   /** What the shortest beginning of a text that is in the map becomes; undefined where none is. */
   lookUp(text: string): string | undefined {
+    return text.length === 1 && text < "\u0080" ? this.#ascii[text.charCodeAt(0)] : this.#search(text);
+  }
+
+  #search(text: string): string | undefined {
     const bytes = this.#encoder.encode(text);
     let node = offsetOf(this.#unit(0));
     for (const byte of bytes) {
