@@ -170,6 +170,7 @@ export class Runtime extends ModelRuntime {
       return this.#chunkWith(model, list, settings);
     }
     if (settings.strategy === "semantic") return this.use(model, asked, (handle) => this.#chunkWith(handle, list, settings));
+    refusePlacing(asked, settings);
     const manifest = await this.manifest(model, asked);
     const tokenizer = await this.#tokenizers.of(textSettings(manifest));
     const started = performance.now();
@@ -247,6 +248,15 @@ function textList(texts: string | readonly string[]): readonly string[] {
 function modelOptions(request: ModelOptions): ModelOptions {
   const asked = modelOptionNames.map((name) => [name, request[name]] as const);
   return Object.fromEntries(asked.filter(([, value]) => value !== undefined));
+}
+
+/** Without a model on an engine, what decides where it runs would be ignored. */
+function refusePlacing({ signal: _signal, variant: _variant, ...asked }: ModelOptions, { strategy }: ChunkSettings): void {
+  const [name] = Object.keys(asked);
+  if (name === undefined) return;
+  throw new InferyardError("INPUT_INVALID", `"${name}" means nothing with the strategy ${strategy}, which loads no model`, {
+    remedy: `leave "${name}" out, or choose the strategy semantic`,
+  });
 }
 
 /** A handle is loaded already: what decides where would be ignored. */

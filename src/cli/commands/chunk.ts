@@ -1,5 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { ChunkRequest, ChunkResult } from "../../create-runtime.ts";
+import { InferyardError } from "../../errors.ts";
+import { loadSettingNames, wishNames } from "../../runtime/options.ts";
 import type { ChunkedText } from "../../tasks/chunk/chunk.ts";
 import { type ChunkStrategy, chunkStrategies } from "../../tasks/chunk/chunk-options.ts";
 import { type OffsetUnit, offsetUnits } from "../../tokenizers/index.ts";
@@ -41,6 +43,7 @@ export function addChunk(program: Command, terminal: Terminal): void {
     .addOption(new Option("--threshold <similarity>", "semantic: neighbours below it part").argParser(Number))
     .addOption(new Option("--percentile <percent>", "semantic: neighbours beyond it part (default: 95)").argParser(Number));
   addLoadFlags(command).action(async (args: string[], flags: ChunkFlags) => {
+    refusePlacing(flags);
     const session = await openSession(terminal, { ...flags }, flags.model);
     try {
       const documents = await readDocuments({ args, ...(flags.input === undefined ? {} : { input: flags.input }) }, terminal);
@@ -56,6 +59,18 @@ export function addChunk(program: Command, terminal: Terminal): void {
     } finally {
       await session.runtime.dispose();
     }
+  });
+}
+
+/** Flags that decide where a model runs, where none does. Settings that say the same are for other commands, too, and are let be. */
+function refusePlacing({ strategy = "fixed", ...flags }: ChunkFlags): void {
+  if (strategy === "semantic") return;
+  const placing: ReadonlySet<string> = new Set([...wishNames, ...loadSettingNames, "host", "replicas", "maxMemory"]);
+  const name = Object.keys(flags).find((flag) => placing.has(flag));
+  if (name === undefined) return;
+  const flag = `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  throw new InferyardError("INPUT_INVALID", `${flag} means nothing with the strategy ${strategy}, which loads no model`, {
+    remedy: `leave ${flag} out, or choose --strategy semantic`,
   });
 }
 
