@@ -16,9 +16,9 @@ const goldens = lines.map((line) => JSON.parse(line) as Golden);
 const known = new Map(cases().map((one) => [one.name, one]));
 
 describe("ids and offsets of the Rust library", () => {
-  it.each(goldens)("$name", ({ name, texts }) => {
-    const json = known.get(name)?.json;
-    if (json === undefined) return; // a real file of shared/data, which is not here
+  // Real files are those of shared/data; without it their answers have nothing to be held against.
+  it.each(goldens.filter(({ name }) => known.has(name)))("$name", ({ name, texts }) => {
+    const json = known.get(name)?.json ?? {};
     const tokenizer = tokenizerOver(json);
     for (const [text, pair, ids, offsets] of texts) {
       const answer = oursAnswer(tokenizer, text, pair ?? undefined);

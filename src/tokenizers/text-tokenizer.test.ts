@@ -141,8 +141,8 @@ describe("texts made to break a tokenizer", () => {
     ["Unigram", unigram],
   ])("a megabyte of one character: %s", (_name, make) => {
     const tokenizer = make();
-    for (const character of ["a", " ", "!", "\u0301", "[", "▁"]) {
-      const encoding = tokenizer.encode(character.repeat(1_000_000));
+    for (const character of ["a", " ", "!", "\u0301\u0323", "[", "▁"]) {
+      const encoding = tokenizer.encode(character.repeat(1_000_000 / character.length));
       expect(encoding.offsets.every((offset) => offset >= 0 && offset <= 1_000_000)).toBe(true);
     }
     expect(tokenizer.encode("a".repeat(1_000_000)).ids.length).toBeLessThan(300_000);

@@ -23,7 +23,7 @@ export function decodeByteFallback(tokens: readonly string[]): readonly string[]
       texts.push(decoder.decode(Uint8Array.from(bytes)));
     } catch (error) {
       if (!(error instanceof TypeError)) throw error;
-      texts.push(...bytes.map(() => "\ufffd"));
+      for (const _byte of bytes) texts.push("\ufffd");
     }
     bytes = [];
   };

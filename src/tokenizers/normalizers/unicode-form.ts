@@ -7,6 +7,8 @@ import { withoutDecomposition } from "../unicode-tables.ts";
 
 export type UnicodeForm = "NFC" | "NFD" | "NFKC" | "NFKD";
 
+/** ICU, which engines normalize with, sorts marks by insertion: a long run of them would take the square of its length. */
+const manyMarks = /\p{M}{100}/u;
 const notAscii = /[^\0-\x7f]/;
 
 export function unicodeForm(form: UnicodeForm): (source: AlignedText) => AlignedText {
@@ -15,7 +17,8 @@ export function unicodeForm(form: UnicodeForm): (source: AlignedText) => Aligned
   const ranks = new CombiningRanks();
   return (source) => {
     const { text } = source;
-    if (!notAscii.test(text) || (text.normalize(form) === text && !withoutDecomposition.anyIn(text))) return source;
+    if (!notAscii.test(text) || (!manyMarks.test(text) && text.normalize(form) === text && !withoutDecomposition.anyIn(text)))
+      return source;
     const rewriter = new Rewriter(source);
     let kept = 0;
     for (const [from, to] of beyondAscii(text)) {
@@ -47,7 +50,7 @@ function decompose(text: string, form: "NFD" | "NFKD", ranks: CombiningRanks): C
   /** Marks since the last starter. */
   let pending: { readonly changed: Changed; readonly rank: number }[] = [];
   const settle = (): void => {
-    if (pending.length > 0) result.push(...pending.toSorted((a, b) => a.rank - b.rank).map(({ changed }) => changed));
+    for (const { changed } of pending.toSorted((a, b) => a.rank - b.rank)) result.push(changed);
     pending = [];
   };
   for (let unit = 0; unit < text.length;) {
@@ -89,14 +92,16 @@ function compose(decomposed: readonly Changed[], ranks: CombiningRanks): Changed
     if (together !== undefined) {
       starter = { character: together, change: starter.change + changed.change - 1 };
     } else if (rank === 0) {
-      result.push(starter, ...marks);
+      result.push(starter);
+      for (const mark of marks) result.push(mark);
       [starter, marks, lastRank] = [changed, [], undefined];
     } else {
       marks.push(changed);
       lastRank = rank;
     }
   }
-  if (starter !== undefined) result.push(starter, ...marks);
+  if (starter !== undefined) result.push(starter);
+  for (const mark of marks) result.push(mark);
   return result;
 }
 
