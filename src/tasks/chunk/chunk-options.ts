@@ -81,7 +81,7 @@ export function chunkSettings(options: ChunkOptions): ChunkSettings {
 
 function refuseUnbuilt(strategy: string): void {
   if (strategy !== "late" && strategy !== "token-classification") return;
-  const message = `the strategy "${strategy}" needs to know where in the text each token stands, which tokenizers here do not say yet`;
+  const message = `the strategy "${strategy}" is not built yet`;
   throw new InferyardError("INPUT_INVALID", message, { remedy: `choose one of ${chunkStrategies.join(", ")}` });
 }
 

@@ -295,7 +295,7 @@ describe("refuses", () => {
     ["targetTokens is 0, and must be a whole number above 0", { targetTokens: 0 }],
     ["maxChunks is 1.5, and must be a whole number above 0", { maxChunks: 1.5 }],
     ['strategy is "smart"', { strategy: "smart" }],
-    ['the strategy "late" needs to know where in the text each token stands', { strategy: "late" }],
+    ['the strategy "late" is not built yet', { strategy: "late" }],
     ['the strategy "token-classification" needs to know', { strategy: "token-classification" }],
     ["separators means nothing with the strategy code", { strategy: "code", separators: ["words"] }],
     ['a separator is "pages"', { separators: ["pages"] }],
