@@ -5,8 +5,8 @@ const config: ViteUserConfig = defineConfig({
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     exclude: [...configDefaults.exclude, "dist/**", "bench/**"],
     pool: "forks",
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 180_000, // a busy machine with two cores takes its time; no test is about speed
+    hookTimeout: 180_000,
     reporters: process.env["CI"] === undefined ? ["default"] : ["default", ["json", { outputFile: "coverage/report.json" }]],
     coverage: {
       provider: "v8",

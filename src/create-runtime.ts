@@ -6,10 +6,18 @@ import type { RuntimeSettings } from "./runtime/runtime-settings.ts";
 import { Runtime, started } from "./task-runtime.ts";
 
 export {
+  type ChunkRequest,
+  type ChunkResult,
   type ClassifyRequest,
   type ClassifyResult,
   type EmbedRequest,
   type EmbedResult,
+  type EmbedSparseRequest,
+  type EmbedSparseResult,
+  type RecognizeRequest,
+  type RecognizeResult,
+  type RerankRequest,
+  type RerankResult,
   Runtime,
   type TaskRun,
 } from "./task-runtime.ts";

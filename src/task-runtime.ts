@@ -7,12 +7,20 @@ import { ModelRuntime } from "./runtime/model-runtime.ts";
 import type { ModelOptions, RuntimeSettings } from "./runtime/runtime-settings.ts";
 import { modelOptionNames, refuseUnknown } from "./runtime/options.ts";
 import type { Surroundings } from "./runtime/surroundings.ts";
-import { type Classifications, type ClassifyOptions, classify, classifyOptionNames } from "./tasks/classify.ts";
+import { type ClassifyOptions, classify, classifyOptionNames } from "./tasks/classify.ts";
+import type { Classifications } from "./tasks/labels.ts";
 import { type Embeddings, embed } from "./tasks/embed.ts";
+import type { ChunkedText } from "./tasks/chunk/chunk.ts";
+import { type ChunkOptions, type ChunkSettings, chunkOptionNames, chunkSettings } from "./tasks/chunk/chunk-options.ts";
 import { type EmbedOptions, embedOptionNames, textSettings } from "./tasks/embed-settings.ts";
 import type { Encoder } from "./tasks/encoder-runs.ts";
+import { type EmbedSparseOptions, type SparseEmbeddings, embedSparse, embedSparseOptionNames } from "./tasks/embed-sparse.ts";
+import { isLateInteraction, rerankByLateInteraction } from "./tasks/late-interaction.ts";
 import { answerCheck } from "./tasks/known-answers.ts";
 import { Tokenizers } from "./tasks/tokenizers.ts";
+import { type Entities, type RecognizeOptions, recognize, recognizeOptionNames } from "./tasks/recognize.ts";
+import { type Ranking, type RerankOptions, rerank, rerankOptionNames } from "./tasks/rerank.ts";
+import { isEmbedder, rerankByEmbedding } from "./tasks/rerank-by-embedding.ts";
 import type { Tokenizer } from "./tokenizers/index.ts";
 
 export interface EmbedRequest extends EmbedOptions, ModelOptions {
@@ -32,6 +40,26 @@ export interface TaskRun {
   readonly milliseconds: number;
 }
 
+export interface ChunkRequest extends ChunkOptions, ModelOptions {
+  /** Whose tokens are counted, and, with the strategy "semantic", whose vectors are compared. Default: "builtin". */
+  readonly model?: string | ModelHandle;
+}
+
+export interface ChunkResult {
+  /** The reference of the model. */
+  readonly model: string;
+  /** Where sentences were embedded; left out where the model was asked for its tokenizer alone. */
+  readonly target?: string;
+  /** Why there; left out with `target`. */
+  readonly decision?: Decision;
+  /** One per text, in order. */
+  readonly results: readonly ChunkedText[];
+  /** From text to chunks, loading left out. */
+  readonly milliseconds: number;
+}
+
+const chunkRequestNames: readonly (keyof ChunkRequest)[] = ["model", ...chunkOptionNames, ...modelOptionNames];
+
 export interface EmbedResult extends Embeddings, TaskRun {}
 
 export interface ClassifyRequest extends ClassifyOptions, ModelOptions {
@@ -40,6 +68,27 @@ export interface ClassifyRequest extends ClassifyOptions, ModelOptions {
 }
 
 export interface ClassifyResult extends Classifications, TaskRun {}
+
+export interface EmbedSparseRequest extends EmbedSparseOptions, ModelOptions {
+  /** A reference, or a handle from `load`. */
+  readonly model: string | ModelHandle;
+}
+
+export interface EmbedSparseResult extends SparseEmbeddings, TaskRun {}
+
+export interface RerankRequest extends RerankOptions, ModelOptions {
+  /** A reference, or a handle from `load`: a cross-encoder, or an embedding model, whose cosines are taken then. Default: "builtin". */
+  readonly model?: string | ModelHandle;
+}
+
+export interface RerankResult extends Ranking, TaskRun {}
+
+export interface RecognizeRequest extends RecognizeOptions, ModelOptions {
+  /** A reference, or a handle from `load`. */
+  readonly model: string | ModelHandle;
+}
+
+export interface RecognizeResult extends Entities, TaskRun {}
 
 /** One call of a task, as the runtime sees it. */
 interface TaskCall {
@@ -69,6 +118,15 @@ export class Runtime extends ModelRuntime {
     );
   }
 
+  /** Texts to weights of vocabulary tokens (SPLADE; a model with a masked-language-model head). */
+  async embedSparse(texts: string | readonly string[], request: EmbedSparseRequest): Promise<EmbedSparseResult> {
+    const list = textList(texts);
+    const { model, ...options } = request;
+    return this.#task({ name: "embedSparse", optionNames: embedSparseOptionNames, model, options }, (encoder) =>
+      embedSparse(encoder, list, options),
+    );
+  }
+
   /** The labels of texts with their scores (task `text-classification`). */
   async classify(texts: string | readonly string[], request: ClassifyRequest): Promise<ClassifyResult> {
     const list = textList(texts);
@@ -76,6 +134,49 @@ export class Runtime extends ModelRuntime {
     return this.#task({ name: "classify", optionNames: classifyOptionNames, model, options }, (encoder) =>
       classify(encoder, list, options),
     );
+  }
+
+  /** Documents in the order of how well they answer a query (task `text-ranking`). */
+  async rerank(query: string, documents: readonly string[], request: RerankRequest = {}): Promise<RerankResult> {
+    const { model = "builtin", ...options } = request;
+    return this.#task({ name: "rerank", optionNames: rerankOptionNames, model, options }, (encoder) => {
+      if (isLateInteraction(encoder.outputs)) return rerankByLateInteraction(encoder, query, documents, options);
+      if (isEmbedder(encoder.manifest)) return rerankByEmbedding(encoder, query, documents, options);
+      return rerank(encoder, query, documents, options);
+    });
+  }
+
+  /** The names in texts, with their places (task `token-classification`). */
+  async recognize(texts: string | readonly string[], request: RecognizeRequest): Promise<RecognizeResult> {
+    const list = textList(texts);
+    const { model, ...options } = request;
+    return this.#task({ name: "recognize", optionNames: recognizeOptionNames, model, options }, (encoder) =>
+      recognize(encoder, list, options),
+    );
+  }
+
+  /**
+   * Long texts to chunks of at most so many tokens, with nothing lost between them. A model is loaded for the strategy "semantic" alone; the
+   * others read its tokenizer.
+   */
+  async chunk(texts: string | readonly string[], request: ChunkRequest = {}): Promise<ChunkResult> {
+    refuseUnknown(request, chunkRequestNames, "chunk");
+    const { model = "builtin", ...options } = request;
+    const list = textList(texts);
+    const settings = chunkSettings(options);
+    const asked = modelOptions(options);
+    if (model instanceof ModelHandle) {
+      refuseLoadOptions(asked);
+      return this.#chunkWith(model, list, settings);
+    }
+    if (settings.strategy === "semantic") return this.use(model, asked, (handle) => this.#chunkWith(handle, list, settings));
+    refusePlacing(asked, settings);
+    const manifest = await this.manifest(model, asked);
+    const tokenizer = await this.#tokenizers.of(textSettings(manifest));
+    const started = performance.now();
+    const { chunkTexts } = await import("./tasks/chunk/chunk.ts"); // as below
+    const results = await chunkTexts(list, tokenizer, settings, undefined);
+    return { model, results, milliseconds: performance.now() - started };
   }
 
   /** The tokenizer of a loaded model. */
@@ -105,17 +206,25 @@ export class Runtime extends ModelRuntime {
     return run(model);
   }
 
+  async #chunkWith(handle: ModelHandle, texts: readonly string[], settings: ChunkSettings): Promise<ChunkResult> {
+    const tokenizer = await this.tokenizer(handle);
+    const { signal } = settings;
+    const embedTexts = async (sentences: readonly string[]): Promise<readonly Float32Array[]> =>
+      (await this.embed(sentences, { model: handle, ...(signal === undefined ? {} : { signal }) })).embeddings;
+    const started = performance.now();
+    // Imported here: a page that embeds need not fetch what knows Markdown and code.
+    const { chunkTexts } = await import("./tasks/chunk/chunk.ts");
+    const results = await chunkTexts(texts, tokenizer, settings, embedTexts);
+    const milliseconds = performance.now() - started;
+    const ran = settings.strategy === "semantic" ? { target: handle.target, decision: handle.decision } : {};
+    return { model: handle.reference, ...ran, results, milliseconds };
+  }
+
   async #encoder(handle: ModelHandle): Promise<Encoder> {
     const tokenizer = await this.tokenizer(handle);
     const { manifest, inputs, outputs } = handle;
     return { manifest, tokenizer, inputs, outputs, run: handle.run.bind(handle), lanes: () => handle.lanes() };
   }
-}
-
-function textList(texts: string | readonly string[]): readonly string[] {
-  const list = typeof texts === "string" ? [texts] : texts;
-  if (!Array.isArray(list)) throw new InferyardError("INPUT_INVALID", "texts must be a string or an array of strings");
-  return list;
 }
 
 /** The runtime, when all is loaded that its settings want loaded at the start. Where that fails everything is given back. */
@@ -129,10 +238,25 @@ export async function started(runtime: Runtime): Promise<Runtime> {
   }
 }
 
+function textList(texts: string | readonly string[]): readonly string[] {
+  const list = typeof texts === "string" ? [texts] : texts;
+  if (!Array.isArray(list)) throw new InferyardError("INPUT_INVALID", "texts must be a string or an array of strings");
+  return list;
+}
+
 /** The part of a request that decides which model is loaded and where; the rest must not make a second copy of it. */
 function modelOptions(request: ModelOptions): ModelOptions {
   const asked = modelOptionNames.map((name) => [name, request[name]] as const);
   return Object.fromEntries(asked.filter(([, value]) => value !== undefined));
+}
+
+/** Without a model on an engine, what decides where it runs would be ignored. */
+function refusePlacing({ signal: _signal, variant: _variant, ...asked }: ModelOptions, { strategy }: ChunkSettings): void {
+  const [name] = Object.keys(asked);
+  if (name === undefined) return;
+  throw new InferyardError("INPUT_INVALID", `"${name}" means nothing with the strategy ${strategy}, which loads no model`, {
+    remedy: `leave "${name}" out, or choose the strategy semantic`,
+  });
 }
 
 /** A handle is loaded already: what decides where would be ignored. */

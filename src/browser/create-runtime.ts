@@ -13,10 +13,18 @@ import { standardBackends } from "./standard-backends.ts";
 import { browserWorkerHost } from "./worker-host.ts";
 
 export {
+  type ChunkRequest,
+  type ChunkResult,
   type ClassifyRequest,
   type ClassifyResult,
   type EmbedRequest,
   type EmbedResult,
+  type EmbedSparseRequest,
+  type EmbedSparseResult,
+  type RecognizeRequest,
+  type RecognizeResult,
+  type RerankRequest,
+  type RerankResult,
   Runtime,
   type TaskRun,
 } from "../task-runtime.ts";

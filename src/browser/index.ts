@@ -1,9 +1,17 @@
 /** Inferyard in a browser: the same public names as in Node.js, on what a browser has. */
 export {
+  type ChunkRequest,
+  type ChunkResult,
   type ClassifyRequest,
   type ClassifyResult,
   type EmbedRequest,
   type EmbedResult,
+  type EmbedSparseRequest,
+  type EmbedSparseResult,
+  type RecognizeRequest,
+  type RecognizeResult,
+  type RerankRequest,
+  type RerankResult,
   Runtime,
   type RuntimeConfig,
   type TaskRun,
@@ -16,9 +24,17 @@ export {
   type PipelineTask,
   pipeline,
 } from "./pipeline.ts";
-export type { Classifications, ClassifyOptions, LabelScore } from "../tasks/classify.ts";
-export type { Activation } from "../tasks/labels.ts";
+export type { ClassifyOptions } from "../tasks/classify.ts";
+export type { Activation, Classifications, LabelScore } from "../tasks/labels.ts";
+export type { Aggregation } from "../tasks/entities.ts";
+export type { Entities, Entity, RecognizeOptions } from "../tasks/recognize.ts";
+export type { RankedDocument, Ranking, RerankOptions } from "../tasks/rerank.ts";
+export type { Chunk, ChunkedText } from "../tasks/chunk/chunk.ts";
+export type { ChunkOptions, ChunkStrategy } from "../tasks/chunk/chunk-options.ts";
+export type { Separator } from "../tasks/chunk/separators.ts";
 export { type EmbedOptions } from "../tasks/embed-settings.ts";
+export type { EmbedSparseOptions, SparseEmbedding, SparseEmbeddings } from "../tasks/embed-sparse.ts";
+export { type TokenVectors, maxSim } from "../tasks/late-interaction.ts";
 export { type Embeddings } from "../tasks/embed.ts";
 export type { Candidate, Decision, Selected, Stage, Verdict } from "../runtime/decision.ts";
 export { ModelHandle } from "../runtime/model-handle.ts";
@@ -30,7 +46,18 @@ export type { HostName } from "../hosts/host.ts";
 export { createStore, inspectFile, inspectModel } from "./absent.ts";
 export type { PullProgress } from "../models/hub/progress.ts";
 export type { Manifest, Pooling, Variant } from "../models/manifest.ts";
-export type { Encoding, Tokenizer } from "../tokenizers/index.ts";
+export { convertOffsets } from "../tokenizers/index.ts";
+export type {
+  DecodeOptions,
+  EncodeOptions,
+  Encoding,
+  OffsetUnit,
+  PadOptions,
+  PaddedBatch,
+  TokenIds,
+  Tokenizer,
+  TruncationStrategy,
+} from "../tokenizers/index.ts";
 export { standardBackends } from "./standard-backends.ts";
 export { type ErrorCode, InferyardError } from "../errors.ts";
 export type { DataType, Tensor, TensorInfo, TensorMap } from "../tensor.ts";

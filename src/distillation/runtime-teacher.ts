@@ -37,7 +37,7 @@ export async function runtimeTeacher(runtime: Runtime, handle: ModelHandle): Pro
       inParts(batch, options, async (part) => {
         const encodings = part.map((ids) => {
           const framed = [...prefix, ...ids, ...suffix];
-          return { ids: framed, truncated: false, tokens: framed.length, promptTokens: 0 };
+          return { ids: framed, truncated: false, wholeLength: framed.length, promptTokens: 0 };
         });
         return (await embedEncodings(encoder, encodings, settings, options.signal)).embeddings;
       }),

@@ -111,6 +111,13 @@ export class ModelRuntime {
     return makeDecision({ manifest, wish, candidates, selected: null });
   }
 
+  /** What the model's files say, with nothing loaded; they are fetched where they are not on this machine. */
+  async manifest(reference: string, options: ModelOptions = {}): Promise<Manifest> {
+    checkCall(reference, options);
+    const fetch = (missing: string): Promise<void> => this.#download(reference, missing, options, options.signal);
+    return readManifest(reference, { ...wantedVariant(options), fetch });
+  }
+
   /** What each backend says of itself. `run`: after running a tiny computation on each device. */
   async backends(options: { readonly run?: boolean; readonly signal?: AbortSignal } = {}): Promise<BackendReport[]> {
     if (options.run !== true) {

@@ -1,8 +1,19 @@
 /** text-classification: the labels of a text with their scores, as transformers' pipeline of that name gives them. */
+import { InferyardError } from "../errors.ts";
 import { refuseNonPositive, refuseOther } from "../runtime/options.ts";
 import { encodeTexts } from "./encode-texts.ts";
 import { type Encoder, runEncodings } from "./encoder-runs.ts";
-import { type Activation, activate, activations, labelHeadOf, logitsOutput, refuseBroken } from "./labels.ts";
+import {
+  type Activation,
+  type Classifications,
+  type LabelScore,
+  activate,
+  activations,
+  labelHeadOf,
+  logitsOutput,
+  refuseBroken,
+} from "./labels.ts";
+import { classifyByLabels } from "./zero-shot.ts";
 import { type TextTaskOptions, textTaskOptionNames, textTaskSettings } from "./task-options.ts";
 
 export interface ClassifyOptions extends TextTaskOptions {
@@ -10,23 +21,22 @@ export interface ClassifyOptions extends TextTaskOptions {
   readonly topK?: number;
   /** How logits become scores. Default: what config.json says (`problem_type`, else by the number of labels). */
   readonly activation?: Activation;
+  /** Labels of your own, judged by a natural-language-inference model (zero-shot). Default: the model's own labels. */
+  readonly labels?: readonly string[];
+  /** With `labels`: the sentence that is asked about, with {} where the label stands. Default: "This example is {}." */
+  readonly hypothesisTemplate?: string;
+  /** With `labels`: true judges each by itself, false lets them share 1. Default: false. */
+  readonly multiLabel?: boolean;
 }
 
-export const classifyOptionNames: readonly (keyof ClassifyOptions)[] = [...textTaskOptionNames, "topK", "activation"];
-
-export interface LabelScore {
-  readonly label: string;
-  readonly score: number;
-}
-
-export interface Classifications {
-  /** One list per text, in order; best label first, equal scores in the order of the model's labels. */
-  readonly results: readonly (readonly LabelScore[])[];
-  /** Tokens the model saw of each text, special tokens included. */
-  readonly tokens: readonly number[];
-  /** Indices of the texts that were cut. */
-  readonly truncated: readonly number[];
-}
+export const classifyOptionNames: readonly (keyof ClassifyOptions)[] = [
+  ...textTaskOptionNames,
+  "topK",
+  "activation",
+  "labels",
+  "hypothesisTemplate",
+  "multiLabel",
+];
 
 export async function classify(
   encoder: Encoder,
@@ -35,6 +45,11 @@ export async function classify(
 ): Promise<Classifications> {
   refuseNonPositive("topK", options.topK);
   refuseOther("activation", options.activation, activations);
+  if (options.labels !== undefined) {
+    refuseBeside("labels", options, ["activation"]);
+    return classifyByLabels(encoder, texts, { ...options, labels: options.labels });
+  }
+  refuseBeside("the model's own labels", options, ["hypothesisTemplate", "multiLabel"]);
   const settings = textTaskSettings(encoder.manifest, options);
   const { labels, activation } = labelHeadOf(encoder.manifest);
   const output = logitsOutput(encoder.outputs, 2);
@@ -55,6 +70,13 @@ export async function classify(
     tokens: encodings.map(({ ids }) => ids.length),
     truncated: encodings.flatMap(({ truncated }, index) => (truncated ? [index] : [])),
   };
+}
+
+/** An option that would be ignored is refused. */
+function refuseBeside(what: string, options: ClassifyOptions, names: readonly (keyof ClassifyOptions)[]): void {
+  const given = names.find((name) => options[name] !== undefined);
+  if (given === undefined) return;
+  throw new InferyardError("INPUT_INVALID", `"${given}" says nothing for ${what}`, { remedy: `leave "${given}" out` });
 }
 
 function ranked(scores: Float32Array, labels: readonly string[]): LabelScore[] {

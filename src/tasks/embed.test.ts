@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Manifest, TextSettings } from "../models/manifest.ts";
 import type { TensorInfo, TensorMap } from "../tensor.ts";
-import type { Tokenizer } from "../tokenizers/index.ts";
 import { embed } from "./embed.ts";
+import type { TokenSource } from "./encode-texts.ts";
 import type { Encoder } from "./encoder-runs.ts";
 
 const info = (name: string, shape: TensorInfo["shape"], dataType: TensorInfo["dataType"] = "int64"): TensorInfo => ({
@@ -13,17 +13,17 @@ const info = (name: string, shape: TensorInfo["shape"], dataType: TensorInfo["da
 });
 
 /** A token per letter; "^" and the prompt's letters come first. */
-const tokenizer: Tokenizer = {
+const tokenizer: TokenSource = {
   padId: 0,
-  unknownId: undefined,
-  vocabularySize: 256,
-  frame: { prefix: [94], suffix: [] },
-  tokenOf: (id) => String.fromCodePoint(id),
-  count: (text) => text.length + 1,
   encode(text, { maxTokens = Number.POSITIVE_INFINITY, prompt = "" } = {}) {
     const all = [94, ...Buffer.from(prompt + text, "latin1")];
     const ids = all.slice(0, maxTokens);
-    return { ids, truncated: ids.length < all.length, tokens: all.length, promptTokens: prompt === "" ? 0 : prompt.length + 1 };
+    return {
+      ids,
+      truncated: ids.length < all.length,
+      wholeLength: all.length,
+      promptTokens: prompt === "" ? 0 : prompt.length + 1,
+    };
   },
 };
 
@@ -50,7 +50,13 @@ interface Scene {
 }
 
 /** A model whose token vectors follow a rule; `batches` records the lengths it was run with, `lanes` who ran them. */
-function encoder({ text: over = {}, pooling, vectorOf = (id) => [id, 1, 0], lanes = 1, outputs }: Scene = {}): Encoder & {
+function encoder({
+  text: over = {},
+  pooling,
+  vectorOf = (id) => [id, 1, 0],
+  lanes = 1,
+  outputs,
+}: Scene = {}): Encoder<TokenSource> & {
   readonly shapes: number[][];
   readonly ranOn: Set<number>;
 } {

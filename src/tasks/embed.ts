@@ -1,9 +1,9 @@
 /** feature-extraction: texts to vectors, equal to the reference implementation's to the last digits. */
 import { InferyardError } from "../errors.ts";
 import type { Manifest } from "../models/manifest.ts";
-import type { Encoding } from "../tokenizers/index.ts";
+import type { TokenIds } from "../tokenizers/index.ts";
 import { type EmbedOptions, type EmbedSettings, embedSettings } from "./embed-settings.ts";
-import { encodeTexts } from "./encode-texts.ts";
+import { type TokenSource, encodeTexts } from "./encode-texts.ts";
 import { type VectorOutput, vectorOutput } from "./encoder-outputs.ts";
 import { type Encoder, runEncodings } from "./encoder-runs.ts";
 import { type TokenRows, allRows, normalize, pools } from "./pooling.ts";
@@ -19,7 +19,11 @@ export interface Embeddings {
   readonly truncated: number[];
 }
 
-export async function embed(encoder: Encoder, texts: readonly string[], options: EmbedOptions = {}): Promise<Embeddings> {
+export async function embed(
+  encoder: Encoder<TokenSource>,
+  texts: readonly string[],
+  options: EmbedOptions = {},
+): Promise<Embeddings> {
   const settings = embedSettings(encoder.manifest, options);
   const { promptText, ...limits } = settings;
   const encodings = await encodeTexts(encoder.tokenizer, texts, { ...limits, prompt: promptText }, options.signal);
@@ -28,8 +32,8 @@ export async function embed(encoder: Encoder, texts: readonly string[], options:
 
 /** The part after the tokenizer. */
 export async function embedEncodings(
-  encoder: Encoder,
-  encodings: readonly Encoding[],
+  encoder: Encoder<TokenSource>,
+  encodings: readonly TokenIds[],
   settings: EmbedSettings,
   signal?: AbortSignal,
 ): Promise<Embeddings> {
@@ -54,7 +58,7 @@ export async function embedEncodings(
   };
 }
 
-function pool({ promptTokens }: Encoding, settings: EmbedSettings, rows: TokenRows): Float32Array {
+function pool({ promptTokens }: TokenIds, settings: EmbedSettings, rows: TokenRows): Float32Array {
   if (settings.pooling === undefined || settings.pooling === "none") return allRows(rows);
   return pools[settings.pooling](settings.poolPrompt ? rows : { ...rows, first: promptTokens });
 }
@@ -80,7 +84,7 @@ function finish(vector: Float32Array, settings: EmbedSettings, available: number
   return settings.normalize ? normalize(kept) : kept;
 }
 
-function vectorLength(encoder: Encoder, output: VectorOutput): number {
+function vectorLength(encoder: Encoder<TokenSource>, output: VectorOutput): number {
   const last = encoder.outputs.find(({ name }) => name === output.name)?.shape.at(-1);
   return typeof last === "number" ? last : 0;
 }

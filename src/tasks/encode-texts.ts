@@ -1,7 +1,13 @@
 /** Texts to token ids, without holding the event loop for long. */
 import { InferyardError, throwIfAborted } from "../errors.ts";
-import type { Encoding, Tokenizer } from "../tokenizers/index.ts";
+import type { EncodeOptions, TokenIds } from "../tokenizers/index.ts";
 import { createYielder } from "./yielding.ts";
+
+/** What most tasks need of a tokenizer. */
+export interface TokenSource<Encoded extends TokenIds = TokenIds> {
+  readonly padId: number;
+  encode(text: string, options?: EncodeOptions): Encoded;
+}
 
 export interface EncodeLimits {
   /** Longest text in tokens, special tokens included; Infinity = no limit. */
@@ -10,23 +16,29 @@ export interface EncodeLimits {
   readonly truncate: "cut" | "error";
   /** Put before each text; "" = none. */
   readonly prompt?: string;
+  /** Tokens by which the windows of longer texts overlap. Default: 0. */
+  readonly stride?: number;
 }
 
 /** Throws INPUT_INVALID for what is no text, INPUT_TOO_LONG where that is not to be cut. */
-export async function encodeTexts(
-  tokenizer: Tokenizer,
+export async function encodeTexts<Encoded extends TokenIds>(
+  tokenizer: TokenSource<Encoded>,
   texts: readonly string[],
-  { maxTokens, truncate, prompt = "" }: EncodeLimits,
+  { maxTokens, truncate, prompt = "", stride }: EncodeLimits,
   signal?: AbortSignal,
-): Promise<Encoding[]> {
+): Promise<Encoded[]> {
   const rest = createYielder();
-  const encodings: Encoding[] = [];
+  const encodings: Encoded[] = [];
   for (const [index, text] of texts.entries()) {
     throwIfAborted(signal);
     if (typeof text !== "string")
       throw new InferyardError("INPUT_INVALID", `text ${index} is ${text === null ? "null" : typeof text}, not a string`);
-    const encoding = tokenizer.encode(text, { maxTokens, ...(prompt === "" ? {} : { prompt }) });
-    if (encoding.truncated && truncate === "error") throw tooLong(index, encoding.tokens, maxTokens);
+    const encoding = tokenizer.encode(text, {
+      maxTokens,
+      ...(prompt === "" ? {} : { prompt }),
+      ...(stride === undefined ? {} : { stride }),
+    });
+    if (encoding.truncated && truncate === "error") throw tooLong(index, encoding.wholeLength, maxTokens);
     encodings.push(encoding);
     await rest();
   }

@@ -8,7 +8,7 @@ const input = (name: string, dataType: DataType = "int64"): TensorInfo => ({
   dataType,
   shape: ["batch_size", "sequence_length"],
 });
-const batch = { rows: [[101, 7, 102], [101]], length: 3, padId: 9 };
+const batch = { rows: [{ ids: [101, 7, 102], typeIds: [0, 1, 1] }, { ids: [101] }], length: 3, padId: 9 };
 
 describe("tensors for a text encoder", () => {
   it("ids are padded on the right with the model's padding token, and padding is masked", () => {
@@ -18,9 +18,9 @@ describe("tensors for a text encoder", () => {
     });
   });
 
-  it("token types are zeros, positions count from 0 in every row, and int32 models get int32", () => {
+  it("token types are those of the row, and zeros where it has none; positions count from 0 in every row, and int32 models get int32", () => {
     expect(encoderInputs([input("token_type_ids", "int32"), input("position_ids", "int32")], batch)).toEqual({
-      token_type_ids: { dataType: "int32", shape: [2, 3], data: new Int32Array(6) },
+      token_type_ids: { dataType: "int32", shape: [2, 3], data: Int32Array.of(0, 1, 1, 0, 0, 0) },
       position_ids: { dataType: "int32", shape: [2, 3], data: Int32Array.of(0, 1, 2, 0, 1, 2) },
     });
   });

@@ -2,9 +2,15 @@
 import { InferyardError } from "../errors.ts";
 import type { DataType, Tensor, TensorInfo, TensorMap } from "../tensor.ts";
 
+/** One row: its ids, and which text each is of (left out: 0 for all). */
+export interface TokenRow {
+  readonly ids: readonly number[];
+  readonly typeIds?: readonly number[];
+}
+
 /** Rows of ids, padded on the right to `length`. */
 export interface TokenBatch {
-  readonly rows: readonly (readonly number[])[];
+  readonly rows: readonly TokenRow[];
   readonly length: number;
   readonly padId: number;
 }
@@ -15,14 +21,18 @@ const fills: ReadonlyMap<string, Fill> = new Map<string, Fill>([
   [
     "input_ids",
     ({ rows, length, padId }, put) =>
-      eachPosition(rows, length, (row, position, index) => put(index, rows[row]?.[position] ?? padId)),
+      eachPosition(rows, length, (row, position, index) => put(index, rows[row]?.ids[position] ?? padId)),
   ],
   [
     "attention_mask",
     ({ rows, length }, put) =>
-      eachPosition(rows, length, (row, position, index) => put(index, position < (rows[row]?.length ?? 0) ? 1 : 0)),
+      eachPosition(rows, length, (row, position, index) => put(index, position < (rows[row]?.ids.length ?? 0) ? 1 : 0)),
   ],
-  ["token_type_ids", () => {}],
+  [
+    "token_type_ids",
+    ({ rows, length }, put) =>
+      eachPosition(rows, length, (row, position, index) => put(index, rows[row]?.typeIds?.[position] ?? 0)),
+  ],
   ["position_ids", ({ rows, length }, put) => eachPosition(rows, length, (_row, position, index) => put(index, position))],
 ]);
 

@@ -3,16 +3,16 @@ import type { LoadedModel } from "../backend.ts";
 import { InferyardError, throwIfAborted } from "../errors.ts";
 import type { Manifest } from "../models/manifest.ts";
 import type { TensorInfo } from "../tensor.ts";
-import type { Encoding, Tokenizer } from "../tokenizers/index.ts";
+import type { Tokenizer } from "../tokenizers/index.ts";
 import { type Batch, planBatches } from "./batches.ts";
-import { encoderInputs } from "./encoder-inputs.ts";
+import { type TokenRow, encoderInputs } from "./encoder-inputs.ts";
 import { asFloat32 } from "./encoder-outputs.ts";
 import { createYielder } from "./yielding.ts";
 
 /** A model ready for a text task. */
-export interface Encoder {
+export interface Encoder<Source extends { readonly padId: number } = Tokenizer> {
   readonly manifest: Manifest;
-  readonly tokenizer: Tokenizer;
+  readonly tokenizer: Source;
   readonly inputs: readonly TensorInfo[];
   readonly outputs: readonly TensorInfo[];
   run: LoadedModel["run"];
@@ -29,7 +29,7 @@ export interface EncoderRunOptions {
 }
 
 /** What the model said of one text: a part of the output of its batch. */
-export interface EncoderRow<Item extends Pick<Encoding, "ids">> {
+export interface EncoderRow<Item extends TokenRow> {
   readonly index: number;
   readonly encoding: Item;
   /** The whole batch; this text's values begin at `offset`. */
@@ -43,8 +43,8 @@ export interface EncoderRow<Item extends Pick<Encoding, "ids">> {
 const bulkTokens = 8192;
 
 /** Calls `take` once for each encoding, in no order that means anything. */
-export async function runEncodings<Item extends Pick<Encoding, "ids">>(
-  encoder: Encoder,
+export async function runEncodings<Item extends TokenRow>(
+  encoder: Encoder<{ readonly padId: number }>,
   encodings: readonly Item[],
   options: EncoderRunOptions,
   take: (row: EncoderRow<Item>) => void,
@@ -71,15 +71,15 @@ function* inTurn(batches: readonly Batch[]): Generator<Batch, void> {
   yield* batches;
 }
 
-async function runBatch<Item extends Pick<Encoding, "ids">>(
+async function runBatch<Item extends TokenRow>(
   lane: Pick<LoadedModel, "run">,
-  encoder: Encoder,
+  encoder: Encoder<{ readonly padId: number }>,
   encodings: readonly Item[],
   batch: Batch,
   { output, signal }: EncoderRunOptions,
   take: (row: EncoderRow<Item>) => void,
 ): Promise<void> {
-  const rows = batch.indices.map((index) => encodings[index]?.ids ?? []);
+  const rows = batch.indices.map((index) => encodings[index] ?? { ids: [] });
   const inputs = encoderInputs(encoder.inputs, { rows, length: batch.length, padId: encoder.tokenizer.padId });
   const results = await lane.run(inputs, { outputs: [output], ...(signal === undefined ? {} : { signal }) });
   const result = results[output];

@@ -47,6 +47,20 @@ function activationOf(config: Readonly<Record<string, unknown>>, labels: number)
   return activations.find((activation) => activation === stated) ?? "none";
 }
 
+export interface LabelScore {
+  readonly label: string;
+  readonly score: number;
+}
+
+export interface Classifications {
+  /** One list per text, in order; best label first, equal scores in the order of the model's labels. */
+  readonly results: readonly (readonly LabelScore[])[];
+  /** Tokens the model saw of each text, special tokens included. */
+  readonly tokens: readonly number[];
+  /** Indices of the texts that were cut. */
+  readonly truncated: readonly number[];
+}
+
 /** Scores of one row of logits. */
 export function activate(logits: Float32Array, activation: Activation): Float32Array {
   if (activation === "none") return logits;

@@ -1,5 +1,6 @@
 /** tokenizer.json, the file of Hugging Face's tokenizers library: read, and refused with a sentence when it is not whole. */
 import { InferyardError, messageOf } from "../errors.ts";
+import { isStep } from "./step-settings.ts";
 import { readText as readTextFile } from "../files.ts";
 
 /** A normalizer, pre-tokenizer, post-processor or decoder: `type` and its settings. */
@@ -17,9 +18,20 @@ export interface TokenizerJson {
   readonly padding: { readonly pad_id?: unknown } | null;
 }
 
+/** A token beside the model's own vocabulary, or one of it that is found in a text before anything else. */
 export interface AddedToken {
   readonly id: number;
   readonly content: string;
+  /** Left out when decoding without special tokens. */
+  readonly special: boolean;
+  /** Found only where it is no part of a word. */
+  readonly singleWord: boolean;
+  /** Takes the white space before it along. */
+  readonly lstrip: boolean;
+  /** Takes the white space behind it along. */
+  readonly rstrip: boolean;
+  /** Looked for in normalized text, else in the text as it comes. */
+  readonly normalized: boolean;
 }
 
 const remedy =
@@ -36,12 +48,18 @@ export function tokenizerInvalid(shown: string, problem: string, cause?: unknown
 
 /** Reads and checks tokenizer.json; throws TOKENIZER_INVALID. */
 export async function readTokenizerJson(path: string, shown: string): Promise<TokenizerJson> {
-  const value = parse(await readText(path, shown), shown);
+  return parseTokenizerJson(await readText(path, shown), shown);
+}
+
+/** The same for a file's text. */
+export function parseTokenizerJson(text: string, shown: string): TokenizerJson {
+  const value = parse(text, shown);
   if (!isObject(value)) throw tokenizerInvalid(shown, "is not a tokenizer: it holds no JSON object");
   const { model, added_tokens: addedTokens = [], padding } = value;
   if (!isObject(model)) throw tokenizerInvalid(shown, 'is not a tokenizer: it has no "model"');
   checkModel(model, shown);
-  if (!Array.isArray(addedTokens) || !addedTokens.every(isAddedToken)) {
+  const added = Array.isArray(addedTokens) ? addedTokens.map(addedTokenOf) : [undefined];
+  if (!added.every((token) => token !== undefined)) {
     throw tokenizerInvalid(shown, 'has broken "added_tokens": each needs a whole number "id" and a text "content"');
   }
   const step = (key: string): Step | null => {
@@ -55,7 +73,7 @@ export async function readTokenizerJson(path: string, shown: string): Promise<To
     pre_tokenizer: step("pre_tokenizer"),
     post_processor: step("post_processor"),
     decoder: step("decoder"),
-    added_tokens: addedTokens,
+    added_tokens: added,
     padding: isObject(padding) ? padding : null,
   };
 }
@@ -81,7 +99,7 @@ function parse(text: string, shown: string): unknown {
   }
 }
 
-/** What the library would trip over later: the vocabulary, the merges of BPE, the unknown token of WordPiece. */
+/** What would fail later, and less clearly: the vocabulary, the merges of BPE, the unknown token of WordPiece. */
 function checkModel(model: Readonly<Record<string, unknown>>, shown: string): void {
   const { vocab } = model;
   if (Array.isArray(vocab)) {
@@ -105,21 +123,28 @@ function checkModel(model: Readonly<Record<string, unknown>>, shown: string): vo
   }
 }
 
-function isAddedToken(value: unknown): value is AddedToken {
-  return isObject(value) && isId(value["id"]) && typeof value["content"] === "string" && value["content"] !== "";
+function addedTokenOf(value: unknown): AddedToken | undefined {
+  if (!isObject(value) || !isId(value["id"]) || typeof value["content"] !== "string" || value["content"] === "") return undefined;
+  const flag = (name: string, otherwise = false): boolean => (typeof value[name] === "boolean" ? value[name] : otherwise);
+  const special = flag("special");
+  return {
+    id: value["id"],
+    content: value["content"],
+    special,
+    singleWord: flag("single_word"),
+    lstrip: flag("lstrip"),
+    rstrip: flag("rstrip"),
+    normalized: flag("normalized", !special),
+  };
 }
 
-/** Ids above this would make the library's table of tokens exhaust the memory. */
+/** Ids above this would make a table of tokens exhaust the memory. */
 const highestId = 2 ** 26;
 
 function isId(value: unknown): value is number {
   return Number.isInteger(value) && Number(value) >= 0 && Number(value) < highestId;
 }
 
-function isStep(value: unknown): value is Step {
-  return isObject(value) && typeof value["type"] === "string";
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
+export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

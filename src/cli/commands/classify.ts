@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import type { ClassifyRequest } from "../../create-runtime.ts";
 import { type Activation, activations } from "../../tasks/labels.ts";
-import { addLoadFlags, openSession, positiveInteger, withNotice } from "../session.ts";
+import { addLoadFlags, list, openSession, positiveInteger, withNotice } from "../session.ts";
 import { clip, formatTable } from "../table.ts";
 import { type Terminal, writeAll, writeLine } from "../terminal.ts";
 import { addLimitFlags, inputOption, noteCut } from "../text-commands.ts";
@@ -14,6 +14,9 @@ interface ClassifyFlags {
   readonly json?: boolean;
   readonly quiet?: boolean;
   readonly topK?: number;
+  readonly labels?: readonly string[];
+  readonly template?: string;
+  readonly multiLabel?: boolean;
   readonly activation?: Activation;
   readonly maxTokens?: number;
   readonly truncate?: "cut" | "error";
@@ -31,14 +34,39 @@ export function addClassify(program: Command, terminal: Terminal): void {
     .option("--model <reference>", "model with a classification head: a path, hf:owner/name, or a name in the store")
     .addOption(inputOption())
     .addOption(new Option("--top-k <number>", "labels of each text, best first").argParser(positiveInteger))
+    .addOption(new Option("--labels <labels>", "labels of your own, for a natural-language-inference model").argParser(list))
+    .option("--template <sentence>", "with --labels: what is asked, with {} where the label stands")
+    .option("--multi-label", "with --labels: judge each label by itself")
     .addOption(new Option("--activation <how>", "how logits become scores, instead of the model's own way").choices(activations));
   addLoadFlags(addLimitFlags(command)).action(async (texts: string[], flags: ClassifyFlags) => {
     const session = await openSession(terminal, { ...flags }, flags.model);
     try {
-      const { json, quiet, input, topK, activation, maxTokens, truncate } = flags;
+      const {
+        json,
+        quiet,
+        input,
+        topK,
+        activation,
+        labels,
+        template: hypothesisTemplate,
+        multiLabel,
+        maxTokens,
+        truncate,
+      } = flags;
       const all = await readTexts({ texts, ...(input === undefined ? {} : { input }) }, terminal);
       const { variant, batchTokens } = session.settings;
-      const options = { variant, batchTokens, topK, activation, maxTokens, truncate, signal: terminal.signal };
+      const options = {
+        variant,
+        batchTokens,
+        topK,
+        activation,
+        labels,
+        hypothesisTemplate,
+        multiLabel,
+        maxTokens,
+        truncate,
+        signal: terminal.signal,
+      };
       const set = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
       const request: ClassifyRequest = { model: session.model, ...set };
       const work = session.runtime.classify(all, request);

@@ -4,6 +4,7 @@ import type { Terminal } from "../terminal.ts";
 import { addBackends } from "./backends.ts";
 import { addBench } from "./bench.ts";
 import { addCheck } from "./check.ts";
+import { addChunk } from "./chunk.ts";
 import { addClassify } from "./classify.ts";
 import { addCompletions } from "./completions.ts";
 import { addConfig } from "./config.ts";
@@ -16,8 +17,11 @@ import { addList } from "./list.ts";
 import { addPack } from "./pack.ts";
 import { addPrune } from "./prune.ts";
 import { addPull } from "./pull.ts";
+import { addRecognize } from "./recognize.ts";
 import { addRemove } from "./remove.ts";
+import { addRerank } from "./rerank.ts";
 import { addShow } from "./show.ts";
+import { addTokenize } from "./tokenize.ts";
 import { addTune } from "./tune.ts";
 import { addVerify } from "./verify.ts";
 import { addVersion } from "./version.ts";
@@ -25,6 +29,10 @@ import { addVersion } from "./version.ts";
 export const commands: readonly ((program: Command, terminal: Terminal) => void)[] = [
   addEmbed,
   addClassify,
+  addRerank,
+  addRecognize,
+  addTokenize,
+  addChunk,
   addExplain,
   addInspect,
   addPull,

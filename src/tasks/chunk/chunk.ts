@@ -1,0 +1,90 @@
+/** chunk: a long text to pieces that a model can take, with nothing lost between them. */
+import { InferyardError } from "../../errors.ts";
+import { type Tokenizer, convertOffsets } from "../../tokenizers/index.ts";
+import { atomsOf, keepBlocks } from "./atoms.ts";
+import type { ChunkSettings } from "./chunk-options.ts";
+import { codeStructure } from "./code-structure.ts";
+import { markdownStructure } from "./markdown-structure.ts";
+import { type Span, pack } from "./pack.ts";
+import { type EmbedTexts, semanticStructure } from "./semantic-structure.ts";
+import { separatorRank, textMarks } from "./separators.ts";
+import type { Structure } from "./structure.ts";
+import { TokenCounter } from "./token-counter.ts";
+
+export interface Chunk {
+  /** Place among the chunks of its text, from 0. */
+  readonly id: number;
+  readonly text: string;
+  /** Where it begins in the text, in the unit asked for. */
+  readonly start: number;
+  /** Where it ends: the position after its last character. */
+  readonly end: number;
+  /** What the model's tokenizer counts for it, without special tokens. */
+  readonly tokens: number;
+}
+
+export interface ChunkedText {
+  /** In order. Without overlap their texts, joined, are the text; an empty text has none. */
+  readonly chunks: readonly Chunk[];
+  /** Whether `maxChunks` left out the rest of the text. */
+  readonly truncated: boolean;
+}
+
+/** A chunk has more tokens than the target only where it is a single grapheme that has. */
+export async function chunkTexts(
+  texts: readonly string[],
+  tokenizer: Tokenizer,
+  settings: ChunkSettings,
+  embedTexts: EmbedTexts | undefined,
+): Promise<ChunkedText[]> {
+  const counter = new TokenCounter(tokenizer);
+  const results: ChunkedText[] = [];
+  for (const [index, text] of texts.entries()) {
+    if (typeof text !== "string")
+      throw new InferyardError("INPUT_INVALID", `text ${index} is ${text === null ? "null" : typeof text}, not a string`);
+    results.push(await chunkText(text, counter, settings, embedTexts));
+  }
+  return results;
+}
+
+async function chunkText(
+  text: string,
+  counter: TokenCounter,
+  settings: ChunkSettings,
+  embedTexts: EmbedTexts | undefined,
+): Promise<ChunkedText> {
+  const structure = await structureOf(text, settings, embedTexts);
+  const atoms = await atomsOf(text, structure, counter, settings.target, settings.signal);
+  keepBlocks(atoms, structure.blocks, settings.target);
+  const { spans, complete } = await pack(text, atoms, counter, settings, settings.signal);
+  return { chunks: chunksOf(text, spans, settings), truncated: !complete };
+}
+
+async function structureOf(text: string, settings: ChunkSettings, embedTexts: EmbedTexts | undefined): Promise<Structure> {
+  const { strategy, separators, threshold, percentile } = settings;
+  switch (strategy) {
+    case "fixed":
+      return { marks: textMarks(text, separators), wordRank: separatorRank(separators, "words"), blocks: [] };
+    case "markdown":
+      return markdownStructure(text, separators);
+    case "code":
+      return codeStructure(text);
+    case "semantic":
+      if (embedTexts === undefined)
+        throw new InferyardError("CONTRACT_VIOLATION", "semantic chunking was asked for without a model");
+      return semanticStructure(text, separators, { threshold, percentile }, embedTexts);
+    default:
+      return strategy satisfies never;
+  }
+}
+
+function chunksOf(text: string, spans: readonly Span[], { offsets }: ChunkSettings): Chunk[] {
+  const places = convertOffsets(Int32Array.from(spans.flatMap(({ start, end }) => [start, end])), text, offsets);
+  return spans.map(({ start, end, tokens }, id) => ({
+    id,
+    text: text.slice(start, end),
+    start: places[2 * id] ?? 0,
+    end: places[2 * id + 1] ?? 0,
+    tokens,
+  }));
+}

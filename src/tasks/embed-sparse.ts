@@ -1,0 +1,101 @@
+/**
+ * Sparse embeddings (SPLADE): for each token of the vocabulary how much a text is about it, from a masked-language-model head. The weight is
+ * the largest log(1 + max(0, logit)) over the text's tokens, special ones included (Formal et al. 2021, SPLADE v2).
+ */
+import { InferyardError } from "../errors.ts";
+import type { Manifest } from "../models/manifest.ts";
+import { refuseNonPositive } from "../runtime/options.ts";
+import type { TensorInfo } from "../tensor.ts";
+import { encodeTexts } from "./encode-texts.ts";
+import { type Encoder, runEncodings } from "./encoder-runs.ts";
+import { logitsOutput } from "./labels.ts";
+import { type TextTaskOptions, textTaskOptionNames, textTaskSettings } from "./task-options.ts";
+
+export interface EmbedSparseOptions extends TextTaskOptions {
+  /** Only so many weights of each text are kept, the largest. Default: all. */
+  readonly topK?: number;
+  /** Only weights above this are kept. Default: 0. */
+  readonly threshold?: number;
+}
+
+export const embedSparseOptionNames: readonly (keyof EmbedSparseOptions)[] = [...textTaskOptionNames, "topK", "threshold"];
+
+/** Largest weight first; equal ones in the order of the vocabulary. */
+export interface SparseEmbedding {
+  /** Ids of tokens. */
+  readonly indices: Uint32Array;
+  readonly values: Float32Array;
+}
+
+export interface SparseEmbeddings {
+  /** One per text, in order. */
+  readonly embeddings: readonly SparseEmbedding[];
+  /** Size of the vocabulary. */
+  readonly dimensions: number;
+  /** Tokens the model saw of each text, special tokens included. */
+  readonly tokens: readonly number[];
+  /** Indices of the texts that were cut. */
+  readonly truncated: readonly number[];
+}
+
+export async function embedSparse(
+  encoder: Encoder,
+  texts: readonly string[],
+  options: EmbedSparseOptions = {},
+): Promise<SparseEmbeddings> {
+  const { topK, threshold = 0, signal } = options;
+  refuseNonPositive("topK", topK);
+  if (!(Number.isFinite(threshold) && threshold >= 0)) {
+    throw new InferyardError("INPUT_INVALID", `threshold is ${threshold}, and must be a number of at least 0`);
+  }
+  const settings = textTaskSettings(encoder.manifest, options);
+  const output = headOf(encoder.manifest, encoder.outputs);
+  const encodings = await encodeTexts(encoder.tokenizer, texts, settings, signal);
+  const embeddings: SparseEmbedding[] = Array.from({ length: encodings.length }, () => sparse(new Float32Array(), 0));
+  const wanted = { output, batchTokens: settings.batchTokens, ...(signal === undefined ? {} : { signal }) };
+  let dimensions = 0;
+  await runEncodings(encoder, encodings, wanted, ({ index, encoding, data, offset, shape }) => {
+    dimensions = shape[1] ?? 0;
+    const highest = new Float32Array(dimensions);
+    for (let token = 0; token < encoding.ids.length; token += 1) {
+      const row = offset + token * dimensions;
+      for (let id = 0; id < dimensions; id += 1) {
+        const logit = data[row + id] ?? Number.NaN;
+        if (logit > (highest[id] ?? 0)) highest[id] = logit;
+        else if (Number.isNaN(logit)) throw notANumber(index);
+      }
+    }
+    embeddings[index] = sparse(highest.map(Math.log1p), threshold, topK);
+  });
+  return {
+    embeddings,
+    dimensions,
+    tokens: encodings.map(({ ids }) => ids.length),
+    truncated: encodings.flatMap(({ truncated }, index) => (truncated ? [index] : [])),
+  };
+}
+
+function sparse(weights: Float32Array, threshold: number, topK?: number): SparseEmbedding {
+  const present = Array.from(weights.keys()).filter((id) => (weights[id] ?? 0) > threshold);
+  const kept = present.sort((a, b) => (weights[b] ?? 0) - (weights[a] ?? 0)).slice(0, topK);
+  return { indices: Uint32Array.from(kept), values: Float32Array.from(kept, (id) => weights[id] ?? 0) };
+}
+
+/** Any model gives three dimensions of numbers: only one that predicts masked tokens means the vocabulary by the last. */
+function headOf(manifest: Manifest, outputs: readonly TensorInfo[]): string {
+  if (manifest.tasks.includes("fill-mask")) return logitsOutput(outputs, 3);
+  throw new InferyardError(
+    "MODEL_UNSUPPORTED",
+    `${manifest.name} has no masked-language-model head, which sparse embeddings are made from`,
+    {
+      remedy: "use a SPLADE model, or embed() for dense vectors",
+    },
+  );
+}
+
+function notANumber(index: number): InferyardError {
+  return new InferyardError("RUN_FAILED", `the model gave a value that is not a number for text ${index}`, {
+    remedy: "try another variant or target",
+    data: { text: index },
+  });
+}

@@ -1,0 +1,156 @@
+/** token-classification: the names in a text, with their places, as transformers' pipeline of that name gives them. */
+import { refuseOther } from "../runtime/options.ts";
+import { type Encoding, type OffsetUnit, convertOffsets, offsetUnits } from "../tokenizers/index.ts";
+import { encodeTexts } from "./encode-texts.ts";
+import { type Encoder, runEncodings } from "./encoder-runs.ts";
+import {
+  type Aggregation,
+  type EntitySpan,
+  type TokenScores,
+  aggregations,
+  joinParts,
+  labelTokens,
+  labelWords,
+  withoutOverlaps,
+} from "./entities.ts";
+import { activate, labelHeadOf, logitsOutput, refuseBroken } from "./labels.ts";
+import { type TextTaskOptions, textTaskOptionNames, textTaskSettings } from "./task-options.ts";
+
+export interface RecognizeOptions extends TextTaskOptions {
+  /** How tokens become entities. Default: "simple". */
+  readonly aggregation?: Aggregation;
+  /** What positions count: UTF-16 units as JavaScript strings do, code points, or UTF-8 bytes. Default: "utf16". */
+  readonly offsets?: OffsetUnit;
+  /** Labels that are no entity. Default: "O". */
+  readonly ignoreLabels?: readonly string[];
+  /** Tokens by which the windows of a text that is longer than the model reads overlap. Default: a quarter of a window. */
+  readonly stride?: number;
+}
+
+export const recognizeOptionNames: readonly (keyof RecognizeOptions)[] = [
+  ...textTaskOptionNames,
+  "aggregation",
+  "offsets",
+  "ignoreLabels",
+  "stride",
+];
+
+/** With aggregation "none" `entity` is the label ("B-PER") and `index` the token's place; else `entityGroup` is the kind ("PER"). */
+export interface Entity {
+  readonly entity?: string;
+  readonly entityGroup?: string;
+  readonly score: number;
+  readonly index?: number;
+  /** As the tokenizer writes it back; a model without capitals has none here. `text.slice(start, end)` is what stands there. */
+  readonly word: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface Entities {
+  /** For each text, in order, its entities from left to right. */
+  readonly results: readonly (readonly Entity[])[];
+  /** Tokens of each text, special tokens included. */
+  readonly tokens: readonly number[];
+  /** How many windows the model read of each text. */
+  readonly windows: readonly number[];
+}
+
+interface Window {
+  readonly ids: readonly number[];
+  readonly typeIds: readonly number[];
+  readonly text: number;
+  readonly encoding: Encoding;
+}
+
+/** Texts longer than the model reads are read in windows that overlap; `truncate: "error"` refuses them instead. */
+export async function recognize(encoder: Encoder, texts: readonly string[], options: RecognizeOptions = {}): Promise<Entities> {
+  const { aggregation = "simple", offsets = "utf16", ignoreLabels = ["O"], signal } = options;
+  refuseOther("aggregation", options.aggregation, aggregations);
+  refuseOther("offsets", options.offsets, offsetUnits);
+  const settings = textTaskSettings(encoder.manifest, options);
+  const { labels } = labelHeadOf(encoder.manifest);
+  const output = logitsOutput(encoder.outputs, 3);
+  const stride = options.stride ?? Math.floor(Math.min(settings.maxTokens, 4096) / 4);
+  const encodings = await encodeTexts(encoder.tokenizer, texts, { ...settings, stride }, signal);
+  const windows = encodings.flatMap((encoding, text): Window[] =>
+    [encoding, ...encoding.overflowing].map((window) => ({ ids: window.ids, typeIds: window.typeIds, text, encoding: window })),
+  );
+  const scores: TokenScores[][] = Array.from({ length: windows.length }, () => []);
+  const wanted = { output, batchTokens: settings.batchTokens, ...(signal === undefined ? {} : { signal }) };
+  await runEncodings(encoder, windows, wanted, ({ index, encoding: window, data, offset, shape }) => {
+    const size = shape[1] ?? 0;
+    const logits = (token: number): Float32Array => data.slice(offset + token * size, offset + (token + 1) * size);
+    scores[index] = tokensOf(window, texts[window.text] ?? "", encoder, logits);
+  });
+  const spans: EntitySpan[][] = texts.map(() => []);
+  const counts = texts.map(() => 0);
+  for (const [index, window] of windows.entries()) {
+    counts[window.text] = (counts[window.text] ?? 0) + 1;
+    spans[window.text]?.push(...entitiesOf(scores[index] ?? [], labels, aggregation, ignoreLabels));
+  }
+  return {
+    results: texts.map((text, index) => {
+      const own = spans[index] ?? [];
+      const kept = (counts[index] ?? 0) > 1 ? withoutOverlaps(own) : own;
+      const places = convertOffsets(Int32Array.from(kept.flatMap(({ start, end }) => [start, end])), text, offsets);
+      return kept.map((span, number) => {
+        const [start = 0, end = 0] = places.subarray(2 * number, 2 * number + 2);
+        return { ...entityOf(span, aggregation, encoder), start, end };
+      });
+    }),
+    tokens: encodings.map(({ wholeLength }) => wholeLength),
+    windows: counts,
+  };
+}
+
+function tokensOf(
+  { encoding }: Window,
+  text: string,
+  { tokenizer }: Encoder,
+  logits: (token: number) => Float32Array,
+): TokenScores[] {
+  const tokens: TokenScores[] = [];
+  for (const [index, id] of encoding.ids.entries()) {
+    if (encoding.sequenceIds[index] === null) continue;
+    const row = logits(index);
+    refuseBroken(row, index);
+    const [start, end] = [encoding.offsets[2 * index] ?? 0, encoding.offsets[2 * index + 1] ?? 0];
+    const isUnknown = id === tokenizer.unknownId;
+    const previous = tokens.at(-1);
+    const isSubword =
+      !isUnknown &&
+      previous !== undefined &&
+      encoding.wordIds[index] !== null &&
+      encoding.wordIds[index] === encoding.wordIds[previous.index];
+    const token = isUnknown ? text.slice(start, end) : (encoding.tokens[index] ?? "");
+    tokens.push({ id, token, scores: activate(row, "softmax"), start, end, isSubword, index });
+  }
+  return tokens;
+}
+
+function entitiesOf(
+  tokens: readonly TokenScores[],
+  labels: readonly string[],
+  aggregation: Aggregation,
+  ignored: readonly string[],
+): EntitySpan[] {
+  if (aggregation === "none") {
+    const parts = labelTokens(tokens, labels).filter(({ label }) => !ignored.includes(label));
+    return parts.flatMap(({ label, score, tokens: [token] }) =>
+      token === undefined ? [] : [{ kind: label, score, tokens: [token], start: token.start, end: token.end }],
+    );
+  }
+  const parts = aggregation === "simple" ? labelTokens(tokens, labels) : labelWords(tokens, labels, aggregation);
+  return joinParts(parts).filter(({ kind }) => !ignored.includes(kind));
+}
+
+function entityOf(
+  { kind, score, tokens }: EntitySpan,
+  aggregation: Aggregation,
+  { tokenizer }: Encoder,
+): Omit<Entity, "start" | "end"> {
+  const [first] = tokens;
+  if (aggregation === "none") return { entity: kind, score, index: first?.index ?? 0, word: first?.token ?? "" };
+  return { entityGroup: kind, score, word: tokenizer.decode(tokens.map(({ id }) => id)) };
+}

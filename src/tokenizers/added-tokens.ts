@@ -1,0 +1,77 @@
+/** Added tokens ([CLS], <|endoftext|>, ...): found in a text and set apart before anything else is done with it. */
+import { characterLength } from "./aligned-text.ts";
+import { isWhitespace } from "./characters.ts";
+import { Trie } from "./models/trie.ts";
+import { characterStart } from "./rewriter.ts";
+import type { AddedToken } from "./tokenizer-json.ts";
+
+/** A part of a text: an added token, or what lies between. */
+export interface Section {
+  readonly start: number;
+  readonly end: number;
+  readonly token?: AddedToken;
+}
+
+const word = /^[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\u200c\u200d]/u;
+
+/** Finds tokens by their texts: the leftmost, and of those that begin there the longest. */
+export class AddedTokenFinder {
+  readonly #trie: Trie;
+  readonly #tokens: readonly AddedToken[];
+  /** Whether a token begins with a unit. */
+  readonly #opens = new Uint8Array(0x10000);
+
+  /** `textOf`: what to look for, the token's content or what the normalizer makes of it. */
+  constructor(tokens: readonly AddedToken[], textOf: (token: AddedToken) => string) {
+    this.#tokens = tokens;
+    const texts = tokens.map((token, index): [string, number] => [textOf(token), index]).filter(([text]) => text !== "");
+    this.#trie = new Trie(texts);
+    for (const [text] of texts) this.#opens[text.charCodeAt(0)] = 1;
+  }
+
+  /** The whole text in sections, in order. An empty text has none. */
+  sections(text: string): Section[] {
+    const sections: Section[] = [];
+    let done = 0;
+    if (this.#tokens.length > 0) {
+      for (let unit = 0; unit < text.length;) {
+        const found = this.#opens[text.charCodeAt(unit)] === 1 ? this.#longestAt(text, unit) : undefined;
+        if (found === undefined) {
+          unit++;
+          continue;
+        }
+        const { token, end: tokenEnd } = found;
+        const from = unit;
+        // A match that is refused is used up all the same.
+        unit = tokenEnd;
+        if (token.singleWord && (endsInWord(text, from) || word.test(text.slice(tokenEnd, tokenEnd + 2)))) continue;
+        let [start, end] = [from, tokenEnd];
+        if (token.lstrip) while (start > done && isWhitespace(text.charCodeAt(start - 1))) start--;
+        if (token.rstrip) while (end < text.length && isWhitespace(text.charCodeAt(end))) end++;
+        if (done < start) sections.push({ start: done, end: start });
+        sections.push({ start, end, token });
+        done = end;
+      }
+    }
+    if (done < text.length) sections.push({ start: done, end: text.length });
+    return sections;
+  }
+
+  #longestAt(text: string, start: number): { readonly token: AddedToken; readonly end: number } | undefined {
+    let node = 0;
+    let longest: { readonly token: AddedToken; readonly end: number } | undefined;
+    for (let unit = start; unit < text.length; unit++) {
+      node = this.#trie.step(node, text.charCodeAt(unit));
+      if (node === -1) break;
+      const token = this.#tokens[this.#trie.idAt(node)];
+      if (token !== undefined) longest = { token, end: unit + 1 };
+    }
+    return longest;
+  }
+}
+
+function endsInWord(text: string, end: number): boolean {
+  if (end === 0) return false;
+  const start = characterStart(text, end);
+  return word.test(text.slice(start, start + characterLength(text, start)));
+}

@@ -1,0 +1,45 @@
+/**
+ * GPT-2's alphabet of bytes: one visible character for each of the 256, so that any text can be spelled in it. Printable Latin-1 stands
+ * for itself; the others follow in order from U+0100 on (a space is "Ġ").
+ */
+
+/** The character of each byte. */
+export const characterOfByte: readonly string[] = alphabet();
+
+/** The byte of each character of the alphabet. */
+export const byteOfCharacter: ReadonlyMap<string, number> = new Map(characterOfByte.map((character, byte) => [character, byte]));
+
+function alphabet(): string[] {
+  const characters: string[] = [];
+  let next = 0x100;
+  for (let byte = 0; byte < 256; byte++) {
+    const visible = (byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte <= 0xac) || byte >= 0xae;
+    characters.push(String.fromCharCode(visible ? byte : next++));
+  }
+  return characters;
+}
+
+/** The UTF-8 bytes of a code point, written into `bytes`; returns how many. A lone surrogate is U+FFFD. */
+export function writeUtf8(point: number, bytes: Uint8Array): 1 | 2 | 3 | 4 {
+  const valid = point >= 0xd800 && point <= 0xdfff ? 0xfffd : point;
+  if (valid < 0x80) {
+    bytes[0] = valid;
+    return 1;
+  }
+  if (valid < 0x800) {
+    bytes[0] = 0xc0 | (valid >> 6);
+    bytes[1] = 0x80 | (valid & 0x3f);
+    return 2;
+  }
+  if (valid < 0x10000) {
+    bytes[0] = 0xe0 | (valid >> 12);
+    bytes[1] = 0x80 | ((valid >> 6) & 0x3f);
+    bytes[2] = 0x80 | (valid & 0x3f);
+    return 3;
+  }
+  bytes[0] = 0xf0 | (valid >> 18);
+  bytes[1] = 0x80 | ((valid >> 12) & 0x3f);
+  bytes[2] = 0x80 | ((valid >> 6) & 0x3f);
+  bytes[3] = 0x80 | (valid & 0x3f);
+  return 4;
+}

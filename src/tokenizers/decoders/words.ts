@@ -1,0 +1,47 @@
+/** Decoders that put spaces between words, and take some of them out again where English has none. */
+import { flagSetting, textSetting } from "../step-settings.ts";
+import type { Step } from "../tokenizer-json.ts";
+import type { Decoder } from "./index.ts";
+
+/** The Rust library's list, in its order; "do not" is its own too. */
+const cleanups: readonly (readonly [found: string, written: string])[] = [
+  [" .", "."],
+  [" ?", "?"],
+  [" !", "!"],
+  [" ,", ","],
+  [" ' ", "'"],
+  [" n't", "n't"],
+  [" 'm", "'m"],
+  [" do not", " don't"],
+  [" 's", "'s"],
+  [" 've", "'ve"],
+  [" 're", "'re"],
+];
+
+function cleanUp(text: string): string {
+  return cleanups.reduce((cleaned, [found, written]) => cleaned.replaceAll(found, written), text);
+}
+
+export function wordPiece(step: Step): Decoder {
+  const prefix = textSetting(step, "prefix", "##");
+  const cleans = flagSetting(step, "cleanup", true);
+  return (tokens) =>
+    tokens.map((token, index) => {
+      const text = index === 0 ? token : token.startsWith(prefix) ? token.slice(prefix.length) : ` ${token}`;
+      return cleans ? cleanUp(text) : text;
+    });
+}
+
+/** Connectionist temporal classification (speech): a token repeated is said once, and padding is silence. */
+export function ctc(step: Step): Decoder {
+  const silence = textSetting(step, "pad_token", "<pad>");
+  const space = textSetting(step, "word_delimiter_token", "|");
+  const cleans = flagSetting(step, "cleanup", true);
+  return (tokens) =>
+    tokens.flatMap((token, index) => {
+      if (index > 0 && token === tokens[index - 1]) return [];
+      const said = token.replaceAll(silence, "");
+      const text = cleans ? cleanUp(said).replaceAll(space, " ") : said;
+      return text === "" ? [] : [text];
+    });
+}

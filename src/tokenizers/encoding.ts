@@ -1,0 +1,153 @@
+/** An encoding over the token rows of its texts: ids at once, everything else when it is asked for. */
+import type { Template, Trimming } from "./post-processors/index.ts";
+import type { TokenRow } from "./token-row.ts";
+import type { Encoding } from "./tokenizer.ts";
+import { trimOffsets } from "./trim-offsets.ts";
+import type { Window } from "./truncation.ts";
+
+/** What all windows of one text or pair have in common. */
+export interface EncodingSource {
+  readonly rows: readonly TokenRow[];
+  readonly template: Template;
+  readonly addSpecialTokens: boolean;
+  readonly trimming: readonly Trimming[];
+  readonly tokenOf: (id: number) => string | undefined;
+  readonly wholeLength: number;
+  readonly truncated: boolean;
+}
+
+/** One window of each text, as `windowsOf` lays them. */
+export function encodingOf(source: EncodingSource, windows: readonly (readonly Window[])[], promptTokens: number): Encoding {
+  const kept = windows.map(([first]) => first ?? nothing);
+  return new WindowEncoding(source, kept, promptTokens, () =>
+    overflow(windows).map((cut) => new WindowEncoding(source, cut, 0, none)),
+  );
+}
+
+const nothing: Window = { from: 0, to: 0 };
+const none = (): readonly Encoding[] => [];
+
+/** All windows of the first text with all of the second but the two that are kept; the first text's own come first. */
+function overflow([first = [], second]: readonly (readonly Window[])[]): Window[][] {
+  if (second === undefined) return first.slice(1).map((window) => [window]);
+  const pairs = [...first.slice(1), ...first.slice(0, 1)].flatMap((window) => second.map((other) => [window, other]));
+  return pairs.filter(([window, other]) => window !== first[0] || other !== second[0]);
+}
+
+class WindowEncoding implements Encoding {
+  readonly ids: number[];
+  readonly truncated: boolean;
+  readonly wholeLength: number;
+  readonly promptTokens: number;
+  readonly #source: EncodingSource;
+  readonly #windows: readonly Window[];
+  readonly #makeOverflowing: () => readonly Encoding[];
+  #tokens: readonly string[] | undefined;
+  #offsets: Int32Array | undefined;
+  #overflowing: readonly Encoding[] | undefined;
+
+  constructor(
+    source: EncodingSource,
+    windows: readonly Window[],
+    promptTokens: number,
+    makeOverflowing: () => readonly Encoding[],
+  ) {
+    this.#source = source;
+    this.#windows = windows;
+    this.#makeOverflowing = makeOverflowing;
+    this.truncated = source.truncated;
+    this.wholeLength = source.wholeLength;
+    this.promptTokens = promptTokens;
+    this.ids = this.#column(
+      (row, { from, to }) => row.ids.slice(from, to),
+      (ids) => [...ids],
+    );
+  }
+
+  get tokens(): readonly string[] {
+    const { tokenOf } = this.#source;
+    this.#tokens ??= this.#column(
+      (row, { from, to }) => Array.from({ length: to - from }, (_token, index) => shownToken(row, from + index, tokenOf)),
+      (_ids, tokens) => [...tokens],
+    );
+    return this.#tokens;
+  }
+
+  get typeIds(): readonly number[] {
+    return this.#column(
+      (_row, window, _sequence, typeId) => repeated(typeId, window),
+      (ids, _tokens, typeId) => ids.map(() => typeId),
+    );
+  }
+
+  get specialTokensMask(): readonly number[] {
+    return this.#column(
+      (_row, window) => repeated(0, window),
+      (ids) => ids.map(() => 1),
+    );
+  }
+
+  get attentionMask(): readonly number[] {
+    return this.ids.map(() => 1);
+  }
+
+  get sequenceIds(): readonly (0 | 1 | null)[] {
+    return this.#column<0 | 1 | null>(
+      (_row, window, sequence) => repeated(sequence, window),
+      (ids) => ids.map(() => null),
+    );
+  }
+
+  get wordIds(): readonly (number | null)[] {
+    return this.#column<number | null>(
+      (row, { from, to }) => row.words.slice(from, to),
+      (ids) => ids.map(() => null),
+    );
+  }
+
+  get offsets(): Int32Array {
+    const { trimming, tokenOf } = this.#source;
+    this.#offsets ??= Int32Array.from(
+      this.#column(
+        (row, { from, to }) => {
+          const offsets = row.offsets.slice(2 * from, 2 * to);
+          for (const trim of trimming) trimOffsets(offsets, (index) => shownToken(row, from + index, tokenOf), trim);
+          return offsets;
+        },
+        (ids) => ids.flatMap(() => [0, 0]),
+      ),
+    );
+    return this.#offsets;
+  }
+
+  get overflowing(): readonly Encoding[] {
+    this.#overflowing ??= this.#makeOverflowing();
+    return this.#overflowing;
+  }
+
+  /** One column of the table of tokens, put together as the template says. */
+  #column<Value>(
+    ofText: (row: TokenRow, window: Window, sequence: 0 | 1, typeId: number) => Value[],
+    ofSpecial: (ids: readonly number[], tokens: readonly string[], typeId: number) => Value[],
+  ): Value[] {
+    const { template, rows, addSpecialTokens } = this.#source;
+    let column: Value[] = [];
+    for (const part of template) {
+      if ("sequence" in part) {
+        const row = rows[part.sequence];
+        if (row === undefined) continue;
+        const values = ofText(row, this.#windows[part.sequence] ?? nothing, part.sequence, part.typeId);
+        column = column.length === 0 ? values : column.concat(values);
+      } else if (addSpecialTokens) column.push(...ofSpecial(part.ids, part.tokens, part.typeId));
+    }
+    return column;
+  }
+}
+
+function repeated<Value>(value: Value, { from, to }: Window): Value[] {
+  return Array.from({ length: to - from }, () => value);
+}
+
+function shownToken(row: TokenRow, index: number, tokenOf: (id: number) => string | undefined): string {
+  return row.shown.get(index) ?? tokenOf(row.ids[index] ?? -1) ?? "";
+}

@@ -1,0 +1,34 @@
+/** Models: what turns pieces of text into tokens. One table of kinds. */
+import { BpeModel } from "./bpe.ts";
+import type { Model } from "./model.ts";
+import { UnigramModel } from "./unigram.ts";
+import { type ModelJson, modelText } from "./vocabulary.ts";
+import { WordLevelModel } from "./word-level.ts";
+import { WordPieceModel } from "./word-piece.ts";
+
+export type { Model } from "./model.ts";
+
+/** `inBytes`: pieces come as text, and the model spells them in bytes itself. Only BPE does. */
+const kinds: Readonly<Record<string, (model: ModelJson, inBytes: boolean) => Model>> = {
+  BPE: (model, inBytes) => new BpeModel(model, inBytes),
+  Unigram: (model) => new UnigramModel(model),
+  WordLevel: (model) => new WordLevelModel(model),
+  WordPiece: (model) => new WordPieceModel(model),
+};
+
+/** Throws an Error that names what is not known. */
+export function modelOf(model: ModelJson, inBytes: boolean): Model {
+  const type = modelKind(model);
+  const kind = Object.hasOwn(kinds, type) ? kinds[type] : undefined;
+  if (kind === undefined) throw new Error(`the model ${JSON.stringify(type)} is not known`);
+  return kind(model, inBytes);
+}
+
+/** Older files leave the kind out; it shows in what the model has. */
+export function modelKind(model: ModelJson): string {
+  const type = modelText(model, "type");
+  if (type !== undefined) return type;
+  if (Array.isArray(model["vocab"])) return "Unigram";
+  if ("merges" in model) return "BPE";
+  return "continuing_subword_prefix" in model ? "WordPiece" : "WordLevel";
+}

@@ -1,0 +1,81 @@
+/** The symbols of one piece while BPE merges them: a linked list in arrays that are used again for each piece. */
+import { MergeHeap } from "./merge-heap.ts";
+import type { MergeTable } from "./merge-table.ts";
+
+export class Symbols {
+  readonly #heap = new MergeHeap();
+  #room = 64;
+  #length = 0;
+  /** Per symbol: token id, units of the piece [start, end), and its neighbours; -1 where there is none. A merged right half has id -1. */
+  #ids = new Int32Array(64);
+  #starts = new Int32Array(64);
+  #ends = new Int32Array(64);
+  #next = new Int32Array(64);
+  #previous = new Int32Array(64);
+
+  clear(): void {
+    this.#length = 0;
+  }
+
+  add(id: number, start: number, end: number): void {
+    if (this.#length === this.#room) this.#grow();
+    const at = this.#length++;
+    this.#ids[at] = id;
+    this.#starts[at] = start;
+    this.#ends[at] = end;
+  }
+
+  /** Merges what can be merged, lowest rank first, and gives the tokens left. n log n in the number of symbols. */
+  merge(merges: MergeTable): number[] {
+    const [ids, next, previous, heap] = [this.#ids, this.#next, this.#previous, this.#heap];
+    const length = this.#length;
+    for (let at = 0; at < length; at++) {
+      previous[at] = at - 1;
+      next[at] = at + 1 < length ? at + 1 : -1;
+      if (at + 1 < length) this.#offer(merges, at, at + 1);
+    }
+    while (heap.size > 0) {
+      const { rank, position } = heap.pop();
+      const left = ids[position] as number;
+      const other = next[position] as number;
+      if (left === -1 || other === -1) continue;
+      // What was offered may be gone by now, or be another pair.
+      const made = merges.made[rank] as number;
+      const now = merges.rankOf(left, ids[other] as number);
+      if (now === -1 || merges.made[now] !== made) continue;
+      const behind = next[other] as number;
+      ids[position] = made;
+      ids[other] = -1;
+      this.#ends[position] = this.#ends[other] as number;
+      next[position] = behind;
+      if (behind !== -1) previous[behind] = position;
+      if (previous[position] !== -1) this.#offer(merges, previous[position] as number, position);
+      if (behind !== -1) this.#offer(merges, position, behind);
+    }
+    const tokens: number[] = [];
+    for (let at = 0; at < length; at++) {
+      const id = ids[at] as number;
+      if (id !== -1) tokens.push(id, this.#starts[at] as number, this.#ends[at] as number);
+    }
+    return tokens;
+  }
+
+  #offer(merges: MergeTable, left: number, right: number): void {
+    const rank = merges.rankOf(this.#ids[left] as number, this.#ids[right] as number);
+    if (rank !== -1) this.#heap.push(rank, left);
+  }
+
+  #grow(): void {
+    this.#room *= 2;
+    const larger = (numbers: Int32Array): Int32Array<ArrayBuffer> => {
+      const copy = new Int32Array(this.#room);
+      copy.set(numbers);
+      return copy;
+    };
+    this.#ids = larger(this.#ids);
+    this.#starts = larger(this.#starts);
+    this.#ends = larger(this.#ends);
+    this.#next = larger(this.#next);
+    this.#previous = larger(this.#previous);
+  }
+}

@@ -1,0 +1,58 @@
+/** All texts of a vocabulary as a tree of UTF-16 units, in one hash table of (node, unit): the beginnings of a text in one walk. */
+
+export class Trie {
+  /** Per node: the id of the text that ends there; -1 where none does. */
+  #ids: Int32Array;
+  #nodes = 1;
+  readonly #parents: Int32Array;
+  readonly #units: Uint16Array;
+  readonly #children: Int32Array;
+  readonly #mask: number;
+
+  constructor(texts: Iterable<readonly [text: string, id: number]>) {
+    const entries = [...texts];
+    let total = 1;
+    for (const [text] of entries) total += text.length;
+    const slots = 2 ** Math.max(4, Math.ceil(Math.log2(2 * total)));
+    this.#parents = new Int32Array(slots).fill(-1);
+    this.#units = new Uint16Array(slots);
+    this.#children = new Int32Array(slots);
+    this.#mask = slots - 1;
+    this.#ids = new Int32Array(total).fill(-1);
+    for (const [text, id] of entries) this.#add(text, id);
+    this.#ids = this.#ids.slice(0, this.#nodes);
+  }
+
+  /** The node one unit further; -1 where nothing goes on so. The root is 0. */
+  step(node: number, unit: number): number {
+    const slot = this.#slotOf(node, unit);
+    return this.#parents[slot] === -1 ? -1 : (this.#children[slot] as number);
+  }
+
+  /** Id of the text that ends at a node; -1 where none does. */
+  idAt(node: number): number {
+    return this.#ids[node] as number;
+  }
+
+  #add(text: string, id: number): void {
+    let node = 0;
+    for (let index = 0; index < text.length; index++) {
+      const unit = text.charCodeAt(index);
+      const slot = this.#slotOf(node, unit);
+      if (this.#parents[slot] === -1) {
+        this.#parents[slot] = node;
+        this.#units[slot] = unit;
+        this.#children[slot] = this.#nodes++;
+      }
+      node = this.#children[slot] as number;
+    }
+    this.#ids[node] = id;
+  }
+
+  #slotOf(node: number, unit: number): number {
+    let slot = (Math.imul(node, 0x9e3779b1) ^ Math.imul(unit, 0x85ebca6b)) >>> 7;
+    for (slot &= this.#mask; this.#parents[slot] !== -1; slot = (slot + 1) & this.#mask)
+      if (this.#parents[slot] === node && this.#units[slot] === unit) break;
+    return slot;
+  }
+}

@@ -1,0 +1,115 @@
+/** Unigram (https://arxiv.org/abs/1804.10959): of all ways to cut a piece into tokens the one whose scores add up highest, by Viterbi. */
+import { characterLength } from "../aligned-text.ts";
+import type { Model, PieceTokens } from "./model.ts";
+import { Trie } from "./trie.ts";
+import { type ModelJson, byteTokenIds, modelFlag } from "./vocabulary.ts";
+import { WordCache } from "./word-cache.ts";
+
+/** How much worse than the worst token an unknown character is. */
+const unknownPenalty = 10;
+
+export class UnigramModel implements Model {
+  readonly vocabulary: ReadonlyMap<string, number>;
+  readonly unknownId: number | undefined;
+  readonly showsUnknownText: boolean = true;
+  readonly #scores: Float64Array;
+  readonly #unknownScore: number;
+  readonly #byteTokens: Int32Array | undefined;
+  readonly #trie: Trie;
+  readonly #cache: WordCache = new WordCache((piece) => this.#split(piece));
+  /** Per unit of the piece at work: the best score up to it, the token that ends there and where that begins (-1: none yet). */
+  #best = new Float64Array(64);
+  #ids = new Int32Array(64);
+  #starts = new Int32Array(64);
+
+  constructor(model: ModelJson) {
+    const entries = model["vocab"] as readonly (readonly [string, number])[];
+    this.vocabulary = new Map(entries.map(([token], id) => [token, id]));
+    this.#scores = Float64Array.from(entries, ([, score]) => score);
+    const unknown = model["unk_id"] ?? undefined;
+    if (unknown !== undefined && !(typeof unknown === "number" && unknown >= 0 && unknown < entries.length))
+      throw new Error("its model has an unk_id that is outside its vocabulary");
+    this.unknownId = unknown;
+    this.#unknownScore = this.#scores.reduce((least, score) => Math.min(least, score), Infinity) - unknownPenalty;
+    this.#trie = new Trie(this.vocabulary);
+    this.#byteTokens = modelFlag(model, "byte_fallback") ? byteTokenIds(this.vocabulary) : undefined;
+  }
+
+  tokenize(piece: string): PieceTokens {
+    return this.#cache.tokenize(piece);
+  }
+
+  #split(piece: string): PieceTokens {
+    this.#searchBest(piece);
+    const tokens: number[] = [];
+    // From the back, each token as end, start, id: reversed at the end.
+    for (let end = piece.length; end > 0;) {
+      const id = this.#ids[end] as number;
+      let start = this.#starts[end] as number;
+      if (id === this.unknownId) {
+        while (start > 0 && this.#ids[start] === id) start = this.#starts[start] as number;
+        this.#pushUnknown(piece, start, end, tokens);
+      } else tokens.push(end, start, id);
+      end = start;
+    }
+    return tokens.reverse();
+  }
+
+  #searchBest(piece: string): void {
+    const size = piece.length;
+    this.#makeRoom(size + 1);
+    const [best, ids, starts, trie] = [this.#best, this.#ids, this.#starts, this.#trie];
+    for (let end = 0; end <= size; end++) starts[end] = -1;
+    best[0] = 0;
+    for (let start = 0; start < size;) {
+      const soFar = best[start] as number;
+      const length = characterLength(piece, start);
+      let single = false;
+      let node = 0;
+      for (let end = start; end < size;) {
+        node = trie.step(node, piece.charCodeAt(end++));
+        if (node === -1) break;
+        const id = trie.idAt(node);
+        if (id === -1) continue;
+        const score = (this.#scores[id] as number) + soFar;
+        if (starts[end] === -1 || score > (best[end] as number)) {
+          best[end] = score;
+          starts[end] = start;
+          ids[end] = id;
+        }
+        if (end - start === length) single = true;
+      }
+      const next = start + length;
+      if (!single && (starts[next] === -1 || this.#unknownScore + soFar > (best[next] as number))) {
+        if (this.unknownId === undefined) throw new Error("has no id for a token it made, and no unknown token");
+        best[next] = this.#unknownScore + soFar;
+        starts[next] = start;
+        ids[next] = this.unknownId;
+      }
+      start = next;
+    }
+  }
+
+  /** Unknown characters in a row are one token, or one for each of their bytes. */
+  #pushUnknown(piece: string, start: number, end: number, tokens: number[]): void {
+    const text = piece.slice(start, end);
+    const known = this.vocabulary.get(text);
+    const bytes = this.#byteTokens;
+    if (known === undefined && bytes !== undefined) {
+      const ids = Array.from(new TextEncoder().encode(text), (byte) => bytes[byte] as number);
+      if (!ids.includes(-1)) {
+        for (const id of ids.toReversed()) tokens.push(end, start, id);
+        return;
+      }
+    }
+    tokens.push(end, start, known ?? this.unknownId ?? 0);
+  }
+
+  #makeRoom(size: number): void {
+    if (size <= this.#best.length) return;
+    const room = Math.max(size, 2 * this.#best.length);
+    this.#best = new Float64Array(room);
+    this.#ids = new Int32Array(room);
+    this.#starts = new Int32Array(room);
+  }
+}

@@ -1,0 +1,47 @@
+/** BertNormalizer: clean text, set Han characters apart, strip accents, lowercase. */
+import type { AlignedText } from "../aligned-text.ts";
+import { isHan, isWhitespace } from "../characters.ts";
+import { flagSetting } from "../step-settings.ts";
+import type { Step } from "../tokenizer-json.ts";
+import { nonspacingMarks, removedByBert } from "../unicode-tables.ts";
+import type { Normalizer } from "./index.ts";
+import { lowercase } from "./lowercase.ts";
+import { mapCharacters } from "./map-characters.ts";
+import { unicodeForm } from "./unicode-form.ts";
+
+export function bertNormalizer(step: Step): Normalizer {
+  const clean = flagSetting(step, "clean_text", true);
+  const han = flagSetting(step, "handle_chinese_chars", true);
+  const lower = flagSetting(step, "lowercase", true);
+  const accents =
+    step["strip_accents"] === undefined || step["strip_accents"] === null ? lower : flagSetting(step, "strip_accents");
+  return (source) => {
+    let text = source;
+    if (clean) text = cleanText(text);
+    if (notLatin.test(text.text)) {
+      if (han) text = mapCharacters(text, setApart);
+      if (accents)
+        text = mapCharacters(decompose(text), (point) => (point >= 0x300 && nonspacingMarks.has(point) ? "" : undefined));
+    }
+    return lower ? lowercase(text) : text;
+  };
+}
+
+const decompose = unicodeForm("NFD");
+/** Anything with a decomposition, a mark or a Han character lies beyond ASCII. */
+const notLatin = /[^\0-\x7f]/;
+/** What the cleaning leaves as it is in ASCII needs no second look. */
+const toClean = /[^ -~]/;
+
+function cleanText(source: AlignedText): AlignedText {
+  if (!toClean.test(source.text)) return source;
+  return mapCharacters(source, (point) => {
+    if (point >= 0x20 && point < 0x7f) return undefined;
+    if (isWhitespace(point) && !removedByBert.has(point)) return " ";
+    return removedByBert.has(point) ? "" : undefined;
+  });
+}
+
+function setApart(point: number): string | undefined {
+  return isHan(point) ? ` ${String.fromCodePoint(point)} ` : undefined;
+}

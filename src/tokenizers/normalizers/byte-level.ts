@@ -1,0 +1,14 @@
+/** ByteLevel: every character becomes the characters of its UTF-8 bytes. */
+import type { AlignedText } from "../aligned-text.ts";
+import { characterOfByte, writeUtf8 } from "../byte-characters.ts";
+import { mapCharacters } from "./map-characters.ts";
+
+export function byteLevelNormalizer(source: AlignedText): AlignedText {
+  const bytes = new Uint8Array(4);
+  return mapCharacters(source, (point) => {
+    const length = writeUtf8(point, bytes);
+    let written = "";
+    for (let index = 0; index < length; index++) written += characterOfByte[bytes[index] ?? 0];
+    return written;
+  });
+}

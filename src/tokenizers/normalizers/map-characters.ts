@@ -1,0 +1,28 @@
+/** Changes a text one character at a time. */
+import { type AlignedText, characterLength } from "../aligned-text.ts";
+import { Rewriter } from "../rewriter.ts";
+
+/**
+ * `map` gives what is written in the place of a character: undefined leaves it, "" takes it out. The text is returned itself where
+ * nothing changes.
+ */
+export function mapCharacters(source: AlignedText, map: (point: number) => string | undefined): AlignedText {
+  const { text } = source;
+  let rewriter: Rewriter | undefined;
+  let kept = 0;
+  for (let unit = 0; unit < text.length;) {
+    const length = characterLength(text, unit);
+    const point = length === 1 ? text.charCodeAt(unit) : (text.codePointAt(unit) ?? 0);
+    const written = map(point);
+    if (written !== undefined) {
+      rewriter ??= new Rewriter(source);
+      rewriter.keep(kept, unit);
+      rewriter.replace(written, unit, unit + length);
+      kept = unit + length;
+    }
+    unit += length;
+  }
+  if (rewriter === undefined) return source;
+  rewriter.keep(kept, text.length);
+  return rewriter.finish();
+}

@@ -1,0 +1,27 @@
+/** Nmt: control characters go, and what counts as a space becomes one. The lists are the Rust library's. */
+import type { AlignedText } from "../aligned-text.ts";
+import { CharacterSet } from "../character-set.ts";
+import { mapCharacters } from "./map-characters.ts";
+
+const removed = new CharacterSet([
+  [0x01, 0x08],
+  [0x0b, 0x0b],
+  [0x0e, 0x1f],
+  [0x7f, 0x7f],
+  [0x8f, 0x8f],
+  [0x9f, 0x9f],
+]);
+const spaced = new CharacterSet([
+  [0x09, 0x0a],
+  [0x0c, 0x0d],
+  [0x1680, 0x1680],
+  [0x200b, 0x200f],
+  [0x2028, 0x2029],
+  [0x2581, 0x2581],
+  [0xfeff, 0xfeff],
+  [0xfffd, 0xfffd],
+]);
+
+export function nmt(source: AlignedText): AlignedText {
+  return mapCharacters(source, (point) => (removed.has(point) ? "" : spaced.has(point) ? " " : undefined));
+}

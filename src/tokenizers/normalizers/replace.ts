@@ -1,0 +1,34 @@
+/** Replace: every match of a text or a regular expression becomes the content as it is written, "$" too. */
+import type { AlignedText } from "../aligned-text.ts";
+import { patternOf } from "../pattern.ts";
+import { Rewriter } from "../rewriter.ts";
+import { patternSetting, textSetting } from "../step-settings.ts";
+import type { Step } from "../tokenizer-json.ts";
+import type { Normalizer } from "./index.ts";
+
+export function replaceNormalizer(step: Step): Normalizer {
+  const content = textSetting(step, "content");
+  const setting = patternSetting(step, "pattern");
+  // One unit for one unit, such as "▁" for " ": the alignment stays.
+  if ("text" in setting && setting.text.length === 1 && content.length === 1)
+    return (source) => source.withText(source.text.replaceAll(setting.text, () => content));
+  const pattern = patternOf(setting);
+  return (source) => {
+    const matches = pattern(source.text);
+    return matches.length === 0 ? source : replaceMatches(source, matches, content);
+  };
+}
+
+/** The content stands for the last character of what it replaces, or where that is nothing, for the character before. */
+function replaceMatches(source: AlignedText, matches: readonly number[], content: string): AlignedText {
+  const rewriter = new Rewriter(source);
+  let kept = 0;
+  for (let index = 0; index < matches.length; index += 2) {
+    const end = matches[index + 1] as number;
+    rewriter.keep(kept, matches[index] as number);
+    rewriter.insert(content, end);
+    kept = end;
+  }
+  rewriter.keep(kept, source.text.length);
+  return rewriter.finish();
+}

@@ -1,0 +1,25 @@
+/** Strip takes white space from the ends of a text; Prepend puts a text before it. */
+import { type AlignedText, characterLength } from "../aligned-text.ts";
+import { isWhitespace } from "../characters.ts";
+import { Rewriter } from "../rewriter.ts";
+
+export function strip(source: AlignedText, left: boolean, right: boolean): AlignedText {
+  const { text } = source;
+  let [from, to] = [0, text.length];
+  if (left) while (from < to && isWhitespace(text.charCodeAt(from))) from++;
+  if (right) while (to > from && isWhitespace(text.charCodeAt(to - 1))) to--;
+  if (from === 0 && to === text.length) return source;
+  const rewriter = new Rewriter(source, to - from);
+  rewriter.keep(from, to);
+  return rewriter.finish();
+}
+
+/** The new text stands for the first character of the old. An empty text stays empty. */
+export function prepend(source: AlignedText, content: string): AlignedText {
+  const { text } = source;
+  if (text === "" || content === "") return source;
+  const rewriter = new Rewriter(source, text.length + content.length);
+  rewriter.replace(content, 0, characterLength(text, 0));
+  rewriter.keep(0, text.length);
+  return rewriter.finish();
+}

@@ -1,0 +1,113 @@
+/** NFC, NFD, NFKC, NFKD with alignment, as the Rust library's crate unicode-normalization-alignments has it. */
+import { type AlignedText, characterLength } from "../aligned-text.ts";
+import { CombiningRanks } from "../combining-rank.ts";
+import { Rewriter } from "../rewriter.ts";
+import { type Changed, transform } from "../transform.ts";
+import { withoutDecomposition } from "../unicode-tables.ts";
+
+export type UnicodeForm = "NFC" | "NFD" | "NFKC" | "NFKD";
+
+/** ICU, which engines normalize with, sorts marks by insertion: a long run of them would take the square of its length. */
+const manyMarks = /\p{M}{100}/u;
+const notAscii = /[^\0-\x7f]/;
+
+export function unicodeForm(form: UnicodeForm): (source: AlignedText) => AlignedText {
+  const compatible = form === "NFKC" || form === "NFKD" ? "NFKD" : "NFD";
+  const composes = form === "NFC" || form === "NFKC";
+  const ranks = new CombiningRanks();
+  return (source) => {
+    const { text } = source;
+    if (!notAscii.test(text) || (!manyMarks.test(text) && text.normalize(form) === text && !withoutDecomposition.anyIn(text)))
+      return source;
+    const rewriter = new Rewriter(source);
+    let kept = 0;
+    for (const [from, to] of beyondAscii(text)) {
+      rewriter.keep(kept, from);
+      const decomposed = decompose(text.slice(from, to), compatible, ranks);
+      transform(source, from, to, composes ? compose(decomposed, ranks) : decomposed, rewriter);
+      kept = to;
+    }
+    rewriter.keep(kept, text.length);
+    return rewriter.finish();
+  };
+}
+
+/** The parts of a text beyond ASCII, each with the character before it, which marks may join. */
+export function beyondAscii(text: string): [from: number, to: number][] {
+  const parts: [number, number][] = [];
+  for (let unit = 0; unit < text.length; unit++) {
+    if (text.charCodeAt(unit) < 0x80) continue;
+    const from = Math.max(0, unit - 1);
+    while (unit < text.length && text.charCodeAt(unit) >= 0x80) unit++;
+    parts.push([from, unit]);
+  }
+  return parts;
+}
+
+/** Each character's parts, marks in their canonical order. */
+function decompose(text: string, form: "NFD" | "NFKD", ranks: CombiningRanks): Changed[] {
+  const result: Changed[] = [];
+  /** Marks since the last starter. */
+  let pending: { readonly changed: Changed; readonly rank: number }[] = [];
+  const settle = (): void => {
+    for (const { changed } of pending.toSorted((a, b) => a.rank - b.rank)) result.push(changed);
+    pending = [];
+  };
+  for (let unit = 0; unit < text.length;) {
+    const length = characterLength(text, unit);
+    const character = text.slice(unit, unit + length);
+    unit += length;
+    const parts = withoutDecomposition.has(character.codePointAt(0) ?? 0) ? character : character.normalize(form);
+    let change = 0;
+    for (const part of parts) {
+      const rank = ranks.of(part);
+      const changed = { character: part, change };
+      if (rank === 0) {
+        settle();
+        result.push(changed);
+      } else pending.push({ changed, rank });
+      change = 1;
+    }
+  }
+  settle();
+  return result;
+}
+
+/** Puts characters together again that have a form of their own. What is put together takes the place of its parts. */
+function compose(decomposed: readonly Changed[], ranks: CombiningRanks): Changed[] {
+  const result: Changed[] = [];
+  let starter: Changed | undefined;
+  /** Marks behind the starter that do not join it. */
+  let marks: Changed[] = [];
+  let lastRank: number | undefined;
+  for (const changed of decomposed) {
+    const rank = ranks.of(changed.character);
+    if (starter === undefined) {
+      if (rank === 0) starter = changed;
+      else result.push(changed);
+      continue;
+    }
+    const blocked = lastRank !== undefined && lastRank >= rank;
+    const together = blocked ? undefined : pairOf(starter.character, changed.character);
+    if (together !== undefined) {
+      starter = { character: together, change: starter.change + changed.change - 1 };
+    } else if (rank === 0) {
+      result.push(starter);
+      for (const mark of marks) result.push(mark);
+      [starter, marks, lastRank] = [changed, [], undefined];
+    } else {
+      marks.push(changed);
+      lastRank = rank;
+    }
+  }
+  if (starter !== undefined) result.push(starter);
+  for (const mark of marks) result.push(mark);
+  return result;
+}
+
+/** The character two characters make, where there is one. */
+function pairOf(first: string, second: string): string | undefined {
+  const together = (first + second).normalize("NFC");
+  if (together.length !== characterLength(together, 0)) return undefined;
+  return withoutDecomposition.has(together.codePointAt(0) ?? 0) ? undefined : together;
+}

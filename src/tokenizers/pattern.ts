@@ -1,0 +1,124 @@
+/** What a text is searched for, and the ways it is then cut. */
+import { characterLength } from "./aligned-text.ts";
+import { translateRegex } from "./regex.ts";
+
+/** All matches in a text, in order: start, end, start, end, ... A match may be empty. */
+export type Pattern = (text: string) => readonly number[];
+
+export function patternOf(pattern: { readonly text: string } | { readonly regex: string }): Pattern {
+  return "regex" in pattern ? regexPattern(translateRegex(pattern.regex)) : textPattern(pattern.text);
+}
+
+/** Like the Rust library, an empty text is found before, between and after all characters. */
+function textPattern(searched: string): Pattern {
+  if (searched === "") return regexPattern(/(?:)/gu);
+  return (text) => {
+    const matches: number[] = [];
+    for (let at = text.indexOf(searched); at >= 0; at = text.indexOf(searched, at + searched.length))
+      matches.push(at, at + searched.length);
+    return matches;
+  };
+}
+
+/** `regex` needs the flag g, and u or v. */
+export function regexPattern(regex: RegExp): Pattern {
+  return (text) => {
+    const matches: number[] = [];
+    let lastEnd = -1;
+    regex.lastIndex = 0;
+    for (let found = regex.exec(text); found !== null; found = regex.exec(text)) {
+      const end = regex.lastIndex;
+      const start = end - found[0].length;
+      if (start < end) matches.push(start, end);
+      else {
+        // An empty match right behind the match before it is none; without a step the search would stand still.
+        if (start !== lastEnd) matches.push(start, end);
+        if (end >= text.length) break;
+        if (start === lastEnd) regex.lastIndex = end + characterLength(text, end);
+      }
+      lastEnd = end;
+    }
+    return matches;
+  };
+}
+
+/** Each character of a kind by itself. */
+export function characterPattern(matches: (point: number) => boolean): Pattern {
+  return (text) => {
+    const found: number[] = [];
+    for (let unit = 0; unit < text.length; unit++) {
+      const length = characterLength(text, unit);
+      const point = length === 2 ? (text.codePointAt(unit) ?? 0) : text.charCodeAt(unit);
+      if (matches(point)) found.push(unit, unit + length);
+      unit += length - 1;
+    }
+    return found;
+  };
+}
+
+/** What becomes of a match when a text is cut at it. */
+export const splitBehaviors = ["Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous"] as const;
+export type SplitBehavior = (typeof splitBehaviors)[number];
+
+/**
+ * Cuts a text of `length` units at matches, and appends the bounds of the parts, moved by `shift`, to `bounds`: start, end, ...
+ * `invert` takes what lies between matches for the matches. Empty parts are left out.
+ */
+export function cut(
+  matches: readonly number[],
+  length: number,
+  behavior: SplitBehavior,
+  invert: boolean,
+  shift: number,
+  bounds: number[],
+): void {
+  const parts: Part[] = [];
+  let at = 0;
+  for (let index = 0; index < matches.length; index += 2) {
+    const start = matches[index] as number;
+    const end = matches[index + 1] as number;
+    if (at < start) parts.push({ start: at, end: start, match: invert });
+    parts.push({ start, end, match: !invert });
+    at = end;
+  }
+  if (at < length) parts.push({ start: at, end: length, match: invert });
+  for (const { start, end } of merged(parts, behavior)) if (start < end) bounds.push(start + shift, end + shift);
+}
+
+interface Part {
+  readonly start: number;
+  end: number;
+  readonly match: boolean;
+}
+
+function merged(parts: Part[], behavior: SplitBehavior): readonly Part[] {
+  switch (behavior) {
+    case "Isolated":
+      return parts;
+    case "Removed":
+      return parts.filter(({ match }) => !match);
+    case "Contiguous":
+      return joined(parts, (part, before) => part.match === before);
+    case "MergedWithPrevious":
+      return joined(parts, (part, before) => part.match && !before);
+    case "MergedWithNext": {
+      // The same from the back.
+      const mirrored = parts.toReversed().map(({ start, end, match }) => ({ start: -end, end: -start, match }));
+      const back = joined(mirrored, (part, before) => part.match && !before);
+      return back.toReversed().map(({ start, end, match }) => ({ start: -end, end: -start, match }));
+    }
+  }
+}
+
+/** `before`: whether the part before was a match, joined or not. */
+function joined(parts: readonly Part[], joins: (part: Part, before: boolean) => boolean): Part[] {
+  const result: Part[] = [];
+  let before = false;
+  for (const part of parts) {
+    const last = result.at(-1);
+    if (last !== undefined && joins(part, before)) last.end = part.end;
+    else result.push({ ...part });
+    before = part.match;
+  }
+  return result;
+}

@@ -1,0 +1,116 @@
+/** What a post-processor puts around a text or a pair of texts. */
+import { stepList } from "../step-settings.ts";
+import { type Step, isObject } from "../tokenizer-json.ts";
+
+/** One place of a template: a text (0 or 1), or a special token, which may be several ids. */
+export type TemplatePart =
+  | { readonly sequence: 0 | 1; readonly typeId: number }
+  | { readonly ids: readonly number[]; readonly tokens: readonly string[]; readonly typeId: number };
+
+export type Template = readonly TemplatePart[];
+
+/** How offsets are drawn in so that they leave out white space: once for every step that says so. */
+export interface Trimming {
+  /** A space the pre-tokenizer put before the first word is none of the text's own. */
+  readonly addPrefixSpace: boolean;
+}
+
+export interface PostProcessor {
+  readonly single: Template;
+  readonly pair: Template;
+  /** Whether texts that get no special tokens keep the type ids 0 and 1 of first and second, whatever the templates say. */
+  readonly plainTypeIds: boolean;
+  readonly trimming: readonly Trimming[];
+}
+
+const first: TemplatePart = { sequence: 0, typeId: 0 };
+const second: TemplatePart = { sequence: 1, typeId: 1 };
+
+export const noPostProcessor: PostProcessor = { single: [first], pair: [first, second], plainTypeIds: true, trimming: [] };
+
+/** TemplateProcessing: the templates are in the file. */
+export function templateProcessing(step: Step): PostProcessor {
+  const special = isObject(step["special_tokens"]) ? step["special_tokens"] : {};
+  const template = (name: "single" | "pair"): Template =>
+    (step[name] === undefined ? [] : Array.isArray(step[name]) ? (step[name] as unknown[]) : [step[name]]).map((part) =>
+      partOf(part, special),
+    );
+  const single = template("single");
+  const pair = template("pair");
+  if (!keepsOnce(single, 0) || single.some((part) => "sequence" in part && part.sequence === 1))
+    throw new Error("its post_processor does not keep the text exactly once");
+  if (pair.length > 0 && !(keepsOnce(pair, 0) && keepsOnce(pair, 1)))
+    throw new Error("its post_processor does not keep both texts of a pair exactly once");
+  return { single, pair, plainTypeIds: false, trimming: [] };
+}
+
+function keepsOnce(template: Template, sequence: 0 | 1): boolean {
+  return template.filter((part) => "sequence" in part && part.sequence === sequence).length === 1;
+}
+
+function partOf(part: unknown, special: Readonly<Record<string, unknown>>): TemplatePart {
+  if (isObject(part)) {
+    const { Sequence: sequence, SpecialToken: token } = part;
+    if (isObject(sequence) && (sequence["id"] === "A" || sequence["id"] === "B"))
+      return { sequence: sequence["id"] === "A" ? 0 : 1, typeId: typeIdOf(sequence) };
+    if (isObject(token)) {
+      const name = String(token["id"]);
+      const stated = special[name];
+      const ids = isObject(stated) && Array.isArray(stated["ids"]) ? (stated["ids"] as unknown[]) : [];
+      const tokens = isObject(stated) && Array.isArray(stated["tokens"]) ? (stated["tokens"] as unknown[]) : [name];
+      if (ids.length === 0 || !ids.every((id) => Number.isInteger(id)))
+        throw new Error(`its post_processor puts ${JSON.stringify(name)} around each text and states no id for it`);
+      return { ids: ids as number[], tokens: tokens.map(String), typeId: typeIdOf(token) };
+    }
+  }
+  throw new Error("its post_processor has a template with a part that is neither a text nor a special token");
+}
+
+function typeIdOf(part: Readonly<Record<string, unknown>>): number {
+  return typeof part["type_id"] === "number" ? part["type_id"] : 0;
+}
+
+/** BertProcessing and RobertaProcessing: [CLS] A [SEP] and B, in their two ways. */
+export function framed(step: Step, kind: "bert" | "roberta"): PostProcessor {
+  const [open, close] = [tokenSetting(step, "cls"), tokenSetting(step, "sep")];
+  const special = ({ token, id }: { token: string; id: number }, typeId: number): TemplatePart => ({
+    ids: [id],
+    tokens: [token],
+    typeId,
+  });
+  const single: Template = [special(open, 0), first, special(close, 0)];
+  if (kind === "bert") {
+    return { single, pair: [...single, second, special(close, 1)], plainTypeIds: true, trimming: [] };
+  }
+  const roberta: TemplatePart = { sequence: 1, typeId: 0 };
+  return {
+    single,
+    pair: [...single, special(close, 0), roberta, special(close, 0)],
+    plainTypeIds: false,
+    trimming: trimmingOf(step),
+  };
+}
+
+/** What a step with `trim_offsets` says; both settings are true where they are left out. */
+export function trimmingOf(step: Step): readonly Trimming[] {
+  return step["trim_offsets"] === false ? [] : [{ addPrefixSpace: step["add_prefix_space"] !== false }];
+}
+
+function tokenSetting(step: Step, name: string): { token: string; id: number } {
+  const value = step[name];
+  if (Array.isArray(value)) {
+    const [token, id] = value as unknown[];
+    if (typeof token === "string" && Number.isInteger(id)) return { token, id: Number(id) };
+    throw new Error(`${step.type} states no id for its "${name}" ${JSON.stringify(token)}`);
+  }
+  throw new Error(`${step.type} needs "${name}" to be a token and its id`);
+}
+
+/** Steps one after the other: at most one of them may put tokens around a text. */
+export function inTurn(step: Step, read: (step: Step) => PostProcessor): PostProcessor {
+  const processors = stepList(step, "processors").map(read);
+  const framing = processors.filter(({ single }) => single.length > 1 || single !== noPostProcessor.single);
+  if (framing.length > 1)
+    throw new Error("its post_processor puts special tokens around each text twice, which is not supported");
+  return { ...(framing[0] ?? noPostProcessor), trimming: processors.flatMap(({ trimming }) => trimming) };
+}

@@ -1,0 +1,42 @@
+/** BertPreTokenizer: words between white space, and every punctuation mark by itself. */
+import { characterLength } from "../aligned-text.ts";
+import { isWhitespace } from "../characters.ts";
+import type { Pieces } from "../pieces.ts";
+import { punctuation } from "../unicode-tables.ts";
+
+/** What each ASCII character does. */
+const inWord = 0;
+const between = 1;
+const alone = 2;
+const ascii = Uint8Array.from({ length: 128 }, (_kind, point) => kindOf(point));
+
+export function bertPreTokenizer({ source, bounds }: Pieces): Pieces {
+  const { text } = source;
+  const cutBounds: number[] = [];
+  for (let index = 0; index < bounds.length; index += 2) {
+    const end = bounds[index + 1] as number;
+    let start = bounds[index] as number;
+    for (let unit = start; unit < end;) {
+      const code = text.charCodeAt(unit);
+      let length = 1;
+      let kind: number;
+      if (code < 0x80) kind = ascii[code] as number;
+      else {
+        length = characterLength(text, unit);
+        kind = kindOf(length === 1 ? code : (text.codePointAt(unit) ?? 0));
+      }
+      if (kind !== inWord) {
+        if (start < unit) cutBounds.push(start, unit);
+        start = unit + length;
+        if (kind === alone) cutBounds.push(unit, start);
+      }
+      unit += length;
+    }
+    if (start < end) cutBounds.push(start, end);
+  }
+  return { source, bounds: cutBounds };
+}
+
+function kindOf(point: number): number {
+  return isWhitespace(point) ? between : punctuation.has(point) ? alone : inWord;
+}

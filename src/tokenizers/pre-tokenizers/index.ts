@@ -1,0 +1,63 @@
+/** Pre-tokenizers: where a text is cut before the model sees it. One table of kinds. */
+import { isNumeric, isWhitespace } from "../characters.ts";
+import { type SplitBehavior, characterPattern, patternOf, regexPattern, splitBehaviors } from "../pattern.ts";
+import type { Pieces } from "../pieces.ts";
+import { countSetting, flagSetting, patternSetting, stepList, textSetting } from "../step-settings.ts";
+import type { Step } from "../tokenizer-json.ts";
+import { punctuation } from "../unicode-tables.ts";
+import { bertPreTokenizer } from "./bert.ts";
+import { byteLevel } from "./byte-level.ts";
+import { fixedLength } from "./fixed-length.ts";
+import { metaspace } from "./metaspace.ts";
+import { splitBy } from "./split.ts";
+import { unicodeScripts } from "./unicode-scripts.ts";
+
+export type PreTokenizer = (pieces: Pieces) => Pieces;
+
+/** What Rust's regular expressions call \w, and what is neither that nor white space. */
+const wordsAndSigns =
+  /[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\u200c\u200d]+|[^\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\u200c\u200d\p{White_Space}]+/gu;
+
+const isPunctuation = (point: number): boolean => punctuation.has(point);
+
+const kinds: Readonly<Record<string, (step: Step) => PreTokenizer>> = {
+  BertPreTokenizer: () => bertPreTokenizer,
+  ByteLevel: byteLevel,
+  CharDelimiterSplit: (step) => splitBy(patternOf({ text: oneCharacter(step, "delimiter") }), "Removed", false),
+  Digits: (step) =>
+    splitBy(characterPattern(isNumeric), flagSetting(step, "individual_digits", false) ? "Isolated" : "Contiguous", false),
+  FixedLength: (step) => fixedLength(countSetting(step, "length")),
+  Metaspace: metaspace,
+  Punctuation: (step) => splitBy(characterPattern(isPunctuation), behaviorSetting(step, "Isolated"), false),
+  Sequence: (step) => inTurn(stepList(step, "pretokenizers").map(preTokenizerOf)),
+  Split: (step) => splitBy(patternOf(patternSetting(step, "pattern")), behaviorSetting(step), flagSetting(step, "invert", false)),
+  UnicodeScripts: () => unicodeScripts(),
+  Whitespace: () => splitBy(regexPattern(wordsAndSigns), "Removed", true),
+  WhitespaceSplit: () => splitBy(characterPattern(isWhitespace), "Removed", false),
+};
+
+/** Throws an Error that names what is not known. */
+export function preTokenizerOf(step: Step): PreTokenizer {
+  const kind = Object.hasOwn(kinds, step.type) ? kinds[step.type] : undefined;
+  if (kind === undefined) throw new Error(`the pre_tokenizer ${JSON.stringify(step.type)} is not known`);
+  return kind(step);
+}
+
+function inTurn(preTokenizers: readonly PreTokenizer[]): PreTokenizer {
+  return (pieces) => preTokenizers.reduce((cut, preTokenize) => preTokenize(cut), pieces);
+}
+
+function behaviorSetting(step: Step, otherwise?: SplitBehavior): SplitBehavior {
+  const name = textSetting(step, "behavior", otherwise);
+  // The file has both spellings: MergedWithNext and merged_with_next.
+  const plain = name.replaceAll("_", "").toLowerCase();
+  const behavior = splitBehaviors.find((known) => known.toLowerCase() === plain);
+  if (behavior === undefined) throw new Error(`${step.type} has the behavior ${JSON.stringify(name)}, which is not known`);
+  return behavior;
+}
+
+function oneCharacter(step: Step, name: string): string {
+  const text = textSetting(step, name);
+  if (Array.from(text).length !== 1) throw new Error(`${step.type} needs "${name}" to be one character`);
+  return text;
+}

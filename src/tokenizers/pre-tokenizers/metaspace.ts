@@ -1,0 +1,79 @@
+/** Metaspace: spaces become a mark ("▁"), one is put before the text, and the text is cut before each mark. */
+import { type AlignedText, characterLength } from "../aligned-text.ts";
+import type { Pieces } from "../pieces.ts";
+import { Rewriter } from "../rewriter.ts";
+import { flagSetting, textSetting } from "../step-settings.ts";
+import type { Step } from "../tokenizer-json.ts";
+import type { PreTokenizer } from "./index.ts";
+
+const schemes = ["always", "first", "never"] as const;
+export type PrependScheme = (typeof schemes)[number];
+
+export function metaspace(step: Step): PreTokenizer {
+  const mark = markOf(step);
+  const scheme = prependScheme(step);
+  const splits = flagSetting(step, "split", true);
+  return (pieces) => {
+    const marked = withMarks(pieces, mark, scheme);
+    return splits ? cutBefore(marked, mark) : marked;
+  };
+}
+
+export function markOf(step: Step): string {
+  const mark = textSetting(step, "replacement", "\u2581");
+  if (mark.length !== 1) throw new Error(`${step.type} needs "replacement" to be one character of the 16-bit plane`);
+  return mark;
+}
+
+/** Older files say `add_prefix_space` in its place. */
+export function prependScheme(step: Step): PrependScheme {
+  const stated = step["prepend_scheme"];
+  const prefixed = flagSetting(step, "add_prefix_space", true);
+  if (stated === undefined || stated === null) return prefixed ? "always" : "never";
+  const scheme = schemes.find((known) => known === stated);
+  if (scheme === undefined) throw new Error(`Metaspace has the prepend_scheme ${JSON.stringify(stated)}, which is not known`);
+  if (!prefixed && scheme !== "never")
+    throw new Error('Metaspace says "add_prefix_space": false and a prepend_scheme that adds one');
+  return scheme;
+}
+
+function withMarks({ source, bounds }: Pieces, mark: string, scheme: PrependScheme): Pieces {
+  const marked = source.withText(source.text.replaceAll(" ", mark));
+  const adds = (start: number): boolean =>
+    marked.text.charAt(start) !== mark && (scheme === "always" || (scheme === "first" && isFirst(marked, start)));
+  if (scheme === "never") return { source: marked, bounds };
+  return prefixed({ source: marked, bounds }, mark, adds);
+}
+
+/** Whether a piece begins the whole text. */
+function isFirst(source: AlignedText, start: number): boolean {
+  return source.startAt(start) === 0;
+}
+
+/** Puts a text before those pieces that `adds` chooses by their start; it stands for their first character. */
+export function prefixed({ source, bounds }: Pieces, prefix: string, adds: (start: number) => boolean): Pieces {
+  const rewriter = new Rewriter(source, source.text.length + (bounds.length / 2) * prefix.length);
+  const moved: number[] = [];
+  for (let index = 0; index < bounds.length; index += 2) {
+    const start = bounds[index] as number;
+    const from = rewriter.length;
+    if (adds(start)) rewriter.replace(prefix, start, start + characterLength(source.text, start));
+    rewriter.keep(start, bounds[index + 1] as number);
+    moved.push(from, rewriter.length);
+  }
+  return { source: rewriter.finish(), bounds: moved };
+}
+
+function cutBefore({ source, bounds }: Pieces, mark: string): Pieces {
+  const cutBounds: number[] = [];
+  for (let index = 0; index < bounds.length; index += 2) {
+    const end = bounds[index + 1] as number;
+    let start = bounds[index] as number;
+    for (let at = source.text.indexOf(mark, start + 1); at >= 0 && at < end; at = source.text.indexOf(mark, at + 1)) {
+      cutBounds.push(start, at);
+      start = at;
+    }
+    cutBounds.push(start, end);
+  }
+  return { source, bounds: cutBounds };
+}

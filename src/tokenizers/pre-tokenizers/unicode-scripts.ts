@@ -1,0 +1,70 @@
+/**
+ * UnicodeScripts: cuts where the script changes. Like SentencePiece it takes Hiragana, Katakana and the mark for long vowels for Han,
+ * and a space for any script.
+ */
+import { characterLength } from "../aligned-text.ts";
+import { withoutScript } from "../unicode-tables.ts";
+import type { PreTokenizer } from "./index.ts";
+
+/** The scripts of the version of Unicode that SentencePiece was written for. A character of another script counts like a space. */
+const scriptNames =
+  "Adlam Ahom Anatolian_Hieroglyphs Arabic Armenian Avestan Balinese Bamum Bassa_Vah Batak Bengali Bhaiksuki Bopomofo Brahmi Braille " +
+  "Buginese Buhid Canadian_Aboriginal Carian Caucasian_Albanian Chakma Cham Cherokee Common Coptic Cuneiform Cypriot Cyrillic Deseret " +
+  "Devanagari Duployan Egyptian_Hieroglyphs Elbasan Ethiopic Georgian Glagolitic Gothic Grantha Greek Gujarati Gurmukhi Han Hangul " +
+  "Hanunoo Hatran Hebrew Hiragana Imperial_Aramaic Inherited Inscriptional_Pahlavi Inscriptional_Parthian Javanese Kaithi Kannada " +
+  "Katakana Kayah_Li Kharoshthi Khmer Khojki Khudawadi Lao Latin Lepcha Limbu Linear_A Linear_B Lisu Lycian Lydian Mahajani Malayalam " +
+  "Mandaic Manichaean Marchen Meetei_Mayek Mende_Kikakui Meroitic_Cursive Meroitic_Hieroglyphs Miao Modi Mongolian Mro Multani Myanmar " +
+  "Nabataean New_Tai_Lue Newa Nko Ogham Ol_Chiki Old_Hungarian Old_Italic Old_North_Arabian Old_Permic Old_Persian Old_South_Arabian " +
+  "Old_Turkic Oriya Osage Osmanya Pahawh_Hmong Palmyrene Pau_Cin_Hau Phags_Pa Phoenician Psalter_Pahlavi Rejang Runic Samaritan " +
+  "Saurashtra Sharada Shavian Siddham SignWriting Sinhala Sora_Sompeng Sundanese Syloti_Nagri Syriac Tagalog Tagbanwa Tai_Le Tai_Tham " +
+  "Tai_Viet Takri Tamil Tangut Telugu Thaana Thai Tibetan Tifinagh Tirhuta Ugaritic Vai Warang_Citi Yi";
+
+const anyScript = "";
+
+/** Where that table, or SentencePiece itself, says otherwise than Unicode does now. */
+const exceptions: readonly (readonly [point: number, script: string])[] = [
+  [0x20, anyScript],
+  [0x589, "Common"],
+  [0x61c, "Common"],
+  [0x953, "Devanagari"],
+  [0x954, "Devanagari"],
+  [0x30fc, "Han"],
+];
+
+export function unicodeScripts(): PreTokenizer {
+  const scripts = scriptNames.split(" ").map((name) => ({ name, pattern: new RegExp(`^\\p{Script=${name}}`, "u") }));
+  const known = new Map(exceptions);
+  const scriptOf = (point: number): string => {
+    if (withoutScript.has(point)) return anyScript;
+    const before = known.get(point);
+    if (before !== undefined) return before;
+    const character = String.fromCodePoint(point);
+    const name = scripts.find(({ pattern }) => pattern.test(character))?.name ?? anyScript;
+    const script = name === "Hiragana" || name === "Katakana" ? "Han" : name;
+    known.set(point, script);
+    return script;
+  };
+  return ({ source, bounds }) => {
+    const { text } = source;
+    const cutBounds: number[] = [];
+    for (let index = 0; index < bounds.length; index += 2) {
+      const end = bounds[index + 1] as number;
+      let start: number | undefined;
+      let last: string | undefined;
+      for (let unit = bounds[index] as number; unit < end;) {
+        const script = scriptOf(text.codePointAt(unit) ?? 0);
+        if (script !== anyScript) {
+          if (last !== script) {
+            // What comes before the first script of a piece is lost, as in the Rust library.
+            if (start !== undefined) cutBounds.push(start, unit);
+            start = unit;
+          }
+          last = script;
+        }
+        unit += characterLength(text, unit);
+      }
+      if (start !== undefined && start < end) cutBounds.push(start, end);
+    }
+    return { source, bounds: cutBounds };
+  };
+}

@@ -1,0 +1,230 @@
+/** The tokenizer of a model: the pipeline, with the model's limits, its frame of special tokens, and our errors. */
+import { InferyardError, messageOf } from "../errors.ts";
+import type { TextSettings } from "../models/manifest.ts";
+import { type Decoder, decoderOf } from "./decoders/index.ts";
+import { encodingOf } from "./encoding.ts";
+import { type PadOptions, type PaddedBatch, padEncodings } from "./padding.ts";
+import { TokenPipeline } from "./token-pipeline.ts";
+import { type PostProcessor, type Template, postProcessorOf } from "./post-processors/index.ts";
+import { TokenRow } from "./token-row.ts";
+import { padTokenOf } from "./tokenizer-config.ts";
+import { type TokenizerJson, tokenizerInvalid } from "./tokenizer-json.ts";
+import type { DecodeOptions, EncodeOptions, Encoding, Frame, Tokenizer } from "./tokenizer.ts";
+import { type Window, windowsOf } from "./truncation.ts";
+
+export class TextTokenizer implements Tokenizer {
+  readonly vocabularySize: number;
+  readonly unknownId: number | undefined;
+  readonly padId: number;
+  readonly frame: Frame;
+  readonly #settings: TextSettings;
+  readonly #pipeline: TokenPipeline;
+  readonly #postProcessor: PostProcessor;
+  readonly #decode: Decoder | undefined;
+  readonly #tokens: readonly (string | undefined)[];
+  readonly #addedIds: ReadonlyMap<string, number>;
+  readonly #specialIds: ReadonlySet<number>;
+  readonly #frameLength: number;
+  readonly #medianTokenLength: number;
+  /** Content tokens of the prompts seen: a handful per model. */
+  readonly #promptLengths = new Map<string, number>();
+
+  /** Throws an Error that says what of the file is not known. */
+  constructor(json: TokenizerJson, settings: TextSettings) {
+    this.#settings = settings;
+    this.#pipeline = new TokenPipeline(json);
+    this.#postProcessor = postProcessorOf(json.post_processor);
+    this.#decode = json.decoder === null ? undefined : decoderOf(json.decoder);
+    const {
+      addedTokens: added,
+      model: { vocabulary, unknownId },
+    } = this.#pipeline;
+    this.#addedIds = new Map(added.map(({ content, id }) => [content, id]));
+    this.#specialIds = new Set(added.filter(({ special }) => special).map(({ id }) => id));
+    this.#tokens = tokensById(vocabulary, this.#addedIds);
+    this.vocabularySize = this.#tokens.length;
+    this.unknownId = unknownId;
+    this.#medianTokenLength = settings.dropUnknown ? medianLength(this.#tokens) : 0;
+    this.frame = settings.specialTokens ? frameOf(this.#postProcessor.single) : { prefix: [], suffix: [] };
+    this.#frameLength = this.frame.prefix.length + this.frame.suffix.length;
+    this.padId = this.#padIdOf(json);
+  }
+
+  encode(text: string, options: EncodeOptions = {}): Encoding {
+    const { prompt = "", pair, maxTokens = this.#settings.maxTokens ?? Infinity } = options;
+    const { addSpecialTokens = this.#settings.specialTokens, stride = 0, strategy = "longest_first" } = options;
+    const template = this.#templateFor(pair !== undefined);
+    const special = addSpecialTokens ? specialLength(template) : 0;
+    const room = maxTokens - special;
+    if (!(room >= 0)) throw noRoom(maxTokens, special);
+
+    const texts = pair === undefined ? [text] : [text, pair];
+    for (const one of texts) if (typeof one !== "string") throw notText(one);
+    const whole = texts.map((one, index) => (index === 0 ? prompt + one : one));
+    const read = whole.map((one) => this.#firstCharacters(one, maxTokens));
+    const rows = read.map((one) => this.#tokenize(one));
+    const lengths = rows.map(({ length }) => length);
+    const content = lengths.reduce((sum, length) => sum + length, 0);
+
+    const side = options.truncationSide ?? (this.#settings.tokenizerConfig["truncation_side"] === "left" ? "left" : "right");
+    const windows = windowsOf(lengths, room, { strategy, stride, side });
+    const source = {
+      rows,
+      template,
+      addSpecialTokens,
+      trimming: this.#postProcessor.trimming,
+      tokenOf: (id: number) => this.#tokens[id],
+      wholeLength: content + special,
+      truncated: content > room || read.some((one, index) => one !== whole[index]),
+    };
+    const [first = { from: 0, to: 0 }] = windows[0] ?? [];
+    const known = this.#settings.dropUnknown ? rows.map((row) => this.#withoutUnknown(row)) : undefined;
+    const kept = known?.[0] === undefined ? first : known[0].moved(first);
+    const promptTokens =
+      prompt === ""
+        ? 0
+        : (addSpecialTokens ? specialLength(template.slice(0, textPlace(template))) : 0) +
+          Math.min(Math.max(0, this.#promptLength(prompt) - (side === "left" ? first.from : 0)), kept.to - kept.from);
+    if (known === undefined) return encodingOf(source, windows, promptTokens);
+    const movedWindows = known.map(({ moved }, index) => (windows[index] ?? []).map(moved));
+    return encodingOf({ ...source, rows: known.map(({ row }) => row) }, movedWindows, promptTokens);
+  }
+
+  count(text: string): number {
+    if (typeof text !== "string") throw notText(text);
+    const row = this.#tokenize(text);
+    return (this.#settings.dropUnknown ? this.#withoutUnknown(row).row.length : row.length) + this.#frameLength;
+  }
+
+  decode(ids: Iterable<number>, options: DecodeOptions = {}): string {
+    const { skipSpecialTokens = true } = options;
+    const tokens: string[] = [];
+    for (const id of ids) {
+      const token = this.#tokens[id];
+      if (token !== undefined && !(skipSpecialTokens && this.#specialIds.has(id))) tokens.push(token);
+    }
+    return this.#decode === undefined ? tokens.join(" ") : this.#decode(tokens).join("");
+  }
+
+  pad(encodings: readonly Encoding[], options?: PadOptions): PaddedBatch {
+    return padEncodings(encodings, this.padId, options);
+  }
+
+  tokenOf(id: number): string | undefined {
+    return this.#tokens[id];
+  }
+
+  idOf(token: string): number | undefined {
+    return this.#addedIds.get(token) ?? this.#pipeline.model.vocabulary.get(token);
+  }
+
+  #promptLength(prompt: string): number {
+    const length = this.#promptLengths.get(prompt) ?? this.#tokenize(prompt).length;
+    this.#promptLengths.set(prompt, length);
+    return length;
+  }
+
+  #templateFor(isPair: boolean): Template {
+    const { single, pair } = this.#postProcessor;
+    if (isPair && pair.length === 0)
+      throw new InferyardError("INPUT_INVALID", `${this.#settings.tokenizerShown} has no template for a pair of texts`);
+    return isPair ? pair : single;
+  }
+
+  /**
+   * Static models are read as model2vec reads them: a text is cut to the limit times the median length of a token, in code points,
+   * before it is tokenized. Other models read the whole text.
+   */
+  #firstCharacters(text: string, maxTokens: number): string {
+    const limit = maxTokens * this.#medianTokenLength;
+    if (!this.#settings.dropUnknown || text.length <= limit) return text;
+    return Array.from(text.slice(0, 2 * limit))
+      .slice(0, limit)
+      .join("");
+  }
+
+  /** A row without its unknown tokens, and where windows over the whole row lie in it. */
+  #withoutUnknown(row: TokenRow): { readonly row: TokenRow; readonly moved: (window: Window) => Window } {
+    const known = new TokenRow();
+    const places: number[] = [];
+    for (const [index, id] of row.ids.entries()) {
+      places.push(known.length);
+      if (id === this.unknownId) continue;
+      const shown = row.shown.get(index);
+      if (shown !== undefined) known.shown.set(known.length, shown);
+      known.push(id, row.offsets[2 * index] ?? 0, row.offsets[2 * index + 1] ?? 0, row.words[index] ?? 0);
+    }
+    places.push(known.length);
+    return { row: known, moved: ({ from, to }) => ({ from: places[from] ?? 0, to: places[to] ?? 0 }) };
+  }
+
+  #tokenize(text: string): TokenRow {
+    try {
+      return this.#pipeline.tokenize(text.replace(loneSurrogate, "\ufffd"));
+    } catch (error) {
+      const problem = `fails on a text of ${text.length} characters: ${messageOf(error)}`;
+      throw tokenizerInvalid(this.#settings.tokenizerShown, problem, error);
+    }
+  }
+
+  /** What the model's files name, else the usual names; 0 where there is none, since padding is masked. */
+  #padIdOf(json: TokenizerJson): number {
+    const named = padTokenOf(this.#settings);
+    const inFile = json.padding?.pad_id;
+    return (
+      (named === undefined ? undefined : this.idOf(named)) ??
+      (typeof inFile === "number" ? inFile : undefined) ??
+      this.idOf("[PAD]") ??
+      this.idOf("<pad>") ??
+      0
+    );
+  }
+}
+
+/** Half of a surrogate pair, which no encoding of Unicode can hold: it is read as U+FFFD. */
+const loneSurrogate = /\p{Cs}/gu;
+
+function tokensById(vocabulary: ReadonlyMap<string, number>, added: ReadonlyMap<string, number>): (string | undefined)[] {
+  let highest = -1;
+  for (const id of vocabulary.values()) highest = Math.max(highest, id);
+  for (const id of added.values()) highest = Math.max(highest, id);
+  const tokens: (string | undefined)[] = Array.from({ length: highest + 1 });
+  for (const [token, id] of vocabulary) tokens[id] = token;
+  for (const [token, id] of added) tokens[id] = token;
+  return tokens;
+}
+
+function frameOf(single: Template): Frame {
+  const at = textPlace(single);
+  return { prefix: idsOf(single.slice(0, at)), suffix: idsOf(single.slice(at + 1)) };
+}
+
+/** Where the first text is. */
+function textPlace(template: Template): number {
+  return template.findIndex((part) => "sequence" in part && part.sequence === 0);
+}
+
+function idsOf(template: Template): number[] {
+  return template.flatMap((part) => ("sequence" in part ? [] : part.ids));
+}
+
+function specialLength(template: Template): number {
+  return idsOf(template).length;
+}
+
+/** In code points, rounded down. */
+function medianLength(tokens: readonly (string | undefined)[]): number {
+  const lengths = tokens.flatMap((token) => (token === undefined ? [] : [Array.from(token).length])).toSorted((a, b) => a - b);
+  const middle = lengths.length / 2;
+  return Math.floor(((lengths[Math.ceil(middle) - 1] ?? 0) + (lengths[Math.floor(middle)] ?? 0)) / 2);
+}
+
+function notText(value: unknown): InferyardError {
+  return new InferyardError("INPUT_INVALID", `a text was expected, and ${value === null ? "null" : typeof value} was given`);
+}
+
+function noRoom(maxTokens: number, frame: number): InferyardError {
+  const remedy = `give a limit of more than ${frame} tokens`;
+  const message = `a limit of ${maxTokens} tokens leaves no room: this model puts ${frame} special tokens around each text`;
+  return new InferyardError("INPUT_INVALID", message, { remedy, data: { maxTokens, specialTokens: frame } });
+}

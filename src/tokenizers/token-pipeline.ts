@@ -1,0 +1,116 @@
+/** The way of a text through normalizer, pre-tokenizer and model, with the place in the original kept for every token. */
+import { AddedTokenFinder, type Section } from "./added-tokens.ts";
+import { AlignedText } from "./aligned-text.ts";
+import { type Model, modelKind, modelOf } from "./models/index.ts";
+import { type Normalizer, normalizerOf } from "./normalizers/index.ts";
+import type { Pieces } from "./pieces.ts";
+import { byteLevelWords } from "./pre-tokenizers/byte-level.ts";
+import { type PreTokenizer, preTokenizerOf } from "./pre-tokenizers/index.ts";
+import { stepList } from "./step-settings.ts";
+import { TokenRow } from "./token-row.ts";
+import type { AddedToken, Step, TokenizerJson } from "./tokenizer-json.ts";
+
+const unchanged = <Value>(value: Value): Value => value;
+
+export class TokenPipeline {
+  readonly model: Model;
+  readonly addedTokens: readonly AddedToken[];
+  readonly #normalize: Normalizer;
+  readonly #preTokenize: PreTokenizer;
+  /** Added tokens that are looked for before and after a text is normalized. */
+  readonly #asWritten: AddedTokenFinder;
+  readonly #normalized: AddedTokenFinder;
+
+  /** Throws an Error that names what is not known. */
+  constructor(json: TokenizerJson) {
+    this.#normalize = json.normalizer === null ? unchanged : normalizerOf(json.normalizer);
+    const bytes = modelKind(json.model) === "BPE" ? endingInBytes(json.pre_tokenizer) : undefined;
+    this.#preTokenize = bytes ?? (json.pre_tokenizer === null ? unchanged : preTokenizerOf(json.pre_tokenizer));
+    this.model = modelOf(json.model, bytes !== undefined);
+    this.addedTokens = numbered(json.added_tokens, this.model.vocabulary);
+    this.#asWritten = new AddedTokenFinder(
+      this.addedTokens.filter(({ normalized }) => !normalized),
+      ({ content }) => content,
+    );
+    this.#normalized = new AddedTokenFinder(
+      this.addedTokens.filter(({ normalized }) => normalized),
+      ({ content }) => this.#normalize(new AlignedText(content, 0)).text,
+    );
+  }
+
+  /** `text`: without lone surrogates. */
+  tokenize(text: string): TokenRow {
+    const row = new TokenRow();
+    let word = 0;
+    const addToken = (source: AlignedText, { start, end }: Section, token: AddedToken): void => {
+      const shown = source.text.slice(start, end);
+      if (shown !== token.content) row.shown.set(row.length, shown);
+      row.push(token.id, source.startAt(start), source.endAt(end - 1), word++);
+    };
+    const original = new AlignedText(text, 0);
+    for (const section of this.#asWritten.sections(text)) {
+      if (section.token !== undefined) {
+        addToken(original, section, section.token);
+        continue;
+      }
+      const normalized = this.#normalize(original.slice(section.start, section.end));
+      for (const part of this.#normalized.sections(normalized.text)) {
+        if (part.token !== undefined) addToken(normalized, part, part.token);
+        else {
+          const source = normalized.slice(part.start, part.end);
+          word = this.#addPieces(this.#preTokenize({ source, bounds: [0, source.text.length] }), word, row);
+        }
+      }
+    }
+    return row;
+  }
+
+  /** Returns the number of the next word. */
+  #addPieces({ source, bounds }: Pieces, firstWord: number, row: TokenRow): number {
+    const { model } = this;
+    const { text, starts, ends, base } = source;
+    let word = firstWord;
+    for (let index = 0; index < bounds.length; index += 2, word++) {
+      const from = bounds[index] as number;
+      const tokens = model.tokenize(text.slice(from, bounds[index + 1]));
+      for (let at = 0; at < tokens.length; at += 3) {
+        const id = tokens[at] as number;
+        const start = from + (tokens[at + 1] as number);
+        const end = from + (tokens[at + 2] as number);
+        if (model.showsUnknownText && id === model.unknownId) row.shown.set(row.length, text.slice(start, end));
+        if (starts === undefined || ends === undefined) row.push(id, base + start, base + end, word);
+        else row.push(id, starts[start] as number, ends[end - 1] as number, word);
+      }
+    }
+    return word;
+  }
+}
+
+/**
+ * Where ByteLevel is the last step, only its first half: BPE then takes the characters' bytes itself, and no text has to be written out
+ * in the alphabet of bytes.
+ */
+function endingInBytes(step: Step | null): PreTokenizer | undefined {
+  if (step?.type === "ByteLevel") return byteLevelWords(step);
+  if (step?.type !== "Sequence") return undefined;
+  const steps = stepList(step, "pretokenizers");
+  const last = endingInBytes(steps.at(-1) ?? null);
+  if (last === undefined) return undefined;
+  const before = steps.slice(0, -1).map(preTokenizerOf);
+  return (pieces) => last(before.reduce((cut, preTokenize) => preTokenize(cut), pieces));
+}
+
+/**
+ * Added tokens under the ids the Rust library gives them, whatever ids the file states: the vocabulary's own for a token it has, the next
+ * free one for another. In a file that is whole, these are the ids it states.
+ */
+function numbered(tokens: readonly AddedToken[], vocabulary: ReadonlyMap<string, number>): AddedToken[] {
+  const ids = new Map<string, number>();
+  let highest = -1;
+  return tokens.map((token) => {
+    const id = ids.get(token.content) ?? vocabulary.get(token.content) ?? Math.max(highest + 1, vocabulary.size);
+    ids.set(token.content, id);
+    highest = Math.max(highest, id);
+    return { ...token, id };
+  });
+}

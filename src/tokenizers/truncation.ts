@@ -1,0 +1,74 @@
+/** Where texts are cut to fit a limit: windows over their tokens, as the Rust library lays them. */
+import { InferyardError } from "../errors.ts";
+import type { TruncationStrategy } from "./tokenizer.ts";
+
+/** Tokens [from, to) of a text. */
+export interface Window {
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface TruncationRules {
+  readonly strategy: TruncationStrategy;
+  readonly stride: number;
+  readonly side: "left" | "right";
+}
+
+/** The windows of each text, the one that is kept first. `room`: tokens for both together. */
+export function windowsOf(lengths: readonly number[], room: number, rules: TruncationRules): Window[][] {
+  const [first = 0, second] = lengths;
+  const surplus = first + (second ?? 0) - room;
+  if (surplus <= 0) return lengths.map((length) => [{ from: 0, to: length }]);
+  return roomOfEach(first, second, room, surplus, rules.strategy).map((most, index) => windows(lengths[index] ?? 0, most, rules));
+}
+
+function roomOfEach(
+  first: number,
+  second: number | undefined,
+  room: number,
+  surplus: number,
+  strategy: TruncationStrategy,
+): number[] {
+  if (strategy === "only_second" && second === undefined) throw cannotCut("the strategy only_second needs a second text");
+  if (strategy !== "longest_first") {
+    const cut = strategy === "only_first" ? first : (second ?? 0);
+    if (cut <= surplus && room > 0)
+      throw cannotCut(`the limit cannot be kept by cutting ${strategy === "only_first" ? "the first" : "the second"} text alone`);
+    const left = Math.max(0, cut - surplus);
+    return strategy === "only_first" ? [left, ...(second === undefined ? [] : [second])] : [first, left];
+  }
+  if (second === undefined) return [room];
+  const shorter = Math.min(first, second);
+  const [least, most] =
+    shorter > room || shorter + Math.max(shorter, room - shorter) > room
+      ? [Math.floor(room / 2), Math.ceil(room / 2)]
+      : [shorter, Math.max(shorter, room - shorter)];
+  return first > second ? [most, least] : [least, most];
+}
+
+function windows(length: number, most: number, { stride, side }: TruncationRules): Window[] {
+  if (length <= most) return [{ from: 0, to: length }];
+  if (most === 0) {
+    return [
+      { from: 0, to: 0 },
+      { from: 0, to: length },
+    ];
+  }
+  if (stride >= most) throw cannotCut(`a stride of ${stride} tokens does not fit into windows with room for ${most}`);
+  const result: Window[] = [];
+  for (let at = 0; at < length; at += most - stride) {
+    const window =
+      side === "right"
+        ? { from: at, to: Math.min(at + most, length) }
+        : { from: Math.max(0, length - at - most), to: length - at };
+    result.push(window);
+    if (side === "right" ? window.to === length : window.from === 0) break;
+  }
+  return result;
+}
+
+function cannotCut(message: string): InferyardError {
+  return new InferyardError("INPUT_INVALID", message, {
+    remedy: "raise the limit of tokens, or choose another strategy or stride",
+  });
+}
