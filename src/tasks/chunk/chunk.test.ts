@@ -296,7 +296,7 @@ describe("refuses", () => {
     ["maxChunks is 1.5, and must be a whole number above 0", { maxChunks: 1.5 }],
     ['strategy is "smart"', { strategy: "smart" }],
     ['the strategy "late" is not built yet', { strategy: "late" }],
-    ['the strategy "token-classification" needs to know', { strategy: "token-classification" }],
+    ['the strategy "token-classification" is not built yet', { strategy: "token-classification" }],
     ["separators means nothing with the strategy code", { strategy: "code", separators: ["words"] }],
     ['a separator is "pages"', { separators: ["pages"] }],
     ["a separator is named twice: words, words", { separators: ["words", "words"] }],
