@@ -44,6 +44,11 @@ describe("the width of text", () => {
 });
 
 describe("clipping", () => {
+  it("a long text is looked at only as far as it is shown", () => {
+    expect(clip("a".repeat(2_000_000), 10)).toBe(`${"a".repeat(9)}…`);
+    expect(clip(`e${"\u0301".repeat(2_000_000)}`, 10)).toMatch(/…$/);
+  });
+
   it.each([
     ["short", 10, "short"],
     ["exactly ten", 11, "exactly ten"],
