@@ -101,7 +101,7 @@ describe("inferyard chunk", () => {
       [["nothing.md"], "nothing.md cannot be read"],
       [["bad"], "bad is not UTF-8"],
       [["a text", "--target", "onnx:cuda"], "--target means nothing with the strategy fixed"],
-      [["a text", "--strategy", "late"], 'the strategy "late" needs'],
+      [["a text", "--strategy", "late"], 'the strategy "late" is not built yet'],
     ] as const) {
       const { status, stderr } = run(args);
       expect([status, stderr.includes(message)], stderr).toEqual([2, true]);
