@@ -5,23 +5,6 @@ import { standardBackends } from "./presets/standard.ts";
 import type { RuntimeSettings } from "./runtime/runtime-settings.ts";
 import { Runtime, started } from "./task-runtime.ts";
 
-export {
-  type ChunkRequest,
-  type ChunkResult,
-  type ClassifyRequest,
-  type ClassifyResult,
-  type EmbedRequest,
-  type EmbedResult,
-  type EmbedSparseRequest,
-  type EmbedSparseResult,
-  type RecognizeRequest,
-  type RecognizeResult,
-  type RerankRequest,
-  type RerankResult,
-  Runtime,
-  type TaskRun,
-} from "./task-runtime.ts";
-
 export interface RuntimeConfig extends RuntimeSettings {
   /** Default: onnx, native and wasm. */
   readonly backends?: readonly Backend[];

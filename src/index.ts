@@ -1,4 +1,5 @@
 /** Inferyard: give it a model, and it runs it on the engine that fits, proves that it did, and says why. */
+export { type RuntimeConfig, createRuntime } from "./create-runtime.ts";
 export {
   type ChunkRequest,
   type ChunkResult,
@@ -13,10 +14,8 @@ export {
   type RerankRequest,
   type RerankResult,
   Runtime,
-  type RuntimeConfig,
   type TaskRun,
-  createRuntime,
-} from "./create-runtime.ts";
+} from "./task-runtime.ts";
 export {
   type FeatureExtractionPipeline,
   type FeatureTensor,

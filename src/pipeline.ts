@@ -1,5 +1,6 @@
 /** The shape transformers.js users know: `await pipeline(task, model)` gives a function. */
-import { type EmbedRequest, type Runtime, type RuntimeConfig, createRuntime } from "./create-runtime.ts";
+import { type RuntimeConfig, createRuntime } from "./create-runtime.ts";
+import type { EmbedRequest, Runtime } from "./task-runtime.ts";
 import { InferyardError } from "./errors.ts";
 import type { Decision } from "./runtime/decision.ts";
 import type { ModelHandle } from "./runtime/model-handle.ts";

@@ -12,23 +12,6 @@ import { browserScope } from "./scope.ts";
 import { standardBackends } from "./standard-backends.ts";
 import { browserWorkerHost } from "./worker-host.ts";
 
-export {
-  type ChunkRequest,
-  type ChunkResult,
-  type ClassifyRequest,
-  type ClassifyResult,
-  type EmbedRequest,
-  type EmbedResult,
-  type EmbedSparseRequest,
-  type EmbedSparseResult,
-  type RecognizeRequest,
-  type RecognizeResult,
-  type RerankRequest,
-  type RerankResult,
-  Runtime,
-  type TaskRun,
-} from "../task-runtime.ts";
-
 export interface RuntimeConfig extends RuntimeSettings {
   /** Default: native and wasm; onnx stands in decisions with the reason why it is not here. */
   readonly backends?: readonly Backend[];

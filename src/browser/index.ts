@@ -1,4 +1,5 @@
 /** Inferyard in a browser: the same public names as in Node.js, on what a browser has. */
+export { type RuntimeConfig, createRuntime } from "./create-runtime.ts";
 export {
   type ChunkRequest,
   type ChunkResult,
@@ -13,10 +14,8 @@ export {
   type RerankRequest,
   type RerankResult,
   Runtime,
-  type RuntimeConfig,
   type TaskRun,
-  createRuntime,
-} from "./create-runtime.ts";
+} from "../task-runtime.ts";
 export {
   type FeatureExtractionPipeline,
   type FeatureTensor,

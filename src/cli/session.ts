@@ -1,6 +1,7 @@
 /** What the commands share: the flags of selection, a runtime made from the effective settings, and a note when loading takes long. */
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { type Runtime, createRuntime } from "../create-runtime.ts";
+import { createRuntime } from "../create-runtime.ts";
+import type { Runtime } from "../task-runtime.ts";
 import type { RuntimeEvent } from "../runtime/runtime-settings.ts";
 import { hostNames } from "../hosts/host.ts";
 import { policies } from "../runtime/wish.ts";

@@ -1,5 +1,5 @@
 /** A teacher over a runtime: any embedding model that the runtime loads. */
-import type { Runtime } from "../create-runtime.ts";
+import type { Runtime } from "../task-runtime.ts";
 import { InferyardError } from "../errors.ts";
 import type { ModelHandle } from "../runtime/model-handle.ts";
 import { embedEncodings } from "../tasks/embed.ts";

@@ -105,7 +105,7 @@ export async function recognize(encoder: Encoder, texts: readonly string[], opti
 }
 
 function tokensOf(
-  { encoding }: Window,
+  { encoding, text: number }: Window,
   text: string,
   { tokenizer }: Encoder,
   logits: (token: number) => Float32Array,
@@ -114,7 +114,7 @@ function tokensOf(
   for (const [index, id] of encoding.ids.entries()) {
     if (encoding.sequenceIds[index] === null) continue;
     const row = logits(index);
-    refuseBroken(row, index);
+    refuseBroken(row, number);
     const [start, end] = [encoding.offsets[2 * index] ?? 0, encoding.offsets[2 * index + 1] ?? 0];
     const isUnknown = id === tokenizer.unknownId;
     const previous = tokens.at(-1);

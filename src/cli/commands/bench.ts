@@ -1,6 +1,6 @@
 import { loadavg } from "node:os";
 import { type Command, Option } from "commander";
-import type { Runtime } from "../../create-runtime.ts";
+import type { Runtime } from "../../task-runtime.ts";
 import { InferyardError } from "../../errors.ts";
 import { type Measurement, measuredMachine, recordMeasurements } from "../../measurements/index.ts";
 import { type MeasuringFlags, addMeasuringFlags, measuredHere } from "../measuring/flags.ts";

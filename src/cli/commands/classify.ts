@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import type { ClassifyRequest } from "../../create-runtime.ts";
+import type { ClassifyRequest } from "../../task-runtime.ts";
 import { type Activation, activations } from "../../tasks/labels.ts";
 import { addLoadFlags, list, openSession, positiveInteger, withNotice } from "../session.ts";
 import { clip, formatTable } from "../table.ts";

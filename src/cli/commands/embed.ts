@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import type { EmbedRequest, EmbedResult } from "../../create-runtime.ts";
+import type { EmbedRequest, EmbedResult } from "../../task-runtime.ts";
 import { InferyardError } from "../../errors.ts";
 import type { Pooling } from "../../models/manifest.ts";
 import { poolings } from "../../tasks/embed-settings.ts";

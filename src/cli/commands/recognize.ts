@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import type { RecognizeRequest } from "../../create-runtime.ts";
+import type { RecognizeRequest } from "../../task-runtime.ts";
 import { type Aggregation, aggregations } from "../../tasks/entities.ts";
 import type { Entity } from "../../tasks/recognize.ts";
 import { type OffsetUnit, offsetUnits } from "../../tokenizers/index.ts";

@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import type { RerankRequest } from "../../create-runtime.ts";
+import type { RerankRequest } from "../../task-runtime.ts";
 import { addLoadFlags, openSession, positiveInteger, withNotice } from "../session.ts";
 import { clip, formatTable } from "../table.ts";
 import { type Terminal, writeAll, writeLine } from "../terminal.ts";

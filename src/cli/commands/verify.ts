@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
-import type { Runtime } from "../../create-runtime.ts";
+import type { Runtime } from "../../task-runtime.ts";
 import { InferyardError, messageOf } from "../../errors.ts";
 import { type SelfTest, selfTest } from "../../tasks/self-test.ts";
 import { addLoadFlags, openSession, positiveNumber, withNotice } from "../session.ts";

@@ -3,7 +3,7 @@ import { stat } from "node:fs/promises";
 import { threadsFor } from "../../devices/index.ts";
 import { type Measurement, speedSettings } from "../../measurements/index.ts";
 import { mergeLoadSettings } from "../../runtime/options.ts";
-import type { Runtime } from "../../create-runtime.ts";
+import type { Runtime } from "../../task-runtime.ts";
 import type { Session } from "../session.ts";
 import { median } from "./statistics.ts";
 import { workFor } from "./work.ts";

@@ -1,5 +1,5 @@
 /** The work that a target is measured with: one input again and again, and many at once. */
-import type { Runtime } from "../../create-runtime.ts";
+import type { Runtime } from "../../task-runtime.ts";
 import { InferyardError } from "../../errors.ts";
 import type { ModelHandle } from "../../runtime/model-handle.ts";
 import { probeInputs } from "../../runtime/verification.ts";
