@@ -48,9 +48,13 @@ export async function fetchModel(assets: string, reference: string, options: Fet
   const place = placeNamed(reference);
   const meter = new PullMeter(reference, options.onProgress);
   const load: Load = { reference, assets, options, meter, server: { silent: false } };
-  if (formatOf(place.path) === undefined) await fetchFolder(load, place.path, place.variant ?? options.variant);
-  else await fetchSingleFile(load, place.path);
-  if (meter.fetched > 0) meter.tell("done");
+  try {
+    if (formatOf(place.path) === undefined) await fetchFolder(load, place.path, place.variant ?? options.variant);
+    else await fetchSingleFile(load, place.path);
+    if (meter.fetched > 0) meter.tell("done");
+  } finally {
+    meter.end();
+  }
 }
 
 async function fetchFolder(load: Load, path: string, variant: string | undefined): Promise<void> {

@@ -34,6 +34,8 @@ export class PullMeter {
   #total: number | undefined;
   #samples: { readonly at: number; readonly fetched: number }[] = [];
   #reportedAt = -Infinity;
+  /** Tells of the bytes that came too soon after the last report, should none come after them. */
+  #late: ReturnType<typeof setTimeout> | undefined;
 
   constructor(reference: string, report: ((progress: PullProgress) => void) | undefined) {
     this.#reference = reference;
@@ -58,8 +60,13 @@ export class PullMeter {
   arrived(bytes: number, file: string): void {
     this.#bytes += bytes;
     this.#fetched += bytes;
+    const wait = this.#reportedAt + reportMs - performance.now();
+    if (wait > 0) this.#late ??= setTimeout(() => this.#tellArrived(file), wait);
+    else this.#tellArrived(file);
+  }
+
+  #tellArrived(file: string): void {
     const now = performance.now();
-    if (now - this.#reportedAt < reportMs) return;
     this.#samples = [...this.#samples.filter(({ at }) => now - at < windowMs), { at: now, fetched: this.#fetched }];
     this.#reportedAt = now;
     this.tell("fetching", { file });
@@ -71,6 +78,7 @@ export class PullMeter {
   }
 
   tell(stage: PullProgress["stage"], details: { readonly file?: string; readonly note?: string } = {}): void {
+    this.end();
     const bytesPerSecond = this.#rate();
     const left = this.#total === undefined ? undefined : Math.max(0, this.#total - this.#bytes);
     this.#report?.({
@@ -82,6 +90,12 @@ export class PullMeter {
       ...(left === undefined || bytesPerSecond === 0 ? {} : { secondsLeft: left / bytesPerSecond }),
       ...details,
     });
+  }
+
+  /** Nothing is told any more of what came before, as after a failure. */
+  end(): void {
+    clearTimeout(this.#late);
+    this.#late = undefined;
   }
 
   #rate(): number {

@@ -70,9 +70,13 @@ export async function pull(text: string, options: PullOptions, context: PullCont
   await onDisk(layout.root, () => mkdir(layout.root, { recursive: true }));
   return await withRunningPull(layout, async () => {
     meter.tell("listing");
-    const report = remote.kind === "hub" ? await pullRepository(remote, pulling) : await pullFile(remote, pulling);
-    meter.tell("done");
-    return report;
+    try {
+      const report = remote.kind === "hub" ? await pullRepository(remote, pulling) : await pullFile(remote, pulling);
+      meter.tell("done");
+      return report;
+    } finally {
+      meter.end();
+    }
   });
 }
 

@@ -1,0 +1,41 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { PullMeter, type PullProgress } from "./progress.ts";
+
+describe("PullMeter", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  function watched(): { meter: PullMeter; told: PullProgress[] } {
+    const told: PullProgress[] = [];
+    return { meter: new PullMeter("hf:owner/name", (progress) => told.push(progress)), told };
+  }
+
+  it("tells of what came just before a standstill, though it came too soon after the last report", () => {
+    const { meter, told } = watched();
+    meter.arrived(10, "a");
+    meter.arrived(20, "a");
+    meter.arrived(30, "a");
+    expect(told.map(({ bytes }) => bytes)).toEqual([10]);
+    vi.advanceTimersByTime(100);
+    expect(told.map(({ bytes }) => bytes)).toEqual([10, 60]);
+    vi.advanceTimersByTime(1000);
+    expect(told).toHaveLength(2);
+  });
+
+  it("tells nothing after its last word, nor after a failure", () => {
+    const { meter, told } = watched();
+    meter.arrived(10, "a");
+    meter.arrived(20, "a");
+    meter.tell("done");
+    vi.advanceTimersByTime(1000);
+    expect(told.map(({ stage, bytes }) => [stage, bytes])).toEqual([
+      ["fetching", 10],
+      ["done", 30],
+    ]);
+    meter.arrived(5, "b");
+    meter.arrived(6, "b");
+    meter.end();
+    vi.advanceTimersByTime(1000);
+    expect(told.map(({ bytes }) => bytes)).toEqual([10, 30, 35]);
+  });
+});
