@@ -21,6 +21,7 @@ import { addRecognize } from "./recognize.ts";
 import { addRemove } from "./remove.ts";
 import { addRerank } from "./rerank.ts";
 import { addShow } from "./show.ts";
+import { addTasks } from "./tasks.ts";
 import { addTokenize } from "./tokenize.ts";
 import { addTune } from "./tune.ts";
 import { addVerify } from "./verify.ts";
@@ -33,6 +34,7 @@ export const commands: readonly ((program: Command, terminal: Terminal) => void)
   addRecognize,
   addTokenize,
   addChunk,
+  addTasks,
   addExplain,
   addInspect,
   addPull,
