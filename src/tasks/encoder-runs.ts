@@ -2,7 +2,7 @@
 import type { LoadedModel } from "../backend.ts";
 import { InferyardError, throwIfAborted } from "../errors.ts";
 import type { Manifest } from "../models/manifest.ts";
-import type { TensorInfo } from "../tensor.ts";
+import type { TensorInfo, TensorMap } from "../tensor.ts";
 import type { Tokenizer } from "../tokenizers/index.ts";
 import { type Batch, planBatches } from "./batches.ts";
 import { type TokenRow, encoderInputs } from "./encoder-inputs.ts";
@@ -20,9 +20,11 @@ export interface Encoder<Source extends { readonly padId: number } = Tokenizer> 
   lanes(): Promise<readonly Pick<LoadedModel, "run">[]>;
 }
 
-export interface EncoderRunOptions {
+export interface EncoderRunOptions<Item extends TokenRow = TokenRow> {
   /** Name of the output that is read. */
   readonly output: string;
+  /** The inputs of a batch whose longest row has `length` tokens. Default: those of a text encoder. */
+  readonly tensors?: (rows: readonly Item[], length: number) => TensorMap;
   /** Padded tokens in one batch. */
   readonly batchTokens: number;
   readonly signal?: AbortSignal;
@@ -46,7 +48,7 @@ const bulkTokens = 8192;
 export async function runEncodings<Item extends TokenRow>(
   encoder: Encoder<{ readonly padId: number }>,
   encodings: readonly Item[],
-  options: EncoderRunOptions,
+  options: EncoderRunOptions<Item>,
   take: (row: EncoderRow<Item>) => void,
 ): Promise<void> {
   const lengths = encodings.map(({ ids }) => ids.length);
@@ -76,11 +78,13 @@ async function runBatch<Item extends TokenRow>(
   encoder: Encoder<{ readonly padId: number }>,
   encodings: readonly Item[],
   batch: Batch,
-  { output, signal }: EncoderRunOptions,
+  { output, tensors, signal }: EncoderRunOptions<Item>,
   take: (row: EncoderRow<Item>) => void,
 ): Promise<void> {
-  const rows = batch.indices.map((index) => encodings[index] ?? { ids: [] });
-  const inputs = encoderInputs(encoder.inputs, { rows, length: batch.length, padId: encoder.tokenizer.padId });
+  const rows = batch.indices.flatMap((index) => encodings[index] ?? []);
+  const inputs =
+    tensors?.(rows, batch.length) ??
+    encoderInputs(encoder.inputs, { rows, length: batch.length, padId: encoder.tokenizer.padId });
   const results = await lane.run(inputs, { outputs: [output], ...(signal === undefined ? {} : { signal }) });
   const result = results[output];
   if (result === undefined) throw new InferyardError("CONTRACT_VIOLATION", `the backend did not return output "${output}"`);
