@@ -1,12 +1,12 @@
 /** Runs token ids through an encoder in small batches of like length, on as many copies as there are, and hands out the rows. */
-import type { LoadedModel } from "../backend.ts";
 import { InferyardError, throwIfAborted } from "../errors.ts";
 import type { Manifest } from "../models/manifest.ts";
-import type { TensorInfo, TensorMap } from "../tensor.ts";
+import type { Reduction } from "../reduction.ts";
+import type { ModelHandle } from "../runtime/model-handle.ts";
+import { type TensorInfo, type TensorMap, asFloat32 } from "../tensor.ts";
 import type { Tokenizer } from "../tokenizers/index.ts";
 import { type Batch, planBatches } from "./batches.ts";
 import { type TokenRow, encoderInputs } from "./encoder-inputs.ts";
-import { asFloat32 } from "./encoder-outputs.ts";
 import { createYielder } from "./yielding.ts";
 
 /** A model ready for a text task. */
@@ -15,9 +15,9 @@ export interface Encoder<Source extends { readonly padId: number } = Tokenizer> 
   readonly tokenizer: Source;
   readonly inputs: readonly TensorInfo[];
   readonly outputs: readonly TensorInfo[];
-  run: LoadedModel["run"];
+  run: ModelHandle["run"];
   /** Models for bulk work, used side by side. */
-  lanes(): Promise<readonly Pick<LoadedModel, "run">[]>;
+  lanes(): Promise<readonly Pick<ModelHandle, "run">[]>;
 }
 
 export interface EncoderRunOptions<Item extends TokenRow = TokenRow> {
@@ -25,6 +25,8 @@ export interface EncoderRunOptions<Item extends TokenRow = TokenRow> {
   readonly output: string;
   /** The inputs of a batch whose longest row has `length` tokens. Default: those of a text encoder. */
   readonly tensors?: (rows: readonly Item[], length: number) => TensorMap;
+  /** What is made of the output of a batch where the model lives. Default: it comes as it is. */
+  readonly reduction?: (rows: readonly Item[]) => Reduction;
   /** Padded tokens in one batch. */
   readonly batchTokens: number;
   readonly signal?: AbortSignal;
@@ -37,7 +39,7 @@ export interface EncoderRow<Item extends TokenRow> {
   /** The whole batch; this text's values begin at `offset`. */
   readonly data: Float32Array;
   readonly offset: number;
-  /** Of this text alone: [tokens of the batch, ...] or [...]. */
+  /** Of this text alone: [tokens of the batch, ...] or [...]; of a reduction with a row for each text, that row's. */
   readonly shape: readonly number[];
 }
 
@@ -74,18 +76,22 @@ function* inTurn(batches: readonly Batch[]): Generator<Batch, void> {
 }
 
 async function runBatch<Item extends TokenRow>(
-  lane: Pick<LoadedModel, "run">,
+  lane: Pick<ModelHandle, "run">,
   encoder: Encoder<{ readonly padId: number }>,
   encodings: readonly Item[],
   batch: Batch,
-  { output, tensors, signal }: EncoderRunOptions<Item>,
+  { output, tensors, reduction, signal }: EncoderRunOptions<Item>,
   take: (row: EncoderRow<Item>) => void,
 ): Promise<void> {
   const rows = batch.indices.flatMap((index) => encodings[index] ?? []);
   const inputs =
     tensors?.(rows, batch.length) ??
     encoderInputs(encoder.inputs, { rows, length: batch.length, padId: encoder.tokenizer.padId });
-  const results = await lane.run(inputs, { outputs: [output], ...(signal === undefined ? {} : { signal }) });
+  const results = await lane.run(inputs, {
+    outputs: [output],
+    ...(reduction === undefined ? {} : { reductions: { [output]: reduction(rows) } }),
+    ...(signal === undefined ? {} : { signal }),
+  });
   const result = results[output];
   if (result === undefined) throw new InferyardError("CONTRACT_VIOLATION", `the backend did not return output "${output}"`);
   const data = asFloat32(result);
