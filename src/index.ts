@@ -13,6 +13,8 @@ export {
   type RecognizeResult,
   type RerankRequest,
   type RerankResult,
+  type RunRequest,
+  type RunResult,
   Runtime,
   type TaskRun,
 } from "./task-runtime.ts";
