@@ -197,10 +197,14 @@ export class Runtime extends ModelRuntime {
   async run(model: string | ModelHandle, tensors: TensorMap, request: RunRequest = {}): Promise<RunResult> {
     const { outputs, ...options } = request;
     if (typeof tensors !== "object" || tensors === null) {
-      throw new InferyardError("INPUT_INVALID", "run was given no tensors", { remedy: "give an object of tensors by input name" });
+      throw new InferyardError("INPUT_INVALID", "run was given no tensors", {
+        remedy: "give an object of tensors by input name",
+      });
     }
     if (outputs !== undefined && (!Array.isArray(outputs) || outputs.length === 0)) {
-      throw new InferyardError("INPUT_INVALID", "outputs names none", { remedy: "name at least one, or leave outputs out for all" });
+      throw new InferyardError("INPUT_INVALID", "outputs names none", {
+        remedy: "name at least one, or leave outputs out for all",
+      });
     }
     const { signal } = options;
     const wanted = { ...(outputs === undefined ? {} : { outputs }), ...(signal === undefined ? {} : { signal }) };
