@@ -6,12 +6,14 @@
  * Every folder below DIR with a goldens.json is one model; what its goldens are is read from the goldens themselves. One line per model and
  * target, then the sum. Ends with 1 where something failed, and with 2 where it was asked wrongly.
  */
-import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { type GoldenResult, runGoldens } from "./goldens/run.ts";
 
 const usage = "npm run goldens -- --data DIR [--target TARGET]... [--json]";
 
+// npm runs scripts in the package's folder, and INIT_CWD is where the user was: paths count from there.
+const { INIT_CWD: directory } = process.env;
+if (directory !== undefined) process.chdir(directory);
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(args: readonly string[]): Promise<number> {
@@ -26,7 +28,7 @@ async function main(args: readonly string[]): Promise<number> {
     });
     if (values.data === undefined) throw new Error("--data is missing: the folder to look in");
     const targets = [...new Set(values.target ?? ["onnx:cpu", "wasm"])];
-    const results = await runGoldens(resolve(process.env["INIT_CWD"] ?? "", values.data), targets, (result) => {
+    const results = await runGoldens(values.data, targets, (result) => {
       if (!values.json) process.stdout.write(`${line(result)}\n`);
     });
     const count = (verdict: GoldenResult["verdict"]): number => results.filter((result) => result.verdict === verdict).length;

@@ -40,7 +40,10 @@ export interface Tensor {
 
 export type TensorMap = Readonly<Record<string, Tensor>>;
 
-/** What a model says of one input or output. A number is a fixed dimension, a string a named free one. */
+/**
+ * What a model says of one input or output. A number is a fixed dimension, a string a named free one. No dimensions at all are a scalar, or a
+ * shape that the file does not state: engines do not tell the two apart, so any shape is taken there.
+ */
 export interface TensorInfo {
   readonly name: string;
   readonly dataType: DataType;
@@ -110,7 +113,7 @@ function mismatches(info: TensorInfo, tensor: Tensor, named: Map<string, { size:
   if (tensor.dataType !== info.dataType) return [`${label} is ${tensor.dataType}, and the model takes ${info.dataType}`];
   if (!holds(tensor.data, info.dataType)) return [`${label} does not hold ${info.dataType} data`];
   if (!Array.isArray(tensor.shape)) return [`${label} has no shape, and the model takes ${describeInfo(info)}`];
-  if (tensor.shape.length !== info.shape.length) {
+  if (info.shape.length > 0 && tensor.shape.length !== info.shape.length) {
     return [`${label} has shape [${tensor.shape.join(", ")}], and the model takes ${describeInfo(info)}`];
   }
   if (tensor.shape.some((dimension) => !Number.isSafeInteger(dimension) || dimension < 0)) {

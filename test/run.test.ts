@@ -93,7 +93,16 @@ function reciprocal(): string {
   return path;
 }
 
+/** y = max(0, x), for an x of which the file does not say how many dimensions it has. */
+function shapeless(): string {
+  const path = join(folder, "shapeless.onnx");
+  const graph = [node({ operator: "Relu", inputs: ["x"], outputs: ["y"] }), value(11, "x", 1), value(12, "y", 1)];
+  writeFileSync(path, model({ opsets: { "": 13 }, graph }));
+  return path;
+}
+
 const classifierPath = classifier();
+const shapelessPath = shapeless();
 const tablePath = table();
 const reciprocalPath = reciprocal();
 const rows: Tensor = { dataType: "float32", shape: [2, 2], data: Float32Array.of(3, 1, 1, 1) };
@@ -135,6 +144,15 @@ describe.each(["onnx:cpu", "wasm:cpu"])("plain tensors on %s", (target) => {
     const x: Tensor = { dataType: "float32", shape: [2], data: Float32Array.of(0, 4) };
     const { outputs } = await runtime.run(reciprocalPath, { x });
     expect(outputs["y/0:0"]?.data).toEqual(Float32Array.of(Number.POSITIVE_INFINITY, 0.25));
+  });
+
+  it("an input whose shape the file does not state takes any shape that its data fill", async () => {
+    for (const shape of [[], [1], [1, 1, 1]]) {
+      const { outputs } = await runtime.run(shapelessPath, { x: { dataType: "float32", shape, data: Float32Array.of(2) } });
+      expect(outputs).toEqual({ y: { dataType: "float32", shape, data: Float32Array.of(2) } });
+    }
+    const wrong: Tensor = { dataType: "float32", shape: [2], data: Float32Array.of(2) };
+    await expect(runtime.run(shapelessPath, { x: wrong })).rejects.toThrow(/has 1 elements, and its shape \[2\] needs 2/);
   });
 
   it("inputs that do not fit are INPUT_INVALID, and every problem is named", async () => {

@@ -41,5 +41,6 @@ describe("the probe input of a model that names none", () => {
   });
   it("makes none where a free size says nothing, since a sound model could refuse it", () => {
     expect(probeInputs([info("pixels", ["batch", 3, "height", "width"], "float32")])).toBeUndefined();
+    expect(probeInputs([info("scalar or anything", [], "float32")])).toBeUndefined();
   });
 });

@@ -73,13 +73,13 @@ const tokenInputs: ReadonlySet<string> = new Set(["input_ids", "attention_mask",
 
 /**
  * Inputs for a model that names no probe: `fill` in every input, ones in attention masks. undefined where a size is free and its name says
- * nothing, since a made-up size could be refused by a sound model.
+ * nothing, or no shape is stated, since a made-up size could be refused by a sound model.
  */
 export function probeInputs(inputs: readonly TensorInfo[], fill: 0 | 1 = 0): TensorMap | undefined {
   const entries: [string, TensorMap[string]][] = [];
   for (const input of inputs) {
     const shape = input.shape.map((dimension, axis) => sizeOf(dimension, axis, input));
-    if (!shape.every((size) => size !== undefined)) return undefined;
+    if (shape.length === 0 || !shape.every((size) => size !== undefined)) return undefined;
     const tensor = zeros(input.dataType, shape);
     if (fill === 1 || input.name === "attention_mask") fillWithOnes(tensor);
     entries.push([input.name, tensor]);
