@@ -11,6 +11,7 @@ import type { Embeddings } from "./tasks/embed.ts";
 import type { Classifications } from "./tasks/labels.ts";
 import type { Entities, RecognizeOptions } from "./tasks/recognize.ts";
 import type { Ranking, RerankOptions } from "./tasks/rerank.ts";
+import type { TensorMap } from "./tensor.ts";
 
 /** What every task says beside its results. */
 export interface TaskRun {
@@ -20,7 +21,7 @@ export interface TaskRun {
   readonly target: string;
   /** Why it ran there. */
   readonly decision: Decision;
-  /** From text to results, loading left out. */
+  /** From what was given to results, loading left out. */
   readonly milliseconds: number;
 }
 
@@ -76,3 +77,13 @@ export interface RecognizeRequest extends RecognizeOptions, ModelOptions {
 }
 
 export interface RecognizeResult extends Entities, TaskRun {}
+
+export interface RunRequest extends ModelOptions {
+  /** Names of the outputs wanted, at least one. Default: all. */
+  readonly outputs?: readonly string[];
+}
+
+export interface RunResult extends TaskRun {
+  /** By name. They belong to the caller. */
+  readonly outputs: TensorMap;
+}

@@ -20,6 +20,7 @@ import { addPull } from "./pull.ts";
 import { addRecognize } from "./recognize.ts";
 import { addRemove } from "./remove.ts";
 import { addRerank } from "./rerank.ts";
+import { addRun } from "./run.ts";
 import { addShow } from "./show.ts";
 import { addTasks } from "./tasks.ts";
 import { addTokenize } from "./tokenize.ts";
@@ -32,6 +33,7 @@ export const commands: readonly ((program: Command, terminal: Terminal) => void)
   addClassify,
   addRerank,
   addRecognize,
+  addRun,
   addTokenize,
   addChunk,
   addTasks,
