@@ -1,6 +1,8 @@
 /** Inferyard: give it a model, and it runs it on the engine that fits, proves that it did, and says why. */
 export { type RuntimeConfig, createRuntime } from "./create-runtime.ts";
 export {
+  type AnswerRequest,
+  type AnswerResult,
   type ChunkRequest,
   type ChunkResult,
   type ClassifyRequest,
@@ -9,11 +11,17 @@ export {
   type EmbedResult,
   type EmbedSparseRequest,
   type EmbedSparseResult,
+  type ExtractRequest,
+  type ExtractResult,
+  type FillMaskRequest,
+  type FillMaskResult,
   type RecognizeRequest,
   type RecognizeResult,
   type RerankRequest,
   type RerankResult,
   Runtime,
+  type SimilarityRequest,
+  type SimilarityResult,
   type TaskRun,
 } from "./task-runtime.ts";
 export {
@@ -27,6 +35,12 @@ export type { ClassifyOptions } from "./tasks/classify.ts";
 export type { Activation, Classifications, LabelScore } from "./tasks/labels.ts";
 export type { Aggregation } from "./tasks/entities.ts";
 export type { Entities, Entity, RecognizeOptions } from "./tasks/recognize.ts";
+export type { Answer, AnswerOptions, Answers } from "./tasks/answer.ts";
+export type { EntityField, ExtractSchema, QuestionField } from "./tasks/extract-schema.ts";
+export type { ExtractOptions, ExtractedFields, ExtractedValue } from "./tasks/extract.ts";
+export type { FillMaskOptions, FillTarget, MaskFill, MaskFills } from "./tasks/fill-mask.ts";
+export type { Similarities, SimilarityOptions } from "./tasks/similarity.ts";
+export type { SimilarityMetric } from "./tasks/similarity-matrix.ts";
 export type { RankedDocument, Ranking, RerankOptions } from "./tasks/rerank.ts";
 export type { Chunk, ChunkedText } from "./tasks/chunk/chunk.ts";
 export type { ChunkOptions, ChunkStrategy } from "./tasks/chunk/chunk-options.ts";

@@ -18,6 +18,10 @@ import { type EmbedSparseOptions, type SparseEmbeddings, embedSparse, embedSpars
 import { isLateInteraction, rerankByLateInteraction } from "./tasks/late-interaction.ts";
 import { answerCheck } from "./tasks/known-answers.ts";
 import { Tokenizers } from "./tasks/tokenizers.ts";
+import type { AnswerOptions, Answers } from "./tasks/answer.ts";
+import type { ExtractOptions, ExtractPart, ExtractedFields, FoundFields } from "./tasks/extract.ts";
+import type { FillMaskOptions, MaskFills } from "./tasks/fill-mask.ts";
+import type { Similarities, SimilarityOptions } from "./tasks/similarity.ts";
 import { type Entities, type RecognizeOptions, recognize, recognizeOptionNames } from "./tasks/recognize.ts";
 import { type Ranking, type RerankOptions, rerank, rerankOptionNames } from "./tasks/rerank.ts";
 import { isEmbedder, rerankByEmbedding } from "./tasks/rerank-by-embedding.ts";
@@ -90,6 +94,42 @@ export interface RecognizeRequest extends RecognizeOptions, ModelOptions {
 
 export interface RecognizeResult extends Entities, TaskRun {}
 
+export interface FillMaskRequest extends FillMaskOptions, ModelOptions {
+  /** A reference, or a handle from `load`: a model with a masked-language-model head. */
+  readonly model: string | ModelHandle;
+}
+
+export interface FillMaskResult extends MaskFills, TaskRun {}
+
+export interface AnswerRequest extends AnswerOptions, ModelOptions {
+  /** A reference, or a handle from `load`: a model with a question-answering head. */
+  readonly model: string | ModelHandle;
+}
+
+export interface AnswerResult extends Answers, TaskRun {}
+
+export interface SimilarityRequest extends SimilarityOptions, ModelOptions {
+  /** A reference, or a handle from `load`: an embedding model. Default: "builtin". */
+  readonly model?: string | ModelHandle;
+}
+
+export interface SimilarityResult extends Similarities, TaskRun {}
+
+export interface ExtractRequest extends ExtractOptions, ModelOptions {
+  /** For fields that are names: a token-classification model. Options that decide where it runs hold for both models. */
+  readonly model?: string | ModelHandle;
+  /** For fields that are answers: a question-answering model. */
+  readonly questionModel?: string | ModelHandle;
+}
+
+/** `model`, `target` and `decision` are those of the model of names, or where there is none of the one that answers. */
+export interface ExtractResult extends TaskRun {
+  /** One per text, in order. */
+  readonly results: readonly ExtractedFields[];
+  /** The model that answers, where there is one of names too. */
+  readonly questionRun?: Omit<TaskRun, "milliseconds">;
+}
+
 /** One call of a task, as the runtime sees it. */
 interface TaskCall {
   readonly name: string;
@@ -153,6 +193,69 @@ export class Runtime extends ModelRuntime {
     return this.#task({ name: "recognize", optionNames: recognizeOptionNames, model, options }, (encoder) =>
       recognize(encoder, list, options),
     );
+  }
+
+  /** What a model puts in the place of mask tokens (task `fill-mask`). */
+  async fillMask(texts: string | readonly string[], request: FillMaskRequest): Promise<FillMaskResult> {
+    const list = textList(texts);
+    const { fillMask, fillMaskOptionNames } = await import("./tasks/fill-mask.ts"); // imported late, as chunk is
+    const { model, ...options } = request;
+    return this.#task({ name: "fillMask", optionNames: fillMaskOptionNames, model, options }, (encoder) =>
+      fillMask(encoder, list, options),
+    );
+  }
+
+  /**
+   * The pieces of contexts that answer questions (task `question-answering`). One question may have many contexts, one context many
+   * questions; two lists pair up.
+   */
+  async answer(
+    questions: string | readonly string[],
+    contexts: string | readonly string[],
+    request: AnswerRequest,
+  ): Promise<AnswerResult> {
+    const { answer, answerOptionNames, questionPairs } = await import("./tasks/answer.ts");
+    const pairs = questionPairs(questions, contexts);
+    const { model, ...options } = request;
+    return this.#task({ name: "answer", optionNames: answerOptionNames, model, options }, (encoder) =>
+      answer(encoder, pairs, options),
+    );
+  }
+
+  /** How alike texts are, each of one list with each of another (task `sentence-similarity`). The same list twice is embedded once. */
+  async similarity(
+    texts: string | readonly string[],
+    others: string | readonly string[],
+    request: SimilarityRequest = {},
+  ): Promise<SimilarityResult> {
+    const [list, otherList] = [textList(texts), textList(others)];
+    const { similarity, similarityOptionNames } = await import("./tasks/similarity.ts");
+    const { model = "builtin", ...options } = request;
+    return this.#task({ name: "similarity", optionNames: similarityOptionNames, model, options }, (encoder) =>
+      similarity(encoder, list, otherList, options),
+    );
+  }
+
+  /** Fields by a schema out of texts: names found as `recognize` does, answers as `answer` does. */
+  async extract(texts: string | readonly string[], request: ExtractRequest): Promise<ExtractResult> {
+    const list = textList(texts);
+    const { extractOptionNames, extractParts, joinFields } = await import("./tasks/extract.ts");
+    const { model, questionModel, ...options } = request;
+    const optionNames = ["questionModel", ...extractOptionNames];
+    refuseUnknown(options, ["model", ...optionNames, ...modelOptionNames], "extract");
+    const [first, second] = extractParts(options, { model, questionModel });
+    const run = async ({ model, work }: ExtractPart<string | ModelHandle>): Promise<FoundFields & TaskRun> =>
+      this.#task({ name: "extract", optionNames, model, options }, (encoder) => work(encoder, list));
+    const main = await run(first);
+    const other = second === undefined ? undefined : await run(second);
+    return {
+      results: joinFields(options.schema, other === undefined ? [main] : [main, other], list.length),
+      model: main.model,
+      target: main.target,
+      decision: main.decision,
+      milliseconds: main.milliseconds + (other?.milliseconds ?? 0),
+      ...(other === undefined ? {} : { questionRun: { model: other.model, target: other.target, decision: other.decision } }),
+    };
   }
 
   /**

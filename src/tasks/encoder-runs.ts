@@ -2,7 +2,7 @@
 import type { LoadedModel } from "../backend.ts";
 import { InferyardError, throwIfAborted } from "../errors.ts";
 import type { Manifest } from "../models/manifest.ts";
-import type { TensorInfo } from "../tensor.ts";
+import type { TensorInfo, TensorMap } from "../tensor.ts";
 import type { Tokenizer } from "../tokenizers/index.ts";
 import { type Batch, planBatches } from "./batches.ts";
 import { type TokenRow, encoderInputs } from "./encoder-inputs.ts";
@@ -23,20 +23,28 @@ export interface Encoder<Source extends { readonly padId: number } = Tokenizer> 
 export interface EncoderRunOptions {
   /** Name of the output that is read. */
   readonly output: string;
+  /** Names of further outputs, for `other` of a row. Default: none. */
+  readonly others?: readonly string[];
   /** Padded tokens in one batch. */
   readonly batchTokens: number;
   readonly signal?: AbortSignal;
 }
 
-/** What the model said of one text: a part of the output of its batch. */
-export interface EncoderRow<Item extends TokenRow> {
-  readonly index: number;
-  readonly encoding: Item;
+/** A part of the output of a batch: what is said of one text. */
+export interface EncoderValues {
   /** The whole batch; this text's values begin at `offset`. */
   readonly data: Float32Array;
   readonly offset: number;
   /** Of this text alone: [tokens of the batch, ...] or [...]. */
   readonly shape: readonly number[];
+}
+
+/** What the model said of one text. */
+export interface EncoderRow<Item extends TokenRow> extends EncoderValues {
+  readonly index: number;
+  readonly encoding: Item;
+  /** The same of one of the further outputs. */
+  other(output: string): EncoderValues;
 }
 
 /** Work below this many tokens is not worth loading copies for (measured: loading costs what copies save on about as many). */
@@ -76,19 +84,29 @@ async function runBatch<Item extends TokenRow>(
   encoder: Encoder<{ readonly padId: number }>,
   encodings: readonly Item[],
   batch: Batch,
-  { output, signal }: EncoderRunOptions,
+  { output, others = [], signal }: EncoderRunOptions,
   take: (row: EncoderRow<Item>) => void,
 ): Promise<void> {
   const rows = batch.indices.map((index) => encodings[index] ?? { ids: [] });
   const inputs = encoderInputs(encoder.inputs, { rows, length: batch.length, padId: encoder.tokenizer.padId });
-  const results = await lane.run(inputs, { outputs: [output], ...(signal === undefined ? {} : { signal }) });
-  const result = results[output];
-  if (result === undefined) throw new InferyardError("CONTRACT_VIOLATION", `the backend did not return output "${output}"`);
-  const data = asFloat32(result);
-  const shape = result.shape.slice(1);
-  const size = shape.reduce((product, dimension) => product * dimension, 1);
+  const results = await lane.run(inputs, { outputs: [output, ...others], ...(signal === undefined ? {} : { signal }) });
+  const values = valuesOf(results);
   for (const [row, index] of batch.indices.entries()) {
     const encoding = encodings[index];
-    if (encoding !== undefined) take({ index, encoding, data, offset: row * size, shape });
+    if (encoding !== undefined) take({ index, encoding, ...values(output, row), other: (name) => values(name, row) });
   }
+}
+
+/** Single rows of the outputs of a batch; each output is converted once. */
+function valuesOf(results: TensorMap): (output: string, row: number) => EncoderValues {
+  const converted = new Map<string, Float32Array>();
+  return (output, row) => {
+    const result = results[output];
+    if (result === undefined) throw new InferyardError("CONTRACT_VIOLATION", `the backend did not return output "${output}"`);
+    const data = converted.get(output) ?? asFloat32(result);
+    converted.set(output, data);
+    const shape = result.shape.slice(1);
+    const size = shape.reduce((product, dimension) => product * dimension, 1);
+    return { data, offset: row * size, shape };
+  };
 }
