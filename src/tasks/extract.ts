@@ -62,7 +62,7 @@ export interface ExtractPart<Model> {
 export function extractParts<Model>(
   options: ExtractOptions,
   { model, questionModel }: { readonly model: Model | undefined; readonly questionModel: Model | undefined },
-): readonly [ExtractPart<Model>, ExtractPart<Model>?] {
+): readonly [ExtractPart<Model>, ...ExtractPart<Model>[]] {
   const { minScore } = options;
   if (minScore !== undefined && !(minScore >= 0 && minScore <= 1)) {
     throw new InferyardError("INPUT_INVALID", `minScore is ${minScore}, and must be a number from 0 to 1`, {
@@ -70,57 +70,44 @@ export function extractParts<Model>(
     });
   }
   const { entities, answers } = wantedFields(options.schema);
-  const names = partOf(
-    entities,
-    model,
-    { option: "model", by: "entity", task: "token-classification" },
-    extractEntities,
-    options,
-  );
-  const asked = partOf(
-    answers,
-    questionModel,
-    { option: "questionModel", by: "question", task: "question-answering" },
-    extractAnswers,
-    options,
-  );
-  if (names === undefined) {
-    if (asked === undefined) throw noFields();
-    return [asked];
-  }
-  return asked === undefined ? [names] : [names, asked];
+  const uses: readonly ModelUse[] = [
+    { option: "model", model, field: entities[0]?.name, by: "entity", task: "token-classification" },
+    { option: "questionModel", model: questionModel, field: answers[0]?.name, by: "question", task: "question-answering" },
+  ];
+  for (const use of uses) refuseMissing(use);
+  for (const use of uses) refuseNeedless(use);
+  const parts: ExtractPart<Model>[] = [];
+  if (model !== undefined) parts.push({ model, work: (encoder, texts) => extractEntities(encoder, texts, entities, options) });
+  if (questionModel !== undefined)
+    parts.push({ model: questionModel, work: (encoder, texts) => extractAnswers(encoder, texts, answers, options) });
+  const [first, ...others] = parts;
+  if (first === undefined) throw noFields();
+  return [first, ...others];
 }
 
-interface PartTraits {
+interface ModelUse {
   readonly option: string;
+  readonly model: unknown;
+  /** The first field that needs the model. */
+  readonly field: string | undefined;
   readonly by: string;
   readonly task: string;
 }
 
-/** Undefined where no field is found this way. */
-function partOf<Model, Field extends { readonly name: string }>(
-  fields: readonly Field[],
-  model: Model | undefined,
-  { option, by, task }: PartTraits,
-  find: (encoder: Encoder, texts: readonly string[], fields: readonly Field[], options: ExtractOptions) => Promise<FoundFields>,
-  options: ExtractOptions,
-): ExtractPart<Model> | undefined {
-  const [field] = fields;
-  if (field !== undefined && model !== undefined)
-    return { model, work: (encoder, texts) => find(encoder, texts, fields, options) };
-  if (field !== undefined) {
-    const message = `the field ${JSON.stringify(field.name)} is found by its ${by}, and no model for that was given`;
-    throw new InferyardError("INPUT_INVALID", message, {
-      remedy: `give a ${task} model as \`${option}\``,
-      data: { field: field.name, option },
-    });
-  }
-  if (model !== undefined) {
-    throw new InferyardError("INPUT_INVALID", `\`${option}\` was given, and no field is found by its ${by}`, {
-      remedy: `leave \`${option}\` out, or add such a field`,
-    });
-  }
-  return undefined;
+function refuseMissing({ option, model, field, by, task }: ModelUse): void {
+  if (field === undefined || model !== undefined) return;
+  const message = `the field ${JSON.stringify(field)} is found by its ${by}, and no model for that was given`;
+  throw new InferyardError("INPUT_INVALID", message, {
+    remedy: `give a ${task} model as \`${option}\``,
+    data: { field, option },
+  });
+}
+
+function refuseNeedless({ option, model, field, by }: ModelUse): void {
+  if (field !== undefined || model === undefined) return;
+  throw new InferyardError("INPUT_INVALID", `\`${option}\` was given, and no field is found by its ${by}`, {
+    remedy: `leave \`${option}\` out, or add such a field`,
+  });
 }
 
 /** The fields that are names. INPUT_INVALID for a label the model does not have. */
@@ -170,7 +157,7 @@ export function joinFields(schema: ExtractSchema, found: readonly FoundFields[],
 }
 
 function refuseOtherLabels(manifest: Manifest, fields: readonly WantedEntity[]): void {
-  const known = [...new Set(labelHeadOf(manifest).labels.map(kindOf))];
+  const known = [...new Set(labelHeadOf(manifest).labels.map(kindOf))].filter((label) => label !== "O");
   for (const { name, labels } of fields) {
     const unknown = labels.find((label) => !known.includes(label));
     if (unknown === undefined) continue;
