@@ -1,49 +1,36 @@
 /** The shape transformers.js users know: `await pipeline(task, model)` gives a function. */
 import { type RuntimeConfig, createRuntime } from "./create-runtime.ts";
-import type { EmbedRequest, Runtime } from "./task-runtime.ts";
 import { InferyardError } from "./errors.ts";
-import type { Decision } from "./runtime/decision.ts";
+import { nearest } from "./models/nearest.ts";
+import { type PipelineAliases, type PipelineCalls, type PipelineTask, pipelineAliases, pipelineMakers } from "./pipelines.ts";
 import type { ModelHandle } from "./runtime/model-handle.ts";
 import type { ModelOptions } from "./runtime/runtime-settings.ts";
-import type { EmbedOptions } from "./tasks/embed-settings.ts";
-
-/** Tasks `pipeline` knows. */
-export type PipelineTask = "feature-extraction";
 
 export interface PipelineOptions extends ModelOptions, Omit<RuntimeConfig, keyof ModelOptions> {}
 
-/** Vectors as one block, the way transformers.js gives them, and where they were computed. */
-export interface FeatureTensor {
-  /** [texts, dimensions]; with pooling "none" [texts, tokens of the longest, dimensions], zeros after the end of shorter ones. */
-  readonly dims: readonly number[];
-  /** Row-major. */
-  readonly data: Float32Array;
-  readonly target: string;
-  readonly decision: Decision;
-  /** Nested arrays of numbers. */
-  tolist(): unknown[];
-}
+/** A task, or another name of one. */
+export type PipelineName = PipelineTask | keyof PipelineAliases;
 
-/** A loaded pipeline. Its defaults for pooling and normalization are the model's own, where transformers.js's are none. */
-export interface FeatureExtractionPipeline {
-  (texts: string | readonly string[], options?: EmbedOptions): Promise<FeatureTensor>;
-  readonly task: PipelineTask;
+/** The task a name means. */
+export type NamedTask<Name extends PipelineName> = Name extends keyof PipelineAliases
+  ? PipelineAliases[Name]
+  : Extract<Name, PipelineTask>;
+
+/** A function that runs one task on one model. */
+export type Pipeline<Task extends PipelineTask> = PipelineCalls[Task] & {
+  readonly task: Task;
   readonly model: ModelHandle;
   /** Unloads the model and ends its host. */
   dispose(): Promise<void>;
-}
+};
 
-/** Loads a model for one task, in a runtime of its own. */
-export async function pipeline(
-  task: PipelineTask,
+/** Loads a model for one task, in a runtime of its own. INPUT_INVALID for a task that is not known. */
+export async function pipeline<Name extends PipelineName>(
+  task: Name,
   model = "builtin",
   options: PipelineOptions = {},
-): Promise<FeatureExtractionPipeline> {
-  if (task !== "feature-extraction") {
-    throw new InferyardError("INPUT_INVALID", `the task "${String(task)}" is not built`, {
-      remedy: 'this version has "feature-extraction"',
-    });
-  }
+): Promise<Pipeline<NamedTask<Name>>> {
+  const known = taskNamed(task);
   const { signal, variant, ...config } = options;
   const runtime = await createRuntime(config);
   try {
@@ -51,34 +38,22 @@ export async function pipeline(
       ...(signal === undefined ? {} : { signal }),
       ...(variant === undefined ? {} : { variant }),
     });
-    const extract = (texts: string | readonly string[], request: EmbedOptions = {}): Promise<FeatureTensor> =>
-      extractFeatures(runtime, texts, { ...request, model: handle });
-    return Object.assign(extract, { task, model: handle, dispose: () => runtime.dispose() });
+    const call: object = pipelineMakers[known](runtime, handle);
+    const pipe = Object.assign(call, { task: known, model: handle, dispose: () => runtime.dispose() });
+    return pipe as Pipeline<NamedTask<Name>>; // which TypeScript cannot see of a table that is asked by a variable
   } catch (error) {
     await runtime.dispose();
     throw error;
   }
 }
 
-async function extractFeatures(
-  runtime: Runtime,
-  texts: string | readonly string[],
-  request: EmbedRequest,
-): Promise<FeatureTensor> {
-  const { embeddings, dimensions, target, decision } = await runtime.embed(texts, request);
-  const longest = embeddings.reduce((most, vectors) => Math.max(most, vectors.length), 0);
-  const data = new Float32Array(embeddings.length * longest);
-  for (const [index, vectors] of embeddings.entries()) data.set(vectors, index * longest);
-  const dims =
-    request.pooling === "none"
-      ? [embeddings.length, longest / Math.max(dimensions, 1), dimensions]
-      : [embeddings.length, dimensions];
-  return { dims, data, target, decision, tolist: () => nest(data, dims) };
-}
-
-function nest(data: Float32Array, dims: readonly number[]): unknown[] {
-  if (dims.length <= 1) return [...data];
-  const [count = 0, ...rest] = dims;
-  const size = rest.reduce((product, dimension) => product * dimension, 1);
-  return Array.from({ length: count }, (_row, index) => nest(data.subarray(index * size, (index + 1) * size), rest));
+function taskNamed<Name extends PipelineName>(given: Name): NamedTask<Name> {
+  const aliases: ReadonlyMap<string, PipelineTask> = new Map(Object.entries(pipelineAliases));
+  const name: string = aliases.get(given) ?? given;
+  if (Object.hasOwn(pipelineMakers, name)) return name as NamedTask<Name>;
+  const names = Object.keys(pipelineMakers);
+  const guess = nearest(name, names);
+  throw new InferyardError("INPUT_INVALID", `there is no pipeline for the task ${JSON.stringify(given)}`, {
+    remedy: guess === undefined ? `choose one of ${names.join(", ")}` : `did you mean "${guess}"?`,
+  });
 }

@@ -1,134 +1,48 @@
-/** The runtime a user holds: models are loaded by the runtime below the tasks, and the tasks are run on them. */
+/**
+ * The runtime a user holds: models are loaded by the runtime below the tasks, and the tasks are run on them. A task is imported when it is
+ * first asked for: a page that embeds need not fetch the others.
+ */
 import type { Backend } from "./backend.ts";
 import { InferyardError } from "./errors.ts";
-import type { Decision } from "./runtime/decision.ts";
 import { ModelHandle } from "./runtime/model-handle.ts";
 import { ModelRuntime } from "./runtime/model-runtime.ts";
 import type { ModelOptions, RuntimeSettings } from "./runtime/runtime-settings.ts";
 import { modelOptionNames, refuseUnknown } from "./runtime/options.ts";
 import type { Surroundings } from "./runtime/surroundings.ts";
-import { type ClassifyOptions, classify, classifyOptionNames } from "./tasks/classify.ts";
-import type { Classifications } from "./tasks/labels.ts";
-import { type Embeddings, embed } from "./tasks/embed.ts";
-import type { ChunkedText } from "./tasks/chunk/chunk.ts";
-import { type ChunkOptions, type ChunkSettings, chunkOptionNames, chunkSettings } from "./tasks/chunk/chunk-options.ts";
-import { type EmbedOptions, embedOptionNames, textSettings } from "./tasks/embed-settings.ts";
+import type { TextPair } from "./tasks/encode-pairs.ts";
+import { embed } from "./tasks/embed.ts";
+import { type ChunkSettings, chunkOptionNames, chunkSettings } from "./tasks/chunk/chunk-options.ts";
+import { embedOptionNames, textSettings } from "./tasks/embed-settings.ts";
 import type { Encoder } from "./tasks/encoder-runs.ts";
-import { type EmbedSparseOptions, type SparseEmbeddings, embedSparse, embedSparseOptionNames } from "./tasks/embed-sparse.ts";
-import { isLateInteraction, rerankByLateInteraction } from "./tasks/late-interaction.ts";
+import type { ExtractPart, FoundFields } from "./tasks/extract.ts";
 import { answerCheck } from "./tasks/known-answers.ts";
 import { Tokenizers } from "./tasks/tokenizers.ts";
-import type { AnswerOptions, Answers } from "./tasks/answer.ts";
-import type { ExtractOptions, ExtractPart, ExtractedFields, FoundFields } from "./tasks/extract.ts";
-import type { FillMaskOptions, MaskFills } from "./tasks/fill-mask.ts";
-import type { Similarities, SimilarityOptions } from "./tasks/similarity.ts";
-import { type Entities, type RecognizeOptions, recognize, recognizeOptionNames } from "./tasks/recognize.ts";
-import { type Ranking, type RerankOptions, rerank, rerankOptionNames } from "./tasks/rerank.ts";
-import { isEmbedder, rerankByEmbedding } from "./tasks/rerank-by-embedding.ts";
 import type { Tokenizer } from "./tokenizers/index.ts";
-
-export interface EmbedRequest extends EmbedOptions, ModelOptions {
-  /** A reference, or a handle from `load`. Default: "builtin". */
-  readonly model?: string | ModelHandle;
-}
-
-/** What every task says beside its results. */
-export interface TaskRun {
-  /** The reference of the model. */
-  readonly model: string;
-  /** Where it ran, for example "onnx:cpu". */
-  readonly target: string;
-  /** Why it ran there. */
-  readonly decision: Decision;
-  /** From text to results, loading left out. */
-  readonly milliseconds: number;
-}
-
-export interface ChunkRequest extends ChunkOptions, ModelOptions {
-  /** Whose tokens are counted, and, with the strategy "semantic", whose vectors are compared. Default: "builtin". */
-  readonly model?: string | ModelHandle;
-}
-
-export interface ChunkResult {
-  /** The reference of the model. */
-  readonly model: string;
-  /** Where sentences were embedded; left out where the model was asked for its tokenizer alone. */
-  readonly target?: string;
-  /** Why there; left out with `target`. */
-  readonly decision?: Decision;
-  /** One per text, in order. */
-  readonly results: readonly ChunkedText[];
-  /** From text to chunks, loading left out. */
-  readonly milliseconds: number;
-}
+import type {
+  AnswerRequest,
+  AnswerResult,
+  ChunkRequest,
+  ChunkResult,
+  ClassifyRequest,
+  ClassifyResult,
+  EmbedRequest,
+  EmbedResult,
+  EmbedSparseRequest,
+  EmbedSparseResult,
+  ExtractRequest,
+  ExtractResult,
+  FillMaskRequest,
+  FillMaskResult,
+  RecognizeRequest,
+  RecognizeResult,
+  RerankRequest,
+  RerankResult,
+  SimilarityRequest,
+  SimilarityResult,
+  TaskRun,
+} from "./task-requests.ts";
 
 const chunkRequestNames: readonly (keyof ChunkRequest)[] = ["model", ...chunkOptionNames, ...modelOptionNames];
-
-export interface EmbedResult extends Embeddings, TaskRun {}
-
-export interface ClassifyRequest extends ClassifyOptions, ModelOptions {
-  /** A reference, or a handle from `load`. */
-  readonly model: string | ModelHandle;
-}
-
-export interface ClassifyResult extends Classifications, TaskRun {}
-
-export interface EmbedSparseRequest extends EmbedSparseOptions, ModelOptions {
-  /** A reference, or a handle from `load`. */
-  readonly model: string | ModelHandle;
-}
-
-export interface EmbedSparseResult extends SparseEmbeddings, TaskRun {}
-
-export interface RerankRequest extends RerankOptions, ModelOptions {
-  /** A reference, or a handle from `load`: a cross-encoder, or an embedding model, whose cosines are taken then. Default: "builtin". */
-  readonly model?: string | ModelHandle;
-}
-
-export interface RerankResult extends Ranking, TaskRun {}
-
-export interface RecognizeRequest extends RecognizeOptions, ModelOptions {
-  /** A reference, or a handle from `load`. */
-  readonly model: string | ModelHandle;
-}
-
-export interface RecognizeResult extends Entities, TaskRun {}
-
-export interface FillMaskRequest extends FillMaskOptions, ModelOptions {
-  /** A reference, or a handle from `load`: a model with a masked-language-model head. */
-  readonly model: string | ModelHandle;
-}
-
-export interface FillMaskResult extends MaskFills, TaskRun {}
-
-export interface AnswerRequest extends AnswerOptions, ModelOptions {
-  /** A reference, or a handle from `load`: a model with a question-answering head. */
-  readonly model: string | ModelHandle;
-}
-
-export interface AnswerResult extends Answers, TaskRun {}
-
-export interface SimilarityRequest extends SimilarityOptions, ModelOptions {
-  /** A reference, or a handle from `load`: an embedding model. Default: "builtin". */
-  readonly model?: string | ModelHandle;
-}
-
-export interface SimilarityResult extends Similarities, TaskRun {}
-
-export interface ExtractRequest extends ExtractOptions, ModelOptions {
-  /** For fields that are names: a token-classification model. Options that decide where it runs hold for both models. */
-  readonly model?: string | ModelHandle;
-  /** For fields that are answers: a question-answering model. */
-  readonly questionModel?: string | ModelHandle;
-}
-
-/** `model`, `target` and `decision` are those of the model of names, or where there is none of the one that answers. */
-export interface ExtractResult extends TaskRun {
-  /** One per text, in order. */
-  readonly results: readonly ExtractedFields[];
-  /** The model that answers, where there is one of names too. */
-  readonly questionRun?: Omit<TaskRun, "milliseconds">;
-}
 
 /** One call of a task, as the runtime sees it. */
 interface TaskCall {
@@ -151,7 +65,7 @@ export class Runtime extends ModelRuntime {
 
   /** Texts to vectors (task `feature-extraction`). With a reference the model is loaded, or taken from memory, and released after. */
   async embed(texts: string | readonly string[], request: EmbedRequest = {}): Promise<EmbedResult> {
-    const list = textList(texts);
+    const list = listOf(texts);
     const { model = "builtin", ...options } = request;
     return this.#task({ name: "embed", optionNames: embedOptionNames, model, options }, (encoder) =>
       embed(encoder, list, options),
@@ -160,16 +74,18 @@ export class Runtime extends ModelRuntime {
 
   /** Texts to weights of vocabulary tokens (SPLADE; a model with a masked-language-model head). */
   async embedSparse(texts: string | readonly string[], request: EmbedSparseRequest): Promise<EmbedSparseResult> {
-    const list = textList(texts);
+    const { embedSparse, embedSparseOptionNames } = await import("./tasks/embed-sparse.ts");
+    const list = listOf(texts);
     const { model, ...options } = request;
     return this.#task({ name: "embedSparse", optionNames: embedSparseOptionNames, model, options }, (encoder) =>
       embedSparse(encoder, list, options),
     );
   }
 
-  /** The labels of texts with their scores (task `text-classification`). */
-  async classify(texts: string | readonly string[], request: ClassifyRequest): Promise<ClassifyResult> {
-    const list = textList(texts);
+  /** The labels of texts, or of pairs of texts, with their scores (tasks `text-classification` and `zero-shot-classification`). */
+  async classify(texts: string | TextPair | readonly (string | TextPair)[], request: ClassifyRequest): Promise<ClassifyResult> {
+    const { classify, classifyOptionNames } = await import("./tasks/classify.ts");
+    const list = listOf(texts);
     const { model, ...options } = request;
     return this.#task({ name: "classify", optionNames: classifyOptionNames, model, options }, (encoder) =>
       classify(encoder, list, options),
@@ -178,17 +94,17 @@ export class Runtime extends ModelRuntime {
 
   /** Documents in the order of how well they answer a query (task `text-ranking`). */
   async rerank(query: string, documents: readonly string[], request: RerankRequest = {}): Promise<RerankResult> {
+    const { rerankOptionNames, rerankWithModel } = await import("./tasks/rerank-with-model.ts");
     const { model = "builtin", ...options } = request;
-    return this.#task({ name: "rerank", optionNames: rerankOptionNames, model, options }, (encoder) => {
-      if (isLateInteraction(encoder.outputs)) return rerankByLateInteraction(encoder, query, documents, options);
-      if (isEmbedder(encoder.manifest)) return rerankByEmbedding(encoder, query, documents, options);
-      return rerank(encoder, query, documents, options);
-    });
+    return this.#task({ name: "rerank", optionNames: rerankOptionNames, model, options }, (encoder) =>
+      rerankWithModel(encoder, query, documents, options),
+    );
   }
 
   /** The names in texts, with their places (task `token-classification`). */
   async recognize(texts: string | readonly string[], request: RecognizeRequest): Promise<RecognizeResult> {
-    const list = textList(texts);
+    const { recognize, recognizeOptionNames } = await import("./tasks/recognize.ts");
+    const list = listOf(texts);
     const { model, ...options } = request;
     return this.#task({ name: "recognize", optionNames: recognizeOptionNames, model, options }, (encoder) =>
       recognize(encoder, list, options),
@@ -197,8 +113,8 @@ export class Runtime extends ModelRuntime {
 
   /** What a model puts in the place of mask tokens (task `fill-mask`). */
   async fillMask(texts: string | readonly string[], request: FillMaskRequest): Promise<FillMaskResult> {
-    const list = textList(texts);
-    const { fillMask, fillMaskOptionNames } = await import("./tasks/fill-mask.ts"); // imported late, as chunk is
+    const { fillMask, fillMaskOptionNames } = await import("./tasks/fill-mask.ts");
+    const list = listOf(texts);
     const { model, ...options } = request;
     return this.#task({ name: "fillMask", optionNames: fillMaskOptionNames, model, options }, (encoder) =>
       fillMask(encoder, list, options),
@@ -228,8 +144,8 @@ export class Runtime extends ModelRuntime {
     others: string | readonly string[],
     request: SimilarityRequest = {},
   ): Promise<SimilarityResult> {
-    const [list, otherList] = [textList(texts), textList(others)];
     const { similarity, similarityOptionNames } = await import("./tasks/similarity.ts");
+    const [list, otherList] = [listOf(texts), listOf(others)];
     const { model = "builtin", ...options } = request;
     return this.#task({ name: "similarity", optionNames: similarityOptionNames, model, options }, (encoder) =>
       similarity(encoder, list, otherList, options),
@@ -238,23 +154,21 @@ export class Runtime extends ModelRuntime {
 
   /** Fields by a schema out of texts: names found as `recognize` does, answers as `answer` does. */
   async extract(texts: string | readonly string[], request: ExtractRequest): Promise<ExtractResult> {
-    const list = textList(texts);
     const { extractOptionNames, extractParts, joinFields } = await import("./tasks/extract.ts");
+    const list = listOf(texts);
     const { model, questionModel, ...options } = request;
-    const optionNames = ["questionModel", ...extractOptionNames];
-    refuseUnknown(options, ["model", ...optionNames, ...modelOptionNames], "extract");
+    refuseUnknown(options, ["model", "questionModel", ...extractOptionNames, ...modelOptionNames], "extract");
     const [first, second] = extractParts(options, { model, questionModel });
     const run = async ({ model, work }: ExtractPart<string | ModelHandle>): Promise<FoundFields & TaskRun> =>
-      this.#task({ name: "extract", optionNames, model, options }, (encoder) => work(encoder, list));
+      this.#task({ name: "extract", optionNames: extractOptionNames, model, options }, (encoder) => work(encoder, list));
     const main = await run(first);
-    const other = second === undefined ? undefined : await run(second);
+    if (second === undefined) return { ...main, results: joinFields(options.schema, [main], list.length) };
+    const { results, model: other, target, decision, milliseconds } = await run(second);
     return {
-      results: joinFields(options.schema, other === undefined ? [main] : [main, other], list.length),
-      model: main.model,
-      target: main.target,
-      decision: main.decision,
-      milliseconds: main.milliseconds + (other?.milliseconds ?? 0),
-      ...(other === undefined ? {} : { questionRun: { model: other.model, target: other.target, decision: other.decision } }),
+      ...main,
+      results: joinFields(options.schema, [main, { results }], list.length),
+      milliseconds: main.milliseconds + milliseconds,
+      questionRun: { model: other, target, decision },
     };
   }
 
@@ -265,7 +179,7 @@ export class Runtime extends ModelRuntime {
   async chunk(texts: string | readonly string[], request: ChunkRequest = {}): Promise<ChunkResult> {
     refuseUnknown(request, chunkRequestNames, "chunk");
     const { model = "builtin", ...options } = request;
-    const list = textList(texts);
+    const list = listOf(texts);
     const settings = chunkSettings(options);
     const asked = modelOptions(options);
     if (model instanceof ModelHandle) {
@@ -277,7 +191,7 @@ export class Runtime extends ModelRuntime {
     const manifest = await this.manifest(model, asked);
     const tokenizer = await this.#tokenizers.of(textSettings(manifest));
     const started = performance.now();
-    const { chunkTexts } = await import("./tasks/chunk/chunk.ts"); // as below
+    const { chunkTexts } = await import("./tasks/chunk/chunk.ts");
     const results = await chunkTexts(list, tokenizer, settings, undefined);
     return { model, results, milliseconds: performance.now() - started };
   }
@@ -315,7 +229,6 @@ export class Runtime extends ModelRuntime {
     const embedTexts = async (sentences: readonly string[]): Promise<readonly Float32Array[]> =>
       (await this.embed(sentences, { model: handle, ...(signal === undefined ? {} : { signal }) })).embeddings;
     const started = performance.now();
-    // Imported here: a page that embeds need not fetch what knows Markdown and code.
     const { chunkTexts } = await import("./tasks/chunk/chunk.ts");
     const results = await chunkTexts(texts, tokenizer, settings, embedTexts);
     const milliseconds = performance.now() - started;
@@ -341,10 +254,11 @@ export async function started(runtime: Runtime): Promise<Runtime> {
   }
 }
 
-function textList(texts: string | readonly string[]): readonly string[] {
-  const list = typeof texts === "string" ? [texts] : texts;
-  if (!Array.isArray(list)) throw new InferyardError("INPUT_INVALID", "texts must be a string or an array of strings");
-  return list;
+/** One input alone is a list of one. */
+function listOf<Item extends string | object>(texts: Item | readonly Item[]): readonly Item[] {
+  if (Array.isArray(texts)) return texts;
+  if (typeof texts === "string" || (typeof texts === "object" && texts !== null)) return [texts as Item];
+  throw new InferyardError("INPUT_INVALID", "texts must be a string or an array of strings");
 }
 
 /** The part of a request that decides which model is loaded and where; the rest must not make a second copy of it. */

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type ModelHandle, type Runtime, createRuntime } from "inferyard";
+import { type Runtime, createRuntime } from "inferyard";
 import { type TokenLogits, writeHeadModel, writeTableModel } from "./fixtures/answering-model.ts";
 import { needsData, sharedData } from "./shared-data.ts";
 
@@ -133,22 +133,17 @@ describe.skipIf(skip).each(["onnx:cpu", "wasm:cpu"])(`${name} on %s`, (target) =
   });
 
   it.each([
-    ["byte-level pieces", "tiny-random-bart", { Ġtime: 9, time: 9 }],
-    ["pieces of SentencePiece", "tiny-random-deberta-v3", { "▁time": 9, time: 9 }],
-  ])("%s: an answer begins with its word, not with the space before it", async (_kind, tokenizer, logits) => {
-    const known = (await runtime.load(`${sharedData}${tokenizer}`)) satisfies ModelHandle;
-    const words = await runtime.tokenizer(known);
-    const present = Object.fromEntries(Object.entries(logits).filter(([token]) => words.idOf(token) !== undefined));
-    await known.dispose();
-    expect(Object.keys(present).length).toBeGreaterThan(0);
-    const path = table(tokenizer, `${sharedData}${tokenizer}`, { start: present, end: present }, 64);
-    const context = "once upon a time there was";
-    const { results } = await runtime.answer("when?", context, { model: path });
-    expect(results[0]?.[0]).toMatchObject({ answer: "time", start: 12, end: 16 });
+    ["byte-level pieces", "tiny-random-bart", "Ġsmall"],
+    ["pieces of SentencePiece", "tiny-random-deberta-v3", "▁small"],
+  ])("%s: an answer begins with its word, not with the space before it", async (_kind, tokenizer, token) => {
+    const logits = { [token]: 9 };
+    const path = table(tokenizer, `${sharedData}${tokenizer}`, { start: logits, end: logits }, 64);
+    const { results } = await runtime.answer("what?", "it was a small house", { model: path });
+    expect(results[0]?.[0]).toMatchObject({ answer: "small", start: 9, end: 14 });
   });
 
   it("a needle among words of any script is found where it is", async () => {
-    const word = fc.constantFrom("é", "東京", "🍕", "𝒳y", "naïve", "e\u0301", "日", "a-b", "(x)", "…", "ß");
+    const word = fc.constantFrom("é", "日本", "🍕", "𝒳y", "naïve", "e\u0301", "日", "a-b", "(x)", "…", "ß");
     const haystack = fc.tuple(fc.array(word, { maxLength: 30 }), fc.array(word, { maxLength: 30 }));
     const handle = await runtime.load(model);
     await fc.assert(

@@ -1,15 +1,17 @@
 /** The shape transformers.js users know, on real models. */
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type FeatureExtractionPipeline, type PipelineOptions, pipeline } from "inferyard";
+import { type NamedTask, type Pipeline, type PipelineName, type PipelineOptions, pipeline } from "inferyard";
 import { miniLmGoldens, needsData, sharedData, worst } from "./shared-data.ts";
 
-const pipelines: FeatureExtractionPipeline[] = [];
+type FeaturePipeline = Pipeline<"feature-extraction">;
+
+const pipelines: { dispose(): Promise<void> }[] = [];
 afterAll(async () => {
-  await Promise.all(pipelines.map((extract) => extract.dispose()));
+  await Promise.all(pipelines.map((made) => made.dispose()));
 });
 
-async function load(model?: string, options?: PipelineOptions): Promise<FeatureExtractionPipeline> {
+async function load(model?: string, options?: PipelineOptions): Promise<FeaturePipeline> {
   const extract = await pipeline("feature-extraction", model, options);
   pipelines.push(extract);
   return extract;
@@ -42,11 +44,15 @@ describe("pipeline", () => {
     await expect(extract("a cat", { dimensions: 257 })).rejects.toMatchObject({ code: "INPUT_INVALID" });
   });
 
-  it("refuses a task that is not built, and names the one that is", async () => {
+  it("refuses a task it does not know, and names those it does, or the one that was meant", async () => {
     await expect(pipeline("text-generation" as never)).rejects.toMatchObject({
       code: "INPUT_INVALID",
       remedy: expect.stringContaining("feature-extraction"),
     });
+    await expect(pipeline("text-clasification" as never)).rejects.toMatchObject({
+      remedy: 'did you mean "text-classification"?',
+    });
+    await expect(pipeline("toString" as never)).rejects.toMatchObject({ code: "INPUT_INVALID" });
   });
 
   it("after disposal nothing runs", async () => {
@@ -75,6 +81,74 @@ describe.skipIf(skip)(title, () => {
     expect(dims).toEqual([12, 384]);
     for (const [index, { normalized }] of goldens.entries())
       expect(worst(data.subarray(index * 384, (index + 1) * 384), normalized)).toBeLessThan(1e-5);
+  });
+});
+
+const [skipTasks, tasksTitle] = needsData("pipelines of other tasks");
+describe.skipIf(skipTasks)(tasksTitle, () => {
+  const golden = (model: string): unknown => JSON.parse(readFileSync(`${sharedData}${model}/goldens.json`, "utf8"));
+  async function use<Name extends PipelineName>(task: Name, model: string): Promise<Pipeline<NamedTask<Name>>> {
+    const made = await pipeline(task, `${sharedData}${model}`, { target: "onnx:cpu" });
+    pipelines.push(made);
+    return made;
+  }
+
+  it("text-classification: one label a text, more on request, one list or one for each", async () => {
+    const classify = await use("sentiment-analysis", "tiny-random-deberta-v3");
+    expect(classify.task).toBe("text-classification");
+    const { items } = golden("tiny-random-deberta-v3") as { items: { text: string; text_pair: string | null; label: string }[] };
+    const texts = items.filter(({ text_pair: pair }) => pair === null);
+    const best = await classify(texts.map(({ text }) => text));
+    expect(best.flat().map(({ label }) => label)).toEqual(texts.map(({ label }) => label));
+    expect(await classify("a cat")).toEqual([{ label: expect.any(String), score: expect.any(Number) }]);
+    expect(await classify("a cat", { topK: 2 })).toHaveLength(2);
+    expect(await classify(["a cat", "a dog"], { topK: 2 })).toEqual([
+      [expect.anything(), expect.anything()],
+      [expect.anything(), expect.anything()],
+    ]);
+  });
+
+  it("zero-shot-classification: sequence, labels and scores, as transformers gave them", async () => {
+    const judge = await use("zero-shot-classification", "tiny-bert-nli-untrained");
+    const { zero_shot: cases } = golden("tiny-bert-nli-untrained") as {
+      zero_shot: {
+        text: string;
+        candidate_labels: string[];
+        hypothesis_template: string;
+        multi_label: boolean;
+        labels: string[];
+        scores: number[];
+      }[];
+    };
+    for (const one of cases) {
+      const options = { hypothesisTemplate: one.hypothesis_template, multiLabel: one.multi_label };
+      const { sequence, labels, scores } = await judge(one.text, one.candidate_labels, options);
+      expect({ sequence, labels }).toEqual({ sequence: one.text, labels: one.labels });
+      for (const [place, score] of one.scores.entries()) expect(scores[place]).toBeCloseTo(score, 4);
+      expect(await judge([one.text, one.text], one.candidate_labels, options)).toHaveLength(2);
+    }
+  });
+
+  it("token-classification: tokens, or entities when asked for, with the field names of transformers", async () => {
+    const recognize = await use("ner", "minilm-l3-ner");
+    const { items } = golden("minilm-l3-ner") as {
+      items: { text: string; pipeline: Record<"none" | "simple", object[]> | null }[];
+    };
+    const { text, pipeline: expected } = items.find(({ pipeline: said }) => (said?.simple.length ?? 0) > 1)!;
+    const rounded = (entities: readonly object[]): object[] =>
+      entities.map((entity) => Object.fromEntries(Object.entries(entity).filter(([name]) => name !== "score")));
+    expect(rounded(await recognize(text))).toEqual(rounded(expected!.none));
+    expect(rounded(await recognize(text, { aggregation: "simple" }))).toEqual(rounded(expected!.simple));
+    expect(await recognize([text, ""])).toEqual([await recognize(text), []]);
+  });
+
+  it("text-ranking: documents in the order sentence-transformers gave them", async () => {
+    const rank = await use("text-ranking", "minilm-pair-scorer");
+    const { rank: expected } = golden("minilm-pair-scorer") as {
+      rank: { query: string; documents: string[]; result: { corpus_id: number }[] };
+    };
+    const ranked = await rank(expected.query, expected.documents);
+    expect(ranked.map(({ index }) => index)).toEqual(expected.result.map(({ corpus_id: id }) => id));
   });
 });
 
@@ -107,7 +181,7 @@ describe.skipIf(skipTiny)(tinyTitle, async () => {
   });
 
   describe.each(["onnx:cpu", "wasm:cpu"])("on %s", (target) => {
-    let extract: FeatureExtractionPipeline;
+    let extract: FeaturePipeline;
     beforeAll(async () => {
       extract = await load(model, { target });
     });

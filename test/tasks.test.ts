@@ -1,4 +1,4 @@
-/** Reranking and recognising on real models: what sentence-transformers and transformers said of the same texts. */
+/** Tasks on real models: what sentence-transformers and transformers said of the same texts. */
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Entity, type Runtime, createRuntime } from "inferyard";
@@ -26,6 +26,7 @@ interface Ner {
 }
 
 interface Nli {
+  readonly items: { text: string; text_pair: string; logits: number[] }[];
   readonly zero_shot: {
     text: string;
     candidate_labels: string[];
@@ -135,6 +136,27 @@ describe.skipIf(skip).each(["onnx:cpu", "wasm:cpu"])(`${name} on %s`, (target) =
       expect(results[0]?.map(({ label }) => label)).toEqual(one.labels);
       for (const [place, score] of one.scores.entries()) expect(results[0]?.[place]?.score).toBeCloseTo(score, 4);
     }
+  });
+
+  it("tiny-bert-nli-untrained, pairs of texts beside a text alone: logits within 1e-4", async () => {
+    const { items } = golden("tiny-bert-nli-untrained") as Nli;
+    const request = { model: `${sharedData}tiny-bert-nli-untrained`, activation: "none" } as const;
+    const pairs = items.map(({ text, text_pair: pair }) => ({ text, pair }));
+    const { results } = await runtime.classify([...pairs, "alone"], request);
+    const names = ["entailment", "neutral", "contradiction"];
+    for (const [index, { logits }] of items.entries())
+      for (const { label, score } of results[index]!)
+        expect(Math.abs(score - logits[names.indexOf(label)]!), items[index]!.text).toBeLessThan(1e-4);
+    expect(results).toHaveLength(items.length + 1);
+    const [alone] = (await runtime.classify("alone", request)).results;
+    for (const [place, { label, score }] of alone!.entries()) {
+      expect(results.at(-1)?.[place]?.label).toBe(label);
+      expect(results.at(-1)?.[place]?.score).toBeCloseTo(score, 5);
+    }
+    await expect(runtime.classify(pairs[0]!, { ...request, activation: undefined, labels: ["a"] } as never)).rejects.toThrow(
+      /cannot bring its own/,
+    );
+    await expect(runtime.classify({ text: "a", pair: 7 } as never, request)).rejects.toMatchObject({ code: "INPUT_INVALID" });
   });
 
   it("labels are refused where they say nothing: no words, no place in the template, no model that judges them", async () => {

@@ -1,54 +1,10 @@
 /** Inferyard in a browser: the same public names as in Node.js, on what a browser has. */
 export { type RuntimeConfig, createRuntime } from "./create-runtime.ts";
-export {
-  type AnswerRequest,
-  type AnswerResult,
-  type ChunkRequest,
-  type ChunkResult,
-  type ClassifyRequest,
-  type ClassifyResult,
-  type EmbedRequest,
-  type EmbedResult,
-  type EmbedSparseRequest,
-  type EmbedSparseResult,
-  type ExtractRequest,
-  type ExtractResult,
-  type FillMaskRequest,
-  type FillMaskResult,
-  type RecognizeRequest,
-  type RecognizeResult,
-  type RerankRequest,
-  type RerankResult,
-  Runtime,
-  type SimilarityRequest,
-  type SimilarityResult,
-  type TaskRun,
-} from "../task-runtime.ts";
-export {
-  type FeatureExtractionPipeline,
-  type FeatureTensor,
-  type PipelineOptions,
-  type PipelineTask,
-  pipeline,
-} from "./pipeline.ts";
-export type { ClassifyOptions } from "../tasks/classify.ts";
-export type { Activation, Classifications, LabelScore } from "../tasks/labels.ts";
-export type { Aggregation } from "../tasks/entities.ts";
-export type { Entities, Entity, RecognizeOptions } from "../tasks/recognize.ts";
-export type { Answer, AnswerOptions, Answers } from "../tasks/answer.ts";
-export type { EntityField, ExtractSchema, QuestionField } from "../tasks/extract-schema.ts";
-export type { ExtractOptions, ExtractedFields, ExtractedValue } from "../tasks/extract.ts";
-export type { FillMaskOptions, FillTarget, MaskFill, MaskFills } from "../tasks/fill-mask.ts";
-export type { Similarities, SimilarityOptions } from "../tasks/similarity.ts";
-export type { SimilarityMetric } from "../tasks/similarity-matrix.ts";
-export type { RankedDocument, Ranking, RerankOptions } from "../tasks/rerank.ts";
-export type { Chunk, ChunkedText } from "../tasks/chunk/chunk.ts";
-export type { ChunkOptions, ChunkStrategy } from "../tasks/chunk/chunk-options.ts";
-export type { Separator } from "../tasks/chunk/separators.ts";
-export { type EmbedOptions } from "../tasks/embed-settings.ts";
-export type { EmbedSparseOptions, SparseEmbedding, SparseEmbeddings } from "../tasks/embed-sparse.ts";
-export { type TokenVectors, maxSim } from "../tasks/late-interaction.ts";
-export { type Embeddings } from "../tasks/embed.ts";
+export { Runtime } from "../task-runtime.ts";
+export type * from "../task-requests.ts";
+export { type NamedTask, type Pipeline, type PipelineName, type PipelineOptions, pipeline } from "./pipeline.ts";
+export type * from "../pipelines.ts";
+export * from "../tasks/index.ts";
 export type { Candidate, Decision, Selected, Stage, Verdict } from "../runtime/decision.ts";
 export { ModelHandle } from "../runtime/model-handle.ts";
 export { ModelRuntime } from "../runtime/model-runtime.ts";

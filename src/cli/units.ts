@@ -24,3 +24,11 @@ export function shortFloat(value: number): number {
   }
   return value;
 }
+
+/** A value for JSON with every float32 in it written in its fewest digits. */
+export function withShortFloats(value: unknown): unknown {
+  if (typeof value === "number") return shortFloat(value);
+  if (Array.isArray(value)) return value.map(withShortFloats);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, withShortFloats(part)]));
+}

@@ -2,7 +2,7 @@
 import { readText } from "../files.ts";
 import type { Folder, JsonObject } from "./model-folder.ts";
 
-/** The ends of class names in config.json's `architectures`, and the Hugging Face task each serves. */
+/** Class names in config.json's `architectures`, and the Hugging Face task each serves. */
 const tasks: readonly (readonly [RegExp, string])[] = [
   [/ForTokenClassification$/, "token-classification"],
   [/ForSequenceClassification$/, "text-classification"],
@@ -24,6 +24,12 @@ export function tasksOf(config: JsonObject, isEmbedding: boolean): readonly stri
   const architecture = architectureOf(config) ?? "";
   const task = tasks.find(([pattern]) => pattern.test(architecture))?.[1];
   return task === undefined ? [] : [task];
+}
+
+/** The class names that serve a task, for people: "…ForTokenClassification". */
+export function architecturesOf(task: string): string {
+  const [pattern] = tasks.find(([, name]) => name === task) ?? [];
+  return (pattern?.source ?? "").replace(/^(?!\^)/, "…").replace(/\$$/, "");
 }
 
 /** First entry of config.json's `architectures`. */

@@ -159,12 +159,21 @@ interface Place {
   readonly end: number;
 }
 
-/** Tokens of some models begin with the space before a word, which is no part of an answer. */
+/**
+ * Tokens of some models begin with the space before a word, which is no part of an answer; models without accents leave out the marks after
+ * a letter (of "e" and U+0301), which are.
+ */
 function trimmed({ start, end }: Place, context: string): Place {
   const text = context.slice(start, end);
   const from = start + text.length - text.trimStart().length;
-  return { start: from, end: Math.max(from, start + text.trimEnd().length) };
+  const to = Math.max(from, start + text.trimEnd().length);
+  const [marks = ""] = leadingMarks.exec(context.slice(to, to + mostMarks)) ?? [];
+  return { start: from, end: to === from ? to : to + marks.length };
 }
+
+const leadingMarks = /^\p{M}+/u;
+/** More marks on one letter are no writing. */
+const mostMarks = 16;
 
 function windowsOfPairs(
   found: readonly TextSpan[][],

@@ -1,7 +1,7 @@
 /** text-classification: the labels of a text with their scores, as transformers' pipeline of that name gives them. */
 import { InferyardError } from "../errors.ts";
 import { refuseNonPositive, refuseOther } from "../runtime/options.ts";
-import { encodeTexts } from "./encode-texts.ts";
+import { type TextPair, encodePairs } from "./encode-pairs.ts";
 import { type Encoder, runEncodings } from "./encoder-runs.ts";
 import {
   type Activation,
@@ -38,22 +38,25 @@ export const classifyOptionNames: readonly (keyof ClassifyOptions)[] = [
   "multiLabel",
 ];
 
+/** Texts, or pairs that the model judges together. */
 export async function classify(
   encoder: Encoder,
-  texts: readonly string[],
+  texts: readonly (string | TextPair)[],
   options: ClassifyOptions = {},
 ): Promise<Classifications> {
   refuseNonPositive("topK", options.topK);
   refuseOther("activation", options.activation, activations);
   if (options.labels !== undefined) {
     refuseBeside("labels", options, ["activation"]);
-    return classifyByLabels(encoder, texts, { ...options, labels: options.labels });
+    return classifyByLabels(encoder, texts.map(aloneText), { ...options, labels: options.labels });
   }
   refuseBeside("the model's own labels", options, ["hypothesisTemplate", "multiLabel"]);
   const settings = textTaskSettings(encoder.manifest, options);
   const { labels, activation } = labelHeadOf(encoder.manifest);
   const output = logitsOutput(encoder.outputs, 2);
-  const encodings = await encodeTexts(encoder.tokenizer, texts, settings, options.signal);
+  const pairs = texts.map((text) => (typeof text === "object" && text !== null ? text : { text }));
+  const limits = { ...settings, strategy: "longest_first", name: (index: number) => `text ${index}` } as const;
+  const encodings = await encodePairs(encoder.tokenizer, pairs, limits, options.signal);
   const results: LabelScore[][] = Array.from({ length: encodings.length }, () => []);
   const wanted = {
     output,
@@ -70,6 +73,17 @@ export async function classify(
     tokens: encodings.map(({ ids }) => ids.length),
     truncated: encodings.flatMap(({ truncated }, index) => (truncated ? [index] : [])),
   };
+}
+
+function aloneText(text: string | TextPair): string {
+  if (typeof text !== "object" || text === null) return text;
+  throw new InferyardError(
+    "INPUT_INVALID",
+    "labels of your own are the second text of every pair, so a text cannot bring its own",
+    {
+      remedy: "give texts alone, or leave `labels` out",
+    },
+  );
 }
 
 /** An option that would be ignored is refused. */

@@ -71,8 +71,15 @@ export function extractParts<Model>(
   }
   const { entities, answers } = wantedFields(options.schema);
   const uses: readonly ModelUse[] = [
-    { option: "model", model, field: entities[0]?.name, by: "entity", task: "token-classification" },
-    { option: "questionModel", model: questionModel, field: answers[0]?.name, by: "question", task: "question-answering" },
+    { option: "model", flag: "--model", model, field: entities[0]?.name, by: "entity", task: "token-classification" },
+    {
+      option: "questionModel",
+      flag: "--question-model",
+      model: questionModel,
+      field: answers[0]?.name,
+      by: "question",
+      task: "question-answering",
+    },
   ];
   for (const use of uses) refuseMissing(use);
   for (const use of uses) refuseNeedless(use);
@@ -87,6 +94,8 @@ export function extractParts<Model>(
 
 interface ModelUse {
   readonly option: string;
+  /** The same on the command line. */
+  readonly flag: string;
   readonly model: unknown;
   /** The first field that needs the model. */
   readonly field: string | undefined;
@@ -94,11 +103,11 @@ interface ModelUse {
   readonly task: string;
 }
 
-function refuseMissing({ option, model, field, by, task }: ModelUse): void {
+function refuseMissing({ option, flag, model, field, by, task }: ModelUse): void {
   if (field === undefined || model !== undefined) return;
   const message = `the field ${JSON.stringify(field)} is found by its ${by}, and no model for that was given`;
   throw new InferyardError("INPUT_INVALID", message, {
-    remedy: `give a ${task} model as \`${option}\``,
+    remedy: `give a ${task} model as \`${option}\`: ${flag}`,
     data: { field, option },
   });
 }

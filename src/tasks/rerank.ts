@@ -1,12 +1,11 @@
 /** Reranking: how well documents answer a query, by a cross-encoder, as sentence-transformers' CrossEncoder scores and orders them. */
-import { InferyardError, throwIfAborted } from "../errors.ts";
+import { InferyardError } from "../errors.ts";
 import type { Manifest } from "../models/manifest.ts";
 import { refuseNonPositive, refuseOther } from "../runtime/options.ts";
-import type { Encoding } from "../tokenizers/index.ts";
+import { encodePairs } from "./encode-pairs.ts";
 import { type Encoder, runEncodings } from "./encoder-runs.ts";
 import { type Activation, activate, labelHeadOf, logitsOutput, refuseBroken } from "./labels.ts";
 import { type TextTaskOptions, textTaskOptionNames, textTaskSettings } from "./task-options.ts";
-import { createYielder } from "./yielding.ts";
 
 export interface RerankOptions extends TextTaskOptions {
   /** How many documents are given, best first. Default: all. */
@@ -47,15 +46,10 @@ export async function rerank(
   const settings = textTaskSettings(encoder.manifest, options);
   const head = scoreHeadOf(encoder.manifest);
   const output = logitsOutput(encoder.outputs, 2);
-  const rest = createYielder();
-  const encodings: Encoding[] = [];
-  for (const [index, document] of documents.entries()) {
-    throwIfAborted(signal);
-    const encoding = encodePair(encoder, query, document, settings.maxTokens);
-    if (encoding.truncated && settings.truncate === "error") throw tooLong(index, encoding.wholeLength, settings.maxTokens);
-    encodings.push(encoding);
-    await rest();
-  }
+  const pairs = documents.map((document) => ({ text: query, pair: document }));
+  const name = (index: number): string => `the query and document ${index}`;
+  const limits = { ...settings, strategy: "only_second", name } as const;
+  const encodings = await encodePairs(encoder.tokenizer, pairs, limits, signal);
   const scores = new Float32Array(documents.length);
   const wanted = { output, batchTokens: settings.batchTokens, ...(signal === undefined ? {} : { signal }) };
   const activation = raw ? "none" : head.activation;
@@ -89,27 +83,6 @@ export function checkRerank(query: unknown, documents: readonly unknown[], { top
   if (wrong !== -1) throw new InferyardError("INPUT_INVALID", `document ${wrong} is not a string`, { data: { document: wrong } });
   refuseNonPositive("topN", topN);
   refuseOther("raw", raw, [true, false]);
-}
-
-function encodePair(encoder: Encoder, query: string, document: string, maxTokens: number): Encoding {
-  try {
-    return encoder.tokenizer.encode(query, { pair: document, maxTokens, strategy: "only_second" });
-  } catch (error) {
-    if (!(error instanceof InferyardError) || error.code !== "INPUT_INVALID") throw error;
-    // The query alone fills the model's window: then both are cut, as the reference implementation does.
-    return encoder.tokenizer.encode(query, { pair: document, maxTokens, strategy: "longest_first" });
-  }
-}
-
-function tooLong(index: number, tokens: number, limit: number): InferyardError {
-  return new InferyardError(
-    "INPUT_TOO_LONG",
-    `the query and document ${index} have ${tokens} tokens, and the limit is ${limit}`,
-    {
-      remedy: "shorten it, or let it be cut: --truncate cut",
-      data: { document: index, tokens, limit },
-    },
-  );
 }
 
 interface ScoreHead {

@@ -1,12 +1,11 @@
 /** zero-shot-classification: labels the model was never trained on, by asking a natural-language-inference model whether each follows. */
-import { InferyardError, throwIfAborted } from "../errors.ts";
+import { InferyardError } from "../errors.ts";
 import type { Manifest } from "../models/manifest.ts";
 import { refuseOther } from "../runtime/options.ts";
-import type { Encoding } from "../tokenizers/index.ts";
+import { encodePairs } from "./encode-pairs.ts";
 import { type Encoder, runEncodings } from "./encoder-runs.ts";
 import { type Classifications, activate, labelHeadOf, logitsOutput, refuseBroken } from "./labels.ts";
 import { type TextTaskOptions, textTaskSettings } from "./task-options.ts";
-import { createYielder } from "./yielding.ts";
 
 export interface ZeroShotOptions extends TextTaskOptions {
   /** The labels to choose among. */
@@ -32,19 +31,11 @@ export async function classifyByLabels(
   const settings = textTaskSettings(encoder.manifest, options);
   const head = inferenceHeadOf(encoder.manifest);
   const output = logitsOutput(encoder.outputs, 2);
-  const rest = createYielder();
-  const pairs: Encoding[] = [];
-  for (const [index, text] of texts.entries()) {
-    if (typeof text !== "string") throw new InferyardError("INPUT_INVALID", `text ${index} is not a string`);
-    for (const label of labels) {
-      throwIfAborted(signal);
-      const pair = hypothesisTemplate.replaceAll("{}", () => label);
-      const encoding = encoder.tokenizer.encode(text, { pair, maxTokens: settings.maxTokens, strategy: "only_first" });
-      if (encoding.truncated && settings.truncate === "error") throw tooLong(index, encoding.wholeLength, settings.maxTokens);
-      pairs.push(encoding);
-      await rest();
-    }
-  }
+  const hypotheses = labels.map((label) => hypothesisTemplate.replaceAll("{}", () => label));
+  const questions = texts.flatMap((text) => hypotheses.map((pair) => ({ text, pair })));
+  const name = (index: number): string => `text ${Math.floor(index / labels.length)} and a label`;
+  const limits = { ...settings, strategy: "only_first", name } as const;
+  const pairs = await encodePairs(encoder.tokenizer, questions, limits, signal);
   const logits: Float32Array[] = Array.from({ length: pairs.length }, () => new Float32Array());
   const wanted = { output, batchTokens: settings.batchTokens, ...(signal === undefined ? {} : { signal }) };
   await runEncodings(encoder, pairs, wanted, ({ index, data, offset, shape }) => {
@@ -111,12 +102,5 @@ function checkLabels(labels: readonly string[], template: string): void {
   if (typeof template === "string" && template.includes("{}")) return;
   throw new InferyardError("INPUT_INVALID", `the hypothesis template ${JSON.stringify(template)} has no {} for the label`, {
     remedy: `for example ${JSON.stringify(defaultTemplate)}`,
-  });
-}
-
-function tooLong(index: number, tokens: number, limit: number): InferyardError {
-  return new InferyardError("INPUT_TOO_LONG", `text ${index} and a label have ${tokens} tokens, and the limit is ${limit}`, {
-    remedy: "shorten it, or let it be cut: --truncate cut",
-    data: { text: index, tokens, limit },
   });
 }

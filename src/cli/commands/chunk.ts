@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import type { ChunkRequest, ChunkResult } from "../../task-runtime.ts";
+import type { ChunkRequest, ChunkResult } from "../../task-requests.ts";
 import { InferyardError } from "../../errors.ts";
 import { loadSettingNames, wishNames } from "../../runtime/options.ts";
 import type { ChunkedText } from "../../tasks/chunk/chunk.ts";

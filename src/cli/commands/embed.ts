@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import type { EmbedRequest, EmbedResult } from "../../task-runtime.ts";
+import type { EmbedRequest, EmbedResult } from "../../task-requests.ts";
 import { InferyardError } from "../../errors.ts";
 import type { Pooling } from "../../models/manifest.ts";
 import { poolings } from "../../tasks/embed-settings.ts";
@@ -7,7 +7,7 @@ import { checkWritable, writeNpy } from "../npy.ts";
 import { type Session, addLoadFlags, openSession, positiveInteger, withNotice } from "../session.ts";
 import { clip, displayWidth } from "../table.ts";
 import { type Terminal, writeAll, writeLine } from "../terminal.ts";
-import { addLimitFlags, inputOption, noteCut } from "../text-commands.ts";
+import { addLimitFlags, inputOption, noteCut } from "../task-command.ts";
 import { readTexts } from "../texts.ts";
 import { formatMilliseconds, plural, shortFloat } from "../units.ts";
 

@@ -35,7 +35,7 @@ describe("inferyard tokenize", () => {
   it("counts offsets in the unit asked for", async () => {
     const offsetsIn = async (unit: string): Promise<unknown> => {
       const { stdout } = await tokenize("Zoë 🍕.", "--offsets", unit, "--json");
-      return (JSON.parse(stdout) as { texts: { offsets: unknown }[] }).texts[0]?.offsets;
+      return (JSON.parse(stdout) as { results: { offsets: unknown }[] }).results[0]?.offsets;
     };
     expect(await offsetsIn("utf16")).toEqual([
       [0, 3],
@@ -70,7 +70,7 @@ describe.skipIf(skip)(name, () => {
     const pair = await tokenize("Where is it?", "--pair", "Here.", "--model", miniLm, "--json");
     expect(JSON.parse(pair.stdout)).toMatchObject({
       pair: "Here.",
-      texts: [{ typeIds: [0, 0, 0, 0, 0, 0, 1, 1, 1], sequenceIds: [null, 0, 0, 0, 0, null, 1, 1, null], truncated: false }],
+      results: [{ typeIds: [0, 0, 0, 0, 0, 0, 1, 1, 1], sequenceIds: [null, 0, 0, 0, 0, null, 1, 1, null], truncated: false }],
     });
     const cut = await tokenize("Where is it?", "--max-tokens", "2", "--no-special-tokens", "--model", miniLm);
     expect(cut.stdout).toMatch(/· 2 tokens\n/);

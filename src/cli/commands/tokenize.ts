@@ -84,12 +84,13 @@ function rangesOf({ text, encoding }: Tokenized, { pair = "", offsets: unit }: T
 }
 
 function toJson(model: string, tokenized: readonly Tokenized[], flags: TokenizeFlags): string {
-  const texts = tokenized.map((one) => {
+  const results = tokenized.map((one) => {
     const { ids, tokens, typeIds, sequenceIds, wordIds, specialTokensMask, wholeLength, truncated } = one.encoding;
     const offsets = rangesOf(one, flags);
     return { text: one.text, ids, tokens, offsets, typeIds, sequenceIds, wordIds, specialTokensMask, wholeLength, truncated };
   });
-  return `${JSON.stringify({ model, ...(flags.pair === undefined ? {} : { pair: flags.pair }), offsetUnit: flags.offsets, texts })}\n`;
+  const asked = { ...(flags.pair === undefined ? {} : { pair: flags.pair }), offsetUnit: flags.offsets };
+  return `${JSON.stringify({ model, target: null, ...asked, results, decision: null })}\n`;
 }
 
 function toTables(model: string, tokenized: readonly Tokenized[], flags: TokenizeFlags): string {

@@ -1,0 +1,118 @@
+/** What the verbs of a runtime are asked with, and what they give: a task's own options and results, and where it ran. */
+import type { Decision } from "./runtime/decision.ts";
+import type { ModelHandle } from "./runtime/model-handle.ts";
+import type { ModelOptions } from "./runtime/runtime-settings.ts";
+import type { AnswerOptions, Answers } from "./tasks/answer.ts";
+import type { ChunkedText } from "./tasks/chunk/chunk.ts";
+import type { ChunkOptions } from "./tasks/chunk/chunk-options.ts";
+import type { ClassifyOptions } from "./tasks/classify.ts";
+import type { EmbedOptions } from "./tasks/embed-settings.ts";
+import type { EmbedSparseOptions, SparseEmbeddings } from "./tasks/embed-sparse.ts";
+import type { Embeddings } from "./tasks/embed.ts";
+import type { ExtractOptions, ExtractedFields } from "./tasks/extract.ts";
+import type { FillMaskOptions, MaskFills } from "./tasks/fill-mask.ts";
+import type { Classifications } from "./tasks/labels.ts";
+import type { Entities, RecognizeOptions } from "./tasks/recognize.ts";
+import type { Ranking, RerankOptions } from "./tasks/rerank.ts";
+import type { Similarities, SimilarityOptions } from "./tasks/similarity.ts";
+
+/** What every task says beside its results. */
+export interface TaskRun {
+  /** The reference of the model. */
+  readonly model: string;
+  /** Where it ran, for example "onnx:cpu". */
+  readonly target: string;
+  /** Why it ran there. */
+  readonly decision: Decision;
+  /** From text to results, loading left out. */
+  readonly milliseconds: number;
+}
+
+export interface EmbedRequest extends EmbedOptions, ModelOptions {
+  /** A reference, or a handle from `load`. Default: "builtin". */
+  readonly model?: string | ModelHandle;
+}
+
+export interface ChunkRequest extends ChunkOptions, ModelOptions {
+  /** Whose tokens are counted, and, with the strategy "semantic", whose vectors are compared. Default: "builtin". */
+  readonly model?: string | ModelHandle;
+}
+
+export interface ChunkResult {
+  /** The reference of the model. */
+  readonly model: string;
+  /** Where sentences were embedded; left out where the model was asked for its tokenizer alone. */
+  readonly target?: string;
+  /** Why there; left out with `target`. */
+  readonly decision?: Decision;
+  /** One per text, in order. */
+  readonly results: readonly ChunkedText[];
+  /** From text to chunks, loading left out. */
+  readonly milliseconds: number;
+}
+
+export interface EmbedResult extends Embeddings, TaskRun {}
+
+export interface ClassifyRequest extends ClassifyOptions, ModelOptions {
+  /** A reference, or a handle from `load`. */
+  readonly model: string | ModelHandle;
+}
+
+export interface ClassifyResult extends Classifications, TaskRun {}
+
+export interface EmbedSparseRequest extends EmbedSparseOptions, ModelOptions {
+  /** A reference, or a handle from `load`. */
+  readonly model: string | ModelHandle;
+}
+
+export interface EmbedSparseResult extends SparseEmbeddings, TaskRun {}
+
+export interface RerankRequest extends RerankOptions, ModelOptions {
+  /** A reference, or a handle from `load`: a cross-encoder, or an embedding model, whose cosines are taken then. Default: "builtin". */
+  readonly model?: string | ModelHandle;
+}
+
+export interface RerankResult extends Ranking, TaskRun {}
+
+export interface RecognizeRequest extends RecognizeOptions, ModelOptions {
+  /** A reference, or a handle from `load`. */
+  readonly model: string | ModelHandle;
+}
+
+export interface RecognizeResult extends Entities, TaskRun {}
+
+export interface FillMaskRequest extends FillMaskOptions, ModelOptions {
+  /** A reference, or a handle from `load`: a model with a masked-language-model head. */
+  readonly model: string | ModelHandle;
+}
+
+export interface FillMaskResult extends MaskFills, TaskRun {}
+
+export interface AnswerRequest extends AnswerOptions, ModelOptions {
+  /** A reference, or a handle from `load`: a model with a question-answering head. */
+  readonly model: string | ModelHandle;
+}
+
+export interface AnswerResult extends Answers, TaskRun {}
+
+export interface SimilarityRequest extends SimilarityOptions, ModelOptions {
+  /** A reference, or a handle from `load`: an embedding model. Default: "builtin". */
+  readonly model?: string | ModelHandle;
+}
+
+export interface SimilarityResult extends Similarities, TaskRun {}
+
+export interface ExtractRequest extends ExtractOptions, ModelOptions {
+  /** For fields that are names: a token-classification model. Options that decide where it runs hold for both models. */
+  readonly model?: string | ModelHandle;
+  /** For fields that are answers: a question-answering model. */
+  readonly questionModel?: string | ModelHandle;
+}
+
+/** `model`, `target` and `decision` are those of the model of names, or where there is none of the one that answers. */
+export interface ExtractResult extends TaskRun {
+  /** One per text, in order. */
+  readonly results: readonly ExtractedFields[];
+  /** The model that answers, where there is one of names too. */
+  readonly questionRun?: Omit<TaskRun, "milliseconds">;
+}
