@@ -4,7 +4,7 @@ import "../built-package.mjs";
 import { describeMachine, watchLoad } from "../machine.mjs";
 import { readOptions } from "../options.mjs";
 import { compare } from "./comparison.mjs";
-import { installPeers } from "./install.mjs";
+import { installPeers } from "../peers/install.mjs";
 import { formatReport } from "./report.mjs";
 import { contenders, runRounds } from "./rounds.mjs";
 import { makeWorkload } from "./workload.mjs";

@@ -1,15 +1,13 @@
 // transformers.js, its feature-extraction pipeline, all texts in batches as they come or one by one.
-import { createRequire } from "node:module";
 import { basename, dirname } from "node:path";
-import { env, pipeline } from "@huggingface/transformers";
+import { describeTransformers, pipeline, readModelsFrom } from "../../peers/transformers-js.mjs";
 import { miniLm } from "../../shared-data.mjs";
 
 const types = { fp32: "fp32", int8: "q8" };
 const batchSize = 32;
 
 export async function create(precision, threads) {
-  env.allowRemoteModels = false;
-  env.localModelPath = dirname(miniLm);
+  readModelsFrom(dirname(miniLm));
   const extractor = await pipeline("feature-extraction", basename(miniLm), {
     dtype: types[precision],
     session_options: { intraOpNumThreads: threads },
@@ -24,9 +22,8 @@ export async function create(precision, threads) {
       vectors.push(...(await embedBatch(texts.slice(start, start + size))));
     return vectors;
   };
-  const engine = createRequire(import.meta.resolve("@huggingface/transformers"))("onnxruntime-node/package.json").version;
   return {
-    what: `transformers.js ${env.version}, onnxruntime-node ${engine}, ${threads} threads`,
+    what: describeTransformers(threads),
     embedOne: async (text) => (await embedBatch([text]))[0],
     bulk: { "batches of 32": embedInBatches(batchSize), "one by one": embedInBatches(1) },
     close: () => extractor.dispose(),

@@ -9,7 +9,7 @@ export function installPeers() {
   const missing = Object.entries(readJson("package.json").dependencies).filter(([name, version]) => installed(name) !== version);
   if (missing.length === 0) return;
   console.error(
-    `installing ${missing.map(([name, version]) => `${name} ${version}`).join(", ")} into bench/embed (about 480 MB)`,
+    `installing ${missing.map(([name, version]) => `${name} ${version}`).join(", ")} into bench/peers (about 480 MB)`,
   );
   // Install scripts are left out: onnxruntime-node's downloads CUDA libraries from outside the registry.
   const { status, error } = spawnSync("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], {
@@ -18,7 +18,7 @@ export function installPeers() {
     shell: process.platform === "win32",
   });
   if (status === 0) return;
-  console.error(`npm ci in bench/embed failed${error === undefined ? "" : `: ${error.message}`}`);
+  console.error(`npm ci in bench/peers failed${error === undefined ? "" : `: ${error.message}`}`);
   process.exit(1);
 }
 
