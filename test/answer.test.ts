@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Runtime, createRuntime } from "inferyard";
+import { type Runtime, createRuntime, pipeline } from "inferyard";
 import { type TokenLogits, writeHeadModel, writeTableModel } from "./fixtures/answering-model.ts";
 import { needsData, sharedData } from "./shared-data.ts";
 
@@ -246,5 +246,20 @@ describe.skipIf(skip).each(["onnx:cpu", "wasm:cpu"])(`${name} on %s`, (target) =
     expect(results[0]?.map(({ start, end }) => [start, end])).toEqual(expected.map(({ start, end }) => [start, end]));
     for (const [place, { score }] of expected.entries()) expect(results[0]?.[place]?.score).toBeCloseTo(score, 5);
     await handle.dispose();
+  });
+});
+
+describe.skipIf(skip)(`${name}: pipeline("question-answering")`, () => {
+  it("one answer for one question, a list for lists, and lists of so many with topK", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "inferyard-answer-"));
+    const logits = { madrid: 8 };
+    writeTableModel(folder, { tokenizerFolder: miniLm, maxTokens: 32, start: logits, end: logits });
+    const ask = await pipeline("question-answering", folder, { target: "onnx:cpu" });
+    const madrid = { answer: "Madrid", start: 3, end: 9, score: expect.any(Number) as number };
+    expect(await ask("where?", "in Madrid")).toEqual(madrid);
+    expect(await ask(["where?", "who?"], ["in Madrid", ""])).toEqual([madrid, null]);
+    expect(await ask("where?", "in Madrid", { topK: 2 })).toEqual([madrid, expect.anything()]);
+    await ask.dispose();
+    rmSync(folder, { recursive: true });
   });
 });

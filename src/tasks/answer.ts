@@ -97,7 +97,7 @@ export async function answer(encoder: Encoder, pairs: readonly QuestionPair[], o
       const places = convertOffsets(Int32Array.from(best.flatMap(({ start, end }) => [start, end])), context, offsets);
       return best.map(({ start, end, score }, number) => ({
         answer: context.slice(start, end),
-        score,
+        score: Math.fround(score),
         start: places[2 * number] ?? 0,
         end: places[2 * number + 1] ?? 0,
       }));
