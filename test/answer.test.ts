@@ -51,7 +51,7 @@ describe.skipIf(skip).each(["onnx:cpu", "wasm:cpu"])(`${name} on %s`, (target) =
     for (const [index, context] of contexts.entries()) {
       expect(units[index]?.answer).toBe(expected[index]);
       expect(context.slice(units[index]?.start, units[index]?.end)).toBe(expected[index]);
-      expect([...context].slice(points[index]?.start, points[index]?.end).join("")).toBe(expected[index]);
+      expect(Array.from(context).slice(points[index]?.start, points[index]?.end).join("")).toBe(expected[index]);
       expect(Buffer.from(context).subarray(bytes[index]?.start, bytes[index]?.end).toString()).toBe(expected[index]);
     }
   });

@@ -1,4 +1,7 @@
-/** Questions with their contexts as token ids; a context that is too long becomes windows, each with the whole question before it. */
+/**
+ * Questions with their contexts as token ids; a context that is too long becomes windows, each with the whole question before it. `encodePairs`
+ * would cut a question that leaves no room, which asks something else.
+ */
 import { InferyardError, throwIfAborted } from "../errors.ts";
 import type { Encoding, Tokenizer } from "../tokenizers/index.ts";
 import { createYielder } from "./yielding.ts";
