@@ -4,9 +4,9 @@
  */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { needsData, sharedData } from "../../test/shared-data.ts";
-import type { TextSettings } from "../models/manifest.ts";
-import { type Tokenizer, loadTokenizer } from "../tokenizers/index.ts";
+import { sharedTokenizer } from "../../test/fixtures/shared-tokenizer.ts";
+import { needsData } from "../../test/shared-data.ts";
+import type { Tokenizer } from "../tokenizers/index.ts";
 import { answer } from "./answer.ts";
 import type { Encoder } from "./encoder-runs.ts";
 
@@ -33,22 +33,6 @@ const lines = readFileSync(new URL("answer-goldens.jsonl", import.meta.url), "ut
   .split("\n");
 const goldens = JSON.parse(lines[0]!) as Goldens;
 const cases = lines.slice(1).map((line) => JSON.parse(line) as Case);
-
-function tokenizerOf(model: string): Promise<Tokenizer> {
-  const folder = `${sharedData}${model}`;
-  const settings: TextSettings = {
-    tokenizerPath: `${folder}/tokenizer.json`,
-    tokenizerShown: model,
-    tokenizerConfig: JSON.parse(readFileSync(`${folder}/tokenizer_config.json`, "utf8")) as Record<string, unknown>,
-    specialTokens: true,
-    dropUnknown: false,
-    lowercase: false,
-    poolPrompt: true,
-    normalize: false,
-    prompts: {},
-  };
-  return loadTokenizer(settings);
-}
 
 /** The logits of scripts/answer-goldens.py. */
 function logit(id: number, place: number, salt: number): number {
@@ -84,7 +68,7 @@ describe.skipIf(skip)(name, () => {
   const models = [...new Set(cases.map(([model]) => model))];
 
   it.each(models)("%s: texts and places equal, scores within 1e-5", async (model) => {
-    const tokenizer = await tokenizerOf(model);
+    const tokenizer = await sharedTokenizer(model);
     const { maxTokens, stride } = goldens;
     const own = cases.filter(([one]) => one === model);
     expect(own.length).toBeGreaterThan(50);
