@@ -13,7 +13,8 @@ export type { ModelOptions, ModelSettings, RuntimeEvent, RuntimeSettings, Strate
 export type { Amounts, BudgetSettings } from "./runtime/budget.ts";
 export type { Departure } from "./runtime/residency.ts";
 export type { Policy, WishInput } from "./runtime/wish.ts";
-export type { HostName } from "./hosts/host.ts";
+export type { HostName, HostedRunOptions } from "./hosts/host.ts";
+export type { Reduction, TokenPlace } from "./reduction.ts";
 export {
   type CheckOptions,
   type CheckReport,

@@ -55,7 +55,7 @@ describe("the table of tasks", () => {
 
   it("says how models are recognized in the words of config.json", () => {
     const models = Object.fromEntries(taskTable.map((row) => [row.task, row.models]));
-    expect(models["token-classification"]).toBe("…ForTokenClassification");
+    expect(models["text-classification"]).toBe("…ForSequenceClassification");
     expect(taskTable.every((row) => row.models !== "")).toBe(true);
   });
 });

@@ -70,7 +70,7 @@ export const taskTable: readonly TaskRow[] = [
     command: "recognize",
     takes: "texts",
     gives: "names with their kinds and places",
-    models: architecturesOf("token-classification"),
+    models: `${architecturesOf("token-classification")}; gliner_config.json, for labels of your own`,
     files: labelFiles,
     pipeline: true,
   },

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ExtractRequest, type ExtractedValue, type Runtime, createRuntime } from "inferyard";
 import { writeTableModel } from "./fixtures/answering-model.ts";
+import { writeSpanModel } from "./fixtures/span-model.ts";
 import { needsData, sharedData } from "./shared-data.ts";
 
 const model = `${sharedData}minilm-l3-ner`;
@@ -89,6 +90,25 @@ describe.skipIf(skip)(name, () => {
     expect(answers.model).toBe(questionModel);
     expect(answers.results[0]?.["day"]).toMatchObject({ value: "Tuesday" });
     expect((await runtime.extract([], { model, schema: { person: schema.person } })).results).toEqual([]);
+  });
+
+  it("a model that is told what to look for finds any label, whole names, and says what it is not told", async () => {
+    const spans = join(folder, "spans");
+    const groups = [
+      ["person", "maria", "schmidt"],
+      ["city", "paris", "london"],
+    ];
+    writeSpanModel(spans, { tokenizerFolder: `${sharedData}all-MiniLM-L6-v2`, groups, maxWidth: 4, maxWords: 20, maxTokens: 64 });
+    const request = { model: spans, schema: { who: { entity: "person" }, where: { entity: ["city"], many: true } } } as const;
+    const { results } = await runtime.extract("🍕 Maria Schmidt left Paris and some days later saw London.", {
+      ...request,
+      offsets: "codepoints",
+    });
+    expect(results[0]).toMatchObject({
+      who: { value: "Maria Schmidt", start: 2, end: 15, label: "person" },
+      where: [{ value: "Paris" }, { value: "London" }],
+    });
+    await expect(runtime.extract("a", { ...request, aggregation: "first" })).rejects.toMatchObject({ code: "INPUT_INVALID" });
   });
 
   it("handles, and what is loaded for one call is given back", async () => {

@@ -1,7 +1,7 @@
 /** Tasks on real models: what sentence-transformers and transformers said of the same texts. */
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Entity, type Runtime, createRuntime } from "inferyard";
+import { type Entity, type Runtime, type Tensor, createRuntime } from "inferyard";
 import { needsData, sharedData } from "./shared-data.ts";
 
 const golden = (model: string): unknown => JSON.parse(readFileSync(`${sharedData}${model}/goldens.json`, "utf8"));
@@ -186,6 +186,30 @@ describe.skipIf(skip).each(["onnx:cpu", "wasm:cpu"])(`${name} on %s`, (target) =
       }
     },
   );
+});
+
+describe.skipIf(skip)("tokens of an output, or the highest of each row, made where the model lives", () => {
+  it.each(["inline", "worker", "process"] as const)("host %s: the numbers of the whole output", async (host) => {
+    const runtime = await createRuntime({ target: "onnx:cpu", host });
+    const handle = await runtime.load(`${sharedData}tiny-random-splade`);
+    const ids = BigInt64Array.of(2n, 20n, 30n, 3n, 2n, 40n, 3n, 0n);
+    const ones = BigInt64Array.of(1n, 1n, 1n, 1n, 1n, 1n, 1n, 0n);
+    const whole = (data: BigInt64Array): Tensor => ({ dataType: "int64", shape: [2, 4], data });
+    const inputs = { input_ids: whole(ids), attention_mask: whole(ones), token_type_ids: whole(new BigInt64Array(8)) };
+    const { logits } = await handle.run(inputs);
+    const size = logits!.shape[2]!;
+    const row = (token: number): number[] => [...(logits!.data as Float32Array).subarray(token * size, (token + 1) * size)];
+    const places = [{ row: 1, token: 1 }];
+    const picked = await handle.run(inputs, { reductions: { logits: { kind: "tokens", places } } });
+    expect(picked["logits"]!.shape).toEqual([1, size]);
+    expect([...(picked["logits"]!.data as Float32Array)]).toEqual(row(5));
+    const highest = await handle.run(inputs, { reductions: { logits: { kind: "highest", lengths: [4, 3] } } });
+    const second = [4, 5, 6].map(row).reduce((best, other) => best.map((value, index) => Math.max(value, other[index]!, 0)));
+    expect([...(highest["logits"]!.data as Float32Array)].slice(size)).toEqual(second);
+    const misfit = handle.run(inputs, { reductions: { logits: { kind: "highest", lengths: [4] } } });
+    await expect(misfit).rejects.toMatchObject({ code: "INPUT_INVALID" });
+    await runtime.dispose();
+  });
 });
 
 const shown = ({ entity, entityGroup, word, start, end, index }: Entity): string =>

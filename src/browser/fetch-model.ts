@@ -22,13 +22,14 @@ const folderFiles = [
   "model_manifest.json",
   "metadata.json",
   "config.json",
+  "gliner_config.json",
   "modules.json",
   "tokenizer.json",
   "tokenizer_config.json",
   "config_sentence_transformers.json",
   "README.md",
 ];
-const innerFiles = ["config.json", "tokenizer.json", "tokenizer_config.json"];
+const innerFiles = ["config.json", "gliner_config.json", "tokenizer.json", "tokenizer_config.json"];
 
 type Fetched = Awaited<ReturnType<typeof fetchFile>>;
 

@@ -1,14 +1,26 @@
 /** Where a loaded model lives. Every host gives the same thing: a model that runs, and a way to be rid of it. */
-import type { Backend, Device, LoadOptions, LoadedModel, ModelFiles } from "../backend.ts";
+import type { Backend, Device, LoadOptions, LoadedModel, ModelFiles, RunOptions } from "../backend.ts";
+import type { Reduction } from "../reduction.ts";
+import type { TensorMap } from "../tensor.ts";
 
 /** "inline": on the calling thread. "worker": on a thread of its own. "process": in a child process of its own. */
 export type HostName = "inline" | "worker" | "process";
 
 export const hostNames: readonly HostName[] = ["inline", "worker", "process"];
 
+export interface HostedRunOptions extends RunOptions {
+  /** By output: what is made of it where the model lives; the result stands in its place. Default: outputs come as they are. */
+  readonly reductions?: Readonly<Record<string, Reduction>>;
+}
+
+/** A loaded model, wherever it lives. */
+export interface HostedModel extends LoadedModel {
+  run(inputs: TensorMap, options?: HostedRunOptions): Promise<TensorMap>;
+}
+
 export interface Host {
   readonly name: HostName;
-  load(backend: Backend, model: ModelFiles, device: Device, options: LoadOptions): Promise<LoadedModel>;
+  load(backend: Backend, model: ModelFiles, device: Device, options: LoadOptions): Promise<HostedModel>;
   /** Frees what the host itself holds; its models are disposed before. */
   dispose(): Promise<void>;
 }

@@ -1,10 +1,44 @@
-/** The host that adds nothing: the backend runs on the calling thread. For backends that never block it. */
-import type { Host } from "./host.ts";
+/** The host that adds next to nothing: the backend runs on the calling thread. For backends that never block it. */
+import type { LoadedModel } from "../backend.ts";
+import { reduceOutputs } from "../reduction.ts";
+import type { TensorMap } from "../tensor.ts";
+import type { Host, HostedModel, HostedRunOptions } from "./host.ts";
 
 export function inlineHost(): Host {
   return {
     name: "inline",
-    load: (backend, model, device, options) => backend.load(model, device, options),
+    load: async (backend, model, device, options) => new InlineModel(await backend.load(model, device, options)),
     dispose: async () => {},
   };
+}
+
+class InlineModel implements HostedModel {
+  readonly kind = "tensor";
+  readonly inputs: LoadedModel["inputs"];
+  readonly outputs: LoadedModel["outputs"];
+  readonly library: LoadedModel["library"];
+  readonly #model: LoadedModel;
+
+  constructor(model: LoadedModel) {
+    this.#model = model;
+    this.inputs = model.inputs;
+    this.outputs = model.outputs;
+    this.library = model.library;
+  }
+
+  get memory(): LoadedModel["memory"] {
+    return this.#model.memory;
+  }
+
+  async run(inputs: TensorMap, { reductions, ...options }: HostedRunOptions = {}): Promise<TensorMap> {
+    return reduceOutputs(await this.#model.run(inputs, options), reductions);
+  }
+
+  evidence(): Promise<readonly string[]> {
+    return this.#model.evidence();
+  }
+
+  dispose(): Promise<void> {
+    return this.#model.dispose();
+  }
 }

@@ -1,6 +1,8 @@
 /** What a peer does over there: one backend, one model, one call after the other. */
 import type { Backend, LoadedModel } from "../backend.ts";
 import { InferyardError, wrapError } from "../errors.ts";
+import { reduceOutputs } from "../reduction.ts";
+import type { TensorMap } from "../tensor.ts";
 import type { AnswerMessage, Call, CallMessage, ModelDescription, Results } from "./protocol.ts";
 
 /** Imports the module of a backend's entry. */
@@ -39,7 +41,7 @@ export class ModelServer {
       case "load":
         return this.#load(call);
       case "run":
-        return this.#loaded().run(call.inputs, call.outputs === undefined ? {} : { outputs: call.outputs });
+        return this.#run(call);
       case "evidence":
         return this.#loaded().evidence();
       case "dispose":
@@ -59,6 +61,10 @@ export class ModelServer {
     this.#model = await this.#backend.load(call.model, call.device, call.settings);
     const { inputs, outputs, library, memory } = this.#model;
     return { inputs, outputs, library, memory };
+  }
+
+  async #run({ inputs, outputs, reductions }: Extract<Call, { operation: "run" }>): Promise<TensorMap> {
+    return reduceOutputs(await this.#loaded().run(inputs, outputs === undefined ? {} : { outputs }), reductions);
   }
 
   #loaded(): LoadedModel {

@@ -1,6 +1,7 @@
 /** What a host and its peer (a worker, a process) say to each other. One call is under way at a time; each answer carries its call's number. */
 import type { BackendEntry, Device, Library, LoadSettings, LoadedModel, ModelFiles } from "../backend.ts";
 import type { SerializedError } from "../errors.ts";
+import type { Reduction } from "../reduction.ts";
 import type { TensorInfo, TensorMap } from "../tensor.ts";
 
 export type Call =
@@ -11,7 +12,12 @@ export type Call =
       readonly device: Device;
       readonly settings: LoadSettings;
     }
-  | { readonly operation: "run"; readonly inputs: TensorMap; readonly outputs?: readonly string[] }
+  | {
+      readonly operation: "run";
+      readonly inputs: TensorMap;
+      readonly outputs?: readonly string[];
+      readonly reductions?: Readonly<Record<string, Reduction>>;
+    }
   | { readonly operation: "evidence" }
   | { readonly operation: "dispose" };
 

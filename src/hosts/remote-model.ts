@@ -1,9 +1,9 @@
 /** A model at the other end of a queue of calls. When its peer dies its calls end with HOST_DIED, and the next call starts a new one. */
-import type { Backend, BackendEntry, Device, LoadOptions, LoadedModel, ModelFiles, RunOptions } from "../backend.ts";
+import type { Backend, BackendEntry, Device, LoadOptions, LoadedModel, ModelFiles } from "../backend.ts";
 import { InferyardError, throwIfAborted } from "../errors.ts";
 import type { TensorMap } from "../tensor.ts";
 import { CallQueue } from "./call-queue.ts";
-import type { Host, HostName } from "./host.ts";
+import type { Host, HostName, HostedModel, HostedRunOptions } from "./host.ts";
 import type { StartPeer } from "./peer.ts";
 import type { ModelDescription } from "./protocol.ts";
 
@@ -33,7 +33,7 @@ function entryOf(backend: Backend): BackendEntry {
   );
 }
 
-class RemoteModel implements LoadedModel {
+class RemoteModel implements HostedModel {
   readonly kind = "tensor";
   readonly inputs: LoadedModel["inputs"];
   readonly outputs: LoadedModel["outputs"];
@@ -66,10 +66,9 @@ class RemoteModel implements LoadedModel {
     return this.#queue.memory ?? this.#memory;
   }
 
-  async run(inputs: TensorMap, options: RunOptions = {}): Promise<TensorMap> {
-    const { outputs, signal } = options;
+  async run(inputs: TensorMap, { signal, ...options }: HostedRunOptions = {}): Promise<TensorMap> {
     const queue = await this.#alive(signal);
-    return queue.call<"run">({ operation: "run", inputs, ...(outputs === undefined ? {} : { outputs }) }, signal);
+    return queue.call<"run">({ operation: "run", inputs, ...options }, signal);
   }
 
   async evidence(): Promise<readonly string[]> {

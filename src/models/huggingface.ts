@@ -36,7 +36,8 @@ export async function readHuggingFace(
   const modules = await readModules(folder);
   const modelPath = modules?.modelPath ?? "";
   const inner: Folder = { path: pathInside(folder, modelPath, "modules.json"), shown: shownIn(folder, modelPath) };
-  const config = (await readJsonObject(inner, "config.json")) ?? {};
+  const spanConfig = await readJsonObject(inner, "gliner_config.json");
+  const config = { ...spanConfig, ...(await readJsonObject(inner, "config.json")) };
   const isStatic = modules?.kind === "static" || config["model_type"] === "model2vec";
   const files = variants ?? (await foldersVariants(folder, modelPath, isStatic, stated.mainFile));
   const { flat = false } = stated;
@@ -48,7 +49,9 @@ export async function readHuggingFace(
     name: stated.name ?? basename(folder.path),
     directory: folder.path,
     source: stated.source,
-    tasks: stated.tasks ?? tasksOf(config, isStatic || text?.pooling !== undefined),
+    tasks:
+      stated.tasks ??
+      (spanConfig === undefined ? tasksOf(config, isStatic || text?.pooling !== undefined) : ["token-classification"]),
     variants: files.map((file) => withConfig(file, architecture, config)),
     selection: stated.selection ?? { backends: [], fallbacks: [] },
     requirements: stated.requirements ?? {},

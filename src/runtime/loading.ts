@@ -1,7 +1,7 @@
 /** The load loop: candidates in order; load in the host, verify, stop at the first that holds, and record everything. */
-import type { Backend, LoadSettings, LoadedModel } from "../backend.ts";
+import type { Backend, LoadSettings } from "../backend.ts";
 import { InferyardError, errorKinds, throwIfAborted } from "../errors.ts";
-import type { Host, HostName } from "../hosts/host.ts";
+import type { Host, HostName, HostedModel } from "../hosts/host.ts";
 import { type Amounts, estimate } from "./budget.ts";
 import { type HostChoice, hostFor } from "./host-choice.ts";
 import type { Manifest, Variant } from "../models/manifest.ts";
@@ -34,7 +34,7 @@ export interface LoadingContext {
 
 /** A verified model and how it came to be. */
 export interface Loaded {
-  readonly model: LoadedModel;
+  readonly model: HostedModel;
   readonly manifest: Manifest;
   readonly variant: Variant;
   readonly target: Target;
@@ -42,7 +42,7 @@ export interface Loaded {
   /** What it was estimated to take. */
   readonly need: Amounts;
   /** Loads the same variant on the same target once more, for runs side by side. */
-  copy(settings: LoadSettings, signal?: AbortSignal): Promise<LoadedModel>;
+  copy(settings: LoadSettings, signal?: AbortSignal): Promise<HostedModel>;
 }
 
 export async function loadFirst(
@@ -126,12 +126,12 @@ function noteOf({ note }: OpenCandidate): Pick<Candidate, "note"> {
 
 interface Attempt {
   readonly ok: true;
-  readonly model: LoadedModel;
+  readonly model: HostedModel;
   readonly evidence: readonly string[];
   readonly host: Host;
   readonly digest: string;
   readonly need: Amounts;
-  copy(settings: LoadSettings, signal?: AbortSignal): Promise<LoadedModel>;
+  copy(settings: LoadSettings, signal?: AbortSignal): Promise<HostedModel>;
 }
 
 interface FailedAttempt {
@@ -156,7 +156,7 @@ async function attempt(
   const need = known ?? estimate(target, variant, manifest.requirements, capabilities, host.name);
   await context.book?.(need, known !== undefined);
   throwIfAborted(signal);
-  const copy = (wanted: LoadSettings, copySignal?: AbortSignal): Promise<LoadedModel> => {
+  const copy = (wanted: LoadSettings, copySignal?: AbortSignal): Promise<HostedModel> => {
     const threads = capabilities.options.includes("threads") ? { threads: context.threads(wanted.threads) } : {};
     return host.load(backend, variant, target.device, {
       ...settings,
@@ -167,7 +167,7 @@ async function attempt(
   };
   const digest = context.digestOf(variant); // beside the load: another thread does that
   digest.catch(() => {}); // reported below; a model that does not load may be unreadable without it mattering
-  let model: LoadedModel | undefined;
+  let model: HostedModel | undefined;
   try {
     model = await copy(settings, signal);
     const evidence = await verify(model, manifest, context.checkAnswers, signal);

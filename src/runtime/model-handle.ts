@@ -1,6 +1,7 @@
 /** One user's hold on a loaded model. */
-import type { LoadedModel, RunOptions } from "../backend.ts";
+import type { LoadedModel } from "../backend.ts";
 import { InferyardError } from "../errors.ts";
+import type { HostedModel, HostedRunOptions } from "../hosts/host.ts";
 import type { Manifest } from "../models/manifest.ts";
 import type { TensorInfo, TensorMap } from "../tensor.ts";
 import type { Decision } from "./decision.ts";
@@ -47,12 +48,12 @@ export class ModelHandle {
   }
 
   /** Runs the model on raw tensors. */
-  async run(inputs: TensorMap, options: RunOptions = {}): Promise<TensorMap> {
+  async run(inputs: TensorMap, options: HostedRunOptions = {}): Promise<TensorMap> {
     return this.#resident.run(inputs, options);
   }
 
   /** Models for bulk work, to be used side by side. */
-  async lanes(): Promise<readonly Pick<LoadedModel, "run">[]> {
+  async lanes(): Promise<readonly Pick<HostedModel, "run">[]> {
     return this.#resident.lanes();
   }
 

@@ -1,6 +1,6 @@
 /** A model in memory: its first copy, the copies that share the work, and what happens when it fails while running. */
-import type { LoadedModel, RunOptions } from "../backend.ts";
 import { InferyardError } from "../errors.ts";
+import type { HostedModel, HostedRunOptions } from "../hosts/host.ts";
 import type { TensorMap } from "../tensor.ts";
 import { type Amounts, heldBy, machineMemory, plus } from "./budget.ts";
 import { Dispatcher } from "./dispatch.ts";
@@ -25,7 +25,7 @@ export interface ResidentModelOptions {
 }
 
 interface Copies {
-  readonly models: readonly LoadedModel[];
+  readonly models: readonly HostedModel[];
   readonly dispatcher: Dispatcher;
 }
 
@@ -64,7 +64,7 @@ export class ResidentModel implements Resident {
    * Runs once, and once more elsewhere where failover is on and the failure may pass. A run that finds the first copy at rest has it, with
    * all its threads; others go to the copy with the least to do, where there are copies.
    */
-  async run(inputs: TensorMap, options: RunOptions = {}): Promise<TensorMap> {
+  async run(inputs: TensorMap, options: HostedRunOptions = {}): Promise<TensorMap> {
     this.#refuseDisposed();
     if (this.#running === 0) return this.#runFirst(inputs, options);
     if (this.#options.spread === true) void this.#copiesOnce();
@@ -75,7 +75,7 @@ export class ResidentModel implements Resident {
    * Models for bulk work, to be used side by side: copies with one thread each, which together beat one copy with many threads. They are
    * loaded at the first call. Falls back to the one model where copies do not pay or do not load.
    */
-  async lanes(): Promise<readonly Pick<LoadedModel, "run">[]> {
+  async lanes(): Promise<readonly Pick<HostedModel, "run">[]> {
     this.#refuseDisposed();
     const copies = await this.#copiesOnce();
     if (copies === undefined) return [this];
@@ -90,7 +90,7 @@ export class ResidentModel implements Resident {
     this.#options.onDispose?.(formatTarget(this.#loaded.target), departure);
   }
 
-  async #runFirst(inputs: TensorMap, options: RunOptions): Promise<TensorMap> {
+  async #runFirst(inputs: TensorMap, options: HostedRunOptions): Promise<TensorMap> {
     const used = this.#loaded;
     this.#running += 1;
     try {
@@ -105,7 +105,7 @@ export class ResidentModel implements Resident {
     }
   }
 
-  async #runCopy(copies: Copies, inputs: TensorMap, options: RunOptions): Promise<TensorMap> {
+  async #runCopy(copies: Copies, inputs: TensorMap, options: HostedRunOptions): Promise<TensorMap> {
     this.#refuseDisposed();
     try {
       return await copies.dispatcher.run(inputs, options);

@@ -6,9 +6,10 @@ import { InferyardError } from "../errors.ts";
 import type { Manifest } from "../models/manifest.ts";
 import { refuseNonPositive } from "../runtime/options.ts";
 import type { TensorInfo } from "../tensor.ts";
+import type { TokenIds } from "../tokenizers/index.ts";
 import { encodeTexts } from "./encode-texts.ts";
 import { type Encoder, runEncodings } from "./encoder-runs.ts";
-import { logitsOutput } from "./labels.ts";
+import { logitsOutput, refuseBroken } from "./labels.ts";
 import { type TextTaskOptions, textTaskOptionNames, textTaskSettings } from "./task-options.ts";
 
 export interface EmbedSparseOptions extends TextTaskOptions {
@@ -52,19 +53,18 @@ export async function embedSparse(
   const output = headOf(encoder.manifest, encoder.outputs);
   const encodings = await encodeTexts(encoder.tokenizer, texts, settings, signal);
   const embeddings: SparseEmbedding[] = Array.from({ length: encodings.length }, () => sparse(new Float32Array(), 0));
-  const wanted = { output, batchTokens: settings.batchTokens, ...(signal === undefined ? {} : { signal }) };
+  const wanted = {
+    output,
+    batchTokens: settings.batchTokens,
+    // Logits of every token over a whole vocabulary never leave the model's host.
+    reduction: (rows: readonly TokenIds[]) => ({ kind: "highest", lengths: rows.map(({ ids }) => ids.length) }) as const,
+    ...(signal === undefined ? {} : { signal }),
+  };
   let dimensions = 0;
-  await runEncodings(encoder, encodings, wanted, ({ index, encoding, data, offset, shape }) => {
-    dimensions = shape[1] ?? 0;
-    const highest = new Float32Array(dimensions);
-    for (let token = 0; token < encoding.ids.length; token += 1) {
-      const row = offset + token * dimensions;
-      for (let id = 0; id < dimensions; id += 1) {
-        const logit = data[row + id] ?? Number.NaN;
-        if (logit > (highest[id] ?? 0)) highest[id] = logit;
-        else if (Number.isNaN(logit)) throw notANumber(index);
-      }
-    }
+  await runEncodings(encoder, encodings, wanted, ({ index, data, offset, shape }) => {
+    dimensions = shape[0] ?? 0;
+    const highest = data.subarray(offset, offset + dimensions);
+    refuseBroken(highest, index);
     embeddings[index] = sparse(highest.map(Math.log1p), threshold, topK);
   });
   return {
@@ -91,11 +91,4 @@ function headOf(manifest: Manifest, outputs: readonly TensorInfo[]): string {
       remedy: "use a SPLADE model, or embed() for dense vectors",
     },
   );
-}
-
-function notANumber(index: number): InferyardError {
-  return new InferyardError("RUN_FAILED", `the model gave a value that is not a number for text ${index}`, {
-    remedy: "try another variant or target",
-    data: { text: index },
-  });
 }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Pooling } from "../models/manifest.ts";
 import type { DataType, Tensor, TensorInfo } from "../tensor.ts";
-import { asFloat32, vectorOutput } from "./encoder-outputs.ts";
+import { asFloat32 } from "../tensor.ts";
+import { vectorOutput } from "./encoder-outputs.ts";
 
 const sentence: TensorInfo = { name: "sentence_embedding", dataType: "float32", shape: ["batch", 4] };
 const tokens: TensorInfo = { name: "last_hidden_state", dataType: "float32", shape: ["batch", "sequence", 4] };
@@ -59,7 +60,7 @@ describe("values as float32", () => {
   });
 
   it("whole numbers are not embeddings", () => {
-    expect(() => asFloat32(tensor("int64", BigInt64Array.of(1n)))).toThrow("embeddings as int64");
-    expect(() => asFloat32(tensor("uint16", Uint16Array.of(1)))).toThrow("embeddings as uint16");
+    expect(() => asFloat32(tensor("int64", BigInt64Array.of(1n)))).toThrow("the model gives int64");
+    expect(() => asFloat32(tensor("uint16", Uint16Array.of(1)))).toThrow("the model gives uint16");
   });
 });

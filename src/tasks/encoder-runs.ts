@@ -1,12 +1,12 @@
 /** Runs token ids through an encoder in small batches of like length, on as many copies as there are, and hands out the rows. */
-import type { LoadedModel } from "../backend.ts";
 import { InferyardError, throwIfAborted } from "../errors.ts";
 import type { Manifest } from "../models/manifest.ts";
-import type { TensorInfo, TensorMap } from "../tensor.ts";
+import type { Reduction } from "../reduction.ts";
+import type { ModelHandle } from "../runtime/model-handle.ts";
+import { type TensorInfo, type TensorMap, asFloat32 } from "../tensor.ts";
 import type { Tokenizer } from "../tokenizers/index.ts";
 import { type Batch, planBatches } from "./batches.ts";
 import { type TokenRow, encoderInputs } from "./encoder-inputs.ts";
-import { asFloat32 } from "./encoder-outputs.ts";
 import { createYielder } from "./yielding.ts";
 
 /** A model ready for a text task. */
@@ -15,16 +15,20 @@ export interface Encoder<Source extends { readonly padId: number } = Tokenizer> 
   readonly tokenizer: Source;
   readonly inputs: readonly TensorInfo[];
   readonly outputs: readonly TensorInfo[];
-  run: LoadedModel["run"];
+  run: ModelHandle["run"];
   /** Models for bulk work, used side by side. */
-  lanes(): Promise<readonly Pick<LoadedModel, "run">[]>;
+  lanes(): Promise<readonly Pick<ModelHandle, "run">[]>;
 }
 
-export interface EncoderRunOptions {
+export interface EncoderRunOptions<Item extends TokenRow = TokenRow> {
   /** Name of the output that is read. */
   readonly output: string;
   /** Names of further outputs, for `other` of a row. Default: none. */
   readonly others?: readonly string[];
+  /** The inputs of a batch whose longest row has `length` tokens. Default: those of a text encoder. */
+  readonly tensors?: (rows: readonly Item[], length: number) => TensorMap;
+  /** What is made of the output of a batch where the model lives; places of tokens in the order of their rows. Default: it comes as it is. */
+  readonly reduction?: (rows: readonly Item[]) => Reduction;
   /** Padded tokens in one batch. */
   readonly batchTokens: number;
   readonly signal?: AbortSignal;
@@ -35,7 +39,7 @@ export interface EncoderValues {
   /** The whole batch; this text's values begin at `offset`. */
   readonly data: Float32Array;
   readonly offset: number;
-  /** Of this text alone: [tokens of the batch, ...] or [...]. */
+  /** Of this text alone: [tokens of the batch, ...] or [...]; of a reduction with a row for each text, that row's; of one to tokens [its tokens, ...]. */
   readonly shape: readonly number[];
 }
 
@@ -54,7 +58,7 @@ const bulkTokens = 8192;
 export async function runEncodings<Item extends TokenRow>(
   encoder: Encoder<{ readonly padId: number }>,
   encodings: readonly Item[],
-  options: EncoderRunOptions,
+  options: EncoderRunOptions<Item>,
   take: (row: EncoderRow<Item>) => void,
 ): Promise<void> {
   const lengths = encodings.map(({ ids }) => ids.length);
@@ -80,17 +84,24 @@ function* inTurn(batches: readonly Batch[]): Generator<Batch, void> {
 }
 
 async function runBatch<Item extends TokenRow>(
-  lane: Pick<LoadedModel, "run">,
+  lane: Pick<ModelHandle, "run">,
   encoder: Encoder<{ readonly padId: number }>,
   encodings: readonly Item[],
   batch: Batch,
-  { output, others = [], signal }: EncoderRunOptions,
+  { output, others = [], tensors, reduction, signal }: EncoderRunOptions<Item>,
   take: (row: EncoderRow<Item>) => void,
 ): Promise<void> {
-  const rows = batch.indices.map((index) => encodings[index] ?? { ids: [] });
-  const inputs = encoderInputs(encoder.inputs, { rows, length: batch.length, padId: encoder.tokenizer.padId });
-  const results = await lane.run(inputs, { outputs: [output, ...others], ...(signal === undefined ? {} : { signal }) });
-  const values = valuesOf(results);
+  const rows = batch.indices.flatMap((index) => encodings[index] ?? []);
+  const inputs =
+    tensors?.(rows, batch.length) ??
+    encoderInputs(encoder.inputs, { rows, length: batch.length, padId: encoder.tokenizer.padId });
+  const reduced = reduction?.(rows);
+  const results = await lane.run(inputs, {
+    outputs: [output, ...others],
+    ...(reduced === undefined ? {} : { reductions: { [output]: reduced } }),
+    ...(signal === undefined ? {} : { signal }),
+  });
+  const values = valuesOf(results, { [output]: reduced });
   for (const [row, index] of batch.indices.entries()) {
     const encoding = encodings[index];
     if (encoding !== undefined) take({ index, encoding, ...values(output, row), other: (name) => values(name, row) });
@@ -98,7 +109,10 @@ async function runBatch<Item extends TokenRow>(
 }
 
 /** Single rows of the outputs of a batch; each output is converted once. */
-function valuesOf(results: TensorMap): (output: string, row: number) => EncoderValues {
+function valuesOf(
+  results: TensorMap,
+  reductions: Readonly<Record<string, Reduction | undefined>>,
+): (output: string, row: number) => EncoderValues {
   const converted = new Map<string, Float32Array>();
   return (output, row) => {
     const result = results[output];
@@ -107,6 +121,10 @@ function valuesOf(results: TensorMap): (output: string, row: number) => EncoderV
     converted.set(output, data);
     const shape = result.shape.slice(1);
     const size = shape.reduce((product, dimension) => product * dimension, 1);
-    return { data, offset: row * size, shape };
+    const reduction = reductions[output];
+    if (reduction?.kind !== "tokens") return { data, offset: row * size, shape };
+    const before = reduction.places.filter((place) => place.row < row).length;
+    const own = reduction.places.filter((place) => place.row === row).length;
+    return { data, offset: before * size, shape: [own, ...shape] };
   };
 }

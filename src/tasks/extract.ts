@@ -4,19 +4,20 @@ import type { Manifest } from "../models/manifest.ts";
 import { refuseOther } from "../runtime/options.ts";
 import { type OffsetUnit, convertOffsets, offsetUnits } from "../tokenizers/index.ts";
 import { type Answer, answer } from "./answer.ts";
+import { scoresSpans } from "./by-label/recognize-by-label.ts";
 import type { Encoder } from "./encoder-runs.ts";
 import { type Aggregation, kindOf } from "./entities.ts";
 import { type ExtractSchema, type WantedAnswer, type WantedEntity, noFields, wantedFields } from "./extract-schema.ts";
 import { labelHeadOf } from "./labels.ts";
-import { type Entity, recognize } from "./recognize.ts";
+import { type Entity, type RecognizeOptions, recognize } from "./recognize.ts";
 import { type TextTaskOptions, textTaskOptionNames } from "./task-options.ts";
 
 export interface ExtractOptions extends TextTaskOptions {
   /** The fields, by name. */
   readonly schema: ExtractSchema;
-  /** What is less sure than this, from 0 to 1, counts as not found. Default: 0. */
+  /** What is less sure than this, from 0 to 1, counts as not found. Default: 0; of a model that is told what to look for 0.5. */
   readonly minScore?: number;
-  /** How tokens become names. Default: "first", so that names are whole words. */
+  /** How tokens become names. Default: "first", so that names are whole words. Nothing for models that score whole names (GLiNER). */
   readonly aggregation?: Exclude<Aggregation, "none">;
   /** What positions count: UTF-16 units as JavaScript strings do, code points, or UTF-8 bytes. Default: "utf16". */
   readonly offsets?: OffsetUnit;
@@ -119,22 +120,39 @@ function refuseNeedless({ option, model, field, by }: ModelUse): void {
   });
 }
 
-/** The fields that are names. INPUT_INVALID for a label the model does not have. */
+/** The fields that are names. INPUT_INVALID for a label the model does not have; one that is told what to look for (GLiNER) has any. */
 export async function extractEntities(
   encoder: Encoder,
   texts: readonly string[],
   fields: readonly WantedEntity[],
-  { schema: _schema, minScore = 0, aggregation = "first", offsets = "utf16", ...options }: ExtractOptions,
+  { schema: _schema, minScore, aggregation, offsets = "utf16", ...options }: ExtractOptions,
 ): Promise<FoundFields> {
   refuseOther("aggregation", aggregation, ["simple", "first", "average", "max"]);
   refuseOther("offsets", offsets, offsetUnits);
-  refuseOtherLabels(encoder.manifest, fields);
-  const { results } = await recognize(encoder, texts, { ...options, aggregation });
+  const { results } = await recognize(encoder, texts, { ...options, ...ways(encoder, fields, aggregation, minScore) });
   return {
     results: texts.map((text, index) => {
-      const values = valuesOf(results[index] ?? [], text, offsets).filter(({ score }) => score >= minScore);
+      const values = valuesOf(results[index] ?? [], text, offsets).filter(({ score }) => score >= (minScore ?? 0));
       return Object.fromEntries(fields.map((field) => [field.name, chosen(values, field)]));
     }),
+  };
+}
+
+/** How the model is asked for its names. */
+function ways(
+  { manifest, inputs }: Encoder,
+  fields: readonly WantedEntity[],
+  aggregation: ExtractOptions["aggregation"],
+  minScore: number | undefined,
+): RecognizeOptions {
+  if (!scoresSpans(manifest, inputs)) {
+    refuseOtherLabels(manifest, fields);
+    return { aggregation: aggregation ?? "first" };
+  }
+  return {
+    labels: [...new Set(fields.flatMap(({ labels }) => labels))],
+    ...(aggregation === undefined ? {} : { aggregation }),
+    ...(minScore === undefined ? {} : { threshold: minScore }),
   };
 }
 

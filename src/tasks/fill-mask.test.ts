@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { sharedTokenizer } from "../../test/fixtures/shared-tokenizer.ts";
 import { needsData } from "../../test/shared-data.ts";
+import { reduceOutputs } from "../reduction.ts";
 import type { Tokenizer } from "../tokenizers/index.ts";
 import type { Encoder } from "./encoder-runs.ts";
 import { fillMask } from "./fill-mask.ts";
@@ -45,13 +46,13 @@ function encoderOf(tokenizer: Tokenizer, vocabulary: number): Encoder {
     inputs: [{ name: "input_ids", dataType: "int64", shape: ["b", "s"] }],
     outputs: [{ name: "logits", dataType: "float32", shape: ["b", "s", vocabulary] }],
     lanes: async () => [],
-    run: async (inputs) => {
+    run: async (inputs, options) => {
       const { shape } = inputs["input_ids"]!;
       const [count = 0, length = 0] = shape;
       const data = Float32Array.from({ length: count * length * vocabulary }, (_value, index) =>
         logit(Math.floor(index / vocabulary) % length, index % vocabulary),
       );
-      return { logits: { dataType: "float32", shape: [...shape, vocabulary], data } };
+      return reduceOutputs({ logits: { dataType: "float32", shape: [...shape, vocabulary], data } }, options?.reductions);
     },
   };
 }
@@ -88,8 +89,8 @@ describe.skipIf(skip)(name, () => {
   it("a number that is none is told with the text it belongs to", async () => {
     const tokenizer = await sharedTokenizer("tiny-random-splade");
     const broken = encoderOf(tokenizer, 400);
-    const run: Encoder["run"] = async (inputs) => {
-      const { logits } = await broken.run(inputs);
+    const run: Encoder["run"] = async (inputs, options) => {
+      const { logits } = await broken.run(inputs, options);
       (logits!.data as Float32Array).fill(Number.NaN);
       return { logits: logits! };
     };

@@ -1,6 +1,7 @@
 /** fill-mask: what a masked-language model puts in the place of a mask token, as transformers' pipeline of that name gives it. */
 import { InferyardError } from "../errors.ts";
 import type { Manifest } from "../models/manifest.ts";
+import type { Reduction } from "../reduction.ts";
 import { refuseNonPositive } from "../runtime/options.ts";
 import type { Encoding, Tokenizer } from "../tokenizers/index.ts";
 import { Best } from "./best.ts";
@@ -49,6 +50,13 @@ export interface MaskFills {
   readonly truncated: readonly number[];
 }
 
+interface MaskedText {
+  readonly ids: number[];
+  readonly typeIds: readonly number[];
+  /** Where the masks are. */
+  readonly places: readonly number[];
+}
+
 /** Throws INPUT_INVALID for a text without a mask, INPUT_TOO_LONG where a mask would be cut away. */
 export async function fillMask(encoder: Encoder, texts: readonly string[], options: FillMaskOptions = {}): Promise<MaskFills> {
   const { topK = 5, signal } = options;
@@ -65,20 +73,32 @@ export async function fillMask(encoder: Encoder, texts: readonly string[], optio
   const targets = options.targets === undefined ? undefined : targetsOf(options.targets, tokenizer, manifest);
   const wantedTokens = targets === undefined ? undefined : [...new Set(targets.map(({ token }) => token))].sort((a, b) => a - b);
   const encodings = await encodeTexts(tokenizer, texts, settings, signal);
-  const masks = encodings.map((encoding, index) => masksOf(encoding, maskId, index, tokenizer, settings.maxTokens));
+  const items = encodings.map((encoding, index): MaskedText => ({
+    ids: encoding.ids,
+    typeIds: encoding.typeIds,
+    places: masksOf(encoding, maskId, index, tokenizer, settings.maxTokens),
+  }));
   const results: MaskFill[][][] = texts.map(() => []);
-  const wanted = { output, batchTokens: settings.batchTokens, ...(signal === undefined ? {} : { signal }) };
-  await runEncodings(encoder, encodings, wanted, ({ index, encoding, data, offset, shape }) => {
+  const wanted = {
+    output,
+    // The vocabulary at the masks alone, not at every token.
+    reduction: (rows: readonly MaskedText[]): Reduction => ({
+      kind: "tokens",
+      places: rows.flatMap(({ places }, row) => places.map((token) => ({ row, token }))),
+    }),
+    batchTokens: settings.batchTokens,
+    ...(signal === undefined ? {} : { signal }),
+  };
+  await runEncodings(encoder, items, wanted, ({ index, encoding: { ids, places }, data, offset, shape }) => {
     const size = shape[1] ?? 0;
-    const places = masks[index] ?? [];
-    results[index] = places.map((place) => {
-      const logits = data.subarray(offset + place * size, offset + (place + 1) * size);
+    results[index] = places.map((place, mask) => {
+      const logits = data.subarray(offset + mask * size, offset + (mask + 1) * size);
       refuseBroken(logits, index);
       return likeliest(activate(logits, "softmax"), topK, wantedTokens).map(({ item: token, score }) => ({
         score,
         token,
         tokenText: tokenizer.decode([token], { skipSpecialTokens: false }),
-        sequence: tokenizer.decode(encoding.ids.with(place, token), { skipSpecialTokens: places.length === 1 }),
+        sequence: tokenizer.decode(ids.with(place, token), { skipSpecialTokens: places.length === 1 }),
       }));
     });
   });

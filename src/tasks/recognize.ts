@@ -1,4 +1,6 @@
 /** token-classification: the names in a text, with their places, as transformers' pipeline of that name gives them. */
+import { InferyardError } from "../errors.ts";
+import type { Manifest } from "../models/manifest.ts";
 import { refuseOther } from "../runtime/options.ts";
 import { type Encoding, type OffsetUnit, convertOffsets, offsetUnits } from "../tokenizers/index.ts";
 import { encodeTexts } from "./encode-texts.ts";
@@ -13,6 +15,7 @@ import {
   labelWords,
   withoutOverlaps,
 } from "./entities.ts";
+import { type RecognizeByLabelOptions, recognizeByLabel, scoresSpans } from "./by-label/recognize-by-label.ts";
 import { activate, labelHeadOf, logitsOutput, refuseBroken } from "./labels.ts";
 import { type TextTaskOptions, textTaskOptionNames, textTaskSettings } from "./task-options.ts";
 
@@ -25,6 +28,14 @@ export interface RecognizeOptions extends TextTaskOptions {
   readonly ignoreLabels?: readonly string[];
   /** Tokens by which the windows of a text that is longer than the model reads overlap. Default: a quarter of a window. */
   readonly stride?: number;
+  /** What to look for, in words of your own: for models that are made for that (GLiNER), which need it. Default: the model's own kinds. */
+  readonly labels?: readonly string[];
+  /** With `labels`: the least score of an entity, 0 to 1. Default: 0.5. */
+  readonly threshold?: number;
+  /** With `labels`: whether an entity may lie inside another. Default: false. */
+  readonly nested?: boolean;
+  /** With `labels`: whether one entity may have several labels. Default: false. */
+  readonly multiLabel?: boolean;
 }
 
 export const recognizeOptionNames: readonly (keyof RecognizeOptions)[] = [
@@ -33,6 +44,10 @@ export const recognizeOptionNames: readonly (keyof RecognizeOptions)[] = [
   "offsets",
   "ignoreLabels",
   "stride",
+  "labels",
+  "threshold",
+  "nested",
+  "multiLabel",
 ];
 
 /** With aggregation "none" `entity` is the label ("B-PER") and `index` the token's place; else `entityGroup` is the kind ("PER"). */
@@ -65,6 +80,9 @@ interface Window {
 
 /** Texts longer than the model reads are read in windows that overlap; `truncate: "error"` refuses them instead. */
 export async function recognize(encoder: Encoder, texts: readonly string[], options: RecognizeOptions = {}): Promise<Entities> {
+  if (scoresSpans(encoder.manifest, encoder.inputs))
+    return recognizeByLabel(encoder, texts, optionsByLabel(encoder.manifest, options));
+  refuseLabels(encoder.manifest, options);
   const { aggregation = "simple", offsets = "utf16", ignoreLabels = ["O"], signal } = options;
   refuseOther("aggregation", options.aggregation, aggregations);
   refuseOther("offsets", options.offsets, offsetUnits);
@@ -102,6 +120,37 @@ export async function recognize(encoder: Encoder, texts: readonly string[], opti
     tokens: encodings.map(({ wholeLength }) => wholeLength),
     windows: counts,
   };
+}
+
+/** A model that is told what to look for needs to be told, and has no tokens with labels to put together. */
+function optionsByLabel({ name }: Manifest, options: RecognizeOptions): RecognizeByLabelOptions {
+  const { labels, aggregation, ignoreLabels, ...rest } = options;
+  if (labels === undefined) {
+    throw new InferyardError("INPUT_INVALID", `${name} finds what you name, and was given no labels`, {
+      remedy: 'give `labels`, for example ["person", "company"]: --labels person,company',
+    });
+  }
+  const meaningless = aggregation === undefined ? (ignoreLabels === undefined ? undefined : "ignoreLabels") : "aggregation";
+  if (meaningless === undefined) return { ...rest, labels };
+  throw new InferyardError("INPUT_INVALID", `"${meaningless}" says nothing for ${name}, which scores whole names`, {
+    remedy: `leave "${meaningless}" out`,
+  });
+}
+
+function refuseLabels(manifest: Manifest, options: RecognizeOptions): void {
+  if (options.labels !== undefined) {
+    const kinds = [...new Set(labelHeadOf(manifest).labels)].slice(0, 8).join(", ");
+    throw new InferyardError(
+      "MODEL_UNSUPPORTED",
+      `${manifest.name} finds the kinds it was trained on (${kinds}), not labels of your own`,
+      {
+        remedy: "leave `labels` out, or use a GLiNER model",
+      },
+    );
+  }
+  const given = (["threshold", "nested", "multiLabel"] as const).find((name) => options[name] !== undefined);
+  if (given === undefined) return;
+  throw new InferyardError("INPUT_INVALID", `"${given}" says nothing without \`labels\``, { remedy: `leave "${given}" out` });
 }
 
 function tokensOf(

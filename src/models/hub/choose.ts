@@ -11,6 +11,7 @@ import type { HubFile } from "./listing.ts";
 /** Files that say what a model is, by name. */
 const describing: ReadonlySet<string> = new Set([
   "config.json",
+  "gliner_config.json",
   "generation_config.json",
   "preprocessor_config.json",
   "processor_config.json",
