@@ -8,7 +8,9 @@ import type { Runtime } from "./task-runtime.ts";
 import type { ClassifyOptions } from "./tasks/classify.ts";
 import type { EmbedOptions } from "./tasks/embed-settings.ts";
 import type { TextPair } from "./tasks/encode-pairs.ts";
-import { type NamedEntity, entitiesOf } from "./tasks/hugging-face-shape.ts";
+import type { Answer, AnswerOptions } from "./tasks/answer.ts";
+import type { FillMaskOptions } from "./tasks/fill-mask.ts";
+import { type NamedEntity, type NamedFill, entitiesOf, fillsOf } from "./tasks/hugging-face-shape.ts";
 import type { LabelScore } from "./tasks/labels.ts";
 import type { RecognizeOptions } from "./tasks/recognize.ts";
 import type { RankedDocument, RerankOptions } from "./tasks/rerank.ts";
@@ -51,7 +53,19 @@ export interface PipelineCalls {
     (texts: readonly string[], options?: RecognizeOptions): Promise<NamedEntity[][]>;
   };
   "text-ranking": (query: string, documents: readonly string[], options?: RerankOptions) => Promise<RankedDocument[]>;
+  /** Tokens for the mask of a text, best first; for a text with several masks a list for each. */
+  "fill-mask": {
+    (text: string, options?: FillMaskOptions): Promise<NamedFill[] | NamedFill[][]>;
+    (texts: readonly string[], options?: FillMaskOptions): Promise<(NamedFill[] | NamedFill[][])[]>;
+  };
+  /** The best answer, or with `topK` a list of so many; null for a context without words. */
+  "question-answering": {
+    (question: string, context: string, options?: AnswerOptions): Promise<PipelineAnswer>;
+    (questions: readonly string[], contexts: readonly string[], options?: AnswerOptions): Promise<PipelineAnswer[]>;
+  };
 }
+
+export type PipelineAnswer = Answer | readonly Answer[] | null;
 
 export type ZeroShotPipelineOptions = Omit<ClassifyOptions, "labels" | "activation">;
 
@@ -120,6 +134,31 @@ export const pipelineMakers: PipelineMakers = {
   "text-ranking": (runtime, model) => async (query, documents, options) => {
     const { results } = await runtime.rerank(query, documents, { ...options, model });
     return [...results];
+  },
+
+  "fill-mask": (runtime, model) =>
+    oneOrMany(async (texts, options?: FillMaskOptions) => {
+      const { results } = await runtime.fillMask(texts, { ...options, model });
+      return results.map(fillsOf);
+    }),
+
+  "question-answering": (runtime, model) => {
+    async function ask(question: string, context: string, options?: AnswerOptions): Promise<PipelineAnswer>;
+    async function ask(
+      questions: readonly string[],
+      contexts: readonly string[],
+      options?: AnswerOptions,
+    ): Promise<PipelineAnswer[]>;
+    async function ask(
+      questions: string | readonly string[],
+      contexts: string | readonly string[],
+      options?: AnswerOptions,
+    ): Promise<PipelineAnswer | PipelineAnswer[]> {
+      const { results } = await runtime.answer(questions, contexts, { ...options, model });
+      const shaped = results.map((answers) => ((options?.topK ?? 1) === 1 ? (answers[0] ?? null) : [...answers]));
+      return typeof questions === "string" && typeof contexts === "string" ? (shaped[0] ?? null) : shaped;
+    }
+    return ask;
   },
 };
 

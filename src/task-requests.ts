@@ -2,15 +2,19 @@
 import type { Decision } from "./runtime/decision.ts";
 import type { ModelHandle } from "./runtime/model-handle.ts";
 import type { ModelOptions } from "./runtime/runtime-settings.ts";
+import type { AnswerOptions, Answers } from "./tasks/answer.ts";
 import type { ChunkedText } from "./tasks/chunk/chunk.ts";
 import type { ChunkOptions } from "./tasks/chunk/chunk-options.ts";
 import type { ClassifyOptions } from "./tasks/classify.ts";
 import type { EmbedOptions } from "./tasks/embed-settings.ts";
 import type { EmbedSparseOptions, SparseEmbeddings } from "./tasks/embed-sparse.ts";
 import type { Embeddings } from "./tasks/embed.ts";
+import type { ExtractOptions, ExtractedFields } from "./tasks/extract.ts";
+import type { FillMaskOptions, MaskFills } from "./tasks/fill-mask.ts";
 import type { Classifications } from "./tasks/labels.ts";
 import type { Entities, RecognizeOptions } from "./tasks/recognize.ts";
 import type { Ranking, RerankOptions } from "./tasks/rerank.ts";
+import type { Similarities, SimilarityOptions } from "./tasks/similarity.ts";
 import type { TensorMap } from "./tensor.ts";
 
 /** What every task says beside its results. */
@@ -86,4 +90,40 @@ export interface RunRequest extends ModelOptions {
 export interface RunResult extends TaskRun {
   /** By name. They belong to the caller. */
   readonly outputs: TensorMap;
+}
+
+export interface FillMaskRequest extends FillMaskOptions, ModelOptions {
+  /** A reference, or a handle from `load`: a model with a masked-language-model head. */
+  readonly model: string | ModelHandle;
+}
+
+export interface FillMaskResult extends MaskFills, TaskRun {}
+
+export interface AnswerRequest extends AnswerOptions, ModelOptions {
+  /** A reference, or a handle from `load`: a model with a question-answering head. */
+  readonly model: string | ModelHandle;
+}
+
+export interface AnswerResult extends Answers, TaskRun {}
+
+export interface SimilarityRequest extends SimilarityOptions, ModelOptions {
+  /** A reference, or a handle from `load`: an embedding model. Default: "builtin". */
+  readonly model?: string | ModelHandle;
+}
+
+export interface SimilarityResult extends Similarities, TaskRun {}
+
+export interface ExtractRequest extends ExtractOptions, ModelOptions {
+  /** For fields that are names: a token-classification model. Options that decide where it runs hold for both models. */
+  readonly model?: string | ModelHandle;
+  /** For fields that are answers: a question-answering model. */
+  readonly questionModel?: string | ModelHandle;
+}
+
+/** `model`, `target` and `decision` are those of the model of names, or where there is none of the one that answers. */
+export interface ExtractResult extends TaskRun {
+  /** One per text, in order. */
+  readonly results: readonly ExtractedFields[];
+  /** The model that answers, where there is one of names too. */
+  readonly questionRun?: Omit<TaskRun, "milliseconds">;
 }

@@ -15,10 +15,13 @@ import { embed } from "./tasks/embed.ts";
 import { type ChunkSettings, chunkOptionNames, chunkSettings } from "./tasks/chunk/chunk-options.ts";
 import { embedOptionNames, textSettings } from "./tasks/embed-settings.ts";
 import type { Encoder } from "./tasks/encoder-runs.ts";
+import type { ExtractPart, FoundFields } from "./tasks/extract.ts";
 import { answerCheck } from "./tasks/known-answers.ts";
 import { Tokenizers } from "./tasks/tokenizers.ts";
 import type { Tokenizer } from "./tokenizers/index.ts";
 import type {
+  AnswerRequest,
+  AnswerResult,
   ChunkRequest,
   ChunkResult,
   ClassifyRequest,
@@ -27,12 +30,18 @@ import type {
   EmbedResult,
   EmbedSparseRequest,
   EmbedSparseResult,
+  ExtractRequest,
+  ExtractResult,
+  FillMaskRequest,
+  FillMaskResult,
   RecognizeRequest,
   RecognizeResult,
   RerankRequest,
   RerankResult,
   RunRequest,
   RunResult,
+  SimilarityRequest,
+  SimilarityResult,
   TaskRun,
 } from "./task-requests.ts";
 
@@ -103,6 +112,67 @@ export class Runtime extends ModelRuntime {
     return this.#task({ name: "recognize", optionNames: recognizeOptionNames, model, options }, (encoder) =>
       recognize(encoder, list, options),
     );
+  }
+
+  /** What a model puts in the place of mask tokens (task `fill-mask`). */
+  async fillMask(texts: string | readonly string[], request: FillMaskRequest): Promise<FillMaskResult> {
+    const { fillMask, fillMaskOptionNames } = await import("./tasks/fill-mask.ts");
+    const list = listOf(texts);
+    const { model, ...options } = request;
+    return this.#task({ name: "fillMask", optionNames: fillMaskOptionNames, model, options }, (encoder) =>
+      fillMask(encoder, list, options),
+    );
+  }
+
+  /**
+   * The pieces of contexts that answer questions (task `question-answering`). One question may have many contexts, one context many
+   * questions; two lists pair up.
+   */
+  async answer(
+    questions: string | readonly string[],
+    contexts: string | readonly string[],
+    request: AnswerRequest,
+  ): Promise<AnswerResult> {
+    const { answer, answerOptionNames, questionPairs } = await import("./tasks/answer.ts");
+    const pairs = questionPairs(questions, contexts);
+    const { model, ...options } = request;
+    return this.#task({ name: "answer", optionNames: answerOptionNames, model, options }, (encoder) =>
+      answer(encoder, pairs, options),
+    );
+  }
+
+  /** How alike texts are, each of one list with each of another (task `sentence-similarity`). The same list twice is embedded once. */
+  async similarity(
+    texts: string | readonly string[],
+    others: string | readonly string[],
+    request: SimilarityRequest = {},
+  ): Promise<SimilarityResult> {
+    const { similarity, similarityOptionNames } = await import("./tasks/similarity.ts");
+    const [list, otherList] = [listOf(texts), listOf(others)];
+    const { model = "builtin", ...options } = request;
+    return this.#task({ name: "similarity", optionNames: similarityOptionNames, model, options }, (encoder) =>
+      similarity(encoder, list, otherList, options),
+    );
+  }
+
+  /** Fields by a schema out of texts: names found as `recognize` does, answers as `answer` does. */
+  async extract(texts: string | readonly string[], request: ExtractRequest): Promise<ExtractResult> {
+    const { extractOptionNames, extractParts, joinFields } = await import("./tasks/extract.ts");
+    const list = listOf(texts);
+    const { model, questionModel, ...options } = request;
+    refuseUnknown(options, ["model", "questionModel", ...extractOptionNames, ...modelOptionNames], "extract");
+    const [first, second] = extractParts(options, { model, questionModel });
+    const run = async ({ model, work }: ExtractPart<string | ModelHandle>): Promise<FoundFields & TaskRun> =>
+      this.#task({ name: "extract", optionNames: extractOptionNames, model, options }, (encoder) => work(encoder, list));
+    const main = await run(first);
+    if (second === undefined) return { ...main, results: joinFields(options.schema, [main], list.length) };
+    const { results, model: other, target, decision, milliseconds } = await run(second);
+    return {
+      ...main,
+      results: joinFields(options.schema, [main, { results }], list.length),
+      milliseconds: main.milliseconds + milliseconds,
+      questionRun: { model: other, target, decision },
+    };
   }
 
   /**

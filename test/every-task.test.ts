@@ -1,6 +1,10 @@
 /** What holds for every task, on real models: batches change nothing, calls side by side change nothing, and odd texts get an answer. */
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { InferyardError, type Runtime, createRuntime } from "inferyard";
+import { writeHeadModel } from "./fixtures/answering-model.ts";
 import { needsData, sharedData } from "./shared-data.ts";
 
 /** What a task said of one text: numbers that may differ in their last digits, and words that may not. */
@@ -81,6 +85,37 @@ const tasks: readonly Task[] = [
   ranking("minilm-pair-scorer"),
   ranking("tiny-random-colbert"),
   {
+    name: "fillMask",
+    run: async (runtime, texts) => {
+      const masked = texts.map((text) => `the [MASK] is ${text}`);
+      const { results } = await runtime.fillMask(masked, { model: at("tiny-random-splade") });
+      return results.map((masks) => scored(masks.flat()));
+    },
+  },
+  {
+    name: "answer",
+    run: async (runtime, texts) => {
+      const { results } = await runtime.answer("Who?", texts, { model: answering(), topK: 3, noAnswer: true });
+      return results.map(scored);
+    },
+  },
+  {
+    name: "similarity",
+    run: async (runtime, texts) => {
+      const { scores } = await runtime.similarity(texts, ["a dog", "trains"], { model: at("all-MiniLM-L6-v2") });
+      return vectors(scores);
+    },
+  },
+  {
+    name: "extract",
+    run: async (runtime, texts) => {
+      const schema = { name: { entity: ["PER", "ORG"] }, places: { entity: "LOC", many: true }, who: { question: "Who?" } };
+      const models = { model: at("minilm-l3-ner"), questionModel: answering() };
+      const { results } = await runtime.extract(texts, { ...models, schema });
+      return results.map((fields) => scored(Object.values(fields).flatMap((field) => field ?? [])));
+    },
+  },
+  {
     name: "recognize",
     run: async (runtime, texts) => (await runtime.recognize(texts, { model: at("minilm-l3-ner") })).results.map(scored),
   },
@@ -109,6 +144,18 @@ const odd: readonly (readonly [string, string])[] = [
   ["text over the limit", "a sentence that goes on and on ".repeat(400)],
   ["a million of one letter", "a".repeat(1_000_000)],
 ];
+
+/** An encoder of random weights with a head for answers. */
+const folder = mkdtempSync(join(tmpdir(), "inferyard-every-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+function answering(): string {
+  const model = join(folder, "answering");
+  if (!existsSync(model)) {
+    const weights = Float32Array.from({ length: 64 }, (_weight, index) => 3 * Math.sin(index * 1.7 + 0.3));
+    writeHeadModel(model, at("tiny-random-bert"), weights);
+  }
+  return model;
+}
 
 const [skip, title] = needsData("every task");
 describe.skipIf(skip)(title, () => {

@@ -95,6 +95,8 @@ export interface TextSettings {
   /** Prompt texts by name ("query", "document", ...). */
   readonly prompts: Readonly<Record<string, string>>;
   readonly defaultPrompt?: string;
+  /** How vectors are compared, in the words of config_sentence_transformers.json (`similarity_fn_name`). Left out: it does not say. */
+  readonly similarity?: string;
 }
 
 /** A known input and, where there is one, its known answer. */

@@ -1,9 +1,10 @@
-/** config_sentence_transformers.json: texts a model wants in front of queries, documents and others. */
+/** config_sentence_transformers.json: texts a model wants in front of queries, documents and others, and how its vectors are compared. */
 import { type Folder, isJsonObject, modelInvalid, readJsonObject, shownIn } from "./model-folder.ts";
 
 export interface Prompts {
   readonly prompts: Readonly<Record<string, string>>;
   readonly defaultPrompt?: string;
+  readonly similarity?: string;
 }
 
 export async function readPrompts(folder: Folder): Promise<Prompts> {
@@ -16,8 +17,13 @@ export async function readPrompts(folder: Folder): Promise<Prompts> {
   const prompts = Object.fromEntries(
     Object.entries(stated).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
   );
-  const defaultPrompt = config["default_prompt_name"];
-  return checkDefaultPrompt({ prompts, ...(typeof defaultPrompt === "string" ? { defaultPrompt } : {}) }, shownIn(folder, file));
+  const { default_prompt_name: defaultPrompt, similarity_fn_name: similarity } = config;
+  const found = {
+    prompts,
+    ...(typeof defaultPrompt === "string" ? { defaultPrompt } : {}),
+    ...(typeof similarity === "string" ? { similarity } : {}),
+  };
+  return checkDefaultPrompt(found, shownIn(folder, file));
 }
 
 /** The default must be one of the prompts. `shown` is the file that states it. */

@@ -120,7 +120,10 @@ function normalizes(config: JsonObject, modules: Modules | undefined, isModel2ve
   return isModel2vec && typeof stated === "boolean" ? stated : (modules?.normalize ?? false);
 }
 
-async function prompts(folder: Folder, stated: StatedText): Promise<Pick<TextSettings, "prompts" | "defaultPrompt">> {
+async function prompts(
+  folder: Folder,
+  stated: StatedText,
+): Promise<Pick<TextSettings, "prompts" | "defaultPrompt" | "similarity">> {
   const found = await readPrompts(folder);
   if (stated.prompts === undefined && stated.defaultPrompt === undefined) return found;
   const merged = { ...(stated.prompts === undefined ? found : {}), prompts: stated.prompts ?? found.prompts };

@@ -23,24 +23,32 @@ export interface Encoder<Source extends { readonly padId: number } = Tokenizer> 
 export interface EncoderRunOptions<Item extends TokenRow = TokenRow> {
   /** Name of the output that is read. */
   readonly output: string;
+  /** Names of further outputs, for `other` of a row. Default: none. */
+  readonly others?: readonly string[];
   /** The inputs of a batch whose longest row has `length` tokens. Default: those of a text encoder. */
   readonly tensors?: (rows: readonly Item[], length: number) => TensorMap;
-  /** What is made of the output of a batch where the model lives. Default: it comes as it is. */
+  /** What is made of the output of a batch where the model lives; places of tokens in the order of their rows. Default: it comes as it is. */
   readonly reduction?: (rows: readonly Item[]) => Reduction;
   /** Padded tokens in one batch. */
   readonly batchTokens: number;
   readonly signal?: AbortSignal;
 }
 
-/** What the model said of one text: a part of the output of its batch. */
-export interface EncoderRow<Item extends TokenRow> {
-  readonly index: number;
-  readonly encoding: Item;
+/** A part of the output of a batch: what is said of one text. */
+export interface EncoderValues {
   /** The whole batch; this text's values begin at `offset`. */
   readonly data: Float32Array;
   readonly offset: number;
-  /** Of this text alone: [tokens of the batch, ...] or [...]; of a reduction with a row for each text, that row's. */
+  /** Of this text alone: [tokens of the batch, ...] or [...]; of a reduction with a row for each text, that row's; of one to tokens [its tokens, ...]. */
   readonly shape: readonly number[];
+}
+
+/** What the model said of one text. */
+export interface EncoderRow<Item extends TokenRow> extends EncoderValues {
+  readonly index: number;
+  readonly encoding: Item;
+  /** The same of one of the further outputs. */
+  other(output: string): EncoderValues;
 }
 
 /** Work below this many tokens is not worth loading copies for (measured: loading costs what copies save on about as many). */
@@ -80,25 +88,43 @@ async function runBatch<Item extends TokenRow>(
   encoder: Encoder<{ readonly padId: number }>,
   encodings: readonly Item[],
   batch: Batch,
-  { output, tensors, reduction, signal }: EncoderRunOptions<Item>,
+  { output, others = [], tensors, reduction, signal }: EncoderRunOptions<Item>,
   take: (row: EncoderRow<Item>) => void,
 ): Promise<void> {
   const rows = batch.indices.flatMap((index) => encodings[index] ?? []);
   const inputs =
     tensors?.(rows, batch.length) ??
     encoderInputs(encoder.inputs, { rows, length: batch.length, padId: encoder.tokenizer.padId });
+  const reduced = reduction?.(rows);
   const results = await lane.run(inputs, {
-    outputs: [output],
-    ...(reduction === undefined ? {} : { reductions: { [output]: reduction(rows) } }),
+    outputs: [output, ...others],
+    ...(reduced === undefined ? {} : { reductions: { [output]: reduced } }),
     ...(signal === undefined ? {} : { signal }),
   });
-  const result = results[output];
-  if (result === undefined) throw new InferyardError("CONTRACT_VIOLATION", `the backend did not return output "${output}"`);
-  const data = asFloat32(result);
-  const shape = result.shape.slice(1);
-  const size = shape.reduce((product, dimension) => product * dimension, 1);
+  const values = valuesOf(results, { [output]: reduced });
   for (const [row, index] of batch.indices.entries()) {
     const encoding = encodings[index];
-    if (encoding !== undefined) take({ index, encoding, data, offset: row * size, shape });
+    if (encoding !== undefined) take({ index, encoding, ...values(output, row), other: (name) => values(name, row) });
   }
+}
+
+/** Single rows of the outputs of a batch; each output is converted once. */
+function valuesOf(
+  results: TensorMap,
+  reductions: Readonly<Record<string, Reduction | undefined>>,
+): (output: string, row: number) => EncoderValues {
+  const converted = new Map<string, Float32Array>();
+  return (output, row) => {
+    const result = results[output];
+    if (result === undefined) throw new InferyardError("CONTRACT_VIOLATION", `the backend did not return output "${output}"`);
+    const data = converted.get(output) ?? asFloat32(result);
+    converted.set(output, data);
+    const shape = result.shape.slice(1);
+    const size = shape.reduce((product, dimension) => product * dimension, 1);
+    const reduction = reductions[output];
+    if (reduction?.kind !== "tokens") return { data, offset: row * size, shape };
+    const before = reduction.places.filter((place) => place.row < row).length;
+    const own = reduction.places.filter((place) => place.row === row).length;
+    return { data, offset: before * size, shape: [own, ...shape] };
+  };
 }

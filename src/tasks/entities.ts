@@ -104,6 +104,11 @@ export function withoutOverlaps(spans: readonly EntitySpan[]): EntitySpan[] {
   return kept;
 }
 
+/** A label without the letter that says where in an entity its token is: "PER" of "B-PER". */
+export function kindOf(label: string): string {
+  return readLabel(label).kind;
+}
+
 interface ReadLabel {
   readonly letter: "B" | "I" | "E" | "L" | "S" | "U";
   readonly kind: string;

@@ -2,6 +2,7 @@
  * Results as the pipelines of Hugging Face's transformers name them, for the command line's --json and for `pipeline`: programs that read
  * those read ours.
  */
+import type { MaskFill } from "./fill-mask.ts";
 import type { Entity } from "./recognize.ts";
 
 /** An entity of the pipeline "token-classification". */
@@ -28,4 +29,20 @@ export function entitiesOf(entities: readonly Entity[]): NamedEntity[] {
     start,
     end,
   }));
+}
+
+/** A token of the pipeline "fill-mask". */
+export interface NamedFill {
+  readonly score: number;
+  readonly token: number;
+  readonly token_str: string;
+  readonly sequence: string;
+}
+
+/** One list for a text with one mask, a list of lists for a text with several: as that pipeline gives it. */
+export function fillsOf(masks: readonly (readonly MaskFill[])[]): NamedFill[] | NamedFill[][] {
+  const lists = masks.map((fills) =>
+    fills.map(({ score, token, tokenText, sequence }) => ({ score, token, token_str: tokenText, sequence })),
+  );
+  return lists.length === 1 ? lists.flat() : lists;
 }

@@ -1,4 +1,5 @@
 /** The types of the tasks that are public, for the package's two faces: Node.js and browser. */
+export type { Answer, AnswerOptions, Answers } from "./answer.ts";
 export type { Chunk, ChunkedText } from "./chunk/chunk.ts";
 export type { ChunkOptions, ChunkStrategy } from "./chunk/chunk-options.ts";
 export type { Separator } from "./chunk/separators.ts";
@@ -8,8 +9,13 @@ export type { EmbedSparseOptions, SparseEmbedding, SparseEmbeddings } from "./em
 export type { Embeddings } from "./embed.ts";
 export type { TextPair } from "./encode-pairs.ts";
 export type { Aggregation } from "./entities.ts";
-export type { NamedEntity } from "./hugging-face-shape.ts";
+export type { EntityField, ExtractSchema, QuestionField } from "./extract-schema.ts";
+export type { ExtractOptions, ExtractedFields, ExtractedValue } from "./extract.ts";
+export type { FillMaskOptions, FillTarget, MaskFill, MaskFills } from "./fill-mask.ts";
+export type { NamedEntity, NamedFill } from "./hugging-face-shape.ts";
 export type { Activation, Classifications, LabelScore } from "./labels.ts";
 export { type TokenVectors, maxSim } from "./late-interaction.ts";
 export type { Entities, Entity, RecognizeOptions } from "./recognize.ts";
 export type { RankedDocument, Ranking, RerankOptions } from "./rerank.ts";
+export type { Similarities, SimilarityOptions } from "./similarity.ts";
+export type { SimilarityMetric } from "./similarity-matrix.ts";

@@ -7,7 +7,7 @@ import { type PadOptions, type PaddedBatch, padEncodings } from "./padding.ts";
 import { TokenPipeline } from "./token-pipeline.ts";
 import { type PostProcessor, type Template, postProcessorOf } from "./post-processors/index.ts";
 import { TokenRow } from "./token-row.ts";
-import { padTokenOf } from "./tokenizer-config.ts";
+import { namedToken } from "./tokenizer-config.ts";
 import { type TokenizerJson, tokenizerInvalid } from "./tokenizer-json.ts";
 import type { DecodeOptions, EncodeOptions, Encoding, Frame, Tokenizer } from "./tokenizer.ts";
 import { type Window, windowsOf } from "./truncation.ts";
@@ -16,6 +16,8 @@ export class TextTokenizer implements Tokenizer {
   readonly vocabularySize: number;
   readonly unknownId: number | undefined;
   readonly padId: number;
+  readonly maskId: number | undefined;
+  readonly clsId: number | undefined;
   readonly frame: Frame;
   readonly #settings: TextSettings;
   readonly #pipeline: TokenPipeline;
@@ -48,6 +50,9 @@ export class TextTokenizer implements Tokenizer {
     this.frame = settings.specialTokens ? frameOf(this.#postProcessor.single) : { prefix: [], suffix: [] };
     this.#frameLength = this.frame.prefix.length + this.frame.suffix.length;
     this.padId = this.#padIdOf(json);
+    this.maskId = this.#idOfNamed("mask_token", ["[MASK]", "<mask>"]);
+    // Where a file names what begins a text and no class token, "<s>" is the first and not the second.
+    this.clsId = this.#idOfNamed("cls_token", "bos_token" in settings.tokenizerConfig ? ["[CLS]"] : ["[CLS]", "<s>"]);
   }
 
   encode(text: string, options: EncodeOptions = {}): Encoding {
@@ -169,15 +174,20 @@ export class TextTokenizer implements Tokenizer {
 
   /** What the model's files name, else the usual names; 0 where there is none, since padding is masked. */
   #padIdOf(json: TokenizerJson): number {
-    const named = padTokenOf(this.#settings);
     const inFile = json.padding?.pad_id;
     return (
-      (named === undefined ? undefined : this.idOf(named)) ??
+      this.#idOfNamed("pad_token", []) ??
       (typeof inFile === "number" ? inFile : undefined) ??
-      this.idOf("[PAD]") ??
-      this.idOf("<pad>") ??
+      this.#idOfNamed("pad_token", ["[PAD]", "<pad>"]) ??
       0
     );
+  }
+
+  /** The token with a role: what the model's files name, else the first of the usual names that is a token. */
+  #idOfNamed(role: Parameters<typeof namedToken>[1], usual: readonly string[]): number | undefined {
+    const named = namedToken(this.#settings, role);
+    const names = named === undefined ? usual : [named, ...usual];
+    return names.map((name) => this.idOf(name)).find((id) => id !== undefined);
   }
 }
 

@@ -35,9 +35,9 @@ function lowercases(step: Step | null): boolean {
   return step?.type === "Lowercase" || (step?.type === "BertNormalizer" && step["lowercase"] === true);
 }
 
-/** The padding token tokenizer_config.json names, where it names one. */
-export function padTokenOf(settings: TextSettings): string | undefined {
-  const named = settings.tokenizerConfig["pad_token"];
+/** A special token that tokenizer_config.json names, where it names one: as a text, or as an added token with its traits. */
+export function namedToken(settings: TextSettings, role: "pad_token" | "mask_token" | "cls_token"): string | undefined {
+  const named = settings.tokenizerConfig[role];
   const content = typeof named === "object" && named !== null && "content" in named ? named.content : named;
   return typeof content === "string" ? content : undefined;
 }

@@ -93,5 +93,9 @@ export interface Tokenizer {
   readonly padId: number;
   /** The token for what the vocabulary does not hold; undefined where there is none. */
   readonly unknownId: number | undefined;
+  /** The token that stands for a word to be found; undefined where there is none. */
+  readonly maskId: number | undefined;
+  /** The token a classifier reads, and where an answering model says that there is no answer; undefined where there is none. */
+  readonly clsId: number | undefined;
   readonly frame: Frame;
 }

@@ -1,6 +1,7 @@
 /** Every command, in the order of the help text. */
 import type { Command } from "commander";
 import type { Terminal } from "../terminal.ts";
+import { addAnswer } from "./answer.ts";
 import { addBackends } from "./backends.ts";
 import { addBench } from "./bench.ts";
 import { addCheck } from "./check.ts";
@@ -12,6 +13,8 @@ import { addDistill } from "./distill.ts";
 import { addDoctor } from "./doctor.ts";
 import { addEmbed } from "./embed.ts";
 import { addExplain } from "./explain.ts";
+import { addExtract } from "./extract.ts";
+import { addFillMask } from "./fill-mask.ts";
 import { addInspect } from "./inspect.ts";
 import { addList } from "./list.ts";
 import { addPack } from "./pack.ts";
@@ -23,6 +26,7 @@ import { addRerank } from "./rerank.ts";
 import { addRun } from "./run.ts";
 import { addShow } from "./show.ts";
 import { addTasks } from "./tasks.ts";
+import { addSimilarity } from "./similarity.ts";
 import { addTokenize } from "./tokenize.ts";
 import { addTune } from "./tune.ts";
 import { addVerify } from "./verify.ts";
@@ -33,9 +37,13 @@ export const commands: readonly ((program: Command, terminal: Terminal) => void)
   addClassify,
   addRerank,
   addRecognize,
-  addRun,
+  addFillMask,
+  addAnswer,
+  addSimilarity,
+  addExtract,
   addTokenize,
   addChunk,
+  addRun,
   addTasks,
   addExplain,
   addInspect,
