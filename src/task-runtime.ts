@@ -223,7 +223,8 @@ export class Runtime extends ModelRuntime {
   async #encoder(handle: ModelHandle): Promise<Encoder> {
     const tokenizer = await this.tokenizer(handle);
     const { manifest, inputs, outputs } = handle;
-    return { manifest, tokenizer, inputs, outputs, run: handle.run.bind(handle), lanes: () => handle.lanes() };
+    const chain = () => this.#tokenizers.chainOf(textSettings(manifest));
+    return { manifest, tokenizer, inputs, outputs, chain, run: handle.run.bind(handle), lanes: () => handle.lanes() };
   }
 }
 

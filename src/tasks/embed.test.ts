@@ -191,6 +191,45 @@ describe("what is refused", () => {
   });
 });
 
+describe("modules after pooling", () => {
+  const weights = { path: "/m/2_Dense/model.safetensors", shown: "m/2_Dense/model.safetensors" };
+  const dense = { kind: "dense", weights, inFeatures: 3, outFeatures: 2, bias: false, activation: "Identity" } as const;
+  const vectorModules = [dense];
+  /** Swaps the first two numbers. */
+  const chain = async () => ({ dimensions: 2, apply: ([a = 0, b = 0]: Float32Array) => Float32Array.of(b, a) });
+
+  it("take the pooled vector, whatever the pooling, and not those of tokens", async () => {
+    const model = { ...encoder({ text: { vectorModules } }), chain };
+    const { embeddings, dimensions } = await embed(model, ["b"]);
+    expect([dimensions, ...embeddings[0]!]).toEqual([2, 1, 96]);
+    expect([...(await embed(model, ["b"], { pooling: "cls" })).embeddings[0]!]).toEqual([1, 94]);
+    expect([...(await embed(model, ["b"], { pooling: "none" })).embeddings[0]!]).toEqual([94, 1, 0, 98, 1, 0]);
+    expect((await embed(model, [])).dimensions).toBe(2);
+  });
+
+  it("are in the graph where it pools by itself; one that is shorter than they give is refused", async () => {
+    const graph = (size: number) => {
+      const outputs = [info("sentence_embedding", ["batch", size], "float32")];
+      const run = async ({ input_ids: ids }: TensorMap): Promise<TensorMap> => {
+        const shape = [ids!.shape[0]!, size];
+        return { sentence_embedding: { dataType: "float32", shape, data: new Float32Array(shape[0]! * size).fill(7) } };
+      };
+      return { ...encoder({ text: { vectorModules }, outputs }), chain, run };
+    };
+    expect([...(await embed(graph(2), ["b"])).embeddings[0]!]).toEqual([7, 7]);
+    await expect(embed(graph(3), ["b"])).rejects.toMatchObject({ code: "MODEL_INVALID" });
+  });
+
+  it("are never left out without a word", async () => {
+    await expect(embed(encoder({ text: { vectorModules } }), ["b"])).rejects.toMatchObject({ code: "CONTRACT_VIOLATION" });
+  });
+
+  it("a value that is not a number is told before they hide it", async () => {
+    const broken = { ...encoder({ text: { vectorModules }, vectorOf: () => [1, 1, Number.POSITIVE_INFINITY] }), chain };
+    await expect(embed(broken, ["b"])).rejects.toMatchObject({ code: "RUN_FAILED", data: { text: 0, component: 2 } });
+  });
+});
+
 describe("bulk work", () => {
   const long = "x".repeat(99);
 
