@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, Option } from "commander";
 import type { ChunkRequest, ChunkResult } from "../../task-runtime.ts";
 import { InferyardError } from "../../errors.ts";
 import { loadSettingNames, wishNames } from "../../runtime/options.ts";
@@ -7,7 +7,7 @@ import { type ChunkStrategy, chunkStrategies } from "../../tasks/chunk/chunk-opt
 import { type OffsetUnit, offsetUnits } from "../../tokenizers/index.ts";
 import { type Separator, separatorNames } from "../../tasks/chunk/separators.ts";
 import { type Document, readDocuments } from "../documents.ts";
-import { addLoadFlags, list, openSession, positiveInteger, withNotice } from "../session.ts";
+import { addLoadFlags, list, openSession, positiveInteger, withNotice, zeroOrMore } from "../session.ts";
 import { clip, formatTable } from "../table.ts";
 import { type Terminal, writeAll, writeLine } from "../terminal.ts";
 import { formatMilliseconds, plural } from "../units.ts";
@@ -72,13 +72,6 @@ function refusePlacing({ strategy = "fixed", ...flags }: ChunkFlags): void {
   throw new InferyardError("INPUT_INVALID", `${flag} means nothing with the strategy ${strategy}, which loads no model`, {
     remedy: `leave ${flag} out, or choose --strategy semantic`,
   });
-}
-
-function zeroOrMore(text: string): number {
-  const value = Number(text);
-  if (text.trim() === "" || !Number.isSafeInteger(value) || value < 0)
-    throw new InvalidArgumentError("It must be a whole number from 0.");
-  return value;
 }
 
 function requestOf(flags: ChunkFlags, model: string, variant: string | undefined, terminal: Terminal): ChunkRequest {

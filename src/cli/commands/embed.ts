@@ -2,9 +2,9 @@ import { type Command, Option } from "commander";
 import type { EmbedRequest, EmbedResult } from "../../task-runtime.ts";
 import { InferyardError } from "../../errors.ts";
 import type { Pooling } from "../../models/manifest.ts";
-import { poolings } from "../../tasks/embed-settings.ts";
+import { poolings, truncations } from "../../tasks/embed-settings.ts";
 import { checkWritable, writeNpy } from "../npy.ts";
-import { type Session, addLoadFlags, openSession, positiveInteger, withNotice } from "../session.ts";
+import { type Session, addLoadFlags, openSession, positiveInteger, withNotice, zeroOrMore } from "../session.ts";
 import { clip, displayWidth } from "../table.ts";
 import { type Terminal, writeAll, writeLine } from "../terminal.ts";
 import { addLimitFlags, inputOption, noteCut } from "../text-commands.ts";
@@ -23,7 +23,8 @@ interface EmbedFlags {
   readonly prompt?: string;
   readonly dimensions?: number;
   readonly maxTokens?: number;
-  readonly truncate?: "cut" | "error";
+  readonly truncate?: "cut" | "error" | "windows";
+  readonly stride?: number;
   readonly batchTokens?: number;
 }
 
@@ -42,8 +43,11 @@ export function addEmbed(program: Command, terminal: Terminal): void {
     .option("--normalize", "scale vectors to unit length")
     .option("--no-normalize", "leave vectors as they are")
     .option("--prompt <name>", "prompt of the model put before every text: query, document, ...")
-    .addOption(new Option("--dimensions <number>", "keep only the first dimensions").argParser(positiveInteger));
-  addLoadFlags(addLimitFlags(command)).action(async (texts: string[], flags: EmbedFlags) => {
+    .addOption(new Option("--dimensions <number>", "keep only the first dimensions").argParser(positiveInteger))
+    .addOption(
+      new Option("--stride <tokens>", "with --truncate windows: how far they overlap (default: 0)").argParser(zeroOrMore),
+    );
+  addLoadFlags(addLimitFlags(command, truncations)).action(async (texts: string[], flags: EmbedFlags) => {
     refuseTwoFormats(flags);
     if (flags.npy !== undefined) await checkWritable(flags.npy);
     const session = await openSession(terminal, { ...flags }, flags.model);
@@ -68,7 +72,7 @@ function refuseTwoFormats({ json, jsonl, npy }: EmbedFlags): void {
 }
 
 function requestOf(flags: EmbedFlags, { model, settings }: Session, terminal: Terminal): EmbedRequest {
-  const { pooling, normalize, prompt, dimensions, maxTokens, truncate } = flags;
+  const { pooling, normalize, prompt, dimensions, maxTokens, truncate, stride } = flags;
   const { variant, batchTokens } = settings;
   const request = {
     model,
@@ -80,6 +84,7 @@ function requestOf(flags: EmbedFlags, { model, settings }: Session, terminal: Te
     dimensions,
     maxTokens,
     truncate,
+    stride,
     signal: terminal.signal,
   };
   return Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined));
@@ -103,6 +108,7 @@ async function embedAtOnce(texts: readonly string[], flags: EmbedFlags, session:
   }
   if (flags.quiet === true) return;
   noteCut(result.truncated, 0, terminal);
+  noteWindows(result, terminal);
   const plain = flags.json !== true && flags.npy === undefined;
   if (plain)
     writeLine(
@@ -130,8 +136,19 @@ async function embedInParts(texts: readonly string[], flags: EmbedFlags, session
       JSON.stringify({ index: first + index, text, embedding: numbers(result.embeddings[index]) }),
     );
     await writeAll(terminal.stdout, `${lines.join("\n")}\n`);
-    if (flags.quiet !== true) noteCut(result.truncated, first, terminal);
+    if (flags.quiet !== true) {
+      noteCut(result.truncated, first, terminal);
+      noteWindows(result, terminal);
+    }
   }
+}
+
+/** Says how many texts did not fit in one window. */
+function noteWindows({ windows = [] }: EmbedResult, terminal: Terminal): void {
+  const several = windows.filter((count) => count > 1);
+  if (several.length === 0) return;
+  const all = several.reduce((sum, count) => sum + count, 0);
+  writeLine(terminal.stderr, `${plural(several.length, "text")} longer than the model reads, read in ${all} windows`);
 }
 
 function toJson({ model, target, dimensions, embeddings, decision }: EmbedResult): string {
