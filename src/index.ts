@@ -9,6 +9,8 @@ export {
   type EmbedResult,
   type EmbedSparseRequest,
   type EmbedSparseResult,
+  type QuantizedEmbedRequest,
+  type QuantizedEmbedResult,
   type RecognizeRequest,
   type RecognizeResult,
   type RerankRequest,
@@ -31,7 +33,9 @@ export type { RankedDocument, Ranking, RerankOptions } from "./tasks/rerank.ts";
 export type { Chunk, ChunkedText } from "./tasks/chunk/chunk.ts";
 export type { ChunkOptions, ChunkStrategy } from "./tasks/chunk/chunk-options.ts";
 export type { Separator } from "./tasks/chunk/separators.ts";
-export { type EmbedOptions } from "./tasks/embed-settings.ts";
+export type { EmbedOptions, QuantizedEmbedOptions } from "./tasks/embed-settings.ts";
+export { type EmbeddingRanges, embeddingRanges } from "./tasks/embedding-ranges.ts";
+export type { QuantizedPrecision, QuantizedVectors, Scales } from "./tasks/quantize.ts";
 export type { EmbedSparseOptions, SparseEmbedding, SparseEmbeddings } from "./tasks/embed-sparse.ts";
 export { type TokenVectors, maxSim } from "./tasks/late-interaction.ts";
 export { type Embeddings } from "./tasks/embed.ts";

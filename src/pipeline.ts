@@ -4,6 +4,7 @@ import type { EmbedRequest, Runtime } from "./task-runtime.ts";
 import { InferyardError } from "./errors.ts";
 import type { Decision } from "./runtime/decision.ts";
 import type { ModelHandle } from "./runtime/model-handle.ts";
+import { refuseOther } from "./runtime/options.ts";
 import type { ModelOptions } from "./runtime/runtime-settings.ts";
 import type { EmbedOptions } from "./tasks/embed-settings.ts";
 
@@ -65,6 +66,7 @@ async function extractFeatures(
   texts: string | readonly string[],
   request: EmbedRequest,
 ): Promise<FeatureTensor> {
+  refuseOther("precision", request.precision, ["float32"]);
   const { embeddings, dimensions, target, decision } = await runtime.embed(texts, request);
   const longest = embeddings.reduce((most, vectors) => Math.max(most, vectors.length), 0);
   const data = new Float32Array(embeddings.length * longest);

@@ -12,19 +12,25 @@ import type { Classifications } from "./tasks/labels.ts";
 import { type Embeddings, embed } from "./tasks/embed.ts";
 import type { ChunkedText } from "./tasks/chunk/chunk.ts";
 import { type ChunkOptions, type ChunkSettings, chunkOptionNames, chunkSettings } from "./tasks/chunk/chunk-options.ts";
-import { type EmbedOptions, embedOptionNames, textSettings } from "./tasks/embed-settings.ts";
+import { type EmbedOptions, type QuantizedEmbedOptions, embedOptionNames, textSettings } from "./tasks/embed-settings.ts";
 import type { Encoder } from "./tasks/encoder-runs.ts";
 import { type EmbedSparseOptions, type SparseEmbeddings, embedSparse, embedSparseOptionNames } from "./tasks/embed-sparse.ts";
 import { isLateInteraction, rerankByLateInteraction } from "./tasks/late-interaction.ts";
 import { answerCheck } from "./tasks/known-answers.ts";
 import { Tokenizers } from "./tasks/tokenizers.ts";
 import { type Entities, type RecognizeOptions, recognize, recognizeOptionNames } from "./tasks/recognize.ts";
+import type { QuantizedPrecision, QuantizedVectors } from "./tasks/quantize.ts";
 import { type Ranking, type RerankOptions, rerank, rerankOptionNames } from "./tasks/rerank.ts";
 import { isEmbedder, rerankByEmbedding } from "./tasks/rerank-by-embedding.ts";
 import type { Tokenizer } from "./tokenizers/index.ts";
 
 export interface EmbedRequest extends EmbedOptions, ModelOptions {
   /** A reference, or a handle from `load`. Default: "builtin". */
+  readonly model?: string | ModelHandle;
+}
+
+export interface QuantizedEmbedRequest extends QuantizedEmbedOptions, ModelOptions {
+  /** As of `EmbedRequest`. */
   readonly model?: string | ModelHandle;
 }
 
@@ -61,6 +67,11 @@ export interface ChunkResult {
 const chunkRequestNames: readonly (keyof ChunkRequest)[] = ["model", ...chunkOptionNames, ...modelOptionNames];
 
 export interface EmbedResult extends Embeddings, TaskRun {}
+
+/** `dimensions` counts those of the vectors before they were packed. */
+export interface QuantizedEmbedResult extends Omit<EmbedResult, "embeddings">, QuantizedVectors {
+  readonly precision: QuantizedPrecision;
+}
 
 export interface ClassifyRequest extends ClassifyOptions, ModelOptions {
   /** A reference, or a handle from `load`. */
@@ -110,12 +121,27 @@ export class Runtime extends ModelRuntime {
   }
 
   /** Texts to vectors (task `feature-extraction`). With a reference the model is loaded, or taken from memory, and released after. */
-  async embed(texts: string | readonly string[], request: EmbedRequest = {}): Promise<EmbedResult> {
+  embed(texts: string | readonly string[], request?: EmbedRequest): Promise<EmbedResult>;
+  /** The same in fewer bits. */
+  embed(texts: string | readonly string[], request: QuantizedEmbedRequest): Promise<QuantizedEmbedResult>;
+  async embed(
+    texts: string | readonly string[],
+    request: EmbedRequest | QuantizedEmbedRequest = {},
+  ): Promise<EmbedResult | QuantizedEmbedResult> {
     const list = textList(texts);
     const { model = "builtin", ...options } = request;
-    return this.#task({ name: "embed", optionNames: embedOptionNames, model, options }, (encoder) =>
-      embed(encoder, list, options),
-    );
+    const call = { name: "embed", optionNames: embedOptionNames, model, options };
+    if (isQuantized(options)) {
+      const { precision, ranges, ...others } = options;
+      const { checkQuantize, quantize } = await import("./tasks/quantize.ts"); // as of `chunk` below
+      const asked = { precision, ...(ranges === undefined ? {} : { ranges }) };
+      checkQuantize(asked, options.pooling);
+      return this.#task(call, async (encoder) => {
+        const { embeddings, ...result } = await embed(encoder, list, others);
+        return { ...result, precision, ...quantize(embeddings, asked) };
+      });
+    }
+    return this.#task(call, (encoder) => embed(encoder, list, options));
   }
 
   /** Texts to weights of vocabulary tokens (SPLADE; a model with a masked-language-model head). */
@@ -237,6 +263,10 @@ export async function started(runtime: Runtime): Promise<Runtime> {
     await runtime.dispose();
     throw error;
   }
+}
+
+function isQuantized(options: EmbedOptions | QuantizedEmbedOptions): options is QuantizedEmbedOptions {
+  return (options.precision ?? "float32") !== "float32" || ("ranges" in options && options.ranges !== undefined);
 }
 
 function textList(texts: string | readonly string[]): readonly string[] {

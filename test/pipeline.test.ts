@@ -1,7 +1,7 @@
 /** The shape transformers.js users know, on real models. */
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type FeatureExtractionPipeline, type PipelineOptions, pipeline } from "inferyard";
+import { type FeatureExtractionPipeline, type PipelineOptions, createRuntime, embeddingRanges, pipeline } from "inferyard";
 import { miniLmGoldens, needsData, sharedData, worst } from "./shared-data.ts";
 
 const pipelines: FeatureExtractionPipeline[] = [];
@@ -134,5 +134,32 @@ describe.skipIf(skipTiny)(tinyTitle, async () => {
         expect(row.subarray(state.length).every((value) => value === 0)).toBe(true);
       }
     });
+  });
+});
+
+describe("precision", () => {
+  it("gives typed arrays with what makes floats of them again, and is refused where floats are meant", async () => {
+    const runtime = await createRuntime();
+    const texts = ["a cat", "ein Satz", ""];
+    const { embeddings: floats } = await runtime.embed(texts);
+    const { embeddings, scales, precision, dimensions } = await runtime.embed(texts, { precision: "int8" });
+    expect([precision, dimensions, scales?.per]).toEqual(["int8", 256, "text"]);
+    for (const [text, numbers] of embeddings.entries()) {
+      const back = Float32Array.from(numbers, (number) => scales!.starts[text]! + scales!.steps[text]! * number);
+      expect(worst(back, floats[text]!)).toBeLessThanOrEqual(scales!.steps[text]! * 0.501);
+    }
+    const bits = await runtime.embed(texts, { precision: "ubinary", dimensions: 16 });
+    const [first] = (await runtime.embed(texts, { dimensions: 16 })).embeddings;
+    const expected = Array.from(first!, (value) => (value > 0 ? "1" : "0")).join("");
+    expect(Array.from(bits.embeddings[0]!, (byte) => byte.toString(2).padStart(8, "0")).join("")).toBe(expected);
+    expect(bits.dimensions).toBe(16);
+    const ranges = embeddingRanges(floats);
+    expect((await runtime.embed(texts, { precision: "uint8", ranges })).scales?.per).toBe("dimension");
+    await expect(runtime.embed(texts, { ranges } as never)).rejects.toMatchObject({ code: "INPUT_INVALID" });
+    await expect(runtime.embed(texts, { precision: "int8", ranges: [[0], [1]] })).rejects.toThrow("ranges are of 1 dimensions");
+    await expect(runtime.embed(texts, { precision: "int4" as never })).rejects.toMatchObject({ code: "INPUT_INVALID" });
+    await runtime.dispose();
+    const extract = await load();
+    await expect(extract("a", { precision: "int8" as never })).rejects.toMatchObject({ code: "INPUT_INVALID" });
   });
 });

@@ -3,6 +3,8 @@ import { InferyardError } from "../errors.ts";
 import type { Manifest, Pooling, TextSettings } from "../models/manifest.ts";
 import { nearest } from "../models/nearest.ts";
 import { defaultBatchTokens } from "./batches.ts";
+import type { EmbeddingRanges } from "./embedding-ranges.ts";
+import type { QuantizedPrecision } from "./quantize.ts";
 import { refuseNonPositive, refuseOther } from "../runtime/options.ts";
 
 export interface EmbedOptions {
@@ -25,10 +27,19 @@ export interface EmbedOptions {
   readonly stride?: number;
   /** Padded tokens in one batch. Default: 512. */
   readonly batchTokens?: number;
+  /** 32-bit floats; for fewer bits: `QuantizedEmbedOptions`. */
+  readonly precision?: "float32";
   readonly signal?: AbortSignal;
 }
 
-export const embedOptionNames: readonly (keyof EmbedOptions)[] = [
+export interface QuantizedEmbedOptions extends Omit<EmbedOptions, "precision"> {
+  /** "int8" and "uint8" come with scales; "binary" and "ubinary" keep the signs, 8 in a byte. */
+  readonly precision: QuantizedPrecision;
+  /** With "int8" and "uint8": ranges of every dimension, for numbers that compare across texts. Default: each text has a scale of its own. */
+  readonly ranges?: EmbeddingRanges;
+}
+
+export const embedOptionNames: readonly (keyof QuantizedEmbedOptions)[] = [
   "pooling",
   "normalize",
   "prompt",
@@ -37,6 +48,8 @@ export const embedOptionNames: readonly (keyof EmbedOptions)[] = [
   "truncate",
   "stride",
   "batchTokens",
+  "precision",
+  "ranges",
   "signal",
 ];
 
