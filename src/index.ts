@@ -31,7 +31,7 @@ export type { Aggregation } from "./tasks/entities.ts";
 export type { Entities, Entity, RecognizeOptions } from "./tasks/recognize.ts";
 export type { RankedDocument, Ranking, RerankOptions } from "./tasks/rerank.ts";
 export type { Chunk, ChunkedText } from "./tasks/chunk/chunk.ts";
-export type { ChunkOptions, ChunkStrategy } from "./tasks/chunk/chunk-options.ts";
+export type { ChunkOptions, ChunkStrategy, LateStructure } from "./tasks/chunk/chunk-options.ts";
 export type { Separator } from "./tasks/chunk/separators.ts";
 export type { EmbedOptions, QuantizedEmbedOptions } from "./tasks/embed-settings.ts";
 export { type EmbeddingRanges, embeddingRanges } from "./tasks/embedding-ranges.ts";

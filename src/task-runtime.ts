@@ -11,7 +11,13 @@ import { type ClassifyOptions, classify, classifyOptionNames } from "./tasks/cla
 import type { Classifications } from "./tasks/labels.ts";
 import { type Embeddings, embed } from "./tasks/embed.ts";
 import type { ChunkedText } from "./tasks/chunk/chunk.ts";
-import { type ChunkOptions, type ChunkSettings, chunkOptionNames, chunkSettings } from "./tasks/chunk/chunk-options.ts";
+import {
+  type ChunkOptions,
+  type ChunkSettings,
+  chunkOptionNames,
+  chunkSettings,
+  runsModel,
+} from "./tasks/chunk/chunk-options.ts";
 import { type EmbedOptions, type QuantizedEmbedOptions, embedOptionNames, textSettings } from "./tasks/embed-settings.ts";
 import type { Encoder } from "./tasks/encoder-runs.ts";
 import { type EmbedSparseOptions, type SparseEmbeddings, embedSparse, embedSparseOptionNames } from "./tasks/embed-sparse.ts";
@@ -47,14 +53,14 @@ export interface TaskRun {
 }
 
 export interface ChunkRequest extends ChunkOptions, ModelOptions {
-  /** Whose tokens are counted, and, with the strategy "semantic", whose vectors are compared. Default: "builtin". */
+  /** Whose tokens are counted, and who is run by the strategies "semantic", "late" and "token-classification". Default: "builtin". */
   readonly model?: string | ModelHandle;
 }
 
 export interface ChunkResult {
   /** The reference of the model. */
   readonly model: string;
-  /** Where sentences were embedded; left out where the model was asked for its tokenizer alone. */
+  /** Where the model ran; left out where it was asked for its tokenizer alone. */
   readonly target?: string;
   /** Why there; left out with `target`. */
   readonly decision?: Decision;
@@ -182,7 +188,7 @@ export class Runtime extends ModelRuntime {
   }
 
   /**
-   * Long texts to chunks of at most so many tokens, with nothing lost between them. A model is loaded for the strategy "semantic" alone; the
+   * Long texts to chunks of at most so many tokens, with nothing lost between them. A model is loaded for the strategies that run one; the
    * others read its tokenizer.
    */
   async chunk(texts: string | readonly string[], request: ChunkRequest = {}): Promise<ChunkResult> {
@@ -195,7 +201,7 @@ export class Runtime extends ModelRuntime {
       refuseLoadOptions(asked);
       return this.#chunkWith(model, list, settings);
     }
-    if (settings.strategy === "semantic") return this.use(model, asked, (handle) => this.#chunkWith(handle, list, settings));
+    if (runsModel(settings.strategy)) return this.use(model, asked, (handle) => this.#chunkWith(handle, list, settings));
     refusePlacing(asked, settings);
     const manifest = await this.manifest(model, asked);
     const tokenizer = await this.#tokenizers.of(textSettings(manifest));
@@ -233,16 +239,15 @@ export class Runtime extends ModelRuntime {
   }
 
   async #chunkWith(handle: ModelHandle, texts: readonly string[], settings: ChunkSettings): Promise<ChunkResult> {
-    const tokenizer = await this.tokenizer(handle);
-    const { signal } = settings;
-    const embedTexts = async (sentences: readonly string[]): Promise<readonly Float32Array[]> =>
-      (await this.embed(sentences, { model: handle, ...(signal === undefined ? {} : { signal }) })).embeddings;
+    const encoder = await this.#encoder(handle);
+    const runs = runsModel(settings.strategy);
     const started = performance.now();
     // Imported here: a page that embeds need not fetch what knows Markdown and code.
     const { chunkTexts } = await import("./tasks/chunk/chunk.ts");
-    const results = await chunkTexts(texts, tokenizer, settings, embedTexts);
+    const model = runs ? (await import("./tasks/chunk/encoder-model.ts")).encoderModel(encoder, settings) : undefined;
+    const results = await chunkTexts(texts, encoder.tokenizer, settings, model);
     const milliseconds = performance.now() - started;
-    const ran = settings.strategy === "semantic" ? { target: handle.target, decision: handle.decision } : {};
+    const ran = runs ? { target: handle.target, decision: handle.decision } : {};
     return { model: handle.reference, ...ran, results, milliseconds };
   }
 
@@ -286,7 +291,7 @@ function refusePlacing({ signal: _signal, variant: _variant, ...asked }: ModelOp
   const [name] = Object.keys(asked);
   if (name === undefined) return;
   throw new InferyardError("INPUT_INVALID", `"${name}" means nothing with the strategy ${strategy}, which loads no model`, {
-    remedy: `leave "${name}" out, or choose the strategy semantic`,
+    remedy: `leave "${name}" out, or choose a strategy that does: semantic, late or token-classification`,
   });
 }
 

@@ -23,7 +23,7 @@ export async function poolEncodings(
   const output = vectorOutput(encoder.outputs, settings.pooling, encoder.manifest.text?.pooling);
   if (output.level === "token" && settings.pooling === undefined) throw poolingUnknown(encoder.manifest);
   // A graph that pools by itself was exported with all that comes after.
-  const chain = output.level === "token" && settings.pooling !== "none" ? await chainOf(encoder) : undefined;
+  const chain = output.level === "token" && settings.pooling !== "none" ? await modulesOf(encoder) : undefined;
   const wanted = { output: output.name, batchTokens: settings.batchTokens, ...(signal === undefined ? {} : { signal }) };
   await runEncodings(encoder, encodings, wanted, ({ index, encoding, data, offset, shape }) => {
     const dimensions = shape.at(-1) ?? 0;
@@ -50,7 +50,8 @@ function refuseUnfinished({ name, text }: Manifest, dimensions: number): void {
   throw new InferyardError("MODEL_INVALID", message, { remedy: "export the model again, with its modules or without pooling" });
 }
 
-async function chainOf({ manifest, chain }: Encoder<TokenSource>): Promise<VectorChain | undefined> {
+/** The modules after pooling; undefined where the model has none. */
+export async function modulesOf({ manifest, chain }: Encoder<TokenSource>): Promise<VectorChain | undefined> {
   if (manifest.text?.vectorModules === undefined) return undefined;
   if (chain !== undefined) return await chain();
   throw new InferyardError("CONTRACT_VIOLATION", `the modules after pooling of ${manifest.name} were not loaded`);

@@ -19,8 +19,8 @@ export interface TokenWindow extends TokenIds, TokenRow {
 export interface WindowLimits {
   /** Longest window, special tokens and prompt included; Infinity = one window. */
   readonly maxTokens: number;
-  /** Tokens of the text by which windows overlap. */
-  readonly stride: number;
+  /** Tokens of the text by which windows overlap. Default: a quarter of what a window has of it. */
+  readonly stride?: number;
 }
 
 /**
@@ -31,13 +31,14 @@ export function tokenWindows(
   encoding: TokenIds & TokenRow,
   text: number,
   { prefix, suffix }: Frame,
-  { maxTokens, stride }: WindowLimits,
+  { maxTokens, stride: asked }: WindowLimits,
 ): TokenWindow[] {
   const { ids, typeIds, wholeLength, promptTokens } = encoding;
   const end = ids.length - suffix.length;
   const head = Math.min(Math.max(prefix.length, promptTokens), end);
   const room = maxTokens - head - suffix.length;
   if (room < 1) throw noRoom(maxTokens, head + suffix.length);
+  const stride = asked ?? (Number.isFinite(room) ? Math.floor(room / 4) : 0);
   if (stride >= room) throw tooFar(stride, room);
   const part = <Item>(list: readonly Item[], from: number, to: number): Item[] => [
     ...list.slice(0, head),
