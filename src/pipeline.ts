@@ -67,14 +67,12 @@ async function extractFeatures(
   request: EmbedRequest,
 ): Promise<FeatureTensor> {
   refuseOther("precision", request.precision, ["float32"]);
-  const { embeddings, dimensions, target, decision } = await runtime.embed(texts, request);
+  const { embeddings, pooling, dimensions, target, decision } = await runtime.embed(texts, request);
   const longest = embeddings.reduce((most, vectors) => Math.max(most, vectors.length), 0);
   const data = new Float32Array(embeddings.length * longest);
   for (const [index, vectors] of embeddings.entries()) data.set(vectors, index * longest);
   const dims =
-    request.pooling === "none"
-      ? [embeddings.length, longest / Math.max(dimensions, 1), dimensions]
-      : [embeddings.length, dimensions];
+    pooling === "none" ? [embeddings.length, longest / Math.max(dimensions, 1), dimensions] : [embeddings.length, dimensions];
   return { dims, data, target, decision, tolist: () => nest(data, dims) };
 }
 

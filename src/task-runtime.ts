@@ -21,7 +21,8 @@ import {
 import { type EmbedOptions, type QuantizedEmbedOptions, embedOptionNames, textSettings } from "./tasks/embed-settings.ts";
 import type { Encoder } from "./tasks/encoder-runs.ts";
 import { type EmbedSparseOptions, type SparseEmbeddings, embedSparse, embedSparseOptionNames } from "./tasks/embed-sparse.ts";
-import { isLateInteraction, rerankByLateInteraction } from "./tasks/late-interaction.ts";
+import { isLateInteraction } from "./tasks/encoder-outputs.ts";
+import { rerankByLateInteraction } from "./tasks/late-interaction.ts";
 import { answerCheck } from "./tasks/known-answers.ts";
 import { Tokenizers } from "./tasks/tokenizers.ts";
 import { type Entities, type RecognizeOptions, recognize, recognizeOptionNames } from "./tasks/recognize.ts";
@@ -144,6 +145,7 @@ export class Runtime extends ModelRuntime {
       checkQuantize(asked, options.pooling);
       return this.#task(call, async (encoder) => {
         const { embeddings, ...result } = await embed(encoder, list, others);
+        checkQuantize(asked, result.pooling); // the model's own, too
         return { ...result, precision, ...quantize(embeddings, asked) };
       });
     }

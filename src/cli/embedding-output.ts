@@ -1,5 +1,6 @@
 /** Vectors as the command line prints them. */
 import type { EmbedResult, QuantizedEmbedResult } from "../task-runtime.ts";
+import { InferyardError } from "../errors.ts";
 import { type NpyVector, writeNpy } from "./npy.ts";
 import { clip, displayWidth } from "./table.ts";
 import { type Terminal, writeLine } from "./terminal.ts";
@@ -11,19 +12,31 @@ export type EmbeddingResult = EmbedResult | QuantizedEmbedResult;
 export function embeddingsJson(result: EmbeddingResult): string {
   const { model, target, dimensions, embeddings, decision } = result;
   const { precision, scales } = quantizedPart(result);
-  const listed = scales && { per: scales.per, starts: numbers(scales.starts), steps: numbers(scales.steps) };
-  return JSON.stringify({ model, target, dimensions, precision, embeddings: embeddings.map(numbers), scales: listed, decision });
+  const lists = scales && { per: scales.per, starts: numbers(scales.starts), steps: numbers(scales.steps) };
+  return JSON.stringify({
+    model,
+    target,
+    dimensions,
+    precision,
+    embeddings: embeddings.map((vector) => listed(result, vector)),
+    scales: lists,
+    decision,
+  });
 }
 
 /** The line of --jsonl for one text. `number`: its place among all texts. */
 export function embeddingLine(result: EmbeddingResult, text: string, index: number, number: number): string {
   const { scales } = quantizedPart(result);
   const scale = scales && { start: shortFloat(scales.starts[index] ?? 0), step: shortFloat(scales.steps[index] ?? 0) };
-  return JSON.stringify({ index: number, text, embedding: numbers(result.embeddings[index]), ...scale });
+  return JSON.stringify({ index: number, text, embedding: listed(result, result.embeddings[index]), ...scale });
 }
 
 export async function writeMatrix(path: string, result: EmbeddingResult, terminal: Terminal): Promise<void> {
-  const { embeddings, dimensions } = result;
+  const { embeddings, dimensions, pooling } = result;
+  if (pooling === "none")
+    throw new InferyardError("INPUT_INVALID", "--npy needs one vector per text, and pooling none gives one per token", {
+      remedy: "choose another --pooling, or --json",
+    });
   const columns = embeddings[0]?.length ?? dimensions;
   await writeNpy(path, embeddings, columns);
   writeLine(terminal.stderr, `${headline(result)}   ${embeddings.length} x ${columns} ${kindOf(embeddings[0])} in ${path}`);
@@ -32,7 +45,11 @@ export async function writeMatrix(path: string, result: EmbeddingResult, termina
 
 export function describeEmbeddings(result: EmbeddingResult, texts: readonly string[]): string {
   const width = texts.reduce((most, text) => Math.max(most, displayWidth(clip(text, widestText))), 0);
-  const rows = texts.map((text, index) => tableRow(text, result.embeddings[index] ?? new Float32Array(), width));
+  const rows = texts.map((text, index) => {
+    const vector = result.embeddings[index] ?? new Float32Array();
+    const row = tableRow(text, vector, width);
+    return result.pooling === "none" ? `${row}   ${plural(vector.length / Math.max(result.dimensions, 1), "token")}` : row;
+  });
   return `${[headline(result), ...rows].join("\n")}\n`;
 }
 
@@ -50,6 +67,15 @@ function quantizedPart(result: EmbeddingResult): Partial<Pick<QuantizedEmbedResu
 
 function numbers(vector: NpyVector | undefined): number[] {
   return Array.from(vector ?? [], shortFloat);
+}
+
+/** One list of numbers; of vectors of tokens, a list of these. */
+function listed({ pooling, dimensions }: EmbeddingResult, vector: NpyVector | undefined): number[] | number[][] {
+  const all = numbers(vector);
+  if (pooling !== "none") return all;
+  return Array.from({ length: all.length / Math.max(dimensions, 1) }, (_token, index) =>
+    all.slice(index * dimensions, (index + 1) * dimensions),
+  );
 }
 
 function kindOf(vector: NpyVector | undefined): string {

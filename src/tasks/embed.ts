@@ -2,12 +2,15 @@
 import type { TokenIds } from "../tokenizers/index.ts";
 import { type EmbedOptions, type EmbedSettings, embedSettings } from "./embed-settings.ts";
 import { type TokenSource, encodeTexts } from "./encode-texts.ts";
+import { isLateInteraction } from "./encoder-outputs.ts";
 import type { Encoder } from "./encoder-runs.ts";
 import { finish, poolEncodings } from "./pool-encodings.ts";
 
 export interface Embeddings {
   /** One per text, in order. With pooling "none": the vectors of all its tokens, one after the other. */
   readonly embeddings: Float32Array[];
+  /** "none" where `embeddings` are vectors of tokens, because that was asked for or the model is made for late interaction; else left out. */
+  readonly pooling?: "none";
   /** Length of one vector. */
   readonly dimensions: number;
   /** Tokens the model saw for each text, special tokens included; with windows, in all of them together. */
@@ -23,7 +26,7 @@ export async function embed(
   texts: readonly string[],
   options: EmbedOptions = {},
 ): Promise<Embeddings> {
-  const settings = embedSettings(encoder.manifest, options);
+  const settings = embedSettings(encoder.manifest, withOwnPooling(encoder, options));
   const { promptText: prompt, truncate, maxTokens } = settings;
   if (truncate === "windows") {
     const whole = { maxTokens: Number.POSITIVE_INFINITY, truncate: "cut", prompt } as const;
@@ -33,6 +36,12 @@ export async function embed(
   }
   const encodings = await encodeTexts(encoder.tokenizer, texts, { maxTokens, truncate, prompt }, options.signal);
   return embedEncodings(encoder, encodings, settings, options.signal);
+}
+
+/** A late-interaction model's vectors are those of its tokens, and its graph says so. */
+function withOwnPooling({ outputs, manifest }: Encoder<TokenSource>, options: EmbedOptions): EmbedOptions {
+  const says = options.pooling !== undefined || manifest.text?.pooling !== undefined;
+  return says || !isLateInteraction(outputs) ? options : { ...options, pooling: "none" };
 }
 
 /** The part after the tokenizer. */
@@ -48,6 +57,7 @@ export async function embedEncodings(
   });
   return {
     embeddings,
+    ...(settings.pooling === "none" ? { pooling: "none" as const } : {}),
     dimensions: settings.pooling === "none" ? dimensions : (embeddings[0]?.length ?? dimensions),
     tokens: encodings.map(({ ids }) => ids.length),
     truncated: encodings.flatMap(({ truncated }, index) => (truncated ? [index] : [])),

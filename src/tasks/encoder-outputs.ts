@@ -43,6 +43,11 @@ export function vectorOutput(
   });
 }
 
+/** Exports of late-interaction models (ColBERT) name their one output "contextual": token vectors, made for MaxSim. */
+export function isLateInteraction(outputs: readonly TensorInfo[]): boolean {
+  return outputs.some(({ name, shape }) => name === "contextual" && shape.length === 3);
+}
+
 /** The values as float32, whatever the graph computes in. */
 export function asFloat32(tensor: Tensor): Float32Array {
   const { data, dataType } = tensor;

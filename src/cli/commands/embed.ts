@@ -13,6 +13,7 @@ import {
   writeMatrix,
 } from "../embedding-output.ts";
 import { checkWritable } from "../npy.ts";
+import { embedSparsely } from "../sparse-embeddings.ts";
 import { type Session, addLoadFlags, openSession, positiveInteger, withNotice, zeroOrMore } from "../session.ts";
 import { type Terminal, writeAll, writeLine } from "../terminal.ts";
 import { addLimitFlags, inputOption, noteCut } from "../text-commands.ts";
@@ -34,6 +35,9 @@ interface EmbedFlags {
   readonly truncate?: "cut" | "error" | "windows";
   readonly stride?: number;
   readonly precision?: "float32" | QuantizedPrecision;
+  readonly sparse?: boolean;
+  readonly topK?: number;
+  readonly threshold?: number;
   readonly batchTokens?: number;
 }
 
@@ -53,17 +57,22 @@ export function addEmbed(program: Command, terminal: Terminal): void {
     .option("--no-normalize", "leave vectors as they are")
     .option("--prompt <name>", "prompt of the model put before every text: query, document, ...")
     .addOption(new Option("--dimensions <number>", "keep only the first dimensions").argParser(positiveInteger))
+    .option("--sparse", "weights of vocabulary tokens instead of a vector (SPLADE)")
+    .addOption(new Option("--top-k <number>", "with --sparse: only the largest weights").argParser(positiveInteger))
+    .addOption(new Option("--threshold <weight>", "with --sparse: only weights above it (default: 0)").argParser(Number))
     .addOption(new Option("--precision <precision>", "what numbers of vectors are (default: float32)").choices(precisions))
     .addOption(
       new Option("--stride <tokens>", "with --truncate windows: how far they overlap (default: 0)").argParser(zeroOrMore),
     );
   addLoadFlags(addLimitFlags(command, truncations)).action(async (texts: string[], flags: EmbedFlags) => {
     refuseTwoFormats(flags);
+    refuseMixed(flags);
     if (flags.npy !== undefined) await checkWritable(flags.npy);
     const session = await openSession(terminal, { ...flags }, flags.model);
     try {
       const all = await readTexts({ texts, ...(flags.input === undefined ? {} : { input: flags.input }) }, terminal);
-      if (flags.jsonl === true) await embedInParts(all, flags, session, terminal);
+      if (flags.sparse === true) await embedSparsely(all, flags, session, terminal);
+      else if (flags.jsonl === true) await embedInParts(all, flags, session, terminal);
       else await embedAtOnce(all, flags, session, terminal);
     } finally {
       await session.runtime.dispose();
@@ -79,6 +88,18 @@ function refuseTwoFormats({ json, jsonl, npy }: EmbedFlags): void {
     throw new InferyardError("INPUT_INVALID", `${asked.join(" and ")} exclude each other`, {
       remedy: "choose one form of output",
     });
+}
+
+/** Flags of vectors mean nothing for sparse ones, and the other way round. */
+const denseFlags = ["jsonl", "npy", "pooling", "normalize", "prompt", "dimensions", "precision", "stride"] as const;
+const sparseFlags = ["topK", "threshold"] as const;
+
+function refuseMixed(flags: EmbedFlags): void {
+  const name = (flags.sparse === true ? denseFlags : sparseFlags).find((flag) => flags[flag] !== undefined);
+  if (name === undefined) return;
+  const flag = `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  const where = flags.sparse === true ? "with" : "without";
+  throw new InferyardError("INPUT_INVALID", `${flag} means nothing ${where} --sparse`, { remedy: `leave ${flag} out` });
 }
 
 type Request = EmbedRequest | QuantizedEmbedRequest;
@@ -116,8 +137,6 @@ async function embedAtOnce(texts: readonly string[], flags: EmbedFlags, session:
   const embedding = embed(session, texts, requestOf(flags, session, terminal));
   const result = await withNotice(terminal, session.notice(`loading and running ${session.model}`), embedding);
   if (flags.npy !== undefined) {
-    if (flags.pooling === "none")
-      throw new InferyardError("INPUT_INVALID", "--npy needs one vector per text, and --pooling none gives one per token");
     await writeMatrix(flags.npy, result, terminal);
   } else if (flags.json === true) {
     await writeAll(terminal.stdout, `${embeddingsJson(result)}\n`);
