@@ -19,6 +19,8 @@ export interface FeatureTensor {
   readonly dims: readonly number[];
   /** Row-major. */
   readonly data: Float32Array;
+  /** Tokens of each text, special tokens included: with pooling "none" so many of its rows are vectors, and the rest zeros. */
+  readonly tokens: readonly number[];
   readonly target: string;
   readonly decision: Decision;
   /** Nested arrays of numbers. */
@@ -67,13 +69,13 @@ async function extractFeatures(
   request: EmbedRequest,
 ): Promise<FeatureTensor> {
   refuseOther("precision", request.precision, ["float32"]);
-  const { embeddings, pooling, dimensions, target, decision } = await runtime.embed(texts, request);
+  const { embeddings, pooling, dimensions, tokens, target, decision } = await runtime.embed(texts, request);
   const longest = embeddings.reduce((most, vectors) => Math.max(most, vectors.length), 0);
   const data = new Float32Array(embeddings.length * longest);
   for (const [index, vectors] of embeddings.entries()) data.set(vectors, index * longest);
   const dims =
     pooling === "none" ? [embeddings.length, longest / Math.max(dimensions, 1), dimensions] : [embeddings.length, dimensions];
-  return { dims, data, target, decision, tolist: () => nest(data, dims) };
+  return { dims, data, tokens, target, decision, tolist: () => nest(data, dims) };
 }
 
 function nest(data: Float32Array, dims: readonly number[]): unknown[] {

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type FeatureExtractionPipeline, type PipelineOptions, createRuntime, embeddingRanges, pipeline } from "inferyard";
+import { tokenVectors } from "./fixtures/token-vectors.ts";
 import { miniLmGoldens, needsData, sharedData, worst } from "./shared-data.ts";
 
 const pipelines: FeatureExtractionPipeline[] = [];
@@ -95,8 +96,11 @@ const floats = ({ data }: { readonly data: string }): Float32Array => {
 const [skipTiny, tinyTitle] = needsData("a model that does not say how it pools, against PyTorch");
 describe.skipIf(skipTiny)(tinyTitle, async () => {
   const model = `${sharedData}tiny-random-bert`;
-  const { items } = (skipTiny ? { items: [] } : JSON.parse(readFileSync(`${model}/goldens.json`, "utf8"))) as {
+  const { items, padded_batch: padded } = (
+    skipTiny ? { items: [] } : JSON.parse(readFileSync(`${model}/goldens.json`, "utf8"))
+  ) as {
     items: TinyGolden[];
+    padded_batch: { texts: string[]; attention_mask: number[][]; last_hidden_state: { shape: number[]; data: string } };
   };
   const goldens = items.filter(({ text_pair: pair }) => pair === null);
   const texts = goldens.map(({ text }) => text);
@@ -121,6 +125,32 @@ describe.skipIf(skipTiny)(tinyTitle, async () => {
       expect(dims).toEqual([texts.length, 32]);
       for (const [index, golden] of goldens.entries())
         expect(worst(data.subarray(index * 32, (index + 1) * 32), floats(golden[field])), golden.text).toBeLessThan(1e-4);
+    });
+
+    it("none gives the hidden states of PyTorch's padded batch, and says how many of each text's are its own", async () => {
+      const { dims, data, tokens } = await extract(padded.texts, { pooling: "none" });
+      const states = floats(padded.last_hidden_state);
+      expect(dims).toEqual(padded.last_hidden_state.shape);
+      expect(tokens).toEqual(padded.attention_mask.map((mask) => mask.filter((bit) => bit === 1).length));
+      expect(tokens[0]).not.toBe(tokens[1]);
+      for (const [text, count] of tokens.entries()) {
+        const start = text * dims[1]! * 32;
+        expect(worst(data.subarray(start, start + count * 32), states.subarray(start, start + count * 32))).toBeLessThan(1e-4);
+        expect(data.subarray(start + count * 32, start + dims[1]! * 32).every((value) => value === 0)).toBe(true);
+      }
+    });
+
+    it("pairs of texts, which are no feature extraction, have PyTorch's hidden states as tensors", async () => {
+      const pairs = items.filter(({ text_pair: pair }) => pair !== null);
+      expect(pairs.length).toBeGreaterThan(0);
+      const runtime = await createRuntime({ target });
+      const handle = await runtime.load(model);
+      const tokenizer = await runtime.tokenizer(handle);
+      for (const golden of pairs) {
+        const { ids, typeIds } = tokenizer.encode(golden.text, { pair: golden.text_pair! });
+        expect(worst(await tokenVectors(handle, ids, typeIds), floats(golden.last_hidden_state))).toBeLessThan(1e-4);
+      }
+      await runtime.dispose();
     });
 
     it("none gives every token's vector, zeros after the end of shorter texts", async () => {
