@@ -140,7 +140,11 @@ describe.skipIf(skip)(name, () => {
       }
     });
 
-    it("is refused for a model that pools otherwise", async () => {
+    it("is refused for a model that pools otherwise, or gives other numbers for its tokens", async () => {
+      await expect(runtime.chunk("a b", { model: `${sharedData}tiny-random-splade`, strategy: "late" })).rejects.toMatchObject({
+        code: "MODEL_UNSUPPORTED",
+        message: expect.stringContaining("is a model for fill-mask"),
+      });
       const model = poolingModel({ pooling_mode_cls_token: true });
       await expect(runtime.chunk("a b", { model, strategy: "late" })).rejects.toMatchObject({
         code: "MODEL_UNSUPPORTED",

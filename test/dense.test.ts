@@ -1,20 +1,13 @@
 /** Modules after pooling on a real graph: a folder made of tiny-random-bert, held against the modules computed by hand here. */
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Runtime, createRuntime } from "inferyard";
-import { writeSafetensors } from "../src/write-safetensors.ts";
+import { first, hidden, second, writeDenseModel } from "./fixtures/dense-model.ts";
 import { needsData, sharedData, worst } from "./shared-data.ts";
 
 const [skip, name] = needsData("modules after pooling");
-
-const hidden = 32;
-/** Numbers that are like a trained matrix's and the same each time. */
-const wave = (count: number, phase: number): Float32Array =>
-  Float32Array.from({ length: count }, (_value, index) => Math.sin(index * 1.7 + phase) * 0.4);
-const first = { weight: wave(24 * hidden, 1), bias: wave(24, 2) };
-const second = { weight: wave(16 * 24, 3) };
 
 const linear = (vector: Float32Array, weight: Float32Array, bias?: Float32Array): number[] =>
   Array.from({ length: weight.length / vector.length }, (_row, row) => {
@@ -36,29 +29,7 @@ describe.skipIf(skip).each(["onnx:cpu", "wasm:cpu"])(`${name} on %s`, (target) =
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "inferyard-dense-"));
     model = join(folder, "model");
-    cpSync(`${sharedData}tiny-random-bert`, model, { recursive: true });
-    rmSync(join(model, "model.safetensors"));
-    const types = ["Transformer", "Pooling", "Dense", "Normalize", "Dense", "Normalize"];
-    const modules = types.map((type, idx) => ({
-      idx,
-      name: String(idx),
-      path: idx === 0 ? "" : `${idx}_${type}`,
-      type: `sentence_transformers.models.${type}`,
-    }));
-    writeFileSync(join(model, "modules.json"), JSON.stringify(modules));
-    for (const { path } of modules) mkdirSync(join(model, path), { recursive: true });
-    writeFileSync(join(model, "1_Pooling/config.json"), JSON.stringify({ pooling_mode_mean_tokens: true }));
-    const tanh = { in_features: hidden, out_features: 24, bias: true, activation_function: "torch.nn.modules.activation.Tanh" };
-    writeFileSync(join(model, "2_Dense/config.json"), JSON.stringify(tanh));
-    await writeSafetensors(join(model, "2_Dense/model.safetensors"), {
-      "linear.weight": { dataType: "float32", shape: [24, hidden], data: first.weight },
-      "linear.bias": { dataType: "float32", shape: [24], data: first.bias },
-    });
-    const plain = { in_features: 24, out_features: 16, bias: false, activation_function: "torch.nn.modules.linear.Identity" };
-    writeFileSync(join(model, "4_Dense/config.json"), JSON.stringify(plain));
-    await writeSafetensors(join(model, "4_Dense/model.safetensors"), {
-      "linear.weight": { dataType: "float32", shape: [16, 24], data: second.weight },
-    });
+    await writeDenseModel(model);
     runtime = await createRuntime({ target });
   });
   afterAll(async () => {

@@ -125,12 +125,16 @@ function firstFrom(values: readonly number[], least: number): number {
   return low;
 }
 
-function refuseOtherPooling({ manifest: { name, text }, outputs }: Encoder): void {
+function refuseOtherPooling({ manifest: { name, tasks, text }, outputs }: Encoder): void {
   const remedy = "use a model with token vectors and mean pooling, or embed the chunks of another strategy";
   if (!outputs.some(({ shape }) => shape.length === 3))
     throw new InferyardError("MODEL_UNSUPPORTED", `${name} gives one vector per text, and late chunking needs those of tokens`, {
       remedy,
     });
+  const isEmbedder = tasks.length === 0 || tasks.includes("feature-extraction") || tasks.includes("sentence-similarity");
+  // Scores of labels or of a vocabulary are numbers for each token, too.
+  if (text?.pooling === undefined && !isEmbedder)
+    throw new InferyardError("MODEL_UNSUPPORTED", `${name} is a model for ${tasks.join(", ")}, not for embeddings`, { remedy });
   const pooling = text?.pooling ?? "mean";
   if (pooling === "mean" || pooling === "none") return;
   throw new InferyardError("MODEL_UNSUPPORTED", `${name} pools by "${pooling}", and late chunking by the mean`, { remedy });
