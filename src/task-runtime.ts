@@ -11,13 +11,7 @@ import { type ClassifyOptions, classify, classifyOptionNames } from "./tasks/cla
 import type { Classifications } from "./tasks/labels.ts";
 import { type Embeddings, embed } from "./tasks/embed.ts";
 import type { ChunkedText } from "./tasks/chunk/chunk.ts";
-import {
-  type ChunkOptions,
-  type ChunkSettings,
-  chunkOptionNames,
-  chunkSettings,
-  runsModel,
-} from "./tasks/chunk/chunk-options.ts";
+import type { ChunkOptions, ChunkSettings } from "./tasks/chunk/chunk-options.ts";
 import { type EmbedOptions, type QuantizedEmbedOptions, embedOptionNames, textSettings } from "./tasks/embed-settings.ts";
 import type { Encoder } from "./tasks/encoder-runs.ts";
 import { type EmbedSparseOptions, type SparseEmbeddings, embedSparse, embedSparseOptionNames } from "./tasks/embed-sparse.ts";
@@ -70,8 +64,6 @@ export interface ChunkResult {
   /** From text to chunks, loading left out. */
   readonly milliseconds: number;
 }
-
-const chunkRequestNames: readonly (keyof ChunkRequest)[] = ["model", ...chunkOptionNames, ...modelOptionNames];
 
 export interface EmbedResult extends Embeddings, TaskRun {}
 
@@ -140,7 +132,7 @@ export class Runtime extends ModelRuntime {
     const call = { name: "embed", optionNames: embedOptionNames, model, options };
     if (isQuantized(options)) {
       const { precision, ranges, ...others } = options;
-      const { checkQuantize, quantize } = await import("./tasks/quantize.ts"); // as of `chunk` below
+      const { checkQuantize, quantize } = await import("./tasks/quantize.ts"); // as in `chunk`
       const asked = { precision, ...(ranges === undefined ? {} : { ranges }) };
       checkQuantize(asked, options.pooling);
       return this.#task(call, async (encoder) => {
@@ -194,21 +186,24 @@ export class Runtime extends ModelRuntime {
    * others read its tokenizer.
    */
   async chunk(texts: string | readonly string[], request: ChunkRequest = {}): Promise<ChunkResult> {
-    refuseUnknown(request, chunkRequestNames, "chunk");
+    // Imported here, as all of chunking: a page that embeds need not fetch what knows Markdown and code.
+    const { chunkOptionNames, chunkSettings, runsModel } = await import("./tasks/chunk/chunk-options.ts");
+    refuseUnknown(request, ["model", ...chunkOptionNames, ...modelOptionNames], "chunk");
     const { model = "builtin", ...options } = request;
     const list = textList(texts);
     const settings = chunkSettings(options);
     const asked = modelOptions(options);
+    const runs = runsModel(settings.strategy);
     if (model instanceof ModelHandle) {
       refuseLoadOptions(asked);
-      return this.#chunkWith(model, list, settings);
+      return this.#chunkWith(model, list, settings, runs);
     }
-    if (runsModel(settings.strategy)) return this.use(model, asked, (handle) => this.#chunkWith(handle, list, settings));
+    if (runs) return this.use(model, asked, (handle) => this.#chunkWith(handle, list, settings, runs));
     refusePlacing(asked, settings);
     const manifest = await this.manifest(model, asked);
     const tokenizer = await this.#tokenizers.of(textSettings(manifest));
     const started = performance.now();
-    const { chunkTexts } = await import("./tasks/chunk/chunk.ts"); // as below
+    const { chunkTexts } = await import("./tasks/chunk/chunk.ts");
     const results = await chunkTexts(list, tokenizer, settings, undefined);
     return { model, results, milliseconds: performance.now() - started };
   }
@@ -240,11 +235,10 @@ export class Runtime extends ModelRuntime {
     return run(model);
   }
 
-  async #chunkWith(handle: ModelHandle, texts: readonly string[], settings: ChunkSettings): Promise<ChunkResult> {
+  /** `runs`: whether the strategy runs the model. */
+  async #chunkWith(handle: ModelHandle, texts: readonly string[], settings: ChunkSettings, runs: boolean): Promise<ChunkResult> {
     const encoder = await this.#encoder(handle);
-    const runs = runsModel(settings.strategy);
     const started = performance.now();
-    // Imported here: a page that embeds need not fetch what knows Markdown and code.
     const { chunkTexts } = await import("./tasks/chunk/chunk.ts");
     const model = runs ? (await import("./tasks/chunk/encoder-model.ts")).encoderModel(encoder, settings) : undefined;
     const results = await chunkTexts(texts, encoder.tokenizer, settings, model);
@@ -273,7 +267,9 @@ export async function started(runtime: Runtime): Promise<Runtime> {
 }
 
 function isQuantized(options: EmbedOptions | QuantizedEmbedOptions): options is QuantizedEmbedOptions {
-  return (options.precision ?? "float32") !== "float32" || ("ranges" in options && options.ranges !== undefined);
+  return (
+    (options.precision !== undefined && options.precision !== "float32") || ("ranges" in options && options.ranges !== undefined)
+  );
 }
 
 function textList(texts: string | readonly string[]): readonly string[] {

@@ -187,6 +187,7 @@ describe("precision", () => {
     expect((await runtime.embed(texts, { precision: "uint8", ranges })).scales?.per).toBe("dimension");
     await expect(runtime.embed(texts, { ranges } as never)).rejects.toMatchObject({ code: "INPUT_INVALID" });
     await expect(runtime.embed(texts, { precision: "int8", ranges: [[0], [1]] })).rejects.toThrow("ranges are of 1 dimensions");
+    await expect(runtime.embed(texts, { precision: null as never })).rejects.toMatchObject({ code: "INPUT_INVALID" });
     await expect(runtime.embed(texts, { precision: "int4" as never })).rejects.toMatchObject({ code: "INPUT_INVALID" });
     await runtime.dispose();
     const extract = await load();
