@@ -4,6 +4,7 @@
  */
 import type { Decision } from "./runtime/decision.ts";
 import type { ModelHandle } from "./runtime/model-handle.ts";
+import { refuseOther } from "./runtime/options.ts";
 import type { Runtime } from "./task-runtime.ts";
 import type { ClassifyOptions } from "./tasks/classify.ts";
 import type { EmbedOptions } from "./tasks/embed-settings.ts";
@@ -21,6 +22,8 @@ export interface FeatureTensor {
   readonly dims: readonly number[];
   /** Row-major. */
   readonly data: Float32Array;
+  /** Tokens of each text, special tokens included: with pooling "none" so many of its rows are vectors, and the rest zeros. */
+  readonly tokens: readonly number[];
   readonly target: string;
   readonly decision: Decision;
   /** Nested arrays of numbers. */
@@ -91,15 +94,14 @@ type PipelineMakers = {
 
 export const pipelineMakers: PipelineMakers = {
   "feature-extraction": (runtime, model) => async (texts, options) => {
-    const { embeddings, dimensions, target, decision } = await runtime.embed(texts, { ...options, model });
+    refuseOther("precision", options?.precision, ["float32"]);
+    const { embeddings, pooling, dimensions, tokens, target, decision } = await runtime.embed(texts, { ...options, model });
     const longest = embeddings.reduce((most, vectors) => Math.max(most, vectors.length), 0);
     const data = new Float32Array(embeddings.length * longest);
     for (const [index, vectors] of embeddings.entries()) data.set(vectors, index * longest);
     const dims =
-      options?.pooling === "none"
-        ? [embeddings.length, longest / Math.max(dimensions, 1), dimensions]
-        : [embeddings.length, dimensions];
-    return { dims, data, target, decision, tolist: () => nest(data, dims) };
+      pooling === "none" ? [embeddings.length, longest / Math.max(dimensions, 1), dimensions] : [embeddings.length, dimensions];
+    return { dims, data, tokens, target, decision, tolist: () => nest(data, dims) };
   },
 
   "text-classification": (runtime, model) => async (texts, options) => {

@@ -6,12 +6,13 @@ import type { AnswerOptions, Answers } from "./tasks/answer.ts";
 import type { ChunkedText } from "./tasks/chunk/chunk.ts";
 import type { ChunkOptions } from "./tasks/chunk/chunk-options.ts";
 import type { ClassifyOptions } from "./tasks/classify.ts";
-import type { EmbedOptions } from "./tasks/embed-settings.ts";
+import type { EmbedOptions, QuantizedEmbedOptions } from "./tasks/embed-settings.ts";
 import type { EmbedSparseOptions, SparseEmbeddings } from "./tasks/embed-sparse.ts";
 import type { Embeddings } from "./tasks/embed.ts";
 import type { ExtractOptions, ExtractedFields } from "./tasks/extract.ts";
 import type { FillMaskOptions, MaskFills } from "./tasks/fill-mask.ts";
 import type { Classifications } from "./tasks/labels.ts";
+import type { QuantizedPrecision, QuantizedVectors } from "./tasks/quantize.ts";
 import type { Entities, RecognizeOptions } from "./tasks/recognize.ts";
 import type { Ranking, RerankOptions } from "./tasks/rerank.ts";
 import type { Similarities, SimilarityOptions } from "./tasks/similarity.ts";
@@ -35,14 +36,14 @@ export interface EmbedRequest extends EmbedOptions, ModelOptions {
 }
 
 export interface ChunkRequest extends ChunkOptions, ModelOptions {
-  /** Whose tokens are counted, and, with the strategy "semantic", whose vectors are compared. Default: "builtin". */
+  /** Whose tokens are counted, and who is run by the strategies "semantic", "late" and "token-classification". Default: "builtin". */
   readonly model?: string | ModelHandle;
 }
 
 export interface ChunkResult {
   /** The reference of the model. */
   readonly model: string;
-  /** Where sentences were embedded; left out where the model was asked for its tokenizer alone. */
+  /** Where the model ran; left out where it was asked for its tokenizer alone. */
   readonly target?: string;
   /** Why there; left out with `target`. */
   readonly decision?: Decision;
@@ -53,6 +54,16 @@ export interface ChunkResult {
 }
 
 export interface EmbedResult extends Embeddings, TaskRun {}
+
+export interface QuantizedEmbedRequest extends QuantizedEmbedOptions, ModelOptions {
+  /** As of `EmbedRequest`. */
+  readonly model?: string | ModelHandle;
+}
+
+/** `dimensions` counts those of the vectors before they were packed. */
+export interface QuantizedEmbedResult extends Omit<EmbedResult, "embeddings">, QuantizedVectors {
+  readonly precision: QuantizedPrecision;
+}
 
 export interface ClassifyRequest extends ClassifyOptions, ModelOptions {
   /** A reference, or a handle from `load`. */

@@ -12,8 +12,8 @@ import type { Surroundings } from "./runtime/surroundings.ts";
 import type { TensorMap } from "./tensor.ts";
 import type { TextPair } from "./tasks/encode-pairs.ts";
 import { embed } from "./tasks/embed.ts";
-import { type ChunkSettings, chunkOptionNames, chunkSettings } from "./tasks/chunk/chunk-options.ts";
-import { embedOptionNames, textSettings } from "./tasks/embed-settings.ts";
+import type { ChunkSettings } from "./tasks/chunk/chunk-options.ts";
+import { type EmbedOptions, type QuantizedEmbedOptions, embedOptionNames, textSettings } from "./tasks/embed-settings.ts";
 import type { Encoder } from "./tasks/encoder-runs.ts";
 import type { ExtractPart, FoundFields } from "./tasks/extract.ts";
 import { answerCheck } from "./tasks/known-answers.ts";
@@ -34,6 +34,8 @@ import type {
   ExtractResult,
   FillMaskRequest,
   FillMaskResult,
+  QuantizedEmbedRequest,
+  QuantizedEmbedResult,
   RecognizeRequest,
   RecognizeResult,
   RerankRequest,
@@ -44,8 +46,6 @@ import type {
   SimilarityResult,
   TaskRun,
 } from "./task-requests.ts";
-
-const chunkRequestNames: readonly (keyof ChunkRequest)[] = ["model", ...chunkOptionNames, ...modelOptionNames];
 
 /** One call of a task, as the runtime sees it. */
 interface TaskCall {
@@ -67,12 +67,28 @@ export class Runtime extends ModelRuntime {
   }
 
   /** Texts to vectors (task `feature-extraction`). With a reference the model is loaded, or taken from memory, and released after. */
-  async embed(texts: string | readonly string[], request: EmbedRequest = {}): Promise<EmbedResult> {
+  embed(texts: string | readonly string[], request?: EmbedRequest): Promise<EmbedResult>;
+  /** The same in fewer bits. */
+  embed(texts: string | readonly string[], request: QuantizedEmbedRequest): Promise<QuantizedEmbedResult>;
+  async embed(
+    texts: string | readonly string[],
+    request: EmbedRequest | QuantizedEmbedRequest = {},
+  ): Promise<EmbedResult | QuantizedEmbedResult> {
     const list = listOf(texts);
     const { model = "builtin", ...options } = request;
-    return this.#task({ name: "embed", optionNames: embedOptionNames, model, options }, (encoder) =>
-      embed(encoder, list, options),
-    );
+    const call = { name: "embed", optionNames: embedOptionNames, model, options };
+    if (isQuantized(options)) {
+      const { precision, ranges, ...others } = options;
+      const { checkQuantize, quantize } = await import("./tasks/quantize.ts"); // as in `chunk`
+      const asked = { precision, ...(ranges === undefined ? {} : { ranges }) };
+      checkQuantize(asked, options.pooling);
+      return this.#task(call, async (encoder) => {
+        const { embeddings, ...result } = await embed(encoder, list, others);
+        checkQuantize(asked, result.pooling); // the model's own, too
+        return { ...result, precision, ...quantize(embeddings, asked) };
+      });
+    }
+    return this.#task(call, (encoder) => embed(encoder, list, options));
   }
 
   /** Texts to weights of vocabulary tokens (SPLADE; a model with a masked-language-model head). */
@@ -176,20 +192,23 @@ export class Runtime extends ModelRuntime {
   }
 
   /**
-   * Long texts to chunks of at most so many tokens, with nothing lost between them. A model is loaded for the strategy "semantic" alone; the
+   * Long texts to chunks of at most so many tokens, with nothing lost between them. A model is loaded for the strategies that run one; the
    * others read its tokenizer.
    */
   async chunk(texts: string | readonly string[], request: ChunkRequest = {}): Promise<ChunkResult> {
-    refuseUnknown(request, chunkRequestNames, "chunk");
+    // Imported here, as all of chunking: a page that embeds need not fetch what knows Markdown and code.
+    const { chunkOptionNames, chunkSettings, runsModel } = await import("./tasks/chunk/chunk-options.ts");
+    refuseUnknown(request, ["model", ...chunkOptionNames, ...modelOptionNames], "chunk");
     const { model = "builtin", ...options } = request;
     const list = listOf(texts);
     const settings = chunkSettings(options);
     const asked = modelOptions(options);
+    const runs = runsModel(settings.strategy);
     if (model instanceof ModelHandle) {
       refuseLoadOptions(asked);
-      return this.#chunkWith(model, list, settings);
+      return this.#chunkWith(model, list, settings, runs);
     }
-    if (settings.strategy === "semantic") return this.use(model, asked, (handle) => this.#chunkWith(handle, list, settings));
+    if (runs) return this.use(model, asked, (handle) => this.#chunkWith(handle, list, settings, runs));
     refusePlacing(asked, settings);
     const manifest = await this.manifest(model, asked);
     const tokenizer = await this.#tokenizers.of(textSettings(manifest));
@@ -257,23 +276,23 @@ export class Runtime extends ModelRuntime {
     return run(model);
   }
 
-  async #chunkWith(handle: ModelHandle, texts: readonly string[], settings: ChunkSettings): Promise<ChunkResult> {
-    const tokenizer = await this.tokenizer(handle);
-    const { signal } = settings;
-    const embedTexts = async (sentences: readonly string[]): Promise<readonly Float32Array[]> =>
-      (await this.embed(sentences, { model: handle, ...(signal === undefined ? {} : { signal }) })).embeddings;
+  /** `runs`: whether the strategy runs the model. */
+  async #chunkWith(handle: ModelHandle, texts: readonly string[], settings: ChunkSettings, runs: boolean): Promise<ChunkResult> {
+    const encoder = await this.#encoder(handle);
     const started = performance.now();
     const { chunkTexts } = await import("./tasks/chunk/chunk.ts");
-    const results = await chunkTexts(texts, tokenizer, settings, embedTexts);
+    const model = runs ? (await import("./tasks/chunk/encoder-model.ts")).encoderModel(encoder, settings) : undefined;
+    const results = await chunkTexts(texts, encoder.tokenizer, settings, model);
     const milliseconds = performance.now() - started;
-    const ran = settings.strategy === "semantic" ? { target: handle.target, decision: handle.decision } : {};
+    const ran = runs ? { target: handle.target, decision: handle.decision } : {};
     return { model: handle.reference, ...ran, results, milliseconds };
   }
 
   async #encoder(handle: ModelHandle): Promise<Encoder> {
     const tokenizer = await this.tokenizer(handle);
     const { manifest, inputs, outputs } = handle;
-    return { manifest, tokenizer, inputs, outputs, run: handle.run.bind(handle), lanes: () => handle.lanes() };
+    const chain = () => this.#tokenizers.chainOf(textSettings(manifest));
+    return { manifest, tokenizer, inputs, outputs, chain, run: handle.run.bind(handle), lanes: () => handle.lanes() };
   }
 }
 
@@ -295,6 +314,12 @@ function listOf<Item extends string | object>(texts: Item | readonly Item[]): re
   throw new InferyardError("INPUT_INVALID", "texts must be a string or an array of strings");
 }
 
+function isQuantized(options: EmbedOptions | QuantizedEmbedOptions): options is QuantizedEmbedOptions {
+  return (
+    (options.precision !== undefined && options.precision !== "float32") || ("ranges" in options && options.ranges !== undefined)
+  );
+}
+
 /** The part of a request that decides which model is loaded and where; the rest must not make a second copy of it. */
 function modelOptions(request: ModelOptions): ModelOptions {
   const asked = modelOptionNames.map((name) => [name, request[name]] as const);
@@ -306,7 +331,7 @@ function refusePlacing({ signal: _signal, variant: _variant, ...asked }: ModelOp
   const [name] = Object.keys(asked);
   if (name === undefined) return;
   throw new InferyardError("INPUT_INVALID", `"${name}" means nothing with the strategy ${strategy}, which loads no model`, {
-    remedy: `leave "${name}" out, or choose the strategy semantic`,
+    remedy: `leave "${name}" out, or choose a strategy that does: semantic, late or token-classification`,
   });
 }
 

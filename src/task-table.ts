@@ -35,6 +35,16 @@ export const taskTable: readonly TaskRow[] = [
     pipeline: true,
   },
   {
+    task: "sparse-embedding",
+    verb: "embedSparse",
+    command: "embed --sparse",
+    takes: "texts",
+    gives: "weights of vocabulary tokens",
+    models: architecturesOf("fill-mask"),
+    files: tokenizerFiles,
+    pipeline: false,
+  },
+  {
     task: "text-ranking",
     verb: "rerank",
     command: "rerank",

@@ -11,6 +11,7 @@ import { type Browser, type BrowserContext, type Page, chromium } from "playwrig
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildPage } from "../examples/browser/build.mjs";
 import { type SiteServer, serve } from "../examples/browser/serve.mjs";
+import { writeDenseModel } from "./fixtures/dense-model.ts";
 import { hasSharedData, miniLmGoldens, sharedData, worst } from "./shared-data.ts";
 
 const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) =>
@@ -145,6 +146,20 @@ describe.skipIf(executablePath === undefined)(name, () => {
       expect(await refusal(await open(), { request: { model } })).toMatchObject({ code: "DOWNLOAD_FAILED" });
     },
   );
+
+  it.skipIf(needsModel[0])(`fetches and applies the modules after pooling${needsModel[1]}`, async () => {
+    const models = join(folder, "models");
+    await writeDenseModel(join(models, "dense"));
+    const texts = ["the cat sat on the mat", "a dog"];
+    const runtime = await createRuntime();
+    const inNode = await runtime.embed(texts, { model: join(models, "dense") });
+    await runtime.dispose();
+    const server = await serve(folder, { models });
+    const { vectors } = await answer(await open(), { texts, request: { model: `${server.url}models/dense/` } });
+    await server.close();
+    for (const [index, vector] of vectors.entries())
+      expect(worst(Float32Array.from(vector), inNode.embeddings[index]!)).toBeLessThan(1e-5);
+  });
 
   it.skipIf(needsModel[0])(`computes with one thread in a page that is not isolated, and says so${needsModel[1]}`, async () => {
     const plain = await serve(join(folder, "site"), { models: sharedData, isolated: false });

@@ -95,13 +95,13 @@ describe("inferyard chunk", () => {
     expect(chunksOf(run(["--input", "a.jsonl", "--json"]).stdout).map(([first]) => first?.text)).toEqual(["one", "two"]);
   });
 
-  it("refuses a file that is not there, one that is not UTF-8, and a strategy that is not built", () => {
+  it("refuses a file that is not there, one that is not UTF-8, and flags that mean nothing", () => {
     writeFileSync(join(folder, "bad"), Buffer.of(0xff, 0x61));
     for (const [args, message] of [
       [["nothing.md"], "nothing.md cannot be read"],
       [["bad"], "bad is not UTF-8"],
       [["a text", "--target", "onnx:cuda"], "--target means nothing with the strategy fixed"],
-      [["a text", "--strategy", "late"], 'the strategy "late" is not built yet'],
+      [["a text", "--structure", "markdown"], "structure means nothing with the strategy fixed"],
     ] as const) {
       const { status, stderr } = run(args);
       expect([status, stderr.includes(message)], stderr).toEqual([2, true]);

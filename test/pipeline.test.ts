@@ -1,7 +1,16 @@
 /** The shape transformers.js users know, on real models. */
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type NamedTask, type Pipeline, type PipelineName, type PipelineOptions, pipeline } from "inferyard";
+import {
+  type NamedTask,
+  type Pipeline,
+  type PipelineName,
+  type PipelineOptions,
+  createRuntime,
+  embeddingRanges,
+  pipeline,
+} from "inferyard";
+import { tokenVectors } from "./fixtures/token-vectors.ts";
 import { miniLmGoldens, needsData, sharedData, worst } from "./shared-data.ts";
 
 type FeaturePipeline = Pipeline<"feature-extraction">;
@@ -169,8 +178,11 @@ const floats = ({ data }: { readonly data: string }): Float32Array => {
 const [skipTiny, tinyTitle] = needsData("a model that does not say how it pools, against PyTorch");
 describe.skipIf(skipTiny)(tinyTitle, async () => {
   const model = `${sharedData}tiny-random-bert`;
-  const { items } = (skipTiny ? { items: [] } : JSON.parse(readFileSync(`${model}/goldens.json`, "utf8"))) as {
+  const { items, padded_batch: padded } = (
+    skipTiny ? { items: [] } : JSON.parse(readFileSync(`${model}/goldens.json`, "utf8"))
+  ) as {
     items: TinyGolden[];
+    padded_batch: { texts: string[]; attention_mask: number[][]; last_hidden_state: { shape: number[]; data: string } };
   };
   const goldens = items.filter(({ text_pair: pair }) => pair === null);
   const texts = goldens.map(({ text }) => text);
@@ -197,6 +209,32 @@ describe.skipIf(skipTiny)(tinyTitle, async () => {
         expect(worst(data.subarray(index * 32, (index + 1) * 32), floats(golden[field])), golden.text).toBeLessThan(1e-4);
     });
 
+    it("none gives the hidden states of PyTorch's padded batch, and says how many of each text's are its own", async () => {
+      const { dims, data, tokens } = await extract(padded.texts, { pooling: "none" });
+      const states = floats(padded.last_hidden_state);
+      expect(dims).toEqual(padded.last_hidden_state.shape);
+      expect(tokens).toEqual(padded.attention_mask.map((mask) => mask.filter((bit) => bit === 1).length));
+      expect(tokens[0]).not.toBe(tokens[1]);
+      for (const [text, count] of tokens.entries()) {
+        const start = text * dims[1]! * 32;
+        expect(worst(data.subarray(start, start + count * 32), states.subarray(start, start + count * 32))).toBeLessThan(1e-4);
+        expect(data.subarray(start + count * 32, start + dims[1]! * 32).every((value) => value === 0)).toBe(true);
+      }
+    });
+
+    it("pairs of texts, which are no feature extraction, have PyTorch's hidden states as tensors", async () => {
+      const pairs = items.filter(({ text_pair: pair }) => pair !== null);
+      expect(pairs.length).toBeGreaterThan(0);
+      const runtime = await createRuntime({ target });
+      const handle = await runtime.load(model);
+      const tokenizer = await runtime.tokenizer(handle);
+      for (const golden of pairs) {
+        const { ids, typeIds } = tokenizer.encode(golden.text, { pair: golden.text_pair! });
+        expect(worst(await tokenVectors(handle, ids, typeIds), floats(golden.last_hidden_state))).toBeLessThan(1e-4);
+      }
+      await runtime.dispose();
+    });
+
     it("none gives every token's vector, zeros after the end of shorter texts", async () => {
       const { dims, data } = await extract(texts, { pooling: "none" });
       const states = goldens.map((golden) => floats(golden.last_hidden_state));
@@ -208,5 +246,33 @@ describe.skipIf(skipTiny)(tinyTitle, async () => {
         expect(row.subarray(state.length).every((value) => value === 0)).toBe(true);
       }
     });
+  });
+});
+
+describe("precision", () => {
+  it("gives typed arrays with what makes floats of them again, and is refused where floats are meant", async () => {
+    const runtime = await createRuntime();
+    const texts = ["a cat", "ein Satz", ""];
+    const { embeddings: floats } = await runtime.embed(texts);
+    const { embeddings, scales, precision, dimensions } = await runtime.embed(texts, { precision: "int8" });
+    expect([precision, dimensions, scales?.per]).toEqual(["int8", 256, "text"]);
+    for (const [text, numbers] of embeddings.entries()) {
+      const back = Float32Array.from(numbers, (number) => scales!.starts[text]! + scales!.steps[text]! * number);
+      expect(worst(back, floats[text]!)).toBeLessThanOrEqual(scales!.steps[text]! * 0.501);
+    }
+    const bits = await runtime.embed(texts, { precision: "ubinary", dimensions: 16 });
+    const [first] = (await runtime.embed(texts, { dimensions: 16 })).embeddings;
+    const expected = Array.from(first!, (value) => (value > 0 ? "1" : "0")).join("");
+    expect(Array.from(bits.embeddings[0]!, (byte) => byte.toString(2).padStart(8, "0")).join("")).toBe(expected);
+    expect(bits.dimensions).toBe(16);
+    const ranges = embeddingRanges(floats);
+    expect((await runtime.embed(texts, { precision: "uint8", ranges })).scales?.per).toBe("dimension");
+    await expect(runtime.embed(texts, { ranges } as never)).rejects.toMatchObject({ code: "INPUT_INVALID" });
+    await expect(runtime.embed(texts, { precision: "int8", ranges: [[0], [1]] })).rejects.toThrow("ranges are of 1 dimensions");
+    await expect(runtime.embed(texts, { precision: null as never })).rejects.toMatchObject({ code: "INPUT_INVALID" });
+    await expect(runtime.embed(texts, { precision: "int4" as never })).rejects.toMatchObject({ code: "INPUT_INVALID" });
+    await runtime.dispose();
+    const extract = await load();
+    await expect(extract("a", { precision: "int8" as never })).rejects.toMatchObject({ code: "INPUT_INVALID" });
   });
 });

@@ -3,7 +3,7 @@ import type { ModelFormat } from "../backend.ts";
 import { readAimodFolder } from "../models/aimod/metadata-json.ts";
 import { readInferyardJson } from "../models/inferyard-json.ts";
 import { type Folder, isJsonObject, readJson, readJsonObject } from "../models/model-folder.ts";
-import { readModules } from "../models/modules.ts";
+import { readModules, vectorModuleWeights } from "../models/modules.ts";
 import { type TermiteFile, variantFiles } from "../models/termite/termite-json.ts";
 import { variantClaims } from "../models/termite/variant-claims.ts";
 import { formatOf } from "../models/weights.ts";
@@ -46,7 +46,12 @@ export async function statedFiles(folder: Folder): Promise<StatedFiles> {
     ...(modules === undefined ? {} : { kind: modules.kind }),
     inner: modules?.modelPath ?? "",
     isStatic: modules?.kind === "static" || config["model_type"] === "model2vec",
-    others: [...(await moduleConfigs(folder)), ...termite.others, ...(tokenizer === undefined ? [] : [tokenizer])],
+    others: [
+      ...(await moduleConfigs(folder)),
+      ...(modules === undefined ? [] : vectorModuleWeights(modules)),
+      ...termite.others,
+      ...(tokenizer === undefined ? [] : [tokenizer]),
+    ],
     weights: [ownWeights, termite.weights, main].find((stated) => stated.length > 0) ?? [],
   };
 }

@@ -41,6 +41,17 @@ describe("the header of a .npy file", () => {
 });
 
 describe("writing a matrix", () => {
+  it("of bytes has bytes", async () => {
+    const path = join(folder, "bytes.npy");
+    await writeNpy(path, [Int8Array.of(-128, 127), Int8Array.of(0, -1)], 2);
+    const signed = await readFile(path);
+    expect(signed.toString("latin1")).toContain("{'descr': '|i1', 'fortran_order': False, 'shape': (2, 2), }");
+    expect([...signed.subarray(-4)]).toEqual([128, 127, 0, 255]);
+    await writeNpy(path, [Uint8Array.of(1, 255)], 2);
+    expect((await readFile(path)).toString("latin1")).toContain("'descr': '|u1'");
+    await rm(path);
+  });
+
   it("gives back every value, row by row, and leaves no other file", async () => {
     const path = join(folder, "matrix.npy");
     const rows = [Float32Array.of(1, -2.5, 3.4028234663852886e38), Float32Array.of(1.401298464324817e-45, 0.1, -0)];

@@ -9,6 +9,10 @@ import type { DataType, Tensor } from "../tensor.ts";
 const prologueBytes = 10;
 const alignment = 64;
 
+/** What a file can hold, under NumPy's names. */
+export type NpyVector = Float32Array | Int8Array | Uint8Array;
+export type NpyType = "<f4" | "|i1" | "|u1";
+
 /** OUTPUT_FAILED, before any work is done, where the file could not be written. */
 export async function checkWritable(path: string): Promise<void> {
   try {
@@ -19,8 +23,8 @@ export async function checkWritable(path: string): Promise<void> {
 }
 
 /** Writes rows of equal length to a temporary file beside `path` and renames it: nobody sees half a file. */
-export async function writeNpy(path: string, rows: readonly Float32Array[], columns: number): Promise<void> {
-  await writeParts(path, npyHeader("<f4", [rows.length, columns]), rows);
+export async function writeNpy(path: string, rows: readonly NpyVector[], columns: number): Promise<void> {
+  await writeParts(path, npyHeader(typeOf(rows[0]), [rows.length, columns]), rows);
 }
 
 /** As `writeNpy`, for a tensor of any type; float16 stays float16, and text becomes str of the longest one's length. */
@@ -78,6 +82,11 @@ function cannotWrite(path: string, error: unknown): InferyardError {
     cause: error,
     remedy: "check the folder and the space on the disk",
   });
+}
+
+function typeOf(row: NpyVector | undefined): NpyType {
+  if (row instanceof Int8Array) return "|i1";
+  return row instanceof Uint8Array ? "|u1" : "<f4";
 }
 
 export function npyHeader(descr: string, shape: readonly number[]): Buffer {

@@ -32,6 +32,13 @@ function wholeNumber(text: string): number {
 
 export const positiveInteger: (text: string) => number = wholeNumber;
 
+export function zeroOrMore(text: string): number {
+  const value = Number(text);
+  if (text.trim() === "" || !Number.isSafeInteger(value) || value < 0)
+    throw new InvalidArgumentError("It must be a whole number from 0.");
+  return value;
+}
+
 export function positiveNumber(text: string): number {
   const value = Number(text);
   if (!(value > 0)) throw new InvalidArgumentError("It must be a number above 0.");

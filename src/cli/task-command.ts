@@ -59,10 +59,10 @@ export function inputOption(): Option {
 }
 
 /** Limits of every text task. */
-export function addLimitFlags(command: Command): Command {
+export function addLimitFlags(command: Command, truncations: readonly string[] = ["cut", "error"]): Command {
   return command
     .addOption(new Option("--max-tokens <number>", "longest text in tokens").argParser(positiveInteger))
-    .addOption(new Option("--truncate <how>", "what to do with longer texts").choices(["cut", "error"]))
+    .addOption(new Option("--truncate <how>", "what to do with longer texts").choices(truncations))
     .addOption(new Option("--batch-tokens <number>", "padded tokens in one batch").argParser(positiveInteger));
 }
 

@@ -5,6 +5,7 @@ import type { ModelHandle } from "../runtime/model-handle.ts";
 import { embedEncodings } from "../tasks/embed.ts";
 import type { Encoder } from "../tasks/encoder-runs.ts";
 import { embedSettings, textSettings } from "../tasks/embed-settings.ts";
+import { loadChain } from "../tasks/vector-modules.ts";
 import type { Teacher, TeacherCallOptions } from "./teacher.ts";
 
 /** Work is handed over in parts of this size, so that progress shows and cancelling is quick. */
@@ -14,10 +15,20 @@ const partSize = 512;
 export async function runtimeTeacher(runtime: Runtime, handle: ModelHandle): Promise<Teacher> {
   const tokenizer = await runtime.tokenizer(handle);
   const { manifest, inputs, outputs } = handle;
-  const encoder: Encoder = { manifest, tokenizer, inputs, outputs, run: handle.run.bind(handle), lanes: () => handle.lanes() };
+  const { vectorModules = [] } = textSettings(manifest);
+  const chain = await loadChain(vectorModules);
+  const encoder: Encoder = {
+    manifest,
+    tokenizer,
+    inputs,
+    outputs,
+    chain: async () => chain,
+    run: handle.run.bind(handle),
+    lanes: () => handle.lanes(),
+  };
   const settings = embedSettings(manifest, { normalize: false });
   const { prefix, suffix } = tokenizer.frame;
-  const dimensions = outputs.map(({ shape }) => shape.at(-1)).find((size) => typeof size === "number");
+  const dimensions = chain.dimensions ?? outputs.map(({ shape }) => shape.at(-1)).find((size) => typeof size === "number");
   if (dimensions === undefined) {
     throw new InferyardError("MODEL_UNSUPPORTED", `${handle.reference} does not say how long its vectors are`, {
       remedy: "export it with a fixed last dimension",

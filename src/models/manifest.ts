@@ -90,13 +90,39 @@ export interface TextSettings {
   readonly pooling?: Pooling;
   /** Whether the prompt's tokens take part in pooling (1_Pooling `include_prompt`). */
   readonly poolPrompt: boolean;
-  /** Whether vectors are scaled to unit length. */
+  /** What a text's vector goes through after pooling, in order. Left out: nothing. */
+  readonly vectorModules?: readonly VectorModule[];
+  /** Whether vectors are scaled to unit length, after all of these. */
   readonly normalize: boolean;
   /** Prompt texts by name ("query", "document", ...). */
   readonly prompts: Readonly<Record<string, string>>;
   readonly defaultPrompt?: string;
   /** How vectors are compared, in the words of config_sentence_transformers.json (`similarity_fn_name`). Left out: it does not say. */
   readonly similarity?: string;
+}
+
+/** One of sentence-transformers' modules on a text's vector: a linear map with an activation, a layer norm, or unit length in between. */
+export type VectorModule =
+  | {
+      readonly kind: "dense";
+      readonly weights: ModuleWeights;
+      readonly inFeatures: number;
+      readonly outFeatures: number;
+      /** Whether `linear.bias` is added. */
+      readonly bias: boolean;
+      readonly activation: DenseActivation;
+    }
+  | { readonly kind: "layer-norm"; readonly weights: ModuleWeights; readonly features: number }
+  | { readonly kind: "normalize" };
+
+/** Of torch.nn; GELU is the exact one. */
+export type DenseActivation = "Identity" | "Tanh" | "ReLU" | "GELU" | "Sigmoid" | "SiLU";
+
+/** A file of safetensors. */
+export interface ModuleWeights {
+  readonly path: string;
+  /** As the user wrote it. */
+  readonly shown: string;
 }
 
 /** A known input and, where there is one, its known answer. */

@@ -1,7 +1,7 @@
 /**
  * modules.json: the chain of modules sentence-transformers runs a text through. What this version computes is a Transformer with
- * Pooling and Normalize, or a StaticEmbedding with Normalize; any other chain is refused, since leaving a module out would give
- * other vectors without a word.
+ * Pooling, or a StaticEmbedding, and after it Dense, LayerNorm and Normalize in any order; any other chain is refused, since leaving a
+ * module out would give other vectors without a word.
  */
 import { InferyardError } from "../errors.ts";
 import { type Folder, isJsonObject, modelInvalid, pathInside, readJson, readJsonObject, shownIn } from "./model-folder.ts";
@@ -12,8 +12,22 @@ export interface Modules {
   readonly modelPath: string;
   /** Folder of the Pooling module, relative. */
   readonly poolingPath?: string;
+  /** What a text's vector goes through after pooling, in order; the Normalize at the end is not among them. */
+  readonly vectorModules: readonly VectorModulePlace[];
+  /** Whether the chain ends with Normalize. */
   readonly normalize: boolean;
 }
+
+/** A module that takes a text's vector and gives another. */
+export interface VectorModulePlace {
+  readonly type: VectorModuleType;
+  /** Its folder, relative. */
+  readonly path: string;
+}
+
+type VectorModuleType = "Dense" | "LayerNorm" | "Normalize";
+
+const vectorModuleTypes: ReadonlySet<string> = new Set<VectorModuleType>(["Dense", "LayerNorm", "Normalize"]);
 
 interface Module {
   /** The class's own name: "Transformer", "Pooling", ... */
@@ -33,12 +47,27 @@ export async function readModules(folder: Folder): Promise<Modules | undefined> 
   const kind = kinds[first?.type ?? ""];
   if (first === undefined || kind === undefined) throw unsupported(shown, first?.type ?? "nothing");
   const pooling = kind === "transformer" && rest[0]?.type === "Pooling" ? rest.shift() : undefined;
+  const vectorModules: VectorModulePlace[] = [];
   for (const module of rest) {
-    if (module.type !== "Normalize") throw unsupported(shown, module.type);
-    await checkNormalize(folder, module, shown);
+    if (!isVectorModule(module)) throw unsupported(shown, module.type);
+    const isLearned = module.type !== "Normalize";
+    if (isLearned && kind === "transformer" && pooling === undefined) throw beforePooling(shown, module.type);
+    if (!isLearned) await checkNormalize(folder, module, shown);
+    vectorModules.push(module);
   }
+  const normalize = vectorModules.at(-1)?.type === "Normalize";
+  while (vectorModules.at(-1)?.type === "Normalize") vectorModules.pop();
   const modelPath = first.path === "." ? "" : first.path;
-  return { kind, modelPath, normalize: rest.length > 0, ...(pooling === undefined ? {} : { poolingPath: pooling.path }) };
+  return { kind, modelPath, vectorModules, normalize, ...(pooling === undefined ? {} : { poolingPath: pooling.path }) };
+}
+
+/** The files, relative, with the weights of such modules. */
+export function vectorModuleWeights({ vectorModules }: Modules): string[] {
+  return vectorModules.filter(({ type }) => type !== "Normalize").map(({ path }) => `${path}/model.safetensors`);
+}
+
+function isVectorModule(module: Module): module is VectorModulePlace {
+  return vectorModuleTypes.has(module.type);
 }
 
 function readModule(entry: unknown, folder: Folder, shown: string): Module {
@@ -61,8 +90,20 @@ function broken(shown: string, problem: string): InferyardError {
   return modelInvalid(`${shown} is broken: ${problem}`, "download this file of the model again");
 }
 
+/** It would work on token vectors, or on nothing. */
+function beforePooling(shown: string, module: string): InferyardError {
+  return new InferyardError(
+    "MODEL_UNSUPPORTED",
+    `${shown} has the module ${module} with no Pooling right after the Transformer`,
+    {
+      remedy: "use a model that pools first, as sentence-transformers' own do",
+      data: { module },
+    },
+  );
+}
+
 function unsupported(shown: string, module: string): InferyardError {
-  const known = "Transformer, Pooling and Normalize, or StaticEmbedding and Normalize, in this order";
+  const known = "Transformer and Pooling, or StaticEmbedding, then Dense, LayerNorm and Normalize";
   return new InferyardError(
     "MODEL_UNSUPPORTED",
     `${shown} has the module ${module}, which this version does not compute; it computes ${known}`,

@@ -349,6 +349,72 @@ describe("folders", () => {
       expect(text?.maxTokens).toBeUndefined();
     });
 
+    describe("modules after pooling", () => {
+      const f32 = (shape: number[]) => ({
+        dataType: "float32" as const,
+        shape,
+        data: new Float32Array(shape.reduce((product, size) => product * size, 1)),
+      });
+      const types = ["Transformer", "Pooling", "Normalize", "Dense", "LayerNorm", "Normalize"];
+      const modules = types.map((type, idx) => ({
+        path: idx === 0 ? "" : `${idx}_${type}`,
+        type: `sentence_transformers.models.${type}`,
+      }));
+      const activation = "torch.nn.modules.activation.ReLU";
+
+      async function withModules(dense: object, layerNorm: object, weight: number[]): Promise<string> {
+        const folder = await folderWith({
+          ...sentenceTransformer,
+          "modules.json": modules,
+          "3_Dense/config.json": dense,
+          "4_LayerNorm/config.json": layerNorm,
+        });
+        await writeSafetensors(join(folder, "3_Dense/model.safetensors"), {
+          "linear.weight": f32(weight),
+          "linear.bias": f32([weight[0]!]),
+        });
+        await writeSafetensors(join(folder, "4_LayerNorm/model.safetensors"), { "norm.weight": f32([2]), "norm.bias": f32([2]) });
+        return folder;
+      }
+
+      it("are read in their order; the Normalize at the end is the model's normalization", async () => {
+        const folder = await withModules(
+          { in_features: 3, out_features: 2, activation_function: activation },
+          { dimension: 2 },
+          [2, 3],
+        );
+        const { text } = await readManifest(folder);
+        const weightsOf = (module: string) => ({ path: join(folder, `${module}/model.safetensors`), shown: expect.any(String) });
+        expect(text?.normalize).toBe(true);
+        expect(text?.vectorModules).toEqual([
+          { kind: "normalize" },
+          { kind: "dense", inFeatures: 3, outFeatures: 2, bias: true, activation: "ReLU", weights: weightsOf("3_Dense") },
+          { kind: "layer-norm", features: 2, weights: weightsOf("4_LayerNorm") },
+        ]);
+      });
+
+      it("that do not fit each other or their weights are refused", async () => {
+        const unlike = await withModules({ in_features: 3, out_features: 2 }, { dimension: 2 }, [2, 4]);
+        const wrong = await failure(readManifest(unlike));
+        expect([wrong.code, wrong.message]).toEqual([
+          "MODEL_INVALID",
+          expect.stringContaining("linear.weight is [2, 4], and [2, 3] is"),
+        ]);
+        const longer = await withModules({ in_features: 3, out_features: 4 }, { dimension: 2 }, [4, 3]);
+        expect((await failure(readManifest(longer))).message).toMatch(
+          /takes vectors of 2 numbers, and the module before it gives 4/,
+        );
+      });
+
+      it("without an activation named it is Tanh, as in sentence-transformers; null is none", async () => {
+        const silent = await withModules({ in_features: 3, out_features: 2 }, { dimension: 2 }, [2, 3]);
+        expect((await readManifest(silent)).text?.vectorModules?.[1]).toMatchObject({ activation: "Tanh" });
+        const none = { in_features: 3, out_features: 2, activation_function: null };
+        const linear = await withModules(none, { dimension: 2 }, [2, 3]);
+        expect((await readManifest(linear)).text?.vectorModules?.[1]).toMatchObject({ activation: "Identity" });
+      });
+    });
+
     it("a licence in the front matter of the model card", async () => {
       const manifest = await read({
         ...sentenceTransformer,
@@ -359,6 +425,10 @@ describe("folders", () => {
   });
 
   describe("refused with one error, the path as it was written, and a remedy", () => {
+    const withDense = (config: object | undefined) => ({
+      "modules.json": [...bertModules, dense],
+      "3_Dense/config.json": config,
+    });
     const dense = { idx: 3, name: "3", path: "3_Dense", type: "sentence_transformers.models.Dense" };
     it.each<[string, Record<string, unknown>, string, RegExp]>([
       ["a folder without a model", { "README.md": "hello" }, "MODEL_NOT_FOUND", /holds no model/],
@@ -392,7 +462,50 @@ describe("folders", () => {
       ["empty modules.json", { "modules.json": "[]" }, "MODEL_INVALID", /modules\.json is broken/],
       ["broken tokenizer_config.json", { "tokenizer_config.json": "?" }, "MODEL_INVALID", /tokenizer_config\.json is not JSON/],
       ["no pooling module", { "1_Pooling/config.json": undefined }, "MODEL_INVALID", /1_Pooling\/config\.json is missing/],
-      ["a module that is not computed", { "modules.json": [...bertModules, dense] }, "MODEL_UNSUPPORTED", /module Dense/],
+      [
+        "a module that is not computed",
+        { "modules.json": [...bertModules, { ...dense, type: "sentence_transformers.models.LSTM" }] },
+        "MODEL_UNSUPPORTED",
+        /module LSTM/,
+      ],
+      [
+        "Dense before Pooling",
+        { "modules.json": [bertModules[0], dense, bertModules[1]] },
+        "MODEL_UNSUPPORTED",
+        /module Dense with no Pooling right after the Transformer/,
+      ],
+      ["Dense without its config.json", withDense(undefined), "MODEL_INVALID", /3_Dense\/config\.json is missing/],
+      [
+        "Dense without its weights",
+        withDense({ in_features: 2, out_features: 1 }),
+        "MODEL_INVALID",
+        /3_Dense\/model\.safetensors is missing/,
+      ],
+      [
+        "Dense with pickled weights",
+        { ...withDense({ in_features: 2, out_features: 1 }), "3_Dense/pytorch_model.bin": "x" },
+        "MODEL_UNSUPPORTED",
+        /weights of .*3_Dense are in pytorch_model\.bin/,
+      ],
+      ["Dense without sizes", withDense({ in_features: 2 }), "MODEL_INVALID", /"out_features" is no size/],
+      [
+        "Dense on token vectors",
+        withDense({ in_features: 2, out_features: 1, module_input_name: "token_embeddings" }),
+        "MODEL_UNSUPPORTED",
+        /works on "token_embeddings"/,
+      ],
+      [
+        "Dense with a residual",
+        withDense({ in_features: 2, out_features: 2, use_residual: true }),
+        "MODEL_UNSUPPORTED",
+        /use_residual/,
+      ],
+      [
+        "an activation of the model's own",
+        withDense({ in_features: 2, out_features: 1, activation_function: "custom.Swish" }),
+        "MODEL_UNSUPPORTED",
+        /activation "custom\.Swish"/,
+      ],
       [
         "a module of the model's own",
         { "modules.json": [{ ...dense, type: "custom_st.Transformer" }] },

@@ -66,6 +66,7 @@ export async function readTextSettings(folder: Folder, inner: Folder, sources: T
     lowercase: sentence?.config["do_lower_case"] === true,
     ...(pooling === undefined ? {} : { pooling }),
     poolPrompt: ownPooling?.includePrompt ?? true,
+    ...(await vectorModules(folder, modules)),
     normalize: stated.normalize ?? normalizes(config, modules, isModel2vec),
     ...(await prompts(folder, stated)),
   };
@@ -118,6 +119,13 @@ async function poolingOf(
 function normalizes(config: JsonObject, modules: Modules | undefined, isModel2vec: boolean): boolean {
   const stated = config["normalize"];
   return isModel2vec && typeof stated === "boolean" ? stated : (modules?.normalize ?? false);
+}
+
+/** Imported where it is needed: few models have such modules. */
+async function vectorModules(folder: Folder, modules: Modules | undefined): Promise<Pick<TextSettings, "vectorModules">> {
+  if (modules === undefined || modules.vectorModules.length === 0) return {};
+  const { readVectorModules } = await import("./vector-modules.ts");
+  return { vectorModules: await readVectorModules(folder, modules.vectorModules) };
 }
 
 async function prompts(

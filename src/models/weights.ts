@@ -146,7 +146,7 @@ async function safetensorsPrecision(path: string, shown: string): Promise<{ prec
 }
 
 /** The header, with the path in messages as the user wrote it. */
-async function readHeader(path: string, shown: string): Promise<SafetensorsHeader> {
+export async function readHeader(path: string, shown: string): Promise<SafetensorsHeader> {
   try {
     return await readSafetensorsHeader(path);
   } catch (error) {

@@ -54,6 +54,7 @@ describe("defaults come from the model's own files", () => {
       dimensions: undefined,
       maxTokens: 256,
       truncate: "cut",
+      stride: 0,
       batchTokens: 512,
     });
   });

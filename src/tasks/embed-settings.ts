@@ -3,6 +3,8 @@ import { InferyardError } from "../errors.ts";
 import type { Manifest, Pooling, TextSettings } from "../models/manifest.ts";
 import { nearest } from "../models/nearest.ts";
 import { defaultBatchTokens } from "./batches.ts";
+import type { EmbeddingRanges } from "./embedding-ranges.ts";
+import type { QuantizedPrecision } from "./quantize.ts";
 import { refuseNonPositive, refuseOther } from "../runtime/options.ts";
 
 export interface EmbedOptions {
@@ -16,21 +18,38 @@ export interface EmbedOptions {
   readonly dimensions?: number;
   /** Longest text in tokens, special tokens included; never above the model's own limit. Default: the model's own limit. */
   readonly maxTokens?: number;
-  /** What to do with longer texts: "cut" them, or refuse them with INPUT_TOO_LONG. Default: "cut". */
-  readonly truncate?: "cut" | "error";
+  /**
+   * What to do with longer texts: "cut" them, refuse them with INPUT_TOO_LONG ("error"), or read them in "windows", whose vectors become one:
+   * their mean, weighted by how many tokens of the text each is the first to read. Default: "cut".
+   */
+  readonly truncate?: "cut" | "error" | "windows";
+  /** With "windows": tokens of the text by which they overlap. Default: 0. */
+  readonly stride?: number;
   /** Padded tokens in one batch. Default: 512. */
   readonly batchTokens?: number;
+  /** 32-bit floats; for fewer bits: `QuantizedEmbedOptions`. */
+  readonly precision?: "float32";
   readonly signal?: AbortSignal;
 }
 
-export const embedOptionNames: readonly (keyof EmbedOptions)[] = [
+export interface QuantizedEmbedOptions extends Omit<EmbedOptions, "precision"> {
+  /** "int8" and "uint8" come with scales; "binary" and "ubinary" keep the signs, 8 in a byte. */
+  readonly precision: QuantizedPrecision;
+  /** With "int8" and "uint8": ranges of every dimension, for numbers that compare across texts. Default: each text has a scale of its own. */
+  readonly ranges?: EmbeddingRanges;
+}
+
+export const embedOptionNames: readonly (keyof QuantizedEmbedOptions)[] = [
   "pooling",
   "normalize",
   "prompt",
   "dimensions",
   "maxTokens",
   "truncate",
+  "stride",
   "batchTokens",
+  "precision",
+  "ranges",
   "signal",
 ];
 
@@ -42,21 +61,36 @@ export interface EmbedSettings {
   readonly promptText: string;
   readonly dimensions: number | undefined;
   readonly maxTokens: number;
-  readonly truncate: "cut" | "error";
+  readonly truncate: "cut" | "error" | "windows";
+  readonly stride: number;
   readonly batchTokens: number;
 }
 
 export const poolings: readonly Pooling[] = ["mean", "cls", "max", "last", "none"];
+
+/** What can be done with a text that is too long. */
+export const truncations: readonly EmbedSettings["truncate"][] = ["cut", "error", "windows"];
+
 export function embedSettings(manifest: Manifest, options: EmbedOptions): EmbedSettings {
   const text = textSettings(manifest);
   const { pooling = text.pooling, truncate = "cut", batchTokens = defaultBatchTokens } = options;
   refuseOther("pooling", options.pooling, poolings);
-  refuseOther("truncate", options.truncate, ["cut", "error"]);
+  refuseOther("truncate", options.truncate, truncations);
+  checkStride(truncate, options.stride);
   refuseOther("normalize", options.normalize, [true, false]);
   if (pooling === "none" && options.normalize === true) {
     throw new InferyardError("INPUT_INVALID", 'normalize cannot be combined with pooling "none"', {
       remedy: "leave one of the two out",
     });
+  }
+  if (pooling === "none" && truncate === "windows") {
+    throw new InferyardError(
+      "INPUT_INVALID",
+      'truncate "windows" makes one vector of a text, and pooling "none" keeps those of its tokens',
+      {
+        remedy: "leave one of the two out",
+      },
+    );
   }
   for (const key of ["dimensions", "maxTokens", "batchTokens"] as const) refuseNonPositive(key, options[key]);
   return {
@@ -67,8 +101,22 @@ export function embedSettings(manifest: Manifest, options: EmbedOptions): EmbedS
     dimensions: options.dimensions,
     maxTokens: Math.min(options.maxTokens ?? Number.POSITIVE_INFINITY, text.maxTokens ?? Number.POSITIVE_INFINITY),
     truncate,
+    stride: options.stride ?? 0,
     batchTokens,
   };
+}
+
+function checkStride(truncate: EmbedSettings["truncate"], stride: number | undefined): void {
+  if (stride === undefined) return;
+  if (truncate !== "windows") {
+    throw new InferyardError("INPUT_INVALID", `stride means nothing with truncate "${truncate}"`, {
+      remedy: 'leave stride out, or choose truncate "windows"',
+    });
+  }
+  if (Number.isSafeInteger(stride) && stride >= 0) return;
+  throw new InferyardError("INPUT_INVALID", `stride is ${String(stride)}, and must be a whole number from 0`, {
+    remedy: "correct stride, or leave it out",
+  });
 }
 
 /** The model's text settings; MODEL_UNSUPPORTED for a model without a tokenizer. */

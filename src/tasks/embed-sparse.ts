@@ -47,7 +47,9 @@ export async function embedSparse(
   const { topK, threshold = 0, signal } = options;
   refuseNonPositive("topK", topK);
   if (!(Number.isFinite(threshold) && threshold >= 0)) {
-    throw new InferyardError("INPUT_INVALID", `threshold is ${threshold}, and must be a number of at least 0`);
+    throw new InferyardError("INPUT_INVALID", `threshold is ${threshold}, and must be a number of at least 0`, {
+      remedy: "correct threshold, or leave it out",
+    });
   }
   const settings = textTaskSettings(encoder.manifest, options);
   const output = headOf(encoder.manifest, encoder.outputs);

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Manifest, TextSettings } from "../models/manifest.ts";
 import type { TensorInfo, TensorMap } from "../tensor.ts";
 import { embed } from "./embed.ts";
+import type { EmbedOptions } from "./embed-settings.ts";
 import type { TokenSource } from "./encode-texts.ts";
 import type { Encoder } from "./encoder-runs.ts";
 
@@ -15,6 +16,7 @@ const info = (name: string, shape: TensorInfo["shape"], dataType: TensorInfo["da
 /** A token per letter; "^" and the prompt's letters come first. */
 const tokenizer: TokenSource = {
   padId: 0,
+  frame: { prefix: [94], suffix: [] },
   encode(text, { maxTokens = Number.POSITIVE_INFINITY, prompt = "" } = {}) {
     const all = [94, ...Buffer.from(prompt + text, "latin1")];
     const ids = all.slice(0, maxTokens);
@@ -188,6 +190,97 @@ describe("what is refused", () => {
     const model = encoder();
     await expect(embed(model, ["a"], { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: "ABORTED" });
     expect(model.shapes).toEqual([]);
+  });
+});
+
+describe("long texts in windows", () => {
+  const limited = { text: { maxTokens: 4 } };
+  /** Of windows of 3 letters each: "abcdefg" is abc, def, g. */
+  const windowMean = (letters: string): number =>
+    [94, ...Buffer.from(letters)].reduce((sum, id) => sum + id, 0) / (letters.length + 1);
+
+  it("have the mean of their windows' vectors, weighted by their tokens of the text", async () => {
+    const result = await embed(encoder(limited), ["abcdefg", "ab", ""], { truncate: "windows" });
+    const expected = (3 * windowMean("abc") + 3 * windowMean("def") + windowMean("g")) / 7;
+    expect(result.embeddings[0]?.[0]).toBeCloseTo(expected, 5);
+    expect(result.embeddings.slice(1)).toEqual((await embed(encoder(limited), ["ab", ""])).embeddings);
+    expect(result).toMatchObject({ windows: [3, 1, 1], tokens: [4 + 4 + 2, 3, 1], truncated: [], dimensions: 3 });
+  });
+
+  it("overlap by the stride, and what a window repeats has no weight", async () => {
+    const { embeddings, windows } = await embed(encoder(limited), ["abcdef"], { truncate: "windows", stride: 2 });
+    const parts = [windowMean("abc"), windowMean("bcd"), windowMean("cde"), windowMean("def")];
+    const expected = (3 * parts[0]! + parts[1]! + parts[2]! + parts[3]!) / 6;
+    expect(windows).toEqual([4]);
+    expect(embeddings[0]?.[0]).toBeCloseTo(expected, 5);
+  });
+
+  it("have the prompt in every window, pooled or not as the model says", async () => {
+    const model = { text: { maxTokens: 6, poolPrompt: false } }; // "^q:" leaves room for three letters
+    const { embeddings } = await embed(encoder(model), ["abcde"], { truncate: "windows", prompt: "query" });
+    expect(embeddings[0]?.[0]).toBeCloseTo((3 * 98 + 2 * 100.5) / 5, 5);
+  });
+
+  it("are cut and scaled once, after the mean", async () => {
+    const scene = { text: { maxTokens: 2, normalize: true }, vectorOf: (id: number) => (id === 97 ? [8, 0, 5] : [0, 6, 5]) };
+    const { embeddings } = await embed(encoder(scene), ["ab"], { truncate: "windows", dimensions: 2 });
+    // Windows "^a" [4, 3, 5] and "^b" [0, 6, 5]: mean [2, 4.5].
+    const length = Math.hypot(2, 4.5);
+    expect([...embeddings[0]!]).toEqual([...Float32Array.of(2 / length, 4.5 / length)]);
+  });
+
+  it("are refused with what cannot be: no room, token vectors, a stride without windows or too large", async () => {
+    const refused = (options: EmbedOptions, maxTokens = 4) =>
+      expect(embed(encoder({ text: { maxTokens } }), ["a"], options)).rejects.toMatchObject({ code: "INPUT_INVALID" });
+    await refused({ truncate: "windows" }, 1);
+    await refused({ truncate: "windows", pooling: "none" });
+    await refused({ truncate: "windows", stride: 3 });
+    await refused({ truncate: "windows", stride: -1 });
+    await refused({ stride: 1 });
+  });
+
+  it("a value that is not a number is told with its text, not its window", async () => {
+    const broken = encoder({ ...limited, vectorOf: (id) => [id === 103 ? Number.NaN : 1, 1, 1] });
+    await expect(embed(broken, ["abcdef", "abcdefg"], { truncate: "windows" })).rejects.toMatchObject({ data: { text: 1 } });
+  });
+});
+
+describe("modules after pooling", () => {
+  const weights = { path: "/m/2_Dense/model.safetensors", shown: "m/2_Dense/model.safetensors" };
+  const dense = { kind: "dense", weights, inFeatures: 3, outFeatures: 2, bias: false, activation: "Identity" } as const;
+  const vectorModules = [dense];
+  /** Swaps the first two numbers. */
+  const chain = async () => ({ dimensions: 2, apply: ([a = 0, b = 0]: Float32Array) => Float32Array.of(b, a) });
+
+  it("take the pooled vector, whatever the pooling, and not those of tokens", async () => {
+    const model = { ...encoder({ text: { vectorModules } }), chain };
+    const { embeddings, dimensions } = await embed(model, ["b"]);
+    expect([dimensions, ...embeddings[0]!]).toEqual([2, 1, 96]);
+    expect([...(await embed(model, ["b"], { pooling: "cls" })).embeddings[0]!]).toEqual([1, 94]);
+    expect([...(await embed(model, ["b"], { pooling: "none" })).embeddings[0]!]).toEqual([94, 1, 0, 98, 1, 0]);
+    expect((await embed(model, [])).dimensions).toBe(2);
+  });
+
+  it("are in the graph where it pools by itself; one that is shorter than they give is refused", async () => {
+    const graph = (size: number) => {
+      const outputs = [info("sentence_embedding", ["batch", size], "float32")];
+      const run = async ({ input_ids: ids }: TensorMap): Promise<TensorMap> => {
+        const shape = [ids!.shape[0]!, size];
+        return { sentence_embedding: { dataType: "float32", shape, data: new Float32Array(shape[0]! * size).fill(7) } };
+      };
+      return { ...encoder({ text: { vectorModules }, outputs }), chain, run };
+    };
+    expect([...(await embed(graph(2), ["b"])).embeddings[0]!]).toEqual([7, 7]);
+    await expect(embed(graph(3), ["b"])).rejects.toMatchObject({ code: "MODEL_INVALID" });
+  });
+
+  it("are never left out without a word", async () => {
+    await expect(embed(encoder({ text: { vectorModules } }), ["b"])).rejects.toMatchObject({ code: "CONTRACT_VIOLATION" });
+  });
+
+  it("a value that is not a number is told before they hide it", async () => {
+    const broken = { ...encoder({ text: { vectorModules }, vectorOf: () => [1, 1, Number.POSITIVE_INFINITY] }), chain };
+    await expect(embed(broken, ["b"])).rejects.toMatchObject({ code: "RUN_FAILED", data: { text: 0, component: 2 } });
   });
 });
 

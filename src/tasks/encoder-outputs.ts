@@ -42,3 +42,8 @@ export function vectorOutput(
     remedy: "use a feature-extraction export of the model",
   });
 }
+
+/** Exports of late-interaction models (ColBERT) name their one output "contextual": token vectors, made for MaxSim. */
+export function isLateInteraction(outputs: readonly TensorInfo[]): boolean {
+  return outputs.some(({ name, shape }) => name === "contextual" && shape.length === 3);
+}

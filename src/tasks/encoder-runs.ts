@@ -7,6 +7,7 @@ import { type TensorInfo, type TensorMap, asFloat32 } from "../tensor.ts";
 import type { Tokenizer } from "../tokenizers/index.ts";
 import { type Batch, planBatches } from "./batches.ts";
 import { type TokenRow, encoderInputs } from "./encoder-inputs.ts";
+import type { VectorChain } from "./vector-modules.ts";
 import { createYielder } from "./yielding.ts";
 
 /** A model ready for a text task. */
@@ -16,6 +17,8 @@ export interface Encoder<Source extends { readonly padId: number } = Tokenizer> 
   readonly inputs: readonly TensorInfo[];
   readonly outputs: readonly TensorInfo[];
   run: ModelHandle["run"];
+  /** The modules after pooling. Needed where the manifest has any. */
+  readonly chain?: () => Promise<VectorChain>;
   /** Models for bulk work, used side by side. */
   lanes(): Promise<readonly Pick<ModelHandle, "run">[]>;
 }

@@ -1,10 +1,12 @@
 /** The types of the tasks that are public, for the package's two faces: Node.js and browser. */
 export type { Answer, AnswerOptions, Answers } from "./answer.ts";
 export type { Chunk, ChunkedText } from "./chunk/chunk.ts";
-export type { ChunkOptions, ChunkStrategy } from "./chunk/chunk-options.ts";
+export type { ChunkOptions, ChunkStrategy, LateStructure } from "./chunk/chunk-options.ts";
 export type { Separator } from "./chunk/separators.ts";
 export type { ClassifyOptions } from "./classify.ts";
-export type { EmbedOptions } from "./embed-settings.ts";
+export type { EmbedOptions, QuantizedEmbedOptions } from "./embed-settings.ts";
+export { type EmbeddingRanges, embeddingRanges } from "./embedding-ranges.ts";
+export type { QuantizedPrecision, QuantizedVectors, Scales } from "./quantize.ts";
 export type { EmbedSparseOptions, SparseEmbedding, SparseEmbeddings } from "./embed-sparse.ts";
 export type { Embeddings } from "./embed.ts";
 export type { TextPair } from "./encode-pairs.ts";

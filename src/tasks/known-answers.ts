@@ -10,10 +10,12 @@ export function answerCheck(tokenizers: Tokenizers): AnswerCheck {
   return async (model, manifest, signal) => {
     if (manifest.probe?.kind !== "text" || manifest.text === undefined) return undefined;
     const { answers } = manifest.probe;
-    const tokenizer = await tokenizers.of(manifest.text);
+    const { text } = manifest;
+    const tokenizer = await tokenizers.of(text);
     const { inputs, outputs } = model;
-    const encoder = { manifest, tokenizer, inputs, outputs, run: model.run.bind(model), lanes: async () => [model] };
-    const texts = answers.map(({ text }) => text);
+    const chain = () => tokenizers.chainOf(text);
+    const encoder = { manifest, tokenizer, inputs, outputs, chain, run: model.run.bind(model), lanes: async () => [model] };
+    const texts = answers.map((answer) => answer.text);
     const { embeddings } = await embed(encoder, texts, signal === undefined ? {} : { signal });
     for (const [index, answer] of answers.entries()) compare(answer, embeddings[index] ?? new Float32Array());
     return `${answers.length} known ${answers.length === 1 ? "answer" : "answers"} of its manifest held`;

@@ -1,6 +1,5 @@
 /** Late interaction (ColBERT): texts keep a vector for every token, and a query meets a document token by token. */
 import { InferyardError } from "../errors.ts";
-import type { TensorInfo } from "../tensor.ts";
 import { embed } from "./embed.ts";
 import type { TokenSource } from "./encode-texts.ts";
 import type { Encoder } from "./encoder-runs.ts";
@@ -33,11 +32,6 @@ export function maxSim(query: TokenVectors, document: TokenVectors): number {
     sum += best;
   }
   return sum;
-}
-
-/** Exports of such models name their one output "contextual": token vectors, made for MaxSim. */
-export function isLateInteraction(outputs: readonly TensorInfo[]): boolean {
-  return outputs.some(({ name, shape }) => name === "contextual" && shape.length === 3);
 }
 
 export async function rerankByLateInteraction(

@@ -1,6 +1,7 @@
 /** text-ranking by whatever the model is: a cross-encoder, a late-interaction model or an embedding model. */
 import type { Encoder } from "./encoder-runs.ts";
-import { isLateInteraction, rerankByLateInteraction } from "./late-interaction.ts";
+import { isLateInteraction } from "./encoder-outputs.ts";
+import { rerankByLateInteraction } from "./late-interaction.ts";
 import { type Ranking, type RerankOptions, rerank } from "./rerank.ts";
 import { isEmbedder, rerankByEmbedding } from "./rerank-by-embedding.ts";
 

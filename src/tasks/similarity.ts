@@ -9,14 +9,21 @@ import type { Encoder } from "./encoder-runs.ts";
 import { type SimilarityMetric, similarityMetrics, similarityRow, vectorTable } from "./similarity-matrix.ts";
 import { createYielder } from "./yielding.ts";
 
-export interface SimilarityOptions extends EmbedOptions {
+export interface SimilarityOptions extends Omit<EmbedOptions, "precision"> {
   /** How vectors are compared; distances are given as negative numbers. Default: what the model's files say, else "cosine". */
   readonly metric?: SimilarityMetric;
   /** The prompt of the second texts. Default: that of the first ones. */
   readonly otherPrompt?: string;
 }
 
-export const similarityOptionNames: readonly (keyof SimilarityOptions)[] = [...embedOptionNames, "metric", "otherPrompt"];
+/** Vectors in fewer bits are not compared. */
+const packing: ReadonlySet<string> = new Set(["precision", "ranges"]);
+
+export const similarityOptionNames: readonly string[] = [
+  ...embedOptionNames.filter((name) => !packing.has(name)),
+  "metric",
+  "otherPrompt",
+];
 
 export interface Similarities {
   /** Row i has the similarity of the first texts' i-th with each of the second. */

@@ -1,16 +1,22 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, Option } from "commander";
 import type { ChunkRequest, ChunkResult } from "../../task-requests.ts";
 import { InferyardError } from "../../errors.ts";
 import { loadSettingNames, wishNames } from "../../runtime/options.ts";
-import type { ChunkedText } from "../../tasks/chunk/chunk.ts";
-import { type ChunkStrategy, chunkStrategies } from "../../tasks/chunk/chunk-options.ts";
+import type { Chunk, ChunkedText } from "../../tasks/chunk/chunk.ts";
+import {
+  type ChunkStrategy,
+  type LateStructure,
+  chunkStrategies,
+  lateStructures,
+  runsModel,
+} from "../../tasks/chunk/chunk-options.ts";
 import { type OffsetUnit, offsetUnits } from "../../tokenizers/index.ts";
 import { type Separator, separatorNames } from "../../tasks/chunk/separators.ts";
 import { type Document, readDocuments } from "../documents.ts";
-import { addLoadFlags, list, openSession, positiveInteger, withNotice } from "../session.ts";
+import { addLoadFlags, list, openSession, positiveInteger, withNotice, zeroOrMore } from "../session.ts";
 import { clip, formatTable } from "../table.ts";
 import { type Terminal, writeAll, writeLine } from "../terminal.ts";
-import { formatMilliseconds, plural } from "../units.ts";
+import { formatMilliseconds, plural, shortFloat } from "../units.ts";
 
 interface ChunkFlags {
   readonly model?: string;
@@ -25,6 +31,9 @@ interface ChunkFlags {
   readonly offsets?: OffsetUnit;
   readonly threshold?: number;
   readonly percentile?: number;
+  readonly structure?: LateStructure;
+  readonly prompt?: string;
+  readonly stride?: number;
 }
 
 export function addChunk(program: Command, terminal: Terminal): void {
@@ -32,7 +41,7 @@ export function addChunk(program: Command, terminal: Terminal): void {
     .command("chunk")
     .description("long texts to chunks of so many tokens")
     .argument("[documents...]", "files, or texts with a space in them; - or nothing is stdin")
-    .option("--model <reference>", "model whose tokens are counted")
+    .option("--model <reference>", "model whose tokens are counted; the one that a strategy runs")
     .option("--input <file>", "one file; .jsonl has a document per line")
     .option("--strategy <strategy>", `where to cut: ${chunkStrategies.join(", ")} (default: fixed)`)
     .addOption(new Option("--target-tokens <number>", "most tokens in a chunk (default: 500)").argParser(positiveInteger))
@@ -41,7 +50,10 @@ export function addChunk(program: Command, terminal: Terminal): void {
     .addOption(new Option("--separators <names>", `preferred first: ${separatorNames.join(",")}`).argParser(list))
     .addOption(new Option("--offsets <unit>", "unit of start and end (default: utf16)").choices(offsetUnits))
     .addOption(new Option("--threshold <similarity>", "semantic: neighbours below it part").argParser(Number))
-    .addOption(new Option("--percentile <percent>", "semantic: neighbours beyond it part (default: 95)").argParser(Number));
+    .addOption(new Option("--percentile <percent>", "semantic: neighbours beyond it part (default: 95)").argParser(Number))
+    .option("--structure <strategy>", `late: cut as ${lateStructures.join(", ")} (default: fixed)`)
+    .option("--prompt <name>", "late: prompt of the model put before the text")
+    .addOption(new Option("--stride <tokens>", "late, token-classification: how far windows overlap").argParser(zeroOrMore));
   addLoadFlags(command).action(async (args: string[], flags: ChunkFlags) => {
     refusePlacing(flags);
     const session = await openSession(terminal, { ...flags }, flags.model);
@@ -64,25 +76,19 @@ export function addChunk(program: Command, terminal: Terminal): void {
 
 /** Flags that decide where a model runs, where none does. Settings that say the same are for other commands, too, and are let be. */
 function refusePlacing({ strategy = "fixed", ...flags }: ChunkFlags): void {
-  if (strategy === "semantic") return;
+  if (runsModel(strategy)) return;
   const placing: ReadonlySet<string> = new Set([...wishNames, ...loadSettingNames, "host", "replicas", "maxMemory"]);
   const name = Object.keys(flags).find((flag) => placing.has(flag));
   if (name === undefined) return;
   const flag = `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
   throw new InferyardError("INPUT_INVALID", `${flag} means nothing with the strategy ${strategy}, which loads no model`, {
-    remedy: `leave ${flag} out, or choose --strategy semantic`,
+    remedy: `leave ${flag} out, or choose a strategy that does: semantic, late or token-classification`,
   });
 }
 
-function zeroOrMore(text: string): number {
-  const value = Number(text);
-  if (text.trim() === "" || !Number.isSafeInteger(value) || value < 0)
-    throw new InvalidArgumentError("It must be a whole number from 0.");
-  return value;
-}
-
 function requestOf(flags: ChunkFlags, model: string, variant: string | undefined, terminal: Terminal): ChunkRequest {
-  const { strategy, targetTokens, overlap, maxChunks, separators, offsets, threshold, percentile } = flags;
+  const { strategy, targetTokens, overlap, maxChunks, separators, offsets, threshold, percentile, structure, prompt, stride } =
+    flags;
   const request = {
     model,
     variant,
@@ -94,13 +100,22 @@ function requestOf(flags: ChunkFlags, model: string, variant: string | undefined
     offsets,
     threshold,
     percentile,
+    structure,
+    prompt,
+    stride,
     signal: terminal.signal,
   };
   return Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined));
 }
 
 function toJson({ model, target, results, decision }: ChunkResult): string {
-  return JSON.stringify({ model, target: target ?? null, results, decision: decision ?? null });
+  const listed = results.map(({ chunks, truncated }) => ({ chunks: chunks.map(withNumbers), truncated }));
+  return JSON.stringify({ model, target: target ?? null, results: listed, decision: decision ?? null });
+}
+
+/** JSON writes a typed array as an object. */
+function withNumbers({ embedding, ...chunk }: Chunk): object {
+  return embedding === undefined ? chunk : { ...chunk, embedding: Array.from(embedding, shortFloat) };
 }
 
 const widestText = 60;

@@ -1,15 +1,24 @@
 import { type Command, Option } from "commander";
-import type { EmbedRequest, EmbedResult } from "../../task-requests.ts";
+import type { EmbedRequest, QuantizedEmbedRequest } from "../../task-requests.ts";
 import { InferyardError } from "../../errors.ts";
 import type { Pooling } from "../../models/manifest.ts";
-import { poolings } from "../../tasks/embed-settings.ts";
-import { checkWritable, writeNpy } from "../npy.ts";
-import { type Session, addLoadFlags, openSession, positiveInteger, withNotice } from "../session.ts";
-import { clip, displayWidth } from "../table.ts";
+import { poolings, truncations } from "../../tasks/embed-settings.ts";
+import { type QuantizedPrecision, precisions } from "../../tasks/quantize.ts";
+import {
+  type EmbeddingResult,
+  describeEmbeddings,
+  embeddingLine,
+  embeddingsJson,
+  noteWindows,
+  writeMatrix,
+} from "../embedding-output.ts";
+import { checkWritable } from "../npy.ts";
+import { embedSparsely } from "../sparse-embeddings.ts";
+import { type Session, addLoadFlags, openSession, positiveInteger, withNotice, zeroOrMore } from "../session.ts";
 import { type Terminal, writeAll, writeLine } from "../terminal.ts";
 import { addLimitFlags, inputOption, noteCut } from "../task-command.ts";
 import { readTexts } from "../texts.ts";
-import { formatMilliseconds, plural, shortFloat } from "../units.ts";
+import { formatMilliseconds, plural } from "../units.ts";
 
 interface EmbedFlags {
   readonly model?: string;
@@ -23,7 +32,12 @@ interface EmbedFlags {
   readonly prompt?: string;
   readonly dimensions?: number;
   readonly maxTokens?: number;
-  readonly truncate?: "cut" | "error";
+  readonly truncate?: "cut" | "error" | "windows";
+  readonly stride?: number;
+  readonly precision?: "float32" | QuantizedPrecision;
+  readonly sparse?: boolean;
+  readonly topK?: number;
+  readonly threshold?: number;
   readonly batchTokens?: number;
 }
 
@@ -42,14 +56,23 @@ export function addEmbed(program: Command, terminal: Terminal): void {
     .option("--normalize", "scale vectors to unit length")
     .option("--no-normalize", "leave vectors as they are")
     .option("--prompt <name>", "prompt of the model put before every text: query, document, ...")
-    .addOption(new Option("--dimensions <number>", "keep only the first dimensions").argParser(positiveInteger));
-  addLoadFlags(addLimitFlags(command)).action(async (texts: string[], flags: EmbedFlags) => {
+    .addOption(new Option("--dimensions <number>", "keep only the first dimensions").argParser(positiveInteger))
+    .option("--sparse", "weights of vocabulary tokens instead of a vector (SPLADE)")
+    .addOption(new Option("--top-k <number>", "with --sparse: only the largest weights").argParser(positiveInteger))
+    .addOption(new Option("--threshold <weight>", "with --sparse: only weights above it (default: 0)").argParser(Number))
+    .addOption(new Option("--precision <precision>", "what numbers of vectors are (default: float32)").choices(precisions))
+    .addOption(
+      new Option("--stride <tokens>", "with --truncate windows: how far they overlap (default: 0)").argParser(zeroOrMore),
+    );
+  addLoadFlags(addLimitFlags(command, truncations)).action(async (texts: string[], flags: EmbedFlags) => {
     refuseTwoFormats(flags);
+    refuseMixed(flags);
     if (flags.npy !== undefined) await checkWritable(flags.npy);
     const session = await openSession(terminal, { ...flags }, flags.model);
     try {
       const all = await readTexts({ texts, ...(flags.input === undefined ? {} : { input: flags.input }) }, terminal);
-      if (flags.jsonl === true) await embedInParts(all, flags, session, terminal);
+      if (flags.sparse === true) await embedSparsely(all, flags, session, terminal);
+      else if (flags.jsonl === true) await embedInParts(all, flags, session, terminal);
       else await embedAtOnce(all, flags, session, terminal);
     } finally {
       await session.runtime.dispose();
@@ -67,8 +90,22 @@ function refuseTwoFormats({ json, jsonl, npy }: EmbedFlags): void {
     });
 }
 
-function requestOf(flags: EmbedFlags, { model, settings }: Session, terminal: Terminal): EmbedRequest {
-  const { pooling, normalize, prompt, dimensions, maxTokens, truncate } = flags;
+/** Flags of vectors mean nothing for sparse ones, and the other way round. */
+const denseFlags = ["jsonl", "npy", "pooling", "normalize", "prompt", "dimensions", "precision", "stride"] as const;
+const sparseFlags = ["topK", "threshold"] as const;
+
+function refuseMixed(flags: EmbedFlags): void {
+  const name = (flags.sparse === true ? denseFlags : sparseFlags).find((flag) => flags[flag] !== undefined);
+  if (name === undefined) return;
+  const flag = `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  const where = flags.sparse === true ? "with" : "without";
+  throw new InferyardError("INPUT_INVALID", `${flag} means nothing ${where} --sparse`, { remedy: `leave ${flag} out` });
+}
+
+type Request = EmbedRequest | QuantizedEmbedRequest;
+
+function requestOf(flags: EmbedFlags, { model, settings }: Session, terminal: Terminal): Request {
+  const { pooling, normalize, prompt, dimensions, maxTokens, truncate, stride, precision } = flags;
   const { variant, batchTokens } = settings;
   const request = {
     model,
@@ -80,29 +117,35 @@ function requestOf(flags: EmbedFlags, { model, settings }: Session, terminal: Te
     dimensions,
     maxTokens,
     truncate,
+    stride,
+    precision,
     signal: terminal.signal,
   };
   return Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined));
 }
 
+/** Whichever of the two calls the request is for. */
+function embed({ runtime }: Session, texts: readonly string[], request: Request): Promise<EmbeddingResult> {
+  return isQuantized(request) ? runtime.embed(texts, request) : runtime.embed(texts, request);
+}
+
+function isQuantized(request: Request): request is QuantizedEmbedRequest {
+  return (request.precision ?? "float32") !== "float32";
+}
+
 async function embedAtOnce(texts: readonly string[], flags: EmbedFlags, session: Session, terminal: Terminal): Promise<void> {
-  const embedding = session.runtime.embed(texts, requestOf(flags, session, terminal));
+  const embedding = embed(session, texts, requestOf(flags, session, terminal));
   const result = await withNotice(terminal, session.notice(`loading and running ${session.model}`), embedding);
   if (flags.npy !== undefined) {
-    if (flags.pooling === "none")
-      throw new InferyardError("INPUT_INVALID", "--npy needs one vector per text, and --pooling none gives one per token");
-    await writeNpy(flags.npy, result.embeddings, result.dimensions);
-    writeLine(terminal.stderr, `${headline(result)}   ${texts.length} x ${result.dimensions} float32 in ${flags.npy}`);
+    await writeMatrix(flags.npy, result, terminal);
   } else if (flags.json === true) {
-    await writeAll(terminal.stdout, `${toJson(result)}\n`);
+    await writeAll(terminal.stdout, `${embeddingsJson(result)}\n`);
   } else {
-    writeLine(terminal.stdout, headline(result));
-    const width = texts.reduce((most, text) => Math.max(most, displayWidth(clip(text, widestText))), 0);
-    for (const [index, text] of texts.entries())
-      writeLine(terminal.stdout, tableRow(text, result.embeddings[index] ?? new Float32Array(), width));
+    await writeAll(terminal.stdout, describeEmbeddings(result, texts));
   }
   if (flags.quiet === true) return;
   noteCut(result.truncated, 0, terminal);
+  noteWindows(result, terminal);
   const plain = flags.json !== true && flags.npy === undefined;
   if (plain)
     writeLine(
@@ -125,35 +168,12 @@ async function embedInParts(texts: readonly string[], flags: EmbedFlags, session
   const { model: _model, ...perCall } = options;
   for (let first = 0; first < texts.length; first += partSize) {
     const part = texts.slice(first, first + partSize);
-    const result = await session.runtime.embed(part, { ...perCall, signal: terminal.signal, model: handle });
-    const lines = part.map((text, index) =>
-      JSON.stringify({ index: first + index, text, embedding: numbers(result.embeddings[index]) }),
-    );
+    const result = await embed(session, part, { ...perCall, signal: terminal.signal, model: handle });
+    const lines = part.map((text, index) => embeddingLine(result, text, index, first + index));
     await writeAll(terminal.stdout, `${lines.join("\n")}\n`);
-    if (flags.quiet !== true) noteCut(result.truncated, first, terminal);
+    if (flags.quiet !== true) {
+      noteCut(result.truncated, first, terminal);
+      noteWindows(result, terminal);
+    }
   }
-}
-
-function toJson({ model, target, dimensions, embeddings, decision }: EmbedResult): string {
-  return JSON.stringify({ model, target, dimensions, embeddings: embeddings.map(numbers), decision });
-}
-
-function numbers(vector: Float32Array | undefined): number[] {
-  return Array.from(vector ?? [], shortFloat);
-}
-
-function headline({ model, dimensions, target, decision }: EmbedResult): string {
-  const { variant } = decision.model;
-  return [model, ...(variant === undefined || model === "builtin" ? [] : [variant]), `${dimensions} dimensions`, target].join(
-    " · ",
-  );
-}
-
-const widestText = 40;
-const shownValues = 3;
-
-function tableRow(text: string, vector: Float32Array, width: number): string {
-  const label = clip(text, widestText);
-  const values = Array.from(vector.slice(0, shownValues), (value) => value.toFixed(4).padStart(7));
-  return `${label}${" ".repeat(Math.max(0, width - displayWidth(label)))}   [${values.join(", ")}, … ]`;
 }

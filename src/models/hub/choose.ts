@@ -51,6 +51,8 @@ export interface ModelShape {
   /** Folder of the first module; "" is the model's own. */
   readonly modelPath: string;
   readonly isStatic: boolean;
+  /** Weights of the modules after pooling. */
+  readonly moduleWeights: readonly string[];
 }
 
 export interface Choice {

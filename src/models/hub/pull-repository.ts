@@ -2,7 +2,7 @@
 import { join, posix } from "node:path";
 import { InferyardError } from "../../errors.ts";
 import { type Folder, liesOutside, readJsonObject } from "../model-folder.ts";
-import { readModules } from "../modules.ts";
+import { readModules, vectorModuleWeights } from "../modules.ts";
 import { inspectOnnx } from "../onnx-file.ts";
 import { type HubReference, canonicalName } from "../remote-reference.ts";
 import { blobPath, hasBlob, sha256OfGit } from "../store/blobs.ts";
@@ -11,6 +11,7 @@ import { findRemote, recordName } from "../store/lookup.ts";
 import { isCalled } from "../store/place.ts";
 import { type StoredFile, type StoredVariant, bytesOf } from "../store/record.ts";
 import { withPassingTree } from "../store/trees.ts";
+import { noModuleWeights } from "../vector-modules.ts";
 import { cachedBlob, readCachedListing } from "./cache.ts";
 import { type ModelShape, chooseWeights, descriptionFiles } from "./choose.ts";
 import { type HubFile, type Listing, readListing, refuseOddNames } from "./listing.ts";
@@ -70,7 +71,8 @@ async function pullListed(reference: HubReference, what: string, listing: Listin
   const shape = await withPassingTree(layout, described, (path) => shapeOf({ path, shown: what }));
   const wanted = chooseWeights(what, files, shape, variant);
   const others = (before?.variants ?? []).flatMap((one) => stillThere(one, what, files, shape, wanted.variant));
-  const chosen = unique([...descriptions, ...wanted.files, ...others.flatMap((one) => one.files)]);
+  const modules = moduleWeights(what, files, shape);
+  const chosen = unique([...descriptions, ...modules, ...wanted.files, ...others.flatMap((one) => one.files)]);
   refuseOddNames(what, chosen);
   meter.totalBytes = chosen.reduce((sum, { size }) => sum + size, 0);
   await refuseFullDisk(what, reference.repository, chosen, pulling);
@@ -116,7 +118,20 @@ async function shapeOf(folder: Folder): Promise<ModelShape> {
   const modelPath = modules?.modelPath ?? "";
   const inner: Folder = { path: join(folder.path, modelPath), shown: folder.shown };
   const config = (await readJsonObject(inner, "config.json")) ?? {};
-  return { modelPath, isStatic: modules?.kind === "static" || config["model_type"] === "model2vec" };
+  const moduleWeights = modules === undefined ? [] : vectorModuleWeights(modules);
+  return { modelPath, isStatic: modules?.kind === "static" || config["model_type"] === "model2vec", moduleWeights };
+}
+
+/** They belong to every variant. One that is not there is refused before anything large is fetched. */
+function moduleWeights(what: string, files: readonly HubFile[], shape: ModelShape): HubFile[] {
+  return shape.moduleWeights.map((path) => {
+    const file = files.find((one) => one.path === path);
+    if (file !== undefined) return file;
+    throw noModuleWeights(
+      `${what}/${path}`,
+      files.some((one) => one.path === `${posix.dirname(path)}/pytorch_model.bin`),
+    );
+  });
 }
 
 interface Kept {

@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type HubOptions, type HubStandIn, commit, startHub } from "../../../test/fixtures/hub-stand-in.ts";
 import { onnx, smallModel } from "../../../test/fixtures/small-model.ts";
+import { layOut } from "../../safetensors.ts";
 import { readManifest } from "../index.ts";
 import { type ModelStore, type PullProgress, storeWith } from "../model-store.ts";
 
@@ -118,6 +119,32 @@ describe("what is fetched", () => {
     const asked = hub.seen.filter(({ path }) => path.includes("/resolve/")).map(({ path }) => path.split("/").slice(5).join("/"));
     expect(asked).toContain("model.safetensors");
     expect(asked.filter((path) => path.endsWith(".onnx"))).toEqual([]);
+  });
+
+  it("holds the weights of the modules after pooling; where they are pickled it is refused before anything large is fetched", async () => {
+    const types = ["Transformer", "Pooling", "Dense"];
+    const modules = types.map((type, idx) => ({
+      path: idx === 0 ? "" : `${idx}_${type}`,
+      type: `sentence_transformers.models.${type}`,
+    }));
+    model["modules.json"] = Buffer.from(JSON.stringify(modules));
+    model["1_Pooling/config.json"] = Buffer.from("{}");
+    model["2_Dense/config.json"] = Buffer.from(JSON.stringify({ in_features: 1, out_features: 1, bias: false }));
+    model["2_Dense/pytorch_model.bin"] = Buffer.from("pickle");
+    await serve();
+    await expect(store.pull(reference)).rejects.toMatchObject({
+      code: "MODEL_UNSUPPORTED",
+      message: expect.stringContaining("hf:owner/name/2_Dense are in pytorch_model.bin") as string,
+    });
+    expect(toStorage()).toBe(0);
+    const linear = { dataType: "float32" as const, shape: [1, 1], data: Float32Array.of(2) };
+    const { header, pieces } = layOut({ "linear.weight": linear }, {});
+    model["2_Dense/model.safetensors"] = Buffer.concat([header, ...pieces]);
+    await serve();
+    const { folder } = await store.pull(reference);
+    expect(files(folder)).toContain("2_Dense/model.safetensors");
+    const second = await store.pull(`${reference}:int8`);
+    expect(files(second.folder)).toContain("2_Dense/model.safetensors");
   });
 
   it("is refused where the repository has no weights we read, no such variant, or a module we do not compute; no weights are fetched", async () => {

@@ -4,12 +4,35 @@ import { refuseNonPositive, refuseOther } from "../../runtime/options.ts";
 import { type OffsetUnit, offsetUnits } from "../../tokenizers/index.ts";
 import { type Separator, separatorNames } from "./separators.ts";
 
-export type ChunkStrategy = "fixed" | "markdown" | "code" | "semantic";
+export type ChunkStrategy = "fixed" | "markdown" | "code" | "semantic" | "late" | "token-classification";
 
-export const chunkStrategies: readonly ChunkStrategy[] = ["fixed", "markdown", "code", "semantic"];
+export const chunkStrategies: readonly ChunkStrategy[] = [
+  "fixed",
+  "markdown",
+  "code",
+  "semantic",
+  "late",
+  "token-classification",
+];
+
+/** Strategies that run a model; the others read its tokenizer. */
+const modelStrategies: ReadonlySet<ChunkStrategy> = new Set(["semantic", "late", "token-classification"] as const);
+
+export function runsModel(strategy: ChunkStrategy): boolean {
+  return modelStrategies.has(strategy);
+}
+
+/** Where "late" cuts: as the strategy of that name. */
+export type LateStructure = "fixed" | "markdown" | "code";
+
+export const lateStructures: readonly LateStructure[] = ["fixed", "markdown", "code"];
 
 export interface ChunkOptions {
-  /** "fixed" cuts at separators, "markdown" and "code" at structure, "semantic" where the subject changes. Default: "fixed". */
+  /**
+   * "fixed" cuts at separators, "markdown" and "code" at structure, "semantic" where the subject changes, "token-classification" where a model
+   * with such a head marks an end. "late" cuts as `structure` says, and gives each chunk a vector made with the whole text in sight. Default:
+   * "fixed".
+   */
   readonly strategy?: ChunkStrategy;
   /** Most tokens in one chunk, special tokens not counted. Default: 500. */
   readonly targetTokens?: number;
@@ -25,6 +48,12 @@ export interface ChunkOptions {
   readonly threshold?: number;
   /** With "semantic": they part where they are further apart than this percentage of all neighbours. Default: 95. */
   readonly percentile?: number;
+  /** With "late": cut as the strategy of this name does. Default: "fixed". */
+  readonly structure?: LateStructure;
+  /** With "late": prompt of the model put before the text. Default: the model's default prompt, if it has one. */
+  readonly prompt?: string;
+  /** With "late" and "token-classification": tokens by which the windows of a text that is longer than the model reads overlap. Default: a quarter. */
+  readonly stride?: number;
   readonly signal?: AbortSignal;
 }
 
@@ -37,6 +66,9 @@ export const chunkOptionNames: readonly (keyof ChunkOptions)[] = [
   "offsets",
   "threshold",
   "percentile",
+  "structure",
+  "prompt",
+  "stride",
   "signal",
 ];
 
@@ -50,6 +82,9 @@ export interface ChunkSettings {
   readonly offsets: OffsetUnit;
   readonly threshold: number | undefined;
   readonly percentile: number;
+  readonly structure: LateStructure;
+  readonly prompt: string | undefined;
+  readonly stride: number | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -58,14 +93,14 @@ const defaultPercentile = 95;
 
 export function chunkSettings(options: ChunkOptions): ChunkSettings {
   const { strategy = "fixed", targetTokens = defaultTarget, overlapTokens = 0, threshold, percentile } = options;
-  refuseUnbuilt(strategy);
   refuseOther("strategy", strategy, chunkStrategies);
   refuseOther("offsets", options.offsets, offsetUnits);
   refuseNonPositive("targetTokens", targetTokens);
   refuseNonPositive("maxChunks", options.maxChunks);
   checkOverlap(overlapTokens, targetTokens);
-  checkSeparators(options.separators, strategy);
+  checkSeparators(options.separators, strategy, options.structure);
   checkParting(strategy, threshold, percentile);
+  checkModelOptions(strategy, options);
   return {
     strategy,
     target: targetTokens,
@@ -75,14 +110,11 @@ export function chunkSettings(options: ChunkOptions): ChunkSettings {
     offsets: options.offsets ?? "utf16",
     threshold,
     percentile: percentile ?? defaultPercentile,
+    structure: options.structure ?? "fixed",
+    prompt: options.prompt,
+    stride: options.stride,
     signal: options.signal,
   };
-}
-
-function refuseUnbuilt(strategy: string): void {
-  if (strategy !== "late" && strategy !== "token-classification") return;
-  const message = `the strategy "${strategy}" is not built yet`;
-  throw new InferyardError("INPUT_INVALID", message, { remedy: `choose one of ${chunkStrategies.join(", ")}` });
 }
 
 function checkOverlap(overlap: number, target: number): void {
@@ -97,9 +129,14 @@ function checkOverlap(overlap: number, target: number): void {
   });
 }
 
-function checkSeparators(separators: readonly Separator[] | undefined, strategy: ChunkStrategy): void {
+function checkSeparators(
+  separators: readonly Separator[] | undefined,
+  strategy: ChunkStrategy,
+  structure: LateStructure | undefined,
+): void {
   if (separators === undefined) return;
   if (strategy === "code") throw misplaced("separators", "with the strategy code, which cuts by brackets and lines");
+  if (structure === "code") throw misplaced("separators", "with the structure code, which cuts by brackets and lines");
   if (!Array.isArray(separators)) throw new InferyardError("INPUT_INVALID", "separators must be an array of names");
   for (const separator of separators) refuseOther("a separator", separator, separatorNames);
   if (new Set(separators).size < separators.length) {
@@ -115,6 +152,19 @@ function checkParting(strategy: ChunkStrategy, threshold: number | undefined, pe
   if (threshold !== undefined && percentile !== undefined) throw misplaced("percentile", "together with threshold");
   refuseOutside("threshold", threshold, -1, 1);
   refuseOutside("percentile", percentile, 0, 100);
+}
+
+function checkModelOptions(strategy: ChunkStrategy, { structure, prompt, stride }: ChunkOptions): void {
+  const isLate = strategy === "late";
+  if (!isLate && structure !== undefined) throw misplaced("structure", `with the strategy ${strategy}`);
+  if (!isLate && prompt !== undefined) throw misplaced("prompt", `with the strategy ${strategy}`);
+  if (!isLate && strategy !== "token-classification" && stride !== undefined)
+    throw misplaced("stride", `with the strategy ${strategy}`);
+  refuseOther("structure", structure, lateStructures);
+  if (stride === undefined || (Number.isSafeInteger(stride) && stride >= 0)) return;
+  throw new InferyardError("INPUT_INVALID", `stride is ${String(stride)}, and must be a whole number from 0`, {
+    remedy: "correct stride, or leave it out",
+  });
 }
 
 function misplaced(name: string, where: string): InferyardError {

@@ -7,6 +7,7 @@ import { type Tokenizer, loadTokenizer } from "../../tokenizers/index.ts";
 import { textSettings } from "../embed-settings.ts";
 import { type Chunk, type ChunkedText, chunkTexts } from "./chunk.ts";
 import { type ChunkOptions, type ChunkStrategy, chunkSettings } from "./chunk-options.ts";
+import type { ChunkModel } from "./chunk-model.ts";
 import { isGraphemeStart } from "./segments.ts";
 import type { Separator } from "./separators.ts";
 
@@ -28,6 +29,13 @@ async function chunk(text: string, options: ChunkOptions = {}): Promise<ChunkedT
   const [result] = await chunkTexts([text], tokenizer, chunkSettings(options), undefined);
   return result!;
 }
+
+/** A model that nothing is asked of. */
+const noModel: ChunkModel = {
+  embedTexts: () => Promise.reject(new Error("no texts")),
+  ends: () => Promise.reject(new Error("no ends")),
+  embedSpans: () => Promise.reject(new Error("no spans")),
+};
 
 const textsOf = ({ chunks }: ChunkedText): string[] => chunks.map(({ text }) => text);
 const joined = (chunks: readonly Chunk[]): string => chunks.map(({ text }) => text).join("");
@@ -265,7 +273,10 @@ describe("semantic", () => {
     texts.map((text) => Float32Array.of(text.includes("cat") ? 1 : 0, text.includes("tax") ? 1 : 0));
   const text = "A cat sits. The cat sleeps.  Then tax rises. More tax comes.\n\nNothing here. A cat again.";
   const cut = async (options: ChunkOptions): Promise<string[]> => {
-    const [result] = await chunkTexts([text], tokenizer, chunkSettings({ strategy: "semantic", ...options }), embedTexts);
+    const [result] = await chunkTexts([text], tokenizer, chunkSettings({ strategy: "semantic", ...options }), {
+      ...noModel,
+      embedTexts,
+    });
     return textsOf(result!);
   };
 
@@ -288,6 +299,62 @@ describe("semantic", () => {
   });
 });
 
+describe("where a model says that something ends", () => {
+  const text = "one two three four five six seven";
+  const cut = async (ends: readonly number[], options: ChunkOptions = {}): Promise<string[]> => {
+    const settings = chunkSettings({ strategy: "token-classification", ...options });
+    const [result] = await chunkTexts([text], tokenizer, settings, { ...noModel, ends: async () => ends });
+    check(text, result!, settings.target);
+    return textsOf(result!);
+  };
+
+  it("a chunk ends, at that very place; what is too long between is cut as fixed does", async () => {
+    expect(await cut([3, 13])).toEqual(["one", " two three", " four five six seven"]);
+    expect(await cut([13], { targetTokens: 2 })).toEqual(["one two ", "three", " four five ", "six seven"]);
+    expect(await cut([])).toEqual([text]);
+    expect(await cut([text.length])).toEqual([text]);
+  });
+
+  it("any places leave the text whole", async () => {
+    const places = fc.uniqueArray(fc.integer({ min: 1, max: text.length }), { maxLength: 12 });
+    await fc.assert(
+      fc.asyncProperty(
+        places,
+        async (ends) =>
+          void (await cut(
+            ends.toSorted((a, b) => a - b),
+            { targetTokens: 3 },
+          )),
+      ),
+      { numRuns: 50 },
+    );
+  });
+});
+
+describe("late", () => {
+  it("asks for the vectors of the very chunks that its structure gives, as many as are kept", async () => {
+    const text = "# A\n\none two three\n\n# B\n\nfour five six";
+    const options = { targetTokens: 4, maxChunks: 2 } as const;
+    const asked: string[][] = [];
+    const model: ChunkModel = {
+      ...noModel,
+      async embedSpans(whole, spans) {
+        asked.push(spans.map(({ start, end }) => whole.slice(start, end)));
+        return spans.map(({ start }) => Float32Array.of(start));
+      },
+    };
+    for (const structure of ["fixed", "markdown", "code"] as const) {
+      const settings = chunkSettings({ strategy: "late", structure, ...options });
+      const [result] = await chunkTexts([text], tokenizer, settings, model);
+      const plainly = await chunk(text, { strategy: structure, ...options });
+      expect(result!.truncated).toBe(true);
+      expect(result!.chunks.map(({ embedding: _embedding, ...one }) => one)).toEqual(plainly.chunks);
+      expect(result!.chunks.map(({ embedding, start }) => embedding![0] === start)).toEqual([true, true]);
+      expect(asked.at(-1)).toEqual(textsOf(plainly));
+    }
+  });
+});
+
 describe("refuses", () => {
   it.each<[string, object]>([
     ["overlapTokens is 10, and must be below targetTokens, which is 10", { targetTokens: 10, overlapTokens: 10 }],
@@ -295,8 +362,13 @@ describe("refuses", () => {
     ["targetTokens is 0, and must be a whole number above 0", { targetTokens: 0 }],
     ["maxChunks is 1.5, and must be a whole number above 0", { maxChunks: 1.5 }],
     ['strategy is "smart"', { strategy: "smart" }],
-    ['the strategy "late" is not built yet', { strategy: "late" }],
-    ['the strategy "token-classification" is not built yet', { strategy: "token-classification" }],
+    ["structure means nothing with the strategy fixed", { structure: "markdown" }],
+    ["prompt means nothing with the strategy semantic", { strategy: "semantic", prompt: "document" }],
+    ["stride means nothing with the strategy markdown", { strategy: "markdown", stride: 5 }],
+    ["stride is -1, and must be a whole number from 0", { strategy: "late", stride: -1 }],
+    ['structure is "semantic"', { strategy: "late", structure: "semantic" }],
+    ["separators means nothing with the structure code", { strategy: "late", structure: "code", separators: ["words"] }],
+    ["threshold means nothing with the strategy token-classification", { strategy: "token-classification", threshold: 0.5 }],
     ["separators means nothing with the strategy code", { strategy: "code", separators: ["words"] }],
     ['a separator is "pages"', { separators: ["pages"] }],
     ["a separator is named twice: words, words", { separators: ["words", "words"] }],

@@ -6,7 +6,9 @@ import type { ChunkSettings } from "./chunk-options.ts";
 import { codeStructure } from "./code-structure.ts";
 import { markdownStructure } from "./markdown-structure.ts";
 import { type Span, pack } from "./pack.ts";
-import { type EmbedTexts, semanticStructure } from "./semantic-structure.ts";
+import type { ChunkModel } from "./chunk-model.ts";
+import { forcedStructure } from "./forced-structure.ts";
+import { semanticStructure } from "./semantic-structure.ts";
 import { separatorRank, textMarks } from "./separators.ts";
 import type { Structure } from "./structure.ts";
 import { TokenCounter } from "./token-counter.ts";
@@ -21,6 +23,8 @@ export interface Chunk {
   readonly end: number;
   /** What the model's tokenizer counts for it, without special tokens. */
   readonly tokens: number;
+  /** With the strategy "late": its vector. */
+  readonly embedding?: Float32Array;
 }
 
 export interface ChunkedText {
@@ -35,14 +39,14 @@ export async function chunkTexts(
   texts: readonly string[],
   tokenizer: Tokenizer,
   settings: ChunkSettings,
-  embedTexts: EmbedTexts | undefined,
+  model: ChunkModel | undefined,
 ): Promise<ChunkedText[]> {
   const counter = new TokenCounter(tokenizer);
   const results: ChunkedText[] = [];
   for (const [index, text] of texts.entries()) {
     if (typeof text !== "string")
       throw new InferyardError("INPUT_INVALID", `text ${index} is ${text === null ? "null" : typeof text}, not a string`);
-    results.push(await chunkText(text, counter, settings, embedTexts));
+    results.push(await chunkText(text, counter, settings, model));
   }
   return results;
 }
@@ -51,18 +55,20 @@ async function chunkText(
   text: string,
   counter: TokenCounter,
   settings: ChunkSettings,
-  embedTexts: EmbedTexts | undefined,
+  model: ChunkModel | undefined,
 ): Promise<ChunkedText> {
-  const structure = await structureOf(text, settings, embedTexts);
+  const structure = await structureOf(text, settings, model);
   const atoms = await atomsOf(text, structure, counter, settings.target, settings.signal);
   keepBlocks(atoms, structure.blocks, settings.target);
   const { spans, complete } = await pack(text, atoms, counter, settings, settings.signal);
-  return { chunks: chunksOf(text, spans, settings), truncated: !complete };
+  const vectors = settings.strategy === "late" ? await needed(model).embedSpans(text, spans) : [];
+  return { chunks: chunksOf(text, spans, vectors, settings), truncated: !complete };
 }
 
-async function structureOf(text: string, settings: ChunkSettings, embedTexts: EmbedTexts | undefined): Promise<Structure> {
+async function structureOf(text: string, settings: ChunkSettings, model: ChunkModel | undefined): Promise<Structure> {
   const { strategy, separators, threshold, percentile } = settings;
-  switch (strategy) {
+  const cut = strategy === "late" ? settings.structure : strategy;
+  switch (cut) {
     case "fixed":
       return { marks: textMarks(text, separators), wordRank: separatorRank(separators, "words"), blocks: [] };
     case "markdown":
@@ -70,21 +76,30 @@ async function structureOf(text: string, settings: ChunkSettings, embedTexts: Em
     case "code":
       return codeStructure(text);
     case "semantic":
-      if (embedTexts === undefined)
-        throw new InferyardError("CONTRACT_VIOLATION", "semantic chunking was asked for without a model");
-      return semanticStructure(text, separators, { threshold, percentile }, embedTexts);
+      return semanticStructure(text, separators, { threshold, percentile }, (texts) => needed(model).embedTexts(texts));
+    case "token-classification":
+      return forcedStructure(text, separators, await needed(model).ends(text));
     default:
-      return strategy satisfies never;
+      return cut satisfies never;
   }
 }
 
-function chunksOf(text: string, spans: readonly Span[], { offsets }: ChunkSettings): Chunk[] {
+function needed(model: ChunkModel | undefined): ChunkModel {
+  if (model !== undefined) return model;
+  throw new InferyardError("CONTRACT_VIOLATION", "a strategy that runs a model was asked for without one");
+}
+
+function chunksOf(text: string, spans: readonly Span[], vectors: readonly Float32Array[], { offsets }: ChunkSettings): Chunk[] {
   const places = convertOffsets(Int32Array.from(spans.flatMap(({ start, end }) => [start, end])), text, offsets);
-  return spans.map(({ start, end, tokens }, id) => ({
-    id,
-    text: text.slice(start, end),
-    start: places[2 * id] ?? 0,
-    end: places[2 * id + 1] ?? 0,
-    tokens,
-  }));
+  return spans.map(({ start, end, tokens }, id) => {
+    const embedding = vectors[id];
+    return {
+      id,
+      text: text.slice(start, end),
+      start: places[2 * id] ?? 0,
+      end: places[2 * id + 1] ?? 0,
+      tokens,
+      ...(embedding === undefined ? {} : { embedding }),
+    };
+  });
 }

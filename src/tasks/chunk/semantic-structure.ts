@@ -1,7 +1,9 @@
 /** Cuts where the subject changes: between sentences whose vectors point apart. */
 import { boundaries } from "./segments.ts";
-import { type Separator, mergeMarks, separatorRank, textMarks } from "./separators.ts";
-import { type Structure, ranks } from "./structure.ts";
+import { forcedStructure } from "./forced-structure.ts";
+import type { EmbedTexts } from "./chunk-model.ts";
+import type { Separator } from "./separators.ts";
+import type { Structure } from "./structure.ts";
 
 /** Where neighbouring sentences part. */
 export interface PartingRule {
@@ -10,9 +12,6 @@ export interface PartingRule {
   /** Without a threshold: they part where they are further from each other than this share of all neighbours, in percent. */
   readonly percentile: number;
 }
-
-/** Vectors of texts, in order. */
-export type EmbedTexts = (texts: readonly string[]) => Promise<readonly Float32Array[]>;
 
 /** Sentences embedded in one call: enough for full batches, few enough that vectors need not all be kept. */
 const perCall = 1024;
@@ -26,15 +25,8 @@ export async function semanticStructure(
   const starts = sentenceStarts(text);
   const distances = await neighbourDistances(text, starts, embedTexts);
   const least = rule.threshold === undefined ? percentileOf(distances, rule.percentile) : 1 - rule.threshold;
-  const parted = starts
-    .slice(1)
-    .filter((_start, index) => (distances[index] ?? 0) > least)
-    .map((position) => ({ position, rank: ranks.forced }));
-  return {
-    marks: mergeMarks(textMarks(text, separators), parted),
-    wordRank: separatorRank(separators, "words"),
-    blocks: [],
-  };
+  const parted = starts.slice(1).filter((_start, index) => (distances[index] ?? 0) > least);
+  return forcedStructure(text, separators, parted);
 }
 
 /** A sentence of nothing but spaces belongs to the one before. */

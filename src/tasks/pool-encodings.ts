@@ -1,0 +1,103 @@
+/** From token ids to one vector per text: pooling, the modules after it, and the finishing touches. */
+import { InferyardError } from "../errors.ts";
+import type { Manifest } from "../models/manifest.ts";
+import type { TokenIds } from "../tokenizers/index.ts";
+import type { EmbedSettings } from "./embed-settings.ts";
+import type { TokenSource } from "./encode-texts.ts";
+import { type VectorOutput, vectorOutput } from "./encoder-outputs.ts";
+import { type Encoder, runEncodings } from "./encoder-runs.ts";
+import { type TokenRows, allRows, normalize, pools } from "./pooling.ts";
+import type { VectorChain } from "./vector-modules.ts";
+
+/**
+ * The model's vector of each text (with pooling "none" those of its tokens) before it is cut and scaled. `dimensions`: length of one, as far as
+ * the model says it without running. `text`: which text an encoding is of, where they are not one for one.
+ */
+export async function poolEncodings(
+  encoder: Encoder<TokenSource>,
+  encodings: readonly (TokenIds & { readonly text?: number })[],
+  settings: EmbedSettings,
+  signal: AbortSignal | undefined,
+  take: (vector: Float32Array, index: number) => void,
+): Promise<{ dimensions: number }> {
+  const output = vectorOutput(encoder.outputs, settings.pooling, encoder.manifest.text?.pooling);
+  if (output.level === "token" && settings.pooling === undefined) throw poolingUnknown(encoder.manifest);
+  // A graph that pools by itself was exported with all that comes after.
+  const chain = output.level === "token" && settings.pooling !== "none" ? await modulesOf(encoder) : undefined;
+  const wanted = { output: output.name, batchTokens: settings.batchTokens, ...(signal === undefined ? {} : { signal }) };
+  await runEncodings(encoder, encodings, wanted, ({ index, encoding, data, offset, shape }) => {
+    const dimensions = shape.at(-1) ?? 0;
+    if (output.level === "sentence") refuseUnfinished(encoder.manifest, dimensions);
+    const vector =
+      output.level === "sentence"
+        ? data.slice(offset, offset + dimensions)
+        : pool(encoding, settings, { data, offset, dimensions, first: 0, end: encoding.ids.length });
+    refuseBroken(vector, encoding.text ?? index);
+    take(chain === undefined ? vector : chain.apply(vector), index);
+  });
+  return { dimensions: chain?.dimensions ?? vectorLength(encoder, output) };
+}
+
+/** A graph that pools but leaves out the modules after: as far as lengths tell. */
+function refuseUnfinished({ name, text }: Manifest, dimensions: number): void {
+  const lengths = (text?.vectorModules ?? []).map((module) => {
+    if (module.kind === "normalize") return undefined;
+    return module.kind === "dense" ? module.outFeatures : module.features;
+  });
+  const wanted = lengths.findLast((length) => length !== undefined);
+  if (wanted === undefined || wanted === dimensions) return;
+  const message = `${name}: the graph's sentence_embedding has ${dimensions} numbers, and the modules of modules.json give ${wanted}`;
+  throw new InferyardError("MODEL_INVALID", message, { remedy: "export the model again, with its modules or without pooling" });
+}
+
+/** The modules after pooling; undefined where the model has none. */
+export async function modulesOf({ manifest, chain }: Encoder<TokenSource>): Promise<VectorChain | undefined> {
+  if (manifest.text?.vectorModules === undefined) return undefined;
+  if (chain !== undefined) return await chain();
+  throw new InferyardError("CONTRACT_VIOLATION", `the modules after pooling of ${manifest.name} were not loaded`);
+}
+
+function pool({ promptTokens }: TokenIds, settings: EmbedSettings, rows: TokenRows): Float32Array {
+  if (settings.pooling === undefined || settings.pooling === "none") return allRows(rows);
+  return pools[settings.pooling](settings.poolPrompt ? rows : { ...rows, first: promptTokens });
+}
+
+/** Cut to the dimensions asked for, then scaled. With pooling "none" the tokens' vectors as they are. */
+export function finish(vector: Float32Array, settings: EmbedSettings, index: number): Float32Array {
+  const { dimensions } = settings;
+  if (dimensions !== undefined && settings.pooling === "none") {
+    throw new InferyardError("INPUT_INVALID", 'dimensions cannot be cut with pooling "none"', {
+      remedy: "leave one of the two out",
+    });
+  }
+  if (dimensions !== undefined && dimensions > vector.length) {
+    throw new InferyardError("INPUT_INVALID", `dimensions is ${dimensions}, and the model's vectors have ${vector.length}`);
+  }
+  refuseBroken(vector, index);
+  const kept = dimensions === undefined ? vector : vector.slice(0, dimensions);
+  return settings.normalize ? normalize(kept) : kept;
+}
+
+function refuseBroken(vector: Float32Array, index: number): void {
+  const broken = vector.findIndex((value) => !Number.isFinite(value));
+  if (broken === -1) return;
+  throw new InferyardError("RUN_FAILED", `the model gave a value that is not a number for text ${index}`, {
+    remedy: "try another variant or target",
+    data: { text: index, component: broken },
+  });
+}
+
+function vectorLength(encoder: Encoder<TokenSource>, output: VectorOutput): number {
+  const last = encoder.outputs.find(({ name }) => name === output.name)?.shape.at(-1);
+  return typeof last === "number" ? last : 0;
+}
+
+function poolingUnknown({ name }: Manifest): InferyardError {
+  return new InferyardError(
+    "POOLING_UNKNOWN",
+    `${name} does not say how its token vectors become one, and a guess could be wrong without a word`,
+    {
+      remedy: "give a pooling (mean, cls, max, last or none): --pooling mean",
+    },
+  );
+}
