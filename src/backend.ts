@@ -186,6 +186,7 @@ export type LoadedModel = TensorModel;
 export interface TensorModel {
   readonly kind: "tensor";
   readonly inputs: readonly TensorInfo[];
+  /** Those that are tensors, at least one. */
   readonly outputs: readonly TensorInfo[];
   readonly library: Library;
   /**
@@ -212,7 +213,7 @@ export interface TensorModel {
 }
 
 export interface RunOptions {
-  /** Names of the outputs wanted. Default: all. */
+  /** Names of the outputs wanted. Default: all; MODEL_UNSUPPORTED where one of them is no tensor (a sequence, a map). */
   readonly outputs?: readonly string[];
   /** Aborted before the run starts: throws ABORTED. Aborted during it: throws ABORTED at once where the engine can stop, else when it ends. */
   readonly signal?: AbortSignal;

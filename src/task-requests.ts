@@ -15,6 +15,7 @@ import type { Classifications } from "./tasks/labels.ts";
 import type { Entities, RecognizeOptions } from "./tasks/recognize.ts";
 import type { Ranking, RerankOptions } from "./tasks/rerank.ts";
 import type { Similarities, SimilarityOptions } from "./tasks/similarity.ts";
+import type { TensorMap } from "./tensor.ts";
 
 /** What every task says beside its results. */
 export interface TaskRun {
@@ -24,7 +25,7 @@ export interface TaskRun {
   readonly target: string;
   /** Why it ran there. */
   readonly decision: Decision;
-  /** From text to results, loading left out. */
+  /** From what was given to results, loading left out. */
   readonly milliseconds: number;
 }
 
@@ -115,4 +116,14 @@ export interface ExtractResult extends TaskRun {
   readonly results: readonly ExtractedFields[];
   /** The model that answers, where there is one of names too. */
   readonly questionRun?: Omit<TaskRun, "milliseconds">;
+}
+
+export interface RunRequest extends ModelOptions {
+  /** Names of the outputs wanted, at least one. Default: all. */
+  readonly outputs?: readonly string[];
+}
+
+export interface RunResult extends TaskRun {
+  /** By name. They belong to the caller. */
+  readonly outputs: TensorMap;
 }

@@ -9,6 +9,7 @@ import { ModelRuntime } from "./runtime/model-runtime.ts";
 import type { ModelOptions, RuntimeSettings } from "./runtime/runtime-settings.ts";
 import { modelOptionNames, refuseUnknown } from "./runtime/options.ts";
 import type { Surroundings } from "./runtime/surroundings.ts";
+import type { TensorMap } from "./tensor.ts";
 import type { TextPair } from "./tasks/encode-pairs.ts";
 import { embed } from "./tasks/embed.ts";
 import { type ChunkSettings, chunkOptionNames, chunkSettings } from "./tasks/chunk/chunk-options.ts";
@@ -37,6 +38,8 @@ import type {
   RecognizeResult,
   RerankRequest,
   RerankResult,
+  RunRequest,
+  RunResult,
   SimilarityRequest,
   SimilarityResult,
   TaskRun,
@@ -196,25 +199,56 @@ export class Runtime extends ModelRuntime {
     return { model, results, milliseconds: performance.now() - started };
   }
 
+  /**
+   * Runs any model on plain tensors: no tokenizer, no task. `model` is a reference, or a handle from `load`. Inputs that do not fit are
+   * INPUT_INVALID, with every problem named; an output that is no tensor is MODEL_UNSUPPORTED unless others are named.
+   */
+  async run(model: string | ModelHandle, tensors: TensorMap, request: RunRequest = {}): Promise<RunResult> {
+    const { outputs, ...options } = request;
+    if (typeof tensors !== "object" || tensors === null) {
+      throw new InferyardError("INPUT_INVALID", "run was given no tensors", {
+        remedy: "give an object of tensors by input name",
+      });
+    }
+    if (outputs !== undefined && (!Array.isArray(outputs) || outputs.length === 0)) {
+      throw new InferyardError("INPUT_INVALID", "outputs names none", {
+        remedy: "name at least one, or leave outputs out for all",
+      });
+    }
+    const { signal } = options;
+    const wanted = { ...(outputs === undefined ? {} : { outputs }), ...(signal === undefined ? {} : { signal }) };
+    return this.#onModel({ name: "run", optionNames: ["outputs"], model, options }, async (handle) => async () => ({
+      outputs: await handle.run(tensors, wanted),
+    }));
+  }
+
   /** The tokenizer of a loaded model. */
   tokenizer(handle: ModelHandle): Promise<Tokenizer> {
     return this.#tokenizers.of(textSettings(handle.manifest));
   }
 
-  /** Runs one task: on the handle given, or on a model loaded for it and given back after. */
-  async #task<Result>(
+  /** Runs one task on texts. */
+  async #task<Result>(call: TaskCall, work: (encoder: Encoder) => Promise<Result>): Promise<Result & TaskRun> {
+    return this.#onModel({ ...call, optionNames: ["model", ...call.optionNames] }, async (handle) => {
+      const encoder = await this.#encoder(handle);
+      return () => work(encoder);
+    });
+  }
+
+  /** Runs work on the handle given, or on a model loaded for it and given back after. What `prepare` does is not timed. */
+  async #onModel<Result>(
     { name, optionNames, model, options }: TaskCall,
-    work: (encoder: Encoder) => Promise<Result>,
+    prepare: (handle: ModelHandle) => Promise<() => Promise<Result>>,
   ): Promise<Result & TaskRun> {
-    refuseUnknown(options, ["model", ...optionNames, ...modelOptionNames], name);
+    refuseUnknown(options, [...optionNames, ...modelOptionNames], name);
     if (model === undefined) {
       throw new InferyardError("INPUT_INVALID", `${name} was given no model`, { remedy: "name one: a path or a reference" });
     }
     const asked = modelOptions(options);
     const run = async (handle: ModelHandle): Promise<Result & TaskRun> => {
-      const encoder = await this.#encoder(handle);
+      const work = await prepare(handle);
       const started = performance.now();
-      const result = await work(encoder);
+      const result = await work();
       const milliseconds = performance.now() - started;
       return { ...result, model: handle.reference, target: handle.target, decision: handle.decision, milliseconds };
     };

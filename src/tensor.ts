@@ -40,7 +40,10 @@ export interface Tensor {
 
 export type TensorMap = Readonly<Record<string, Tensor>>;
 
-/** What a model says of one input or output. A number is a fixed dimension, a string a named free one. */
+/**
+ * What a model says of one input or output. A number is a fixed dimension, a string a named free one. No dimensions at all are a scalar, or a
+ * shape that the file does not state: engines do not tell the two apart, so any shape is taken there.
+ */
 export interface TensorInfo {
   readonly name: string;
   readonly dataType: DataType;
@@ -98,8 +101,8 @@ export function checkInputs(expected: readonly TensorInfo[], given: TensorMap): 
     problems.push(`unknown input "${name}" (this model takes ${expected.map((input) => input.name).join(", ")})`);
   }
   for (const info of expected) {
-    const tensor = given[info.name];
-    if (tensor === undefined) problems.push(`missing input "${info.name}" (${describe(info)})`);
+    const tensor: Tensor | null | undefined = Object.hasOwn(given, info.name) ? given[info.name] : undefined;
+    if (tensor === undefined || tensor === null) problems.push(`missing input "${info.name}" (${describeInfo(info)})`);
     else problems.push(...mismatches(info, tensor, named));
   }
   if (problems.length > 0) throw new InferyardError("INPUT_INVALID", problems.join("; "), { data: { problems } });
@@ -108,9 +111,10 @@ export function checkInputs(expected: readonly TensorInfo[], given: TensorMap): 
 function mismatches(info: TensorInfo, tensor: Tensor, named: Map<string, { size: number; input: string }>): string[] {
   const label = `input "${info.name}"`;
   if (tensor.dataType !== info.dataType) return [`${label} is ${tensor.dataType}, and the model takes ${info.dataType}`];
-  if (!(tensor.data instanceof arrayTypes[info.dataType])) return [`${label} does not hold ${info.dataType} data`];
-  if (tensor.shape.length !== info.shape.length) {
-    return [`${label} has shape [${tensor.shape.join(", ")}], and the model takes ${describe(info)}`];
+  if (!holds(tensor.data, info.dataType)) return [`${label} does not hold ${info.dataType} data`];
+  if (!Array.isArray(tensor.shape)) return [`${label} has no shape, and the model takes ${describeInfo(info)}`];
+  if (info.shape.length > 0 && tensor.shape.length !== info.shape.length) {
+    return [`${label} has shape [${tensor.shape.join(", ")}], and the model takes ${describeInfo(info)}`];
   }
   if (tensor.shape.some((dimension) => !Number.isSafeInteger(dimension) || dimension < 0)) {
     return [`${label} has shape [${tensor.shape.join(", ")}], which is not a list of whole numbers`];
@@ -119,7 +123,7 @@ function mismatches(info: TensorInfo, tensor: Tensor, named: Map<string, { size:
   for (const [axis, wanted] of info.shape.entries()) {
     const size = tensor.shape[axis] ?? 0;
     if (typeof wanted === "number") {
-      if (size !== wanted) problems.push(`${label} has ${size} at axis ${axis}, and the model takes ${describe(info)}`);
+      if (size !== wanted) problems.push(`${label} has ${size} at axis ${axis}, and the model takes ${describeInfo(info)}`);
       continue;
     }
     const seen = named.get(wanted);
@@ -135,7 +139,13 @@ function mismatches(info: TensorInfo, tensor: Tensor, named: Map<string, { size:
   return problems;
 }
 
-function describe(info: TensorInfo): string {
+function holds(data: TensorData, dataType: DataType): boolean {
+  if (!(data instanceof arrayTypes[dataType])) return false;
+  return !Array.isArray(data) || data.every((text) => typeof text === "string");
+}
+
+/** For people: "float32 [batch, 3]". */
+export function describeInfo(info: TensorInfo): string {
   return `${info.dataType} [${info.shape.map((dimension) => (dimension === "" ? "?" : dimension)).join(", ")}]`;
 }
 

@@ -30,6 +30,10 @@ describe("writing a backend", () => {
   });
 });
 
+it("the guide to custom processors shows examples/magika/features.ts as it stands", () => {
+  expect(read("docs/guide/custom-processors.md")).toContain(`\`\`\`ts\n${read("examples/magika/features.ts")}\`\`\``);
+});
+
 describe("every page", () => {
   it.each(pages)("%s has links that lead somewhere, and no marker left to fill in", (page) => {
     const text = read(page);

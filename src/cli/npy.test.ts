@@ -30,7 +30,7 @@ describe("the header of a .npy file", () => {
     const size = fc.oneof(fc.nat(), fc.integer({ min: 0, max: 2 ** 53 - 1 }));
     fc.assert(
       fc.property(size, size, (rows, columns) => {
-        const header = npyHeader(rows, columns);
+        const header = npyHeader("<f4", [rows, columns]);
         const { shape, headerBytes } = readNpy(header);
         expect(shape).toEqual([rows, columns]);
         expect(headerBytes).toBe(header.length);

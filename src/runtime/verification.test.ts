@@ -32,7 +32,15 @@ describe("the probe input of a model that names none", () => {
     });
     expect(probeInputs([info("words", [2], "string")])?.["words"]?.data).toEqual(["", ""]);
   });
+  it("ones in place of zeros are ones in every type", () => {
+    const ones = probeInputs([info("a", [2], "float16"), info("b", [1], "uint16"), info("c", [1]), info("d", [1], "string")], 1);
+    expect(ones?.["a"]?.data).toEqual(Uint16Array.of(0x3c00, 0x3c00));
+    expect(ones?.["b"]?.data).toEqual(Uint16Array.of(1));
+    expect(ones?.["c"]?.data).toEqual(BigInt64Array.of(1n));
+    expect(ones?.["d"]?.data).toEqual([""]);
+  });
   it("makes none where a free size says nothing, since a sound model could refuse it", () => {
     expect(probeInputs([info("pixels", ["batch", 3, "height", "width"], "float32")])).toBeUndefined();
+    expect(probeInputs([info("scalar or anything", [], "float32")])).toBeUndefined();
   });
 });

@@ -1,8 +1,8 @@
 /** Proof that a loaded model runs: a probe input goes through, the answer is finite, the known answers hold, the engine says where. */
 import type { LoadedModel, TensorInfo, TensorMap } from "../backend.ts";
-import { InferyardError } from "../errors.ts";
+import { type ErrorCode, InferyardError } from "../errors.ts";
 import type { Manifest } from "../models/manifest.ts";
-import { firstNonFinite, zeros } from "../tensor.ts";
+import { type Tensor, firstNonFinite, zeros } from "../tensor.ts";
 
 /**
  * Checks a model against the known answers of its manifest and says what it found, or undefined where there are none.
@@ -17,19 +17,37 @@ export async function verify(
   checkAnswers: AnswerCheck,
   signal?: AbortSignal,
 ): Promise<readonly string[]> {
-  const evidence = [];
-  const inputs = manifest.probe?.kind === "tensors" ? manifest.probe.inputs : probeInputs(model.inputs);
-  if (inputs === undefined) {
-    evidence.push("not run yet: the sizes of this model's inputs are free, and its manifest names no probe");
-  } else {
-    const outputs = await model.run(inputs, signal === undefined ? {} : { signal });
-    refuseNonFinite(outputs);
-    evidence.push("a probe input ran, and its output is finite");
-  }
+  const evidence = [await runProbe(model, manifest, signal)];
   const answers = await checkAnswers(model, manifest, signal);
   if (answers !== undefined) evidence.push(answers);
   return [...evidence, ...(await model.evidence())];
 }
+
+async function runProbe(model: LoadedModel, manifest: Manifest, signal: AbortSignal | undefined): Promise<string> {
+  const ran = "a probe input ran, and its output is finite";
+  // Named: a model may have outputs besides that are no tensors.
+  const options = { outputs: model.outputs.map(({ name }) => name), ...(signal === undefined ? {} : { signal }) };
+  const run = async (inputs: TensorMap): Promise<void> => refuseNonFinite(await model.run(inputs, options));
+  if (manifest.probe?.kind === "tensors") {
+    await run(manifest.probe.inputs);
+    return ran;
+  }
+  const zero = probeInputs(model.inputs);
+  if (zero === undefined) return "not run yet: the sizes of this model's inputs are free, and its manifest names no probe";
+  try {
+    await run(zero);
+  } catch (error) {
+    if (!(error instanceof InferyardError && ofTheInput.has(error.code))) throw error;
+    // A sound model may divide by what it is given, or take a logarithm of it: ones are tried before the engine is blamed.
+    await run(probeInputs(model.inputs, 1) ?? zero).catch(() => {
+      throw error;
+    });
+  }
+  return ran;
+}
+
+/** Failures that may come of the made-up input, and not of the engine. */
+const ofTheInput: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["INPUT_INVALID", "RUN_FAILED", "VERIFICATION_FAILED"]);
 
 function refuseNonFinite(outputs: TensorMap): void {
   for (const [name, tensor] of Object.entries(outputs)) {
@@ -39,7 +57,7 @@ function refuseNonFinite(outputs: TensorMap): void {
       "VERIFICATION_FAILED",
       `a probe input gave a value that is not a number in output "${name}", element ${place}`,
       {
-        remedy: "try another variant or backend",
+        remedy: "try another variant or backend; where the model is sound, give it a probe input in inferyard.json",
       },
     );
   }
@@ -54,16 +72,16 @@ const freeSizes: readonly { readonly pattern: RegExp; readonly size: number }[] 
 const tokenInputs: ReadonlySet<string> = new Set(["input_ids", "attention_mask", "token_type_ids", "position_ids"]);
 
 /**
- * Inputs for a model that names no probe: zeros in every input, ones in attention masks. undefined where a size is free and its name says
- * nothing, since a made-up size could be refused by a sound model.
+ * Inputs for a model that names no probe: `fill` in every input, ones in attention masks. undefined where a size is free and its name says
+ * nothing, or no shape is stated, since a made-up size could be refused by a sound model.
  */
-export function probeInputs(inputs: readonly TensorInfo[]): TensorMap | undefined {
+export function probeInputs(inputs: readonly TensorInfo[], fill: 0 | 1 = 0): TensorMap | undefined {
   const entries: [string, TensorMap[string]][] = [];
   for (const input of inputs) {
     const shape = input.shape.map((dimension, axis) => sizeOf(dimension, axis, input));
-    if (!shape.every((size) => size !== undefined)) return undefined;
+    if (shape.length === 0 || !shape.every((size) => size !== undefined)) return undefined;
     const tensor = zeros(input.dataType, shape);
-    if (input.name === "attention_mask") fillWithOnes(tensor.data);
+    if (fill === 1 || input.name === "attention_mask") fillWithOnes(tensor);
     entries.push([input.name, tensor]);
   }
   return Object.fromEntries(entries);
@@ -75,7 +93,8 @@ function sizeOf(dimension: number | string, axis: number, input: TensorInfo): nu
   return freeSizes.find(({ pattern }) => pattern.test(dimension))?.size;
 }
 
-function fillWithOnes(data: TensorMap[string]["data"]): void {
+function fillWithOnes({ data, dataType }: Tensor): void {
   if (data instanceof BigInt64Array || data instanceof BigUint64Array) data.fill(1n);
+  else if (data instanceof Uint16Array && dataType !== "uint16") data.fill(dataType === "float16" ? 0x3c00 : 0x3f80);
   else if (ArrayBuffer.isView(data)) data.fill(1);
 }

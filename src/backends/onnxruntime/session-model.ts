@@ -25,14 +25,20 @@ export class SessionModel implements LoadedModel {
   readonly library: Library;
   readonly memory: LoadedModel["memory"];
   readonly #parts: SessionModelParts;
+  /** Names of outputs that are sequences or maps: they stay here, and a run that would give them is refused. */
+  readonly #others: readonly string[];
   #tail: Promise<unknown> = Promise.resolve();
   #evidence: Promise<readonly string[]> | undefined;
   #disposal: Promise<void> | undefined;
 
   constructor(parts: SessionModelParts) {
     this.#parts = parts;
-    this.inputs = parts.session.inputMetadata.map((value) => describeValue(value, "input"));
-    this.outputs = parts.session.outputMetadata.map((value) => describeValue(value, "output"));
+    const { inputMetadata, outputMetadata } = parts.session;
+    const tensors = outputMetadata.filter(({ isTensor }) => isTensor);
+    this.inputs = inputMetadata.map((value) => describeValue(value, "input"));
+    // Where no output is a tensor, the first is described all the same, and refused by name.
+    this.outputs = (tensors.length === 0 ? outputMetadata : tensors).map((value) => describeValue(value, "output"));
+    this.#others = outputMetadata.filter(({ isTensor }) => !isTensor).map(({ name }) => name);
     this.library = parts.library;
     this.memory = { bytes: parts.weightBytes, measure: "weights" };
   }
@@ -41,13 +47,7 @@ export class SessionModel implements LoadedModel {
     throwIfAborted(options.signal);
     this.#refuseDisposed();
     checkInputs(this.inputs, inputs);
-    const wanted = options.outputs ?? this.outputs.map((output) => output.name);
-    const unknown = wanted.find((name) => !this.outputs.some((output) => output.name === name));
-    if (unknown !== undefined) {
-      throw new InferyardError("INPUT_INVALID", `the model has no output "${unknown}"`, {
-        remedy: `ask for ${this.outputs.map((output) => output.name).join(", ")}`,
-      });
-    }
+    const wanted = this.#wanted(options.outputs);
     return this.#inTurn(async () => {
       throwIfAborted(options.signal);
       const results = await this.#runSession(inputs, wanted);
@@ -69,6 +69,22 @@ export class SessionModel implements LoadedModel {
       await this.#parts.cleanUp?.();
     });
     return this.#disposal;
+  }
+
+  /** All of them unless some are named: an output that cannot be given is refused, not left out. */
+  #wanted(named: readonly string[] | undefined): readonly string[] {
+    const known = this.outputs.map(({ name }) => name);
+    const wanted = named ?? [...known, ...this.#others];
+    const other = wanted.find((name) => this.#others.includes(name));
+    if (other !== undefined) {
+      throw new InferyardError("MODEL_UNSUPPORTED", `output "${other}" of the model is a sequence or a map, not a tensor`, {
+        remedy: `name the outputs you want (${known.join(", ")}), or export the model with tensors alone (skl2onnx: zipmap=False)`,
+        data: { output: other, tensors: known },
+      });
+    }
+    const unknown = wanted.find((name) => !known.includes(name));
+    if (unknown === undefined) return wanted;
+    throw new InferyardError("INPUT_INVALID", `the model has no output "${unknown}"`, { remedy: `ask for ${known.join(", ")}` });
   }
 
   #gatherEvidence(): void {
@@ -121,12 +137,12 @@ const dataTypes: ReadonlySet<string> = new Set<DataType>([
 /** Refuses what cannot cross this contract; onnxruntime-node would abort the process on 4-bit outputs. */
 function describeValue(value: ValueMetadata, role: string): TensorInfo {
   if (!value.isTensor || value.type === undefined || !dataTypes.has(value.type)) {
-    const kind = value.isTensor ? (value.type ?? "of unknown type") : "not a tensor";
+    const kind = value.isTensor ? (value.type ?? "of unknown type") : "a sequence or a map";
     throw new InferyardError(
       "MODEL_UNSUPPORTED",
       `${role} "${value.name}" of the model is ${kind}, which this backend cannot exchange`,
       {
-        remedy: "export the model with ordinary tensors as inputs and outputs",
+        remedy: "export the model with ordinary tensors as inputs and outputs (skl2onnx: zipmap=False)",
       },
     );
   }

@@ -23,6 +23,7 @@ import { addPull } from "./pull.ts";
 import { addRecognize } from "./recognize.ts";
 import { addRemove } from "./remove.ts";
 import { addRerank } from "./rerank.ts";
+import { addRun } from "./run.ts";
 import { addShow } from "./show.ts";
 import { addTasks } from "./tasks.ts";
 import { addSimilarity } from "./similarity.ts";
@@ -40,6 +41,7 @@ export const commands: readonly ((program: Command, terminal: Terminal) => void)
   addAnswer,
   addSimilarity,
   addExtract,
+  addRun,
   addTokenize,
   addChunk,
   addTasks,

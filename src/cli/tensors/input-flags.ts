@@ -1,0 +1,86 @@
+/** `--input name=value`: where the tensors of a run come from. */
+import { readFile } from "node:fs/promises";
+import { InferyardError, messageOf } from "../../errors.ts";
+import { type Tensor, type TensorInfo, type TensorMap, checkInputs, describeInfo } from "../../tensor.ts";
+import { readNpy } from "../read-npy.ts";
+import { tensorOfJson } from "./json-tensor.ts";
+
+/** One --input: a tensor out of a .npy file, or JSON whose type the model will say. */
+export type GivenInput = { readonly tensor: Tensor } | { readonly json: unknown };
+
+const forms = "--input name=@file.npy, name=@file.json, or JSON: --input 'name=[[1, 2]]'";
+
+/** Everything that can be read and refused before a model is loaded. */
+export async function readInputs(flags: readonly string[]): Promise<ReadonlyMap<string, GivenInput>> {
+  const inputs = new Map<string, GivenInput>();
+  for (const flag of flags) {
+    const end = flag.indexOf("=");
+    if (end < 1) throw new InferyardError("INPUT_INVALID", `--input ${flag} names no input`, { remedy: `write ${forms}` });
+    const name = flag.slice(0, end);
+    if (inputs.has(name))
+      throw new InferyardError("INPUT_INVALID", `input "${name}" was given twice`, { remedy: "give it once" });
+    inputs.set(name, await readInput(name, flag.slice(end + 1)));
+  }
+  return inputs;
+}
+
+async function readInput(name: string, value: string): Promise<GivenInput> {
+  if (!value.startsWith("@"))
+    return { json: parse(value, `input "${name}"`, "write strings in quotes, and numbers in brackets") };
+  const path = value.slice(1);
+  if (path.endsWith(".npy")) return { tensor: await readNpy(path) };
+  if (path.endsWith(".json")) return { json: parse(await readText(path), path, "check the file") };
+  throw new InferyardError("INPUT_INVALID", `input "${name}" is to come from ${path}, which is neither .npy nor .json`, {
+    remedy: `write ${forms}`,
+  });
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    throw new InferyardError("INPUT_INVALID", `${path} cannot be read: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+function parse(text: string, place: string, remedy: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new InferyardError("INPUT_INVALID", `${place} is not JSON: ${messageOf(error)}`, { cause: error, remedy });
+  }
+}
+
+/** The tensors, each of the type the model declares. INPUT_INVALID names every input that is missing, unknown or of another shape. */
+export function tensorsFor(expected: readonly TensorInfo[], given: ReadonlyMap<string, GivenInput>): TensorMap {
+  refuseNames(expected, [...given.keys()]);
+  const tensors = expected.flatMap((info) => {
+    const input = given.get(info.name);
+    if (input === undefined) return [];
+    return [[info.name, "tensor" in input ? ofType(input.tensor, info) : tensorOfJson(input.json, info)] as const];
+  });
+  const map: TensorMap = Object.fromEntries(tensors);
+  checkInputs(expected, map);
+  return map;
+}
+
+function refuseNames(expected: readonly TensorInfo[], given: readonly string[]): void {
+  const unknown = given.filter((name) => !expected.some((info) => info.name === name)).map((name) => `unknown input "${name}"`);
+  const missing = expected.filter(({ name }) => !given.includes(name)).map(({ name }) => `missing input "${name}"`);
+  const problems = [...unknown, ...missing];
+  if (problems.length === 0) return;
+  const taken = expected.map((info) => `${info.name} ${describeInfo(info)}`).join(", ");
+  throw new InferyardError("INPUT_INVALID", problems.join("; "), {
+    remedy: `this model takes ${taken === "" ? "no inputs" : taken}`,
+    data: { problems },
+  });
+}
+
+function ofType(tensor: Tensor, info: TensorInfo): Tensor {
+  if (tensor.dataType === info.dataType) return tensor;
+  throw new InferyardError(
+    "INPUT_INVALID",
+    `input "${info.name}" is ${tensor.dataType} in its file, and the model takes ${describeInfo(info)}`,
+    { remedy: `save it so: array.astype("${info.dataType === "string" ? "str" : info.dataType}")` },
+  );
+}

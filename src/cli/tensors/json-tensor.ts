@@ -1,0 +1,161 @@
+/** Nested JSON arrays to tensors of the type that the model declares, and tensors to JSON. */
+import { halfValue } from "../../backends/native/half.ts";
+import { InferyardError } from "../../errors.ts";
+import { type DataType, type Tensor, type TensorInfo, zeros } from "../../tensor.ts";
+import { shortFloat } from "../units.ts";
+import { halfBits } from "./half-bits.ts";
+
+/** JSON has no words for these. */
+const notNumbers: ReadonlyMap<unknown, number> = new Map([
+  ["NaN", Number.NaN],
+  ["Infinity", Number.POSITIVE_INFINITY],
+  ["-Infinity", Number.NEGATIVE_INFINITY],
+]);
+
+/** More than any operator takes; deeper nesting would end the stack. */
+const mostDimensions = 64;
+
+/** Ranges of whole-number types; those of 64 bits are looked at as bigints. */
+const ranges: Readonly<Partial<Record<DataType, readonly [least: number, most: number]>>> = {
+  int8: [-128, 127],
+  int16: [-32_768, 32_767],
+  int32: [-2_147_483_648, 2_147_483_647],
+  uint8: [0, 255],
+  uint16: [0, 65_535],
+  uint32: [0, 4_294_967_295],
+};
+
+/**
+ * A tensor of the type in `info`; whether its shape is the model's is not looked at. INPUT_INVALID, with the input's name and the place of
+ * the value, for ragged arrays and for values the type has not: whole numbers beyond 2^53 and numbers like NaN are written as strings.
+ */
+export function tensorOfJson(json: unknown, info: Pick<TensorInfo, "name" | "dataType">): Tensor {
+  const shape = shapeOf(json, info.name);
+  const leaves: unknown[] = [];
+  flatten(json, shape, info.name, [], leaves);
+  const wrong = (index: number): InferyardError => wrongValue(leaves[index], info, placeOf(index, shape));
+  const { dataType } = info;
+  if (dataType === "string") {
+    const data = leaves.map((leaf, index) => {
+      if (typeof leaf !== "string") throw wrong(index);
+      return leaf;
+    });
+    return { dataType, shape, data };
+  }
+  const tensor = zeros(dataType, shape);
+  const { data } = tensor;
+  for (const [index, leaf] of leaves.entries()) {
+    if (data instanceof BigInt64Array || data instanceof BigUint64Array) {
+      const whole = wholeOf(leaf);
+      if (whole === undefined) throw wrong(index);
+      data[index] = whole;
+      if (data[index] !== whole) throw wrong(index); // it wrapped
+    } else if (ArrayBuffer.isView(data)) {
+      const bits = elementOf(leaf, dataType);
+      if (bits === undefined) throw wrong(index);
+      data[index] = bits;
+    }
+  }
+  return tensor;
+}
+
+/** By the first element of each level; `flatten` holds the others against it. */
+function shapeOf(json: unknown, name: string): number[] {
+  const shape: number[] = [];
+  for (let level = json; Array.isArray(level); level = level[0] as unknown) {
+    shape.push(level.length);
+    if (shape.length > mostDimensions) throw new InferyardError("INPUT_INVALID", `input "${name}" is nested too deep`);
+  }
+  return shape;
+}
+
+function flatten(json: unknown, shape: readonly number[], name: string, place: readonly number[], leaves: unknown[]): void {
+  const size = shape[place.length];
+  const length = Array.isArray(json) ? json.length : undefined;
+  if (length !== size) {
+    const where = place.length === 0 ? "" : ` at [${place.join("][")}]`;
+    const found = length === undefined ? "a single value" : `${length} values`;
+    const wanted = size === undefined ? "a single value" : `${size} values`;
+    throw new InferyardError("INPUT_INVALID", `input "${name}" is ragged: ${found}${where}, and ${wanted} in the first place`, {
+      remedy: "give every row the same length",
+    });
+  }
+  if (!Array.isArray(json)) leaves.push(json);
+  else
+    for (const [index, part] of json.entries()) {
+      if (place.length + 1 === shape.length && !Array.isArray(part)) leaves.push(part);
+      else flatten(part, shape, name, [...place, index], leaves);
+    }
+}
+
+/** undefined where the value is none of this type. */
+function elementOf(leaf: unknown, dataType: DataType): number | undefined {
+  if (dataType === "bool") return leaf === true || leaf === 1 ? 1 : leaf === false || leaf === 0 ? 0 : undefined;
+  const value = typeof leaf === "number" ? leaf : dataType.startsWith("float") ? notNumbers.get(leaf) : undefined;
+  if (value === undefined) return undefined;
+  const range = ranges[dataType];
+  if (range !== undefined) return Number.isInteger(value) && value >= range[0] && value <= range[1] ? value : undefined;
+  if (dataType === "float16") return fits(value, halfValue(halfBits(value))) ? halfBits(value) : undefined;
+  if (dataType === "float32") return fits(value, Math.fround(value)) ? value : undefined;
+  return dataType === "float64" ? value : undefined;
+}
+
+/** Rounding is what a type does; turning a number into infinity is not. */
+function fits(value: number, rounded: number): boolean {
+  return !Number.isFinite(value) || Number.isFinite(rounded);
+}
+
+function wholeOf(leaf: unknown): bigint | undefined {
+  if (typeof leaf === "number") return Number.isSafeInteger(leaf) ? BigInt(leaf) : undefined;
+  return typeof leaf === "string" && /^-?\d{1,20}$/.test(leaf) ? BigInt(leaf) : undefined;
+}
+
+function placeOf(index: number, shape: readonly number[]): readonly number[] {
+  const place: number[] = [];
+  let rest = index;
+  for (const size of shape.toReversed()) {
+    place.unshift(rest % size);
+    rest = Math.floor(rest / size);
+  }
+  return place;
+}
+
+function wrongValue(leaf: unknown, info: Pick<TensorInfo, "name" | "dataType">, place: readonly number[]): InferyardError {
+  const where = place.length === 0 ? "" : ` at [${place.join("][")}]`;
+  const shown = JSON.stringify(leaf).slice(0, 40);
+  const unsafe = typeof leaf === "number" && Number.isInteger(leaf) && !Number.isSafeInteger(leaf);
+  return new InferyardError("INPUT_INVALID", `input "${info.name}" holds ${shown}${where}, which is no ${info.dataType}`, {
+    remedy: unsafe ? 'write whole numbers beyond 2^53 as strings: "9007199254740993"' : `the model takes ${info.dataType} there`,
+  });
+}
+
+export interface JsonTensor {
+  readonly dtype: DataType;
+  readonly shape: readonly number[];
+  /** Row by row. Whole numbers beyond 2^53, NaN and the infinities are strings. */
+  readonly data: readonly (number | string | boolean)[];
+}
+
+/** `most`: only so many of the first values. Default: all. */
+export function jsonOfTensor({ dataType, shape, data }: Tensor, most: number = data.length): JsonTensor {
+  const values = data.slice(0, most);
+  const shown = Array.from<string | number | bigint, number | string | boolean>(values, (value) => {
+    if (typeof value === "string") return value;
+    if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
+    if (dataType === "bool") return value !== 0;
+    const number = dataType === "float16" ? halfValue(value) : dataType === "bfloat16" ? bfloat16Value(value) : value;
+    return Number.isFinite(number) ? shortest(number, dataType) : String(number);
+  });
+  return { dtype: dataType, shape, data: shown };
+}
+
+function shortest(value: number, dataType: DataType): number {
+  return dataType === "float32" ? shortFloat(value) : value;
+}
+
+/** A bfloat16 is the upper half of a float32. */
+function bfloat16Value(bits: number): number {
+  const view = new DataView(new ArrayBuffer(4));
+  view.setUint32(0, bits * 0x1_00_00);
+  return view.getFloat32(0);
+}
