@@ -82,6 +82,16 @@ export interface RecognizeRequest extends RecognizeOptions, ModelOptions {
 
 export interface RecognizeResult extends Entities, TaskRun {}
 
+export interface RunRequest extends ModelOptions {
+  /** Names of the outputs wanted, at least one. Default: all. */
+  readonly outputs?: readonly string[];
+}
+
+export interface RunResult extends TaskRun {
+  /** By name. They belong to the caller. */
+  readonly outputs: TensorMap;
+}
+
 export interface FillMaskRequest extends FillMaskOptions, ModelOptions {
   /** A reference, or a handle from `load`: a model with a masked-language-model head. */
   readonly model: string | ModelHandle;
@@ -116,14 +126,4 @@ export interface ExtractResult extends TaskRun {
   readonly results: readonly ExtractedFields[];
   /** The model that answers, where there is one of names too. */
   readonly questionRun?: Omit<TaskRun, "milliseconds">;
-}
-
-export interface RunRequest extends ModelOptions {
-  /** Names of the outputs wanted, at least one. Default: all. */
-  readonly outputs?: readonly string[];
-}
-
-export interface RunResult extends TaskRun {
-  /** By name. They belong to the caller. */
-  readonly outputs: TensorMap;
 }
