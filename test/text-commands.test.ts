@@ -138,6 +138,20 @@ describe.skipIf(skip)(name, () => {
     expect(await inferyard(["answer", "--model", answering, "a text"])).toMatchObject({ code: 2 });
   });
 
+  it("nothing of a text steers the terminal", async () => {
+    const text = "pi\u202Ezza\u001B[2J Madrid [MASK]";
+    const runs = await Promise.all([
+      inferyard(["answer", "--model", answering, "--question", "Where?", text]),
+      inferyard(["fill-mask", "--model", splade, text, "--targets", "ti\u001B[2Jme"]),
+      inferyard(["similarity", text, "--to", text]),
+      inferyard(["extract", "--model", ner, "--schema", '{"a\\u001b":{"entity":"LOC"}}', text]),
+    ]);
+    for (const { code, stdout } of runs) {
+      expect(code).toBe(0);
+      for (const character of ["\u001B", "\u202E"]) expect(stdout).not.toContain(character);
+    }
+  });
+
   it("extract: fields from a file or inline, both models told", async () => {
     const schema = { person: { entity: "PER" }, places: { entity: "LOC", many: true }, city: { question: "Where?" } };
     const file = join(folder, "schema.json");

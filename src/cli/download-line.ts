@@ -1,6 +1,6 @@
 /** A download on one line: how far, how fast, how long still. */
 import type { PullProgress } from "../models/hub/progress.ts";
-import { clip, displayWidth } from "./table.ts";
+import { displayWidth, printable } from "./table.ts";
 import { formatBytes } from "./units.ts";
 
 const barWidth = 12;
@@ -8,7 +8,7 @@ const defaultColumns = 80;
 
 export function describeProgress(progress: PullProgress, columns: number = defaultColumns): string {
   const line = partsOf(progress).join("  ");
-  return displayWidth(line) < columns ? line : clip(line, Math.max(10, columns - 1));
+  return displayWidth(line) < columns ? line : printable(line, Math.max(10, columns - 1));
 }
 
 function partsOf({ reference, stage, note, bytes, totalBytes, bytesPerSecond, secondsLeft }: PullProgress): string[] {

@@ -2,7 +2,7 @@
 import type { EmbedResult, QuantizedEmbedResult } from "../task-requests.ts";
 import { InferyardError } from "../errors.ts";
 import { type NpyVector, writeNpy } from "./npy.ts";
-import { clip, displayWidth } from "./table.ts";
+import { displayWidth, printable } from "./table.ts";
 import { type Terminal, writeLine } from "./terminal.ts";
 import { plural, shortFloat } from "./units.ts";
 
@@ -44,7 +44,7 @@ export async function writeMatrix(path: string, result: EmbeddingResult, termina
 }
 
 export function describeEmbeddings(result: EmbeddingResult, texts: readonly string[]): string {
-  const width = texts.reduce((most, text) => Math.max(most, displayWidth(clip(text, widestText))), 0);
+  const width = texts.reduce((most, text) => Math.max(most, displayWidth(printable(text, widestText))), 0);
   const rows = texts.map((text, index) => {
     const vector = result.embeddings[index] ?? new Float32Array();
     const row = tableRow(text, vector, width);
@@ -95,7 +95,7 @@ const widestText = 40;
 const shownValues = 3;
 
 function tableRow(text: string, vector: NpyVector, width: number): string {
-  const label = clip(text, widestText);
+  const label = printable(text, widestText);
   const shown = (value: number): string =>
     vector instanceof Float32Array ? value.toFixed(4).padStart(7) : String(value).padStart(4);
   const values = Array.from(vector.slice(0, shownValues), (value) => shown(value));

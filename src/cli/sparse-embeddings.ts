@@ -2,7 +2,7 @@
 import type { EmbedSparseResult } from "../task-requests.ts";
 import type { EmbedSparseOptions, SparseEmbedding } from "../tasks/embed-sparse.ts";
 import { type Session, withNotice } from "./session.ts";
-import { clip, formatTable } from "./table.ts";
+import { formatTable, printable } from "./table.ts";
 import { type Terminal, writeAll, writeLine } from "./terminal.ts";
 import { noteCut } from "./task-command.ts";
 import { formatMilliseconds, plural, shortFloat } from "./units.ts";
@@ -70,7 +70,7 @@ function describe(
   const title = [model, variant, `${dimensions} tokens in the vocabulary`, target].filter((word) => word !== undefined);
   const rows = texts.map((text, index) => {
     const embedding = embeddings[index];
-    return [clip(text, widestText), plural(embedding?.indices.length ?? 0, "weight"), largest(embedding, tokenOf)];
+    return [printable(text, widestText), plural(embedding?.indices.length ?? 0, "weight"), largest(embedding, tokenOf)];
   });
   return [title.join(" · "), ...(rows.length === 0 ? [] : [formatTable(rows)])].join("\n");
 }
@@ -80,7 +80,7 @@ function largest(embedding: SparseEmbedding | undefined, tokenOf: TokenOf): stri
   const { indices, values } = embedding;
   const shown = Array.from(
     indices.subarray(0, shownWeights),
-    (id, place) => `${clip(tokenOf(id), widestToken)} ${(values[place] ?? 0).toFixed(3)}`,
+    (id, place) => `${printable(tokenOf(id), widestToken)} ${(values[place] ?? 0).toFixed(3)}`,
   );
   return `${shown.join(", ")}${indices.length > shown.length ? ", …" : ""}`;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { clip, displayWidth, formatTable } from "./table.ts";
+import { displayWidth, formatTable, printable } from "./table.ts";
 
 describe("tables", () => {
   it("align their columns under a head, and pad nothing at the end of a line", () => {
@@ -43,10 +43,10 @@ describe("the width of text", () => {
   ])("%j needs %d columns", (text, width) => expect(displayWidth(text)).toBe(width));
 });
 
-describe("clipping", () => {
+describe("a text from outside", () => {
   it("a long text is looked at only as far as it is shown", () => {
-    expect(clip("a".repeat(2_000_000), 10)).toBe(`${"a".repeat(9)}…`);
-    expect(clip(`e${"\u0301".repeat(2_000_000)}`, 10)).toMatch(/…$/);
+    expect(printable("a".repeat(2_000_000), 10)).toBe(`${"a".repeat(9)}…`);
+    expect(printable(`e${"\u0301".repeat(2_000_000)}`, 10)).toMatch(/…$/);
   });
 
   it.each([
@@ -56,8 +56,9 @@ describe("clipping", () => {
     ["two\nlines\tand tabs", 40, "two lines and tabs"],
     ["東京タワー", 7, "東京タ…"],
     ["東京タワー", 6, "東京…"],
+    ["\u001B[31mred\u0007 \u202Eleft", 20, "?[31mred? ?left"],
   ])("%j to %d columns", (text, width, clipped) => {
-    expect(clip(text, width)).toBe(clipped);
-    expect(displayWidth(clip(text, width))).toBeLessThanOrEqual(width);
+    expect(printable(text, width)).toBe(clipped);
+    expect(displayWidth(printable(text, width))).toBeLessThanOrEqual(width);
   });
 });

@@ -42,10 +42,13 @@ export function displayWidth(text: string): number {
 /** Units of a text that are looked at for each column: Intl.Segmenter takes time by the square of the length in Node.js 20. */
 const unitsPerColumn = 32;
 
-/** Shortens to `width` columns, on one line, with an ellipsis. */
-export function clip(text: string, width: number): string {
+/** Characters that steer a terminal, or turn the direction of writing. */
+const steering = /[\p{Cc}\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu;
+
+/** A text from outside as it may be shown: on one line, steering nothing, shortened to `width` columns with an ellipsis. */
+export function printable(text: string, width = 60): string {
   const most = width * unitsPerColumn;
-  const line = text.slice(0, most).replaceAll(/\s+/g, " ");
+  const line = text.slice(0, most).replaceAll(/\s+/g, " ").replaceAll(steering, "?");
   if (text.length <= most && displayWidth(line) <= width) return line;
   let kept = "";
   for (const { segment } of new Intl.Segmenter(undefined, { granularity: "grapheme" }).segment(line)) {

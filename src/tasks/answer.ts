@@ -78,13 +78,15 @@ export async function answer(encoder: Encoder, pairs: readonly QuestionPair[], o
   };
   await runEncodings(encoder, windows, wanted, ({ index, encoding: { pair, encoding }, other, ...starts }) => {
     const [start, end] = [logitsOf(starts, encoding, pair), logitsOf(other(endOutput), encoding, pair)];
-    const isContext = encoding.sequenceIds.map((sequence) => sequence === 1);
-    const classPlace = classPlaceOf(encoding, encoder.tokenizer.clsId);
+    const { ids, offsets, wordIds, sequenceIds } = encoding;
+    const window: Columns = { ids, offsets, wordIds, sequenceIds };
+    const isContext = sequenceIds.map((sequence) => sequence === 1);
+    const classPlace = classPlaceOf(window, encoder.tokenizer.clsId);
     const { spans, nullScore } = bestSpans({ start, end, isContext, classPlace }, candidates, maxAnswerTokens);
     nullScores[pair] = Math.min(nullScores[pair] ?? 1, nullScore);
     const { context } = pairs[pair] ?? { context: "" };
     found[index] = spans.flatMap(({ item, score }) => {
-      const place = trimmed(placeOf(encoding, item, alignToWords), context);
+      const place = trimmed(placeOf(window, item, alignToWords), context);
       return place.start < place.end ? [{ ...place, score }] : [];
     });
   });
@@ -138,14 +140,17 @@ function logitsOf({ data, offset }: EncoderValues, { ids }: Encoding, pair: numb
   return logits;
 }
 
+/** Of an encoding, which makes them anew each time they are asked for. */
+type Columns = Pick<Encoding, "ids" | "offsets" | "wordIds" | "sequenceIds">;
+
 /** Among the tokens put around the texts: one that is written in a text means nothing. */
-function classPlaceOf({ ids, sequenceIds }: Encoding, clsId: number | undefined): number | undefined {
+function classPlaceOf({ ids, sequenceIds }: Columns, clsId: number | undefined): number | undefined {
   const place = ids.findIndex((id, index) => id === clsId && sequenceIds[index] === null);
   return place === -1 ? undefined : place;
 }
 
 /** Where a span of tokens is in the context, in UTF-16 units; with `alignToWords` grown to the words it touches. */
-function placeOf({ offsets, wordIds, sequenceIds }: Encoding, { first, last }: TokenSpan, alignToWords: boolean): Place {
+function placeOf({ offsets, wordIds, sequenceIds }: Columns, { first, last }: TokenSpan, alignToWords: boolean): Place {
   const goesOn = (place: number, neighbour: number): boolean =>
     alignToWords && sequenceIds[neighbour] === 1 && wordIds[neighbour] !== null && wordIds[neighbour] === wordIds[place];
   let [from, to] = [first, last];

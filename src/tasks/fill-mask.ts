@@ -111,7 +111,7 @@ export async function fillMask(encoder: Encoder, texts: readonly string[], optio
 }
 
 /** Ids of the tokens with the highest scores, among `wanted` where that is given. */
-export function likeliest(scores: Float32Array, topK: number, wanted?: readonly number[]): Best<number>["kept"] {
+function likeliest(scores: Float32Array, topK: number, wanted?: readonly number[]): Best<number>["kept"] {
   const best = new Best<number>(topK);
   if (wanted === undefined) for (const [token, score] of scores.entries()) best.offer(score, token);
   else for (const token of wanted) best.offer(scores[token] ?? Number.NEGATIVE_INFINITY, token);

@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import { type OffsetUnit, offsetUnits } from "../../tokenizers/index.ts";
 import { positiveInteger } from "../session.ts";
-import { clip, formatTable } from "../table.ts";
+import { formatTable, printable } from "../table.ts";
 import { type TaskFlags, addTaskFlags, runTask } from "../task-command.ts";
 import type { Terminal } from "../terminal.ts";
 import { plural } from "../units.ts";
@@ -42,8 +42,8 @@ export function addAnswer(program: Command, terminal: Terminal): void {
       ({ results }, all) => {
         const rows = results.flatMap((answers, index) =>
           (answers.length > 0 ? answers : [undefined]).map((found) => [
-            clip(all[index] ?? "", widestText),
-            found === undefined || found.answer === "" ? "(no answer)" : clip(found.answer, widestText),
+            printable(all[index] ?? "", widestText),
+            found === undefined || found.answer === "" ? "(no answer)" : printable(found.answer, widestText),
             found === undefined || found.answer === "" ? "" : `${found.start}-${found.end}`,
             found?.score.toFixed(4) ?? "",
           ]),

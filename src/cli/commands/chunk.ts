@@ -14,7 +14,7 @@ import { type OffsetUnit, offsetUnits } from "../../tokenizers/index.ts";
 import { type Separator, separatorNames } from "../../tasks/chunk/separators.ts";
 import { type Document, readDocuments } from "../documents.ts";
 import { addLoadFlags, list, openSession, positiveInteger, withNotice, zeroOrMore } from "../session.ts";
-import { clip, formatTable } from "../table.ts";
+import { formatTable, printable } from "../table.ts";
 import { type Terminal, writeAll, writeLine } from "../terminal.ts";
 import { formatMilliseconds, plural, shortFloat } from "../units.ts";
 
@@ -140,7 +140,7 @@ function rows({ chunks }: ChunkedText): string[] {
         String(id),
         `${start}-${end}`,
         plural(tokens, "token"),
-        clip(text.slice(0, shownUnits).trim(), widestText),
+        printable(text.slice(0, shownUnits).trim(), widestText),
       ]),
     ),
   ];

@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import { type Activation, activations } from "../../tasks/labels.ts";
 import { list, positiveInteger } from "../session.ts";
-import { clip, formatTable } from "../table.ts";
+import { formatTable, printable } from "../table.ts";
 import { type TaskFlags, addTaskFlags, runTask } from "../task-command.ts";
 import type { Terminal } from "../terminal.ts";
 import { plural } from "../units.ts";
@@ -45,7 +45,7 @@ export function addClassify(program: Command, terminal: Terminal): void {
         results,
         body: formatTable(
           all.map((text, index) => [
-            clip(text, widestText),
+            printable(text, widestText),
             (results[index] ?? [])
               .slice(0, topK ?? shownLabels)
               .map(({ label, score }) => `${label} ${score.toFixed(4)}`)

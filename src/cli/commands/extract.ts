@@ -6,7 +6,7 @@ import { type ExtractSchema, wantedFields } from "../../tasks/extract-schema.ts"
 import type { ExtractedFields, ExtractedValue } from "../../tasks/extract.ts";
 import { type OffsetUnit, offsetUnits } from "../../tokenizers/index.ts";
 import { positiveInteger, positiveNumber } from "../session.ts";
-import { clip, formatTable } from "../table.ts";
+import { formatTable, printable } from "../table.ts";
 import { type TaskFlags, addTaskFlags, runTask } from "../task-command.ts";
 import type { Terminal } from "../terminal.ts";
 import { plural } from "../units.ts";
@@ -51,7 +51,7 @@ export function addExtract(program: Command, terminal: Terminal): void {
         return runtime.extract(all, { ...request, schema, ...(named === undefined ? {} : { model: named }) });
       },
       ({ results, questionRun }, all) => {
-        const rows = results.flatMap((fields, index) => rowsOf(fields, clip(all[index] ?? "", widestText)));
+        const rows = results.flatMap((fields, index) => rowsOf(fields, printable(all[index] ?? "", widestText)));
         return {
           results,
           ...(questionRun === undefined ? {} : { beside: { question: questionRun } }),
@@ -69,8 +69,8 @@ function rowsOf(fields: ExtractedFields, text: string): string[][] {
     const values: readonly (ExtractedValue | null)[] = isList(found) ? (found.length > 0 ? found : [null]) : [found];
     return values.map((value) =>
       value === null
-        ? [text, name, "(not found)", "", ""]
-        : [text, name, clip(value.value, widestText), `${value.start}-${value.end}`, value.score.toFixed(4)],
+        ? [text, printable(name), "(not found)", "", ""]
+        : [text, printable(name), printable(value.value, widestText), `${value.start}-${value.end}`, value.score.toFixed(4)],
     );
   });
 }

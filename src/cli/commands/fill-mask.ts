@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import type { FillTarget } from "../../tasks/fill-mask.ts";
 import { fillsOf } from "../../tasks/hugging-face-shape.ts";
 import { list, positiveInteger } from "../session.ts";
-import { clip, formatTable } from "../table.ts";
+import { formatTable, printable } from "../table.ts";
 import { type TaskFlags, addTaskFlags, runTask } from "../task-command.ts";
 import type { Terminal } from "../terminal.ts";
 import { plural } from "../units.ts";
@@ -30,7 +30,11 @@ export function addFillMask(program: Command, terminal: Terminal): void {
       ({ results, targets, truncated }) => {
         const rows = results.flatMap((masks) =>
           masks.flatMap((fills) =>
-            fills.map(({ tokenText, score, sequence }) => [tokenText, score.toFixed(4), clip(sequence, widestText)]),
+            fills.map(({ tokenText, score, sequence }) => [
+              printable(tokenText, widestText),
+              score.toFixed(4),
+              printable(sequence, widestText),
+            ]),
           ),
         );
         const table = rows.length > 0 ? formatTable(rows, ["token", "score", "text"]) : "";
@@ -52,7 +56,5 @@ function namedTarget({ target, token, tokenText, whole }: FillTarget): object {
 
 /** What a person must know of a word that is not one token. */
 function partNote({ target, tokenText, whole }: FillTarget): string[] {
-  return whole
-    ? []
-    : [`${JSON.stringify(target)} is more than one token: its first, ${JSON.stringify(tokenText)}, was considered`];
+  return whole ? [] : [`"${printable(target)}" is more than one token: its first, "${printable(tokenText)}", was considered`];
 }

@@ -3,7 +3,7 @@ import { type Aggregation, aggregations } from "../../tasks/entities.ts";
 import { entitiesOf } from "../../tasks/hugging-face-shape.ts";
 import { type OffsetUnit, offsetUnits } from "../../tokenizers/index.ts";
 import { list, positiveInteger } from "../session.ts";
-import { clip, formatTable } from "../table.ts";
+import { formatTable, printable } from "../table.ts";
 import { type TaskFlags, addTaskFlags, runTask } from "../task-command.ts";
 import type { Terminal } from "../terminal.ts";
 import { plural } from "../units.ts";
@@ -42,9 +42,9 @@ export function addRecognize(program: Command, terminal: Terminal): void {
       ({ results }, all) => {
         const rows = results.flatMap((entities, index) =>
           entities.map((entity) => [
-            clip(all[index] ?? "", widestText),
+            printable(all[index] ?? "", widestText),
             entity.entityGroup ?? entity.entity ?? "",
-            clip(entity.word, widestText),
+            printable(entity.word, widestText),
             `${entity.start}-${entity.end}`,
             entity.score.toFixed(4),
           ]),

@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import { positiveInteger } from "../session.ts";
-import { clip, formatTable } from "../table.ts";
+import { formatTable, printable } from "../table.ts";
 import { type TaskFlags, addTaskFlags, runTask } from "../task-command.ts";
 import type { Terminal } from "../terminal.ts";
 import { plural } from "../units.ts";
@@ -32,7 +32,7 @@ export function addRerank(program: Command, terminal: Terminal): void {
         beside: { scoring },
         title: scoring === "cosine" ? "cosine of embeddings" : `score: ${scoring}`,
         body: formatTable(
-          results.map(({ index, score, text }) => [String(index), score.toFixed(4), clip(text, widestText)]),
+          results.map(({ index, score, text }) => [String(index), score.toFixed(4), printable(text, widestText)]),
           ["index", "score", "text"],
         ),
         summary: plural(all.length, "document"),

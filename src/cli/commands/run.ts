@@ -6,7 +6,7 @@ import type { RunRequest, RunResult } from "../../task-requests.ts";
 import type { DataType, TensorMap } from "../../tensor.ts";
 import { checkWritable, writeTensor } from "../npy.ts";
 import { addLoadFlags, openSession, withNotice } from "../session.ts";
-import { clip, formatTable } from "../table.ts";
+import { formatTable, printable } from "../table.ts";
 import { readInputs, tensorsFor } from "../tensors/input-flags.ts";
 import { jsonOfTensor } from "../tensors/json-tensor.ts";
 import { type Terminal, writeAll, writeLine } from "../terminal.ts";
@@ -71,7 +71,7 @@ function toJson({ model, target, outputs, decision }: RunResult): string {
 
 function describe({ outputs }: RunResult, files: ReadonlyMap<string, string> | undefined): string {
   const rows = Object.entries(outputs).map(([name, tensor]) => {
-    const values = jsonOfTensor(tensor, shownValues).data.map((value) => clip(shown(value, tensor.dataType), widestText));
+    const values = jsonOfTensor(tensor, shownValues).data.map((value) => printable(shown(value, tensor.dataType), widestText));
     const more = tensor.data.length > shownValues ? ", …" : "";
     const last = files?.get(name) ?? `${values.join(", ")}${more}`;
     return [name, tensor.dataType, `[${tensor.shape.join(", ")}]`, last];

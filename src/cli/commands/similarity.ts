@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import { InferyardError } from "../../errors.ts";
 import { type SimilarityMetric, similarityMetrics } from "../../tasks/similarity-matrix.ts";
-import { clip, formatTable } from "../table.ts";
+import { formatTable, printable } from "../table.ts";
 import { type TaskFlags, addTaskFlags, runTask } from "../task-command.ts";
 import type { Terminal } from "../terminal.ts";
 import { readTexts } from "../texts.ts";
@@ -70,10 +70,10 @@ async function othersOf(
 
 function matrixTable(scores: readonly Float32Array[], texts: readonly string[], others: readonly string[]): string {
   if (texts.length === 0 || others.length === 0) return "";
-  const named = (index: number): string => clip(texts[index] ?? "", widestText);
+  const named = (index: number): string => printable(texts[index] ?? "", widestText);
   if (others.length <= mostColumns) {
     const rows = scores.map((row, index) => [named(index), ...Array.from(row, (score) => score.toFixed(4))]);
-    return formatTable(rows, ["text", ...others.map((other) => clip(other, widestHead))]);
+    return formatTable(rows, ["text", ...others.map((other) => printable(other, widestHead))]);
   }
   const rows = scores.flatMap((row, index) => {
     const order = [...row.keys()]
@@ -81,7 +81,7 @@ function matrixTable(scores: readonly Float32Array[], texts: readonly string[], 
       .filter((other) => texts !== others || other !== index);
     return order
       .slice(0, shownAlike)
-      .map((other) => [named(index), (row[other] ?? 0).toFixed(4), clip(others[other] ?? "", widestText)]);
+      .map((other) => [named(index), (row[other] ?? 0).toFixed(4), printable(others[other] ?? "", widestText)]);
   });
   return formatTable(rows, ["text", "score", "most alike"]);
 }

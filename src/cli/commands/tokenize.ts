@@ -10,8 +10,7 @@ import {
   offsetUnits,
 } from "../../tokenizers/index.ts";
 import { offlineOption, openSession, positiveInteger } from "../session.ts";
-import { printable } from "../inspection/sections.ts";
-import { formatTable } from "../table.ts";
+import { formatTable, printable } from "../table.ts";
 import { type Terminal, writeAll, writeLine } from "../terminal.ts";
 import { readTexts } from "../texts.ts";
 import { plural } from "../units.ts";

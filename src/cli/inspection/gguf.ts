@@ -1,7 +1,8 @@
 /** A GGUF file in words and tables. */
+import { printable } from "../table.ts";
 import type { GgufInspection } from "../../inspection/index.ts";
 import { formatBytes, shortFloat } from "../units.ts";
-import { backendsSection, countOf, formatCount, printable, section, typesSection } from "./sections.ts";
+import { backendsSection, countOf, formatCount, section, typesSection } from "./sections.ts";
 
 export function ggufHeadline(inspection: GgufInspection): string[] {
   const { architecture, bytes, parameters, quantization } = inspection;

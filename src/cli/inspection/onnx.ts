@@ -1,7 +1,8 @@
 /** An ONNX file in words and tables. */
+import { printable } from "../table.ts";
 import type { OnnxInspection } from "../../inspection/index.ts";
 import { formatBytes } from "../units.ts";
-import { backendsSection, countOf, formatCount, formatShape, printable, section, typesSection } from "./sections.ts";
+import { backendsSection, countOf, formatCount, formatShape, section, typesSection } from "./sections.ts";
 
 export function onnxHeadline({ bytes, externalFiles, parameters, producer }: OnnxInspection): string[] {
   const beside = externalFiles.reduce((sum, file) => sum + (file.bytes ?? 0), 0);

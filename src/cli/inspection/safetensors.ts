@@ -1,7 +1,8 @@
 /** A safetensors file in words and tables. */
+import { printable } from "../table.ts";
 import type { SafetensorsInspection } from "../../inspection/index.ts";
 import { formatBytes } from "../units.ts";
-import { backendsSection, countOf, printable, section, typesSection } from "./sections.ts";
+import { backendsSection, countOf, section, typesSection } from "./sections.ts";
 
 export function safetensorsHeadline({ architecture, bytes, parameters }: SafetensorsInspection): string[] {
   const name = architecture === undefined ? [] : [printable(architecture)];

@@ -1,17 +1,11 @@
 /** What the descriptions of all kinds of files share. Names and texts come from the file, so they are made safe to print. */
 import type { BackendVerdict, InspectedTensor, TypeCount } from "../../inspection/index.ts";
-import { clip, formatTable } from "../table.ts";
+import { formatTable, printable } from "../table.ts";
 import { formatBytes } from "../units.ts";
 
 /** A heading over its rows; nothing where there are none. */
 export function section(title: string, rows: readonly (readonly string[])[], head?: readonly string[]): string[] {
   return rows.length === 0 ? [] : [title, formatTable(rows, head)];
-}
-
-/** Text of the file on one line, without characters that steer a terminal or turn the direction of writing. */
-export function printable(text: string, width = 60): string {
-  // Cut before it is measured: it may be long.
-  return clip(text.slice(0, 4 * width), width).replaceAll(/[\p{Cc}\u202A-\u202E\u2066-\u2069]/gu, "?");
 }
 
 export function formatCount(count: number): string {
