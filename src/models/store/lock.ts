@@ -33,6 +33,18 @@ export async function withLock<Result>(path: string, work: () => Promise<Result>
   }
 }
 
+/** The same where nobody holds the lock; where somebody does, nothing is done. */
+export async function withLockIfFree(path: string, work: () => Promise<void>): Promise<void> {
+  const holder = await ownHolder();
+  if (!(await create(path, holder))) return;
+  const release = await keep(path, holder);
+  try {
+    await work();
+  } finally {
+    await release();
+  }
+}
+
 async function acquire(path: string, options: LockOptions): Promise<() => Promise<void>> {
   const { signal, onWait, silenceMs = defaultSilenceMs } = options;
   const holder = await ownHolder();

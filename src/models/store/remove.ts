@@ -1,10 +1,10 @@
 /** Taking models and leftovers out of the store. What a model needs is never touched. */
 import { readFile, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { onDisk, namesIn, statOrNothing } from "./disk.ts";
 import { removeBlob } from "./blobs.ts";
 import type { StoreLayout } from "./layout.ts";
-import { withLock } from "./lock.ts";
+import { withLock, withLockIfFree } from "./lock.ts";
 import { requireModel } from "./lookup.ts";
 import { isSha256, readRecords, removeRecord } from "./record.ts";
 import { oldestRunningPull } from "./running-pulls.ts";
@@ -46,7 +46,7 @@ export async function removeModel(layout: StoreLayout, text: string): Promise<Re
     const needed = await neededContent(layout);
     const { blobs } = needed;
     // Trees of earlier pulls hold the same content as well.
-    await removeTrees(layout, await namesIn(layout.trees), needed.trees, await unlessPulled(layout));
+    await removeTrees(layout, await namesIn(layout.trees), needed.trees, unlessPulled(layout));
     const own = new Set(record.files.map(({ sha256 }) => sha256));
     const freed = await Promise.all([...own].filter((sha256) => !blobs.has(sha256)).map((sha256) => freeBlob(layout, sha256)));
     await forgetGitDigests(layout);
@@ -58,7 +58,7 @@ export async function removeModel(layout: StoreLayout, text: string): Promise<Re
 export async function prune(layout: StoreLayout): Promise<PruneReport> {
   return await exclusively(layout, async () => {
     const since = await oldestRunningPull(layout.locks);
-    const isOld = await unlessPulled(layout);
+    const isOld = unlessPulled(layout);
     // Looked at before the records are read: what is published later is not in these lists.
     const [allBlobs, allTrees] = await Promise.all([namesIn(layout.blobs), namesIn(layout.trees)]);
     const needed = await neededContent(layout);
@@ -83,10 +83,19 @@ export async function prune(layout: StoreLayout): Promise<PruneReport> {
 
 type IsOld = (path: string) => Promise<boolean>;
 
-/** Whether a path is older than every pull that runs. */
-async function unlessPulled(layout: StoreLayout): Promise<IsOld> {
-  const since = await oldestRunningPull(layout.locks);
-  return async (path) => since === undefined || ((await statOrNothing(path))?.mtimeMs ?? 0) < since;
+/** Times of files are coarser than clocks: a kernel may write one that is a tick old. */
+const coarsenessMs = 1000;
+
+/**
+ * Whether a path is older than every pull that runs. The file is looked at first and the pulls after: the pull that has made it was there
+ * before it, and a pull that began since `prune` did is seen as well.
+ */
+function unlessPulled(layout: StoreLayout): IsOld {
+  return async (path) => {
+    const modified = (await statOrNothing(path))?.mtimeMs ?? 0;
+    const since = await oldestRunningPull(layout.locks);
+    return since === undefined || modified < since - coarsenessMs;
+  };
 }
 
 /** Gives the number of trees that are gone. */
@@ -135,14 +144,17 @@ async function forgetGitDigests(layout: StoreLayout): Promise<void> {
   }
 }
 
-/** Gives the sizes of the downloads it removed. */
-async function pruneDownloads({ downloads }: StoreLayout, isOld: IsOld): Promise<number[]> {
+/** Gives the sizes of the downloads it removed. Each under its lock: a pull that goes on with one just now holds that. */
+async function pruneDownloads({ downloads, locks }: StoreLayout, isOld: IsOld): Promise<number[]> {
   const sizes: number[] = [];
   for (const name of await namesIn(downloads)) {
     const path = join(downloads, name);
-    if (!(await isOld(path))) continue;
-    sizes.push((await statOrNothing(path))?.size ?? 0);
-    await onDisk(path, () => rm(path, { force: true }));
+    await withLockIfFree(join(locks, `${basename(name, ".partial")}.lock`), async () => {
+      const status = await statOrNothing(path);
+      if (status === undefined || !(await isOld(path))) return;
+      await onDisk(path, () => rm(path, { force: true }));
+      sizes.push(status.size);
+    });
   }
   return sizes;
 }

@@ -11,6 +11,7 @@ import { type ModelStore, createStore } from "../model-store.ts";
 import { storeLayout } from "./layout.ts";
 import { ownHolder } from "./lock-holder.ts";
 import { pause } from "./lock.ts";
+import { withLock } from "./lock.ts";
 import { withRunningPull } from "./running-pulls.ts";
 
 const shared = smallModel();
@@ -114,6 +115,19 @@ describe("pruning", () => {
       expect(mine.map((path) => existsSync(path))).toEqual([true, true]);
     });
     expect(await store.prune()).toMatchObject({ blobs: 1, downloads: 1, pullRunning: false });
+  });
+
+  it("leaves a download that somebody goes on with just now, though no pull was running when it began", async () => {
+    await store.pull("hf:one/name");
+    await mkdir(join(folder, "downloads"), { recursive: true });
+    const partial = join(folder, "downloads/sha256-x.partial");
+    await writeFile(partial, "content");
+    await utimes(partial, 1, 1);
+    await withLock(join(storeLayout(folder).locks, "sha256-x.lock"), async () => {
+      expect(await store.prune()).toMatchObject({ downloads: 0, pullRunning: false });
+    });
+    expect(existsSync(partial)).toBe(true);
+    expect(await store.prune()).toMatchObject({ downloads: 1 });
   });
 
   it("beside pulls that run never costs them anything", async () => {
