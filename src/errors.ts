@@ -32,17 +32,24 @@ export type ErrorCode =
   | "HOST_DIED"
   | "INPUT_INVALID"
   | "INPUT_TOO_LONG"
+  | "LIMIT_EXCEEDED"
   | "LOAD_FAILED"
   | "MEMORY_BUDGET"
   | "MODEL_INVALID"
+  | "MODEL_LOADING"
   | "MODEL_NOT_FOUND"
   | "MODEL_UNSUPPORTED"
   | "NO_BACKEND"
+  | "NOT_BUILT"
   | "OUT_OF_MEMORY"
   | "OUTPUT_FAILED"
   | "POOLING_UNKNOWN"
+  | "QUEUE_FULL"
+  | "REQUEST_TIMEOUT"
   | "RUN_FAILED"
+  | "SHUTTING_DOWN"
   | "TOKENIZER_INVALID"
+  | "UNAUTHORIZED"
   | "VERIFICATION_FAILED";
 
 /** Every code Inferyard raises. */
@@ -58,17 +65,24 @@ export const errorKinds: Readonly<Record<ErrorCode, ErrorKind>> = {
   HOST_DIED: kind(503, 1, { retryable: true, tryNext: true }),
   INPUT_INVALID: kind(400, 2),
   INPUT_TOO_LONG: kind(413, 1),
+  LIMIT_EXCEEDED: kind(413, 1),
   LOAD_FAILED: kind(500, 1, { tryNext: true }),
   MEMORY_BUDGET: kind(503, 1, { retryable: true }),
   MODEL_INVALID: kind(422, 1, { tryNext: true }),
+  MODEL_LOADING: kind(503, 1, { retryable: true }),
   MODEL_NOT_FOUND: kind(404, 1),
   MODEL_UNSUPPORTED: kind(422, 1, { tryNext: true }),
   NO_BACKEND: kind(503, 1),
+  NOT_BUILT: kind(501, 1),
   OUT_OF_MEMORY: kind(503, 1, { retryable: true, tryNext: true }),
   OUTPUT_FAILED: kind(500, 1),
   POOLING_UNKNOWN: kind(422, 1),
+  QUEUE_FULL: kind(429, 1, { retryable: true }),
+  REQUEST_TIMEOUT: kind(504, 1, { retryable: true }),
   RUN_FAILED: kind(500, 1),
+  SHUTTING_DOWN: kind(503, 1, { retryable: true }),
   TOKENIZER_INVALID: kind(422, 1),
+  UNAUTHORIZED: kind(401, 1),
   VERIFICATION_FAILED: kind(500, 1, { tryNext: true }),
 };
 

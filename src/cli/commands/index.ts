@@ -24,6 +24,7 @@ import { addRecognize } from "./recognize.ts";
 import { addRemove } from "./remove.ts";
 import { addRerank } from "./rerank.ts";
 import { addRun } from "./run.ts";
+import { addServe } from "./serve.ts";
 import { addShow } from "./show.ts";
 import { addTasks } from "./tasks.ts";
 import { addSimilarity } from "./similarity.ts";
@@ -45,6 +46,7 @@ export const commands: readonly ((program: Command, terminal: Terminal) => void)
   addChunk,
   addRun,
   addTasks,
+  addServe,
   addExplain,
   addInspect,
   addPull,

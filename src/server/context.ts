@@ -1,0 +1,78 @@
+/** What routes share: who asks, how an answer says where it ran, and how errors look in each protocol. */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import { HTTPException } from "hono/http-exception";
+import { type ErrorCode, InferyardError, errorKinds } from "../errors.ts";
+import type { Priority } from "./admission.ts";
+import type { Role } from "./server-settings.ts";
+import type { Caller, Served } from "./service.ts";
+
+/** What the outermost layer finds out about each request, for the routes. */
+export interface Env {
+  readonly Variables: {
+    readonly requestId: string;
+    readonly client: string;
+    readonly role: Role;
+  };
+}
+
+/** The routes of one protocol. */
+export type Routes = OpenAPIHono<Env>;
+
+export function callerOf(context: Context<Env>): Caller {
+  const priority: Priority = context.req.header("x-inferyard-priority") === "high" ? "high" : "normal";
+  return {
+    client: context.get("client"),
+    role: context.get("role"),
+    priority,
+    signal: context.req.raw.signal,
+    target: context.req.header("x-inferyard-target"),
+  };
+}
+
+/** Headers of an answer: where it ran, why, and how long what took. */
+export function servedHeaders({
+  target,
+  decision,
+  queueMs,
+  inferenceMs,
+}: Omit<Served<unknown>, "result">): Record<string, string> {
+  return {
+    "x-inferyard-target": target,
+    "x-inferyard-decision": decision,
+    "server-timing": `queue;dur=${queueMs.toFixed(1)}, inference;dur=${inferenceMs.toFixed(1)}`,
+  };
+}
+
+/** What an error is to a client: nothing of the machine is in it, neither a stack nor a path that the client did not write. */
+export interface PublicError {
+  readonly status: number;
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly remedy?: string;
+  readonly retryable: boolean;
+  readonly retryAfterMs?: number;
+  readonly headers: Record<string, string>;
+}
+
+export function publicError(thrown: unknown): PublicError {
+  const { code, message, remedy, retryable, retryAfterMs } = known(thrown);
+  const retryAfter = retryAfterMs === undefined ? {} : { "retry-after": String(Math.ceil(retryAfterMs / 1000)) };
+  return {
+    status: errorKinds[code].httpStatus,
+    code,
+    message,
+    ...(remedy === undefined ? {} : { remedy }),
+    retryable,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    headers: { ...retryAfter, ...(code === "UNAUTHORIZED" ? { "www-authenticate": "Bearer" } : {}) },
+  };
+}
+
+function known(thrown: unknown): InferyardError {
+  if (thrown instanceof InferyardError) return thrown;
+  // Hono's own refusals: a body that is no JSON.
+  if (thrown instanceof HTTPException && thrown.status < 500) return new InferyardError("INPUT_INVALID", thrown.message);
+  // A defect: its words are for the log alone.
+  return new InferyardError("CONTRACT_VIOLATION", "the server failed; its log says how");
+}

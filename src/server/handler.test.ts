@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createRuntime } from "../create-runtime.ts";
+import type { Runtime } from "../task-runtime.ts";
+import { type Handler, type HandlerOptions, createHandler } from "./handler.ts";
+
+let runtime: Runtime;
+beforeAll(async () => (runtime = await createRuntime()));
+afterAll(() => runtime.dispose());
+
+const handlerWith = (options: HandlerOptions = {}): Handler => createHandler(runtime, options);
+
+function post(path: string, body: unknown, headers: Record<string, string> = {}): Request {
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  return new Request(`http://localhost${path}`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: text,
+  });
+}
+
+describe("POST /api/embed", () => {
+  it("gives the library's vectors, and says where and why they were computed there", async () => {
+    const response = await handlerWith()(post("/api/embed", { input: ["a cat", "a dog"] }));
+    const { embeddings, target } = await runtime.embed(["a cat", "a dog"]);
+    expect(response.status).toBe(200);
+    expect(response.headers.get("x-inferyard-target")).toBe(target);
+    expect(response.headers.get("x-inferyard-decision")).toMatch(/^[0-9a-f-]{36}$/);
+    expect(response.headers.get("server-timing")).toMatch(/^queue;dur=[\d.]+, inference;dur=[\d.]+$/);
+    expect(await response.json()).toMatchObject({
+      model: "builtin",
+      dimensions: 256,
+      embeddings: embeddings.map((vector) => [...vector]),
+    });
+  });
+
+  it("gives one block of numbers where that is asked for", async () => {
+    const headers = { accept: "application/octet-stream" };
+    const response = await handlerWith()(post("/api/embed", { input: ["a cat", "a dog"], dimensions: 3 }, headers));
+    const view = new DataView(await response.arrayBuffer());
+    expect([view.getBigUint64(0, true), view.getBigUint64(8, true), view.byteLength]).toEqual([2n, 3n, 16 + 24]);
+    const { embeddings } = await runtime.embed("a dog", { dimensions: 3 });
+    expect([28, 32, 36].map((offset) => view.getFloat32(offset, true))).toEqual([...embeddings[0]!]);
+  });
+
+  it.each([
+    ["a body that is no JSON", "{", 400, "INPUT_INVALID"],
+    ["a text that is none", { input: 3 }, 400, "INPUT_INVALID"],
+    ["no input", {}, 400, "INPUT_INVALID"],
+    ["a model that is not there", { input: "a", model: "nothing" }, 404, "MODEL_NOT_FOUND"],
+    ["a target that cannot run it", { input: "a", model: "builtin@wasm:cpu" }, 503, "BACKEND_UNAVAILABLE"],
+    ["more dimensions than there are", { input: "a", dimensions: 1000 }, 400, "INPUT_INVALID"],
+  ])("%s is told by a code, with nothing of this machine in it", async (_what, body, status, code) => {
+    const response = await handlerWith()(post("/api/embed", body));
+    const text = await response.text();
+    expect(JSON.parse(text)).toMatchObject({ error: { code, retryable: false, request_id: expect.any(String) } });
+    expect(response.status).toBe(status);
+    expect(text).not.toMatch(/node_modules|\.ts:|\/src\//);
+  });
+
+  it("refuses what is too much at once: texts, bytes", async () => {
+    const handler = handlerWith({ maxTexts: 2, maxBodyBytes: 200 });
+    const many = await handler(post("/api/embed", { input: ["a", "b", "c"] }));
+    expect([many.status, await many.json()]).toMatchObject([413, { error: { code: "LIMIT_EXCEEDED" } }]);
+    const large = await handler(post("/api/embed", { input: "a".repeat(300) }));
+    expect([large.status, await large.json()]).toMatchObject([413, { error: { code: "LIMIT_EXCEEDED" } }]);
+  });
+
+  it("takes nothing new once it drains", async () => {
+    const handler = handlerWith();
+    handler.service.drain();
+    const response = await handler(post("/api/embed", { input: "a" }));
+    expect(response.status).toBe(503);
+    expect(response.headers.get("retry-after")).toBe("1");
+    expect(await response.json()).toMatchObject({ error: { code: "SHUTTING_DOWN", retryable: true } });
+  });
+});
+
+describe("the document", () => {
+  it("describes the routes", async () => {
+    const response = await handlerWith()(new Request("http://localhost/openapi.json"));
+    expect(await response.json()).toMatchObject({ openapi: "3.1.0", paths: { "/api/embed": { post: {} } } });
+  });
+});

@@ -1,0 +1,61 @@
+/** From the name a client writes to the reference of a model and where it is to run. */
+import { InferyardError } from "../errors.ts";
+import { nearest } from "../models/nearest.ts";
+import type { WishInput } from "../runtime/wish.ts";
+import type { Role, ServerSettings } from "./server-settings.ts";
+
+export interface NamedModel {
+  /** As the answer writes it: the client's own word. */
+  readonly name: string;
+  readonly reference: string;
+  readonly wish: WishInput;
+}
+
+/** Names of models in the store, read anew for each call. */
+export type StoredNames = () => Promise<readonly string[]>;
+
+/**
+ * A name is `builtin`, one of the settings, or one of the store, with a target behind it where the client wants one: `name@onnx:cpu`. Any other
+ * reference (a path, hf:owner/name) is for admins. `header`: x-inferyard-target, "require=onnx:cpu" or "prefer=wasm".
+ */
+export async function namedModel(
+  written: string | undefined,
+  header: string | undefined,
+  { models = {}, defaultModel = "builtin" }: ServerSettings,
+  role: Role,
+  stored: StoredNames,
+): Promise<NamedModel> {
+  const { name, target } = splitTarget(written ?? defaultModel);
+  const wish = { ...wishOf(header), ...(target === undefined ? {} : { target }) };
+  const own = Object.hasOwn(models, name) ? models[name] : undefined;
+  if (own !== undefined) return { name, reference: own, wish };
+  if (name === "builtin" || name === defaultModel) return { name, reference: name, wish };
+  const names = await stored();
+  if (names.includes(name)) return { name, reference: name, wish };
+  if (role === "admin") return { name, reference: name, wish };
+  const known = ["builtin", ...Object.keys(models), ...names];
+  const guess = nearest(name, known);
+  throw new InferyardError("MODEL_NOT_FOUND", `there is no model ${JSON.stringify(name)} here`, {
+    remedy: guess === undefined ? "GET /v1/models lists those there are" : `did you mean ${JSON.stringify(guess)}?`,
+  });
+}
+
+/** A revision of a repository is written with @ too: what looks like a target is one. */
+function splitTarget(written: string): { readonly name: string; readonly target?: string } {
+  const at = written.lastIndexOf("@");
+  const behind = written.slice(at + 1);
+  if (at <= 0 || !/^(?:[a-z][a-z0-9-]*:[a-z0-9]+(?::\d+)?|onnx|wasm|native)$/.test(behind)) return { name: written };
+  return { name: written.slice(0, at), target: behind };
+}
+
+function wishOf(header: string | undefined): WishInput {
+  if (header === undefined || header.trim() === "") return {};
+  const { kind, targets } = /^(?<kind>prefer|require)=(?<targets>[a-z0-9:,* -]+)$/i.exec(header.trim())?.groups ?? {};
+  if (kind === undefined || targets === undefined) {
+    throw new InferyardError("INPUT_INVALID", `the header x-inferyard-target is ${JSON.stringify(header)}`, {
+      remedy: "write require=onnx:cpu or prefer=onnx:cpu",
+    });
+  }
+  const list = targets.split(",").map((target) => target.trim());
+  return kind.toLowerCase() === "require" ? { target: list } : { prefer: list };
+}

@@ -1,0 +1,76 @@
+/** POST /api/embed: texts to vectors, as JSON or as one block of little-endian numbers. */
+import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
+import { type Routes, callerOf, servedHeaders } from "../context.ts";
+import type { Service } from "../service.ts";
+import { errorAnswers } from "./errors.ts";
+
+const request = z
+  .object({
+    model: z.string().optional().openapi({ description: "Name of a model; left out, the server's default", example: "builtin" }),
+    input: z.union([z.string(), z.array(z.string())]).openapi({ description: "A text, or a list of texts", example: "hello" }),
+    prompt: z.string().optional().openapi({ description: "Name of a prompt of the model, put before every text" }),
+    dimensions: z.int().positive().optional().openapi({ description: "Only the first dimensions" }),
+    truncate: z
+      .enum(["cut", "error", "windows"])
+      .optional()
+      .openapi({ description: "What to do with texts longer than the model reads" }),
+  })
+  .openapi("EmbedRequest");
+
+const response = z
+  .object({
+    model: z.string(),
+    dimensions: z.int(),
+    embeddings: z.array(z.array(z.number())),
+    tokens: z.array(z.int()).openapi({ description: "Tokens the model saw of each text" }),
+  })
+  .openapi("EmbedResponse");
+
+const binary = "application/octet-stream";
+
+const route = createRoute({
+  method: "post",
+  path: "/api/embed",
+  summary: "Texts to vectors",
+  request: { body: { required: true, content: { "application/json": { schema: request } } } },
+  responses: {
+    200: {
+      description:
+        "A vector for each text. With `Accept: application/octet-stream`: count and dimension as u64, then the rows as f32, little-endian",
+      content: { "application/json": { schema: response }, [binary]: { schema: z.string().openapi({ format: "binary" }) } },
+    },
+    ...errorAnswers,
+  },
+} satisfies RouteConfig);
+
+export function addEmbed(routes: Routes, service: Service): void {
+  routes.openapi(route, async (context) => {
+    const { model, input, prompt, dimensions, truncate } = context.req.valid("json");
+    const texts = typeof input === "string" ? [input] : input;
+    const options = {
+      ...(prompt === undefined ? {} : { prompt }),
+      ...(dimensions === undefined ? {} : { dimensions }),
+      ...(truncate === undefined ? {} : { truncate }),
+    };
+    const served = await service.call(callerOf(context), { model, texts: texts.length }, (handle, signal) =>
+      service.runtime.embed(texts, { ...options, model: handle, signal }),
+    );
+    const { embeddings, dimensions: length, tokens } = served.result;
+    const headers = servedHeaders(served);
+    if (context.req.header("accept")?.includes(binary) === true)
+      return context.body(block(embeddings, length), 200, { ...headers, "content-type": binary });
+    const rows = embeddings.map((vector) => [...vector]);
+    return context.json({ model: served.model, dimensions: length, embeddings: rows, tokens: [...tokens] }, 200, headers);
+  });
+}
+
+/** u64 count, u64 dimension, f32 rows; little-endian. */
+function block(rows: readonly Float32Array[], dimensions: number): ArrayBuffer {
+  const buffer = new ArrayBuffer(16 + rows.length * dimensions * 4);
+  const view = new DataView(buffer);
+  view.setBigUint64(0, BigInt(rows.length), true);
+  view.setBigUint64(8, BigInt(dimensions), true);
+  for (const [row, vector] of rows.entries())
+    for (const [column, value] of vector.entries()) view.setFloat32(16 + (row * dimensions + column) * 4, value, true);
+  return buffer;
+}

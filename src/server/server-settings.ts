@@ -1,0 +1,35 @@
+/** How the server behaves. Everything has a default that is safe on a machine others can reach. */
+
+/** What a client may do. "reader": ask models. "admin": also load and unload them, and name any reference. */
+export type Role = "reader" | "admin";
+
+export interface ApiKey {
+  /** For logs and metrics; never the key itself. */
+  readonly name: string;
+  /** Hexadecimal sha256 of the key. */
+  readonly sha256: string;
+  readonly role: Role;
+}
+
+export interface ServerSettings {
+  /** Models clients may name besides `builtin`, by the name they use: references, as of `runtime.load`. Default: the models of the store. */
+  readonly models?: Readonly<Record<string, string>>;
+  /** The model of requests that name none. Default: "builtin". */
+  readonly defaultModel?: string;
+  /** Keys clients must present one of. Default: none is asked for, and everybody is an admin; see `node.ts` for where that is allowed. */
+  readonly keys?: readonly ApiKey[];
+  /** Origins of pages that may call, or "*". Default: none. */
+  readonly cors?: readonly string[];
+  /** Requests that run at once. Default: 256. */
+  readonly maxConcurrentRequests?: number;
+  /** Requests that wait behind those; what comes after them is refused with 429. Default: 1024. */
+  readonly maxQueue?: number;
+  /** Longest time from a request to its answer, waiting included: milliseconds, or "30s". Default: "120s". */
+  readonly requestTimeout?: number | string;
+  /** Longest time running requests are waited for when the server ends. Default: "30s". */
+  readonly drainTimeout?: number | string;
+  /** Largest body of a request in bytes. Default: 32 MiB. */
+  readonly maxBodyBytes?: number;
+  /** Most texts of one request. Default: 4096. */
+  readonly maxTexts?: number;
+}

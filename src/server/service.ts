@@ -1,0 +1,159 @@
+/**
+ * What every protocol runs on: a model is found by its name, the request waits its turn, runs within its time, and what came of it is told
+ * together with where it ran. Routes know HTTP and their protocol's words; this knows neither.
+ */
+import { InferyardError } from "../errors.ts";
+import { parseDuration } from "../runtime/duration.ts";
+import type { ModelHandle } from "../runtime/model-handle.ts";
+import type { Runtime } from "../task-runtime.ts";
+import { Admission, type Priority } from "./admission.ts";
+import { type StoredNames, namedModel } from "./model-names.ts";
+import type { Role, ServerSettings } from "./server-settings.ts";
+
+const defaults = {
+  running: 256,
+  waiting: 1024,
+  timeout: "120s",
+  texts: 4096,
+} as const;
+
+/** Who asks, for how long, and how urgently. */
+export interface Caller {
+  /** Tells clients apart, for fairness: the name of the key, else the address. */
+  readonly client: string;
+  readonly role: Role;
+  readonly priority: Priority;
+  /** Aborted when the client hangs up. */
+  readonly signal: AbortSignal;
+  /** Header x-inferyard-target. */
+  readonly target?: string | undefined;
+}
+
+/** One request for a model. */
+export interface ModelCall {
+  /** As the client wrote it; undefined: the default model. */
+  readonly model: string | undefined;
+  /** Texts it brings, for the limit. Default: 1. */
+  readonly texts?: number;
+}
+
+/** What came of it. */
+export interface Served<Result> {
+  readonly result: Result;
+  /** The model's name as the client wrote it. */
+  readonly model: string;
+  readonly target: string;
+  /** Id of the decision. */
+  readonly decision: string;
+  readonly queueMs: number;
+  readonly inferenceMs: number;
+}
+
+/** Told of every call that ends, for metrics and logs. */
+export interface CallRecord {
+  readonly model: string;
+  readonly target?: string;
+  readonly queueMs: number;
+  readonly inferenceMs: number;
+  readonly error?: InferyardError;
+}
+
+export interface ServiceOptions {
+  readonly settings: ServerSettings;
+  readonly storedNames: StoredNames;
+  readonly onCall?: (record: CallRecord) => void;
+}
+
+export class Service {
+  readonly runtime: Runtime;
+  readonly settings: ServerSettings;
+  readonly admission: Admission;
+  readonly #storedNames: StoredNames;
+  readonly #onCall: ((record: CallRecord) => void) | undefined;
+  readonly #timeoutMs: number;
+  #draining = false;
+
+  constructor(runtime: Runtime, { settings, storedNames, onCall }: ServiceOptions) {
+    this.runtime = runtime;
+    this.settings = settings;
+    this.#storedNames = storedNames;
+    this.#onCall = onCall;
+    this.#timeoutMs = parseDuration(settings.requestTimeout ?? defaults.timeout);
+    const { maxConcurrentRequests: running = defaults.running, maxQueue: waiting = defaults.waiting } = settings;
+    this.admission = new Admission({ running, waiting });
+  }
+
+  get draining(): boolean {
+    return this.#draining;
+  }
+
+  /** No new request is taken from now on; those that run and wait go on. */
+  drain(): void {
+    this.#draining = true;
+  }
+
+  /** Names clients may use, `builtin` first. */
+  async modelNames(): Promise<string[]> {
+    return [...new Set(["builtin", ...Object.keys(this.settings.models ?? {}), ...(await this.#storedNames())])];
+  }
+
+  /** Runs work on the model a client names, when it is its turn. */
+  async call<Result>(
+    caller: Caller,
+    { model: written, texts = 1 }: ModelCall,
+    work: (model: ModelHandle, signal: AbortSignal) => Promise<Result>,
+  ): Promise<Served<Result>> {
+    this.#refuseDraining();
+    this.#refuseTooMany(texts);
+    const started = performance.now();
+    const named = await namedModel(written, caller.target, this.settings, caller.role, this.#storedNames);
+    const limit = AbortSignal.timeout(this.#timeoutMs);
+    const signal = AbortSignal.any([caller.signal, limit]);
+    let begun = started;
+    let target: string | undefined;
+    try {
+      return await this.admission.run({ client: caller.client, priority: caller.priority, signal }, async () => {
+        begun = performance.now();
+        return await this.runtime.use(named.reference, { ...named.wish, signal }, async (handle) => {
+          target = handle.target;
+          const result = await work(handle, signal);
+          const ended = performance.now();
+          const times = { queueMs: begun - started, inferenceMs: ended - begun };
+          this.#onCall?.({ model: named.name, target: handle.target, ...times });
+          return { result, model: named.name, target: handle.target, decision: handle.decision.id, ...times };
+        });
+      });
+    } catch (thrown) {
+      const error = limit.aborted && !caller.signal.aborted ? this.#tooLate() : thrown;
+      if (error instanceof InferyardError) {
+        const times = { queueMs: begun - started, inferenceMs: performance.now() - begun };
+        this.#onCall?.({ model: named.name, ...(target === undefined ? {} : { target }), ...times, error });
+      }
+      throw error;
+    }
+  }
+
+  #refuseDraining(): void {
+    if (!this.#draining) return;
+    throw new InferyardError("SHUTTING_DOWN", "this server is ending and takes no new requests", {
+      remedy: "send the request to another replica, or again in a moment",
+      retryAfterMs: 1000,
+    });
+  }
+
+  #refuseTooMany(texts: number): void {
+    const { maxTexts = defaults.texts } = this.settings;
+    if (texts <= maxTexts) return;
+    throw new InferyardError("LIMIT_EXCEEDED", `the request has ${texts} texts, and the limit is ${maxTexts}`, {
+      remedy: "send them in several requests",
+      data: { texts, limit: maxTexts },
+    });
+  }
+
+  #tooLate(): InferyardError {
+    return new InferyardError("REQUEST_TIMEOUT", `the request was not done within ${this.#timeoutMs} ms`, {
+      remedy: "send less at once, or raise requestTimeout",
+      retryAfterMs: Math.ceil(this.admission.expectedWaitMs),
+    });
+  }
+}
