@@ -1,7 +1,8 @@
 // Runs the contenders one after the other, each in a process of its own, in an order that turns from round to round.
-import { fork } from "node:child_process";
 import { cores, watchLoad } from "../machine.mjs";
+import { runInChild } from "../run-in-child.mjs";
 
+const program = new URL("./contender.mjs", import.meta.url);
 export const contenders = ["raw", "inferyard", "transformers"];
 export const precisions = ["fp32", "int8"];
 
@@ -18,25 +19,12 @@ export async function runRounds(workload, tell) {
         for (let turn = 0; turn < contenders.length; turn += 1) {
           const contender = contenders[(turn + round) % contenders.length];
           const load = watchLoad();
-          const result = await runInChild({ contender, precision, threads: cores, kind, workload });
+          const work = { contender, precision, threads: cores, kind, workload };
+          const result = await runInChild(program, work, `${contender} (${precision}, ${kind})`);
           records.push({ contender, precision, kind, round, load: load(), ...result });
         }
       }
     }
   }
   return records;
-}
-
-function runInChild(task) {
-  return new Promise((resolve, reject) => {
-    const child = fork(new URL("./contender.mjs", import.meta.url), { serialization: "advanced" });
-    let result;
-    child.once("message", (message) => (result = message));
-    child.once("error", reject);
-    child.once("exit", (code, signal) => {
-      if (code === 0 && result !== undefined) resolve(result);
-      else reject(new Error(`${task.contender} (${task.precision}, ${task.kind}) ended with ${signal ?? `code ${code}`}`));
-    });
-    child.send(task);
-  });
 }

@@ -1,14 +1,15 @@
 // Texts per second by task, Inferyard beside transformers.js on the same models and texts of mixed length, in one run: `npm run bench:tasks`,
 // and with `-- --quick` a short run that shows the order of things but settles nothing.
-import { fork } from "node:child_process";
 import "../built-package.mjs";
 import { cores, describeLoad, describeMachine, watchLoad } from "../machine.mjs";
 import { readOptions } from "../options.mjs";
+import { runInChild } from "../run-in-child.mjs";
 import { installPeers } from "../peers/install.mjs";
 import { median, pairedRatios } from "../statistics.mjs";
 import { formatTable } from "../table.mjs";
 import { makeTexts, tasks } from "./work.mjs";
 
+const program = new URL("./contender.mjs", import.meta.url);
 const contenders = ["inferyard", "transformers"];
 const { quick = false } = readOptions({ quick: { type: "boolean" } });
 const [rounds, calls] = quick ? [1, 1] : [3, 2];
@@ -26,7 +27,8 @@ for (const task of tasks) {
     const answers = {};
     for (const contender of round % 2 === 0 ? contenders : contenders.toReversed()) {
       console.error(`${task.name}, round ${round + 1} of ${rounds}: ${contender}`);
-      const result = await runInChild({ contender, task, threads: cores, texts, calls });
+      const work = { contender, task, threads: cores, texts, calls };
+      const result = await runInChild(program, work, `${contender} (${task.name})`);
       whats.set(contender, result.what);
       times[contender].push(median(result.milliseconds));
       answers[contender] = result.answers;
@@ -57,18 +59,4 @@ function agreement(ours, theirs) {
 
 function equal(a, b) {
   return typeof a === "number" ? Math.abs(a - b) <= tolerance : a === b;
-}
-
-function runInChild(work) {
-  return new Promise((resolve, reject) => {
-    const child = fork(new URL("./contender.mjs", import.meta.url), { serialization: "advanced" });
-    let result;
-    child.once("message", (message) => (result = message));
-    child.once("error", reject);
-    child.once("exit", (code, signal) => {
-      if (code === 0 && result !== undefined) resolve(result);
-      else reject(new Error(`${work.contender} (${work.task.name}) ended with ${signal ?? `code ${code}`}`));
-    });
-    child.send(work);
-  });
 }

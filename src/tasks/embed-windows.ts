@@ -2,7 +2,7 @@
  * Texts of any length to one vector each: the mean of the vectors of their windows, weighted by how many tokens of the text each window is the
  * first to read. Cut and scaled after, once.
  */
-import type { Embeddings } from "./embed.ts";
+import type { Embeddings } from "./embeddings.ts";
 import type { EmbedSettings } from "./embed-settings.ts";
 import type { TokenSource } from "./encode-texts.ts";
 import type { Encoder } from "./encoder-runs.ts";

@@ -44,6 +44,27 @@ export interface EntitySpan {
   readonly end: number;
 }
 
+/** With aggregation "none" `entity` is the label ("B-PER") and `index` the token's place; else `entityGroup` is the kind ("PER"). */
+export interface Entity {
+  readonly entity?: string;
+  readonly entityGroup?: string;
+  readonly score: number;
+  readonly index?: number;
+  /** As the tokenizer writes it back; a model without capitals has none here. `text.slice(start, end)` is what stands there. */
+  readonly word: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface Entities {
+  /** For each text, in order, its entities from left to right. */
+  readonly results: readonly (readonly Entity[])[];
+  /** Tokens of each text, special tokens included. */
+  readonly tokens: readonly number[];
+  /** How many windows the model read of each text. */
+  readonly windows: readonly number[];
+}
+
 export function labelTokens(tokens: readonly TokenScores[], labels: readonly string[]): LabelledPart[] {
   return tokens.map((token) => partOf([token], token.scores, labels));
 }

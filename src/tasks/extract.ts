@@ -9,7 +9,8 @@ import type { Encoder } from "./encoder-runs.ts";
 import { type Aggregation, kindOf } from "./entities.ts";
 import { type ExtractSchema, type WantedAnswer, type WantedEntity, noFields, wantedFields } from "./extract-schema.ts";
 import { labelHeadOf } from "./labels.ts";
-import { type Entity, type RecognizeOptions, recognize } from "./recognize.ts";
+import type { Entity } from "./entities.ts";
+import { type RecognizeOptions, recognize } from "./recognize.ts";
 import { type TextTaskOptions, textTaskOptionNames } from "./task-options.ts";
 
 export interface ExtractOptions extends TextTaskOptions {

@@ -3,7 +3,7 @@
  * those read ours.
  */
 import type { MaskFill } from "./fill-mask.ts";
-import type { Entity } from "./recognize.ts";
+import type { Entity } from "./entities.ts";
 
 /** An entity of the pipeline "token-classification". */
 export interface NamedEntity {

@@ -7,6 +7,8 @@ import { encodeTexts } from "./encode-texts.ts";
 import { type Encoder, runEncodings } from "./encoder-runs.ts";
 import {
   type Aggregation,
+  type Entities,
+  type Entity,
   type EntitySpan,
   type TokenScores,
   aggregations,
@@ -49,27 +51,6 @@ export const recognizeOptionNames: readonly (keyof RecognizeOptions)[] = [
   "nested",
   "multiLabel",
 ];
-
-/** With aggregation "none" `entity` is the label ("B-PER") and `index` the token's place; else `entityGroup` is the kind ("PER"). */
-export interface Entity {
-  readonly entity?: string;
-  readonly entityGroup?: string;
-  readonly score: number;
-  readonly index?: number;
-  /** As the tokenizer writes it back; a model without capitals has none here. `text.slice(start, end)` is what stands there. */
-  readonly word: string;
-  readonly start: number;
-  readonly end: number;
-}
-
-export interface Entities {
-  /** For each text, in order, its entities from left to right. */
-  readonly results: readonly (readonly Entity[])[];
-  /** Tokens of each text, special tokens included. */
-  readonly tokens: readonly number[];
-  /** How many windows the model read of each text. */
-  readonly windows: readonly number[];
-}
 
 interface Window {
   readonly ids: readonly number[];

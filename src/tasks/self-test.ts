@@ -1,6 +1,6 @@
 /** What can be checked of a loaded embedding model: known answers, and that it agrees with itself. */
 import type { KnownAnswer, Manifest } from "../models/manifest.ts";
-import type { Embeddings } from "./embed.ts";
+import type { Embeddings } from "./embeddings.ts";
 import { largestDifference } from "./known-answers.ts";
 
 export interface SelfTest {

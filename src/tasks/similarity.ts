@@ -2,7 +2,8 @@
 import { InferyardError, throwIfAborted } from "../errors.ts";
 import type { Manifest } from "../models/manifest.ts";
 import { refuseOther } from "../runtime/options.ts";
-import { type Embeddings, embed } from "./embed.ts";
+import type { Embeddings } from "./embeddings.ts";
+import { embed } from "./embed.ts";
 import { type EmbedOptions, embedOptionNames } from "./embed-settings.ts";
 import type { TokenSource } from "./encode-texts.ts";
 import type { Encoder } from "./encoder-runs.ts";

@@ -5,9 +5,18 @@ import { applyTokenizerConfig } from "./tokenizer-config.ts";
 import { readTokenizerJson, tokenizerInvalid } from "./tokenizer-json.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 
-export type { PadOptions, PaddedBatch } from "./padding.ts";
 export { type OffsetUnit, convertOffsets, offsetUnits } from "./text-offsets.ts";
-export type { DecodeOptions, EncodeOptions, Encoding, Frame, TokenIds, Tokenizer, TruncationStrategy } from "./tokenizer.ts";
+export type {
+  DecodeOptions,
+  EncodeOptions,
+  Encoding,
+  Frame,
+  PadOptions,
+  PaddedBatch,
+  TokenIds,
+  Tokenizer,
+  TruncationStrategy,
+} from "./tokenizer.ts";
 
 /** Loads the tokenizer of a model. Throws TOKENIZER_INVALID when its file is missing, not JSON, or has a part that is not known. */
 export async function loadTokenizer(settings: TextSettings): Promise<Tokenizer> {

@@ -1,24 +1,5 @@
 /** Brings encodings to one length. */
-import type { Encoding } from "./tokenizer.ts";
-
-export interface PadOptions {
-  /** Length of every row; longer rows stay as they are. Default: the longest row. */
-  readonly length?: number;
-  /** The length is rounded up to a multiple of this. Default: 1. */
-  readonly multipleOf?: number;
-  /** The side the padding is put on. Default: "right". */
-  readonly side?: "left" | "right";
-  /** Type id of padding. Default: 0. */
-  readonly typeId?: number;
-}
-
-/** One row per encoding. */
-export interface PaddedBatch {
-  readonly ids: number[][];
-  readonly typeIds: number[][];
-  /** 1 for a token, 0 for padding. */
-  readonly attentionMask: number[][];
-}
+import type { Encoding, PadOptions, PaddedBatch } from "./tokenizer.ts";
 
 export function padEncodings(encodings: readonly Encoding[], padId: number, options: PadOptions = {}): PaddedBatch {
   const { multipleOf = 1, side = "right", typeId = 0 } = options;

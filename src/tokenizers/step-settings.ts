@@ -1,5 +1,7 @@
 /** Reads the settings of one step of tokenizer.json; each reader says which setting of which step is wrong. */
-import type { Step } from "./tokenizer-json.ts";
+
+/** A normalizer, pre-tokenizer, post-processor or decoder: `type` and its settings. */
+export type Step = { readonly type: string; readonly [setting: string]: unknown };
 
 export function textSetting(step: Step, name: string, otherwise?: string): string {
   const value = step[name] ?? otherwise;

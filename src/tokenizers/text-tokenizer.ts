@@ -1,15 +1,16 @@
 /** The tokenizer of a model: the pipeline, with the model's limits, its frame of special tokens, and our errors. */
 import { InferyardError, messageOf } from "../errors.ts";
 import type { TextSettings } from "../models/manifest.ts";
-import { type Decoder, decoderOf } from "./decoders/index.ts";
+import { decoderOf } from "./decoders/index.ts";
+import type { Decoder } from "./decoders/decoder.ts";
 import { encodingOf } from "./encoding.ts";
-import { type PadOptions, type PaddedBatch, padEncodings } from "./padding.ts";
+import { padEncodings } from "./padding.ts";
 import { TokenPipeline } from "./token-pipeline.ts";
 import { type PostProcessor, type Template, postProcessorOf } from "./post-processors/index.ts";
 import { TokenRow } from "./token-row.ts";
 import { namedToken } from "./tokenizer-config.ts";
 import { type TokenizerJson, tokenizerInvalid } from "./tokenizer-json.ts";
-import type { DecodeOptions, EncodeOptions, Encoding, Frame, Tokenizer } from "./tokenizer.ts";
+import type { DecodeOptions, EncodeOptions, Encoding, Frame, PadOptions, PaddedBatch, Tokenizer } from "./tokenizer.ts";
 import { type Window, windowsOf } from "./truncation.ts";
 
 export class TextTokenizer implements Tokenizer {

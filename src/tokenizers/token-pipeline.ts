@@ -2,13 +2,16 @@
 import { AddedTokenFinder, type Section } from "./added-tokens.ts";
 import { AlignedText } from "./aligned-text.ts";
 import { type Model, modelKind, modelOf } from "./models/index.ts";
-import { type Normalizer, normalizerOf } from "./normalizers/index.ts";
+import { normalizerOf } from "./normalizers/index.ts";
+import type { Normalizer } from "./normalizers/normalizer.ts";
 import type { Pieces } from "./pieces.ts";
 import { byteLevelWords } from "./pre-tokenizers/byte-level.ts";
-import { type PreTokenizer, preTokenizerOf } from "./pre-tokenizers/index.ts";
+import { preTokenizerOf } from "./pre-tokenizers/index.ts";
+import type { PreTokenizer } from "./pre-tokenizers/pre-tokenizer.ts";
 import { stepList } from "./step-settings.ts";
 import { TokenRow } from "./token-row.ts";
-import type { AddedToken, Step, TokenizerJson } from "./tokenizer-json.ts";
+import type { Step } from "./step-settings.ts";
+import type { AddedToken, TokenizerJson } from "./tokenizer-json.ts";
 
 const unchanged = <Value>(value: Value): Value => value;
 

@@ -3,7 +3,8 @@
  * (transformers 4 and 5) lets them win, and a tokenizer.json that says otherwise gives other vectors without a word.
  */
 import type { TextSettings } from "../models/manifest.ts";
-import type { Step, TokenizerJson } from "./tokenizer-json.ts";
+import type { Step } from "./step-settings.ts";
+import type { TokenizerJson } from "./tokenizer-json.ts";
 
 /** Tokenizer classes whose BertNormalizer follows tokenizer_config.json in transformers 4.48 and 5.23. */
 const bertClass =

@@ -1,10 +1,7 @@
 /** tokenizer.json, the file of Hugging Face's tokenizers library: read, and refused with a sentence when it is not whole. */
 import { InferyardError, messageOf } from "../errors.ts";
-import { isStep } from "./step-settings.ts";
+import { type Step, isStep } from "./step-settings.ts";
 import { readText as readTextFile } from "../files.ts";
-
-/** A normalizer, pre-tokenizer, post-processor or decoder: `type` and its settings. */
-export type Step = { readonly type: string; readonly [setting: string]: unknown };
 
 /** The parts of tokenizer.json that are used; every one that a file leaves out is filled in. */
 export interface TokenizerJson {

@@ -1,6 +1,4 @@
 /** Text to tokens: the interface the tasks see. */
-import type { PadOptions, PaddedBatch } from "./padding.ts";
-
 /** What a model needs of one text. */
 export interface TokenIds {
   /** Special tokens of the frame included, cut to the limit; no padding. */
@@ -58,6 +56,25 @@ export interface EncodeOptions {
   readonly strategy?: TruncationStrategy;
   /** The side that is cut. Default: `truncation_side` of tokenizer_config.json, else right. */
   readonly truncationSide?: "left" | "right";
+}
+
+export interface PadOptions {
+  /** Length of every row; longer rows stay as they are. Default: the longest row. */
+  readonly length?: number;
+  /** The length is rounded up to a multiple of this. Default: 1. */
+  readonly multipleOf?: number;
+  /** The side the padding is put on. Default: "right". */
+  readonly side?: "left" | "right";
+  /** Type id of padding. Default: 0. */
+  readonly typeId?: number;
+}
+
+/** One row per encoding. */
+export interface PaddedBatch {
+  readonly ids: number[][];
+  readonly typeIds: number[][];
+  /** 1 for a token, 0 for padding. */
+  readonly attentionMask: number[][];
 }
 
 export interface DecodeOptions {

@@ -9,7 +9,7 @@ import type { TensorInfo } from "../../tensor.ts";
 import { type OffsetUnit, convertOffsets, offsetUnits } from "../../tokenizers/index.ts";
 import { type Encoder, runEncodings } from "../encoder-runs.ts";
 import { refuseBroken } from "../labels.ts";
-import type { Entities } from "../recognize.ts";
+import type { Entities } from "../entities.ts";
 import { type TextTaskOptions, textTaskSettings } from "../task-options.ts";
 import { type LabelledSpan, chooseSpans, scoredSpans } from "./spans.ts";
 import { type SpanModelConfig, type WordWindow, labelWindows, spanTensors } from "./windows.ts";

@@ -2,11 +2,10 @@
 import { patternOf } from "../pattern.ts";
 import { markOf, prependScheme } from "../pre-tokenizers/metaspace.ts";
 import { countSetting, patternSetting, stepList, textSetting } from "../step-settings.ts";
-import type { Step } from "../tokenizer-json.ts";
+import type { Step } from "../step-settings.ts";
 import { decodeByteFallback, decodeByteLevel } from "./bytes.ts";
 import { ctc, wordPiece } from "./words.ts";
-
-export type Decoder = (tokens: readonly string[]) => readonly string[];
+import type { Decoder } from "./decoder.ts";
 
 const kinds: Readonly<Record<string, (step: Step) => Decoder>> = {
   BPEDecoder: (step) => {

@@ -1,7 +1,7 @@
 /** Decoders that put spaces between words, and take some of them out again where English has none. */
 import { flagSetting, textSetting } from "../step-settings.ts";
-import type { Step } from "../tokenizer-json.ts";
-import type { Decoder } from "./index.ts";
+import type { Step } from "../step-settings.ts";
+import type { Decoder } from "./decoder.ts";
 
 /** The Rust library's list, in its order; "do not" is its own too. */
 const cleanups: readonly (readonly [found: string, written: string])[] = [

@@ -2,9 +2,9 @@
 import type { AlignedText } from "../aligned-text.ts";
 import { isHan, isWhitespace } from "../characters.ts";
 import { flagSetting } from "../step-settings.ts";
-import type { Step } from "../tokenizer-json.ts";
+import type { Step } from "../step-settings.ts";
 import { nonspacingMarks, removedByBert } from "../unicode-tables.ts";
-import type { Normalizer } from "./index.ts";
+import type { Normalizer } from "./normalizer.ts";
 import { lowercase } from "./lowercase.ts";
 import { mapCharacters } from "./map-characters.ts";
 import { unicodeForm } from "./unicode-form.ts";

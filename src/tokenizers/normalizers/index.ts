@@ -1,7 +1,6 @@
 /** Normalizers: what is changed about a text before it is cut into pieces. One table of kinds. */
-import type { AlignedText } from "../aligned-text.ts";
 import { flagSetting, stepList, textSetting } from "../step-settings.ts";
-import type { Step } from "../tokenizer-json.ts";
+import type { Step } from "../step-settings.ts";
 import { bertNormalizer } from "./bert.ts";
 import { byteLevelNormalizer } from "./byte-level.ts";
 import { lowercase } from "./lowercase.ts";
@@ -12,8 +11,7 @@ import { replaceNormalizer } from "./replace.ts";
 import { prepend, strip } from "./strip.ts";
 import { unicodeForm } from "./unicode-form.ts";
 import { combiningMarks } from "../unicode-tables.ts";
-
-export type Normalizer = (text: AlignedText) => AlignedText;
+import type { Normalizer } from "./normalizer.ts";
 
 const kinds: Readonly<Record<string, (step: Step) => Normalizer>> = {
   BertNormalizer: bertNormalizer,

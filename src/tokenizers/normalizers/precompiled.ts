@@ -7,8 +7,8 @@ import { characterLength } from "../aligned-text.ts";
 import { bytesOfBase64 } from "../../base64.ts";
 import { Rewriter, characterStart } from "../rewriter.ts";
 import { textSetting } from "../step-settings.ts";
-import type { Step } from "../tokenizer-json.ts";
-import type { Normalizer } from "./index.ts";
+import type { Step } from "../step-settings.ts";
+import type { Normalizer } from "./normalizer.ts";
 
 export function precompiled(step: Step): Normalizer {
   const map = new CharacterMap(bytesOfMap(textSetting(step, "precompiled_charsmap")));

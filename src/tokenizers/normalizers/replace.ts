@@ -3,8 +3,8 @@ import type { AlignedText } from "../aligned-text.ts";
 import { patternOf } from "../pattern.ts";
 import { Rewriter } from "../rewriter.ts";
 import { patternSetting, textSetting } from "../step-settings.ts";
-import type { Step } from "../tokenizer-json.ts";
-import type { Normalizer } from "./index.ts";
+import type { Step } from "../step-settings.ts";
+import type { Normalizer } from "./normalizer.ts";
 
 export function replaceNormalizer(step: Step): Normalizer {
   const content = textSetting(step, "content");

@@ -1,6 +1,6 @@
 /** What a post-processor puts around a text or a pair of texts. */
-import { stepList } from "../step-settings.ts";
-import { type Step, isObject } from "../tokenizer-json.ts";
+import { type Step, stepList } from "../step-settings.ts";
+import { isObject } from "../tokenizer-json.ts";
 
 /** One place of a template: a text (0 or 1), or a special token, which may be several ids. */
 export type TemplatePart =

@@ -3,9 +3,9 @@ import { byteLevelNormalizer } from "../normalizers/byte-level.ts";
 import type { Pieces } from "../pieces.ts";
 import { Rewriter } from "../rewriter.ts";
 import { flagSetting } from "../step-settings.ts";
-import type { Step } from "../tokenizer-json.ts";
+import type { Step } from "../step-settings.ts";
 import { cutLikeGpt2 } from "./gpt2-words.ts";
-import type { PreTokenizer } from "./index.ts";
+import type { PreTokenizer } from "./pre-tokenizer.ts";
 import { prefixed } from "./metaspace.ts";
 
 export function byteLevel(step: Step): PreTokenizer {

@@ -1,6 +1,6 @@
 /** FixedLength: pieces of so many characters each. */
 import { characterLength } from "../aligned-text.ts";
-import type { PreTokenizer } from "./index.ts";
+import type { PreTokenizer } from "./pre-tokenizer.ts";
 
 export function fixedLength(characters: number): PreTokenizer {
   if (characters < 1) throw new Error('FixedLength needs "length" to be at least 1');

@@ -1,9 +1,8 @@
 /** Pre-tokenizers: where a text is cut before the model sees it. One table of kinds. */
 import { isNumeric, isWhitespace } from "../characters.ts";
 import { type SplitBehavior, characterPattern, patternOf, regexPattern, splitBehaviors } from "../pattern.ts";
-import type { Pieces } from "../pieces.ts";
 import { countSetting, flagSetting, patternSetting, stepList, textSetting } from "../step-settings.ts";
-import type { Step } from "../tokenizer-json.ts";
+import type { Step } from "../step-settings.ts";
 import { punctuation } from "../unicode-tables.ts";
 import { bertPreTokenizer } from "./bert.ts";
 import { byteLevel } from "./byte-level.ts";
@@ -11,8 +10,7 @@ import { fixedLength } from "./fixed-length.ts";
 import { metaspace } from "./metaspace.ts";
 import { splitBy } from "./split.ts";
 import { unicodeScripts } from "./unicode-scripts.ts";
-
-export type PreTokenizer = (pieces: Pieces) => Pieces;
+import type { PreTokenizer } from "./pre-tokenizer.ts";
 
 /** What Rust's regular expressions call \w, and what is neither that nor white space. */
 const wordsAndSigns =

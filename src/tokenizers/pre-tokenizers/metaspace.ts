@@ -3,8 +3,8 @@ import { type AlignedText, characterLength } from "../aligned-text.ts";
 import type { Pieces } from "../pieces.ts";
 import { Rewriter } from "../rewriter.ts";
 import { flagSetting, textSetting } from "../step-settings.ts";
-import type { Step } from "../tokenizer-json.ts";
-import type { PreTokenizer } from "./index.ts";
+import type { Step } from "../step-settings.ts";
+import type { PreTokenizer } from "./pre-tokenizer.ts";
 
 const schemes = ["always", "first", "never"] as const;
 export type PrependScheme = (typeof schemes)[number];

@@ -1,6 +1,6 @@
 /** Cuts pieces at what a pattern finds. */
 import { type Pattern, type SplitBehavior, cut } from "../pattern.ts";
-import type { PreTokenizer } from "./index.ts";
+import type { PreTokenizer } from "./pre-tokenizer.ts";
 
 /** The pattern sees one piece at a time, and nothing beyond it. */
 export function splitBy(pattern: Pattern, behavior: SplitBehavior, invert: boolean): PreTokenizer {

@@ -4,7 +4,7 @@
  */
 import { characterLength } from "../aligned-text.ts";
 import { withoutScript } from "../unicode-tables.ts";
-import type { PreTokenizer } from "./index.ts";
+import type { PreTokenizer } from "./pre-tokenizer.ts";
 
 /** The scripts of the version of Unicode that SentencePiece was written for. A character of another script counts like a space. */
 const scriptNames =
