@@ -99,6 +99,27 @@ export interface TextSettings {
   readonly defaultPrompt?: string;
   /** How vectors are compared, in the words of config_sentence_transformers.json (`similarity_fn_name`). Left out: it does not say. */
   readonly similarity?: string;
+  /** How a model for late interaction reads queries and documents. Left out: its files say nothing of that. */
+  readonly lateInteraction?: LateInteraction;
+}
+
+/** What ColBERT-shaped models were trained with, in the words of PyLate's config_sentence_transformers.json or ColBERT's artifact.metadata. */
+export interface LateInteraction {
+  readonly query: LateRole;
+  readonly document: LateRole;
+  /** Mask tokens fill queries up to their length, and have vectors of their own. */
+  readonly expandQueries: boolean;
+  /** Whether the other tokens see these. */
+  readonly attendExpansion: boolean;
+  /** Tokens of a document that take no part in MaxSim: punctuation, mostly. */
+  readonly skippedWords: readonly string[];
+}
+
+export interface LateRole {
+  /** A token put behind the first special one, which says what the text is. */
+  readonly marker?: string;
+  /** Longest text in tokens, special tokens and marker included. */
+  readonly maxTokens?: number;
 }
 
 /** One of sentence-transformers' modules on a text's vector: a linear map with an activation, a layer norm, or unit length in between. */

@@ -1,10 +1,13 @@
 /** config_sentence_transformers.json: texts a model wants in front of queries, documents and others, and how its vectors are compared. */
+import { readLateInteraction } from "./late-interaction.ts";
+import type { LateInteraction } from "./manifest.ts";
 import { type Folder, isJsonObject, modelInvalid, readJsonObject, shownIn } from "./model-folder.ts";
 
 export interface Prompts {
   readonly prompts: Readonly<Record<string, string>>;
   readonly defaultPrompt?: string;
   readonly similarity?: string;
+  readonly lateInteraction?: LateInteraction;
 }
 
 export async function readPrompts(folder: Folder): Promise<Prompts> {
@@ -18,10 +21,12 @@ export async function readPrompts(folder: Folder): Promise<Prompts> {
     Object.entries(stated).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
   );
   const { default_prompt_name: defaultPrompt, similarity_fn_name: similarity } = config;
+  const lateInteraction = await readLateInteraction(folder, config);
   const found = {
     prompts,
     ...(typeof defaultPrompt === "string" ? { defaultPrompt } : {}),
     ...(typeof similarity === "string" ? { similarity } : {}),
+    ...(lateInteraction === undefined ? {} : { lateInteraction }),
   };
   return checkDefaultPrompt(found, shownIn(folder, file));
 }

@@ -131,7 +131,7 @@ async function vectorModules(folder: Folder, modules: Modules | undefined): Prom
 async function prompts(
   folder: Folder,
   stated: StatedText,
-): Promise<Pick<TextSettings, "prompts" | "defaultPrompt" | "similarity">> {
+): Promise<Pick<TextSettings, "prompts" | "defaultPrompt" | "similarity" | "lateInteraction">> {
   const found = await readPrompts(folder);
   if (stated.prompts === undefined && stated.defaultPrompt === undefined) return found;
   const merged = { ...(stated.prompts === undefined ? found : {}), prompts: stated.prompts ?? found.prompts };

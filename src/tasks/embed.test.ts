@@ -16,6 +16,8 @@ const info = (name: string, shape: TensorInfo["shape"], dataType: TensorInfo["da
 /** A token per letter; "^" and the prompt's letters come first. */
 const tokenizer: TokenSource = {
   padId: 0,
+  maskId: undefined,
+  idOf: () => undefined,
   frame: { prefix: [94], suffix: [] },
   encode(text, { maxTokens = Number.POSITIVE_INFINITY, prompt = "" } = {}) {
     const all = [94, ...Buffer.from(prompt + text, "latin1")];

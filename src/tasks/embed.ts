@@ -1,4 +1,5 @@
 /** feature-extraction: texts to vectors, equal to the reference implementation's to the last digits. */
+import { refuseOther } from "../runtime/options.ts";
 import type { TokenIds } from "../tokenizers/index.ts";
 import { type EmbedOptions, type EmbedSettings, embedSettings } from "./embed-settings.ts";
 import type { Embeddings } from "./embeddings.ts";
@@ -12,7 +13,14 @@ export async function embed(
   texts: readonly string[],
   options: EmbedOptions = {},
 ): Promise<Embeddings> {
-  const settings = embedSettings(encoder.manifest, withOwnPooling(encoder, options));
+  const asked = withOwnPooling(encoder, options);
+  if (asked.pooling === "none" && encoder.manifest.text?.lateInteraction !== undefined) {
+    const { embedTokens } = await import("./late-interaction.ts");
+    const { prompt: role = "document", ...others } = asked;
+    refuseOther("prompt", role, ["query", "document"]);
+    return embedTokens(encoder, texts, role === "query" ? "query" : "document", others);
+  }
+  const settings = embedSettings(encoder.manifest, asked);
   const { promptText: prompt, truncate, maxTokens } = settings;
   if (truncate === "windows") {
     const whole = { maxTokens: Number.POSITIVE_INFINITY, truncate: "cut", prompt } as const;

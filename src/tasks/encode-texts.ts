@@ -1,12 +1,10 @@
 /** Texts to token ids, without holding the event loop for long. */
 import { InferyardError, throwIfAborted } from "../errors.ts";
-import type { EncodeOptions, Frame, TokenIds } from "../tokenizers/index.ts";
+import type { EncodeOptions, TokenIds, Tokenizer } from "../tokenizers/index.ts";
 import { createYielder } from "./yielding.ts";
 
 /** What most tasks need of a tokenizer. */
-export interface TokenSource<Encoded extends TokenIds = TokenIds> {
-  readonly padId: number;
-  readonly frame: Frame;
+export interface TokenSource<Encoded extends TokenIds = TokenIds> extends Pick<Tokenizer, "padId" | "frame" | "idOf" | "maskId"> {
   encode(text: string, options?: EncodeOptions): Encoded;
 }
 

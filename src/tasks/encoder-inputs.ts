@@ -6,6 +6,8 @@ import type { DataType, Tensor, TensorInfo, TensorMap } from "../tensor.ts";
 export interface TokenRow {
   readonly ids: readonly number[];
   readonly typeIds?: readonly number[];
+  /** How many of the leading ids other tokens see. Default: all. */
+  readonly attended?: number;
 }
 
 /** Rows of ids, padded on the right to `length`. */
@@ -26,7 +28,9 @@ const fills: ReadonlyMap<string, Fill> = new Map<string, Fill>([
   [
     "attention_mask",
     ({ rows, length }, put) =>
-      eachPosition(rows, length, (row, position, index) => put(index, position < (rows[row]?.ids.length ?? 0) ? 1 : 0)),
+      eachPosition(rows, length, (row, position, index) =>
+        put(index, position < (rows[row]?.attended ?? rows[row]?.ids.length ?? 0) ? 1 : 0),
+      ),
   ],
   [
     "token_type_ids",

@@ -12,6 +12,7 @@ import type { HubFile } from "./listing.ts";
 const describing: ReadonlySet<string> = new Set([
   "config.json",
   "gliner_config.json",
+  "artifact.metadata",
   "generation_config.json",
   "preprocessor_config.json",
   "processor_config.json",
