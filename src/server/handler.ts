@@ -6,6 +6,7 @@ import { InferyardError } from "../errors.ts";
 import type { Runtime } from "../task-runtime.ts";
 import { version } from "../version.ts";
 import type { Env } from "./context.ts";
+import { dashboardRoutes } from "./dashboard/index.ts";
 import { nativeError } from "./native/errors.ts";
 import { nativeRoutes } from "./native/index.ts";
 import type { StoredNames } from "./model-names.ts";
@@ -52,6 +53,7 @@ export function createHandler(runtime: Runtime, options: HandlerOptions = {}): H
       },
     }),
   );
+  app.route("/", dashboardRoutes(service));
   app.route("/", nativeRoutes(service));
   app.doc31("/openapi.json", {
     openapi: "3.1.0",
