@@ -43,6 +43,8 @@ export class BatchPool {
   #busyTokens = 0;
   /** Set once they were asked for; empty until they are loaded. */
   #copies: Set<Lane> | undefined;
+  /** Set once copies were worth their loading: later stretches of work have them from the start. */
+  #hasCopies = false;
   #looking = false;
 
   constructor(model: PooledModel) {
@@ -161,10 +163,11 @@ export class BatchPool {
     }
   }
 
-  /** Work that lasts is worth copies. They are asked for once in each stretch of work: a model that moved has others. */
+  /** Work that lasts is worth copies. They are asked for anew in each stretch of work: a model that moved has others. */
   #countBusy({ rows, length }: RowBatch<PooledRow>): void {
     this.#busyTokens += rows.length * length;
-    if (this.#busyTokens < bulkTokens || this.#copies !== undefined) return;
+    if (this.#copies !== undefined || (this.#busyTokens < bulkTokens && !this.#hasCopies)) return;
+    this.#hasCopies = true;
     const copies = new Set<Lane>();
     this.#copies = copies;
     this.#model.lanes().then(
