@@ -9,6 +9,8 @@ import { type Tensor, type TensorMap, asFloat32 } from "./tensor.ts";
 export type Reduction =
   /** [batch, values]: the highest of each over the first so many tokens of a row, and at least 0. */
   | { readonly kind: "highest"; readonly lengths: readonly number[] }
+  /** [batch, values]: the mean of each over these tokens of a row, summed in double precision; zeros where there are none. */
+  | { readonly kind: "mean"; readonly ranges: readonly TokenRange[] }
   /** [places, values]: these tokens alone. */
   | { readonly kind: "tokens"; readonly places: readonly TokenPlace[] };
 
@@ -16,6 +18,12 @@ export type Reduction =
 export interface TokenPlace {
   readonly row: number;
   readonly token: number;
+}
+
+/** Tokens of one row: from `first`, up to but not including `end`. */
+export interface TokenRange {
+  readonly first: number;
+  readonly end: number;
 }
 
 /** The outputs, each that has a reduction replaced by its result. INPUT_INVALID for one that does not fit its output. */
@@ -41,6 +49,14 @@ function reduce(name: string, output: Tensor, reduction: Reduction): Tensor {
       raise(highest.subarray(row * values, (row + 1) * values), data, row * tokens * values, length);
     return { dataType: "float32", shape: [batch, values], data: highest };
   }
+  if (reduction.kind === "mean") {
+    const { ranges } = reduction;
+    if (ranges.length !== batch || ranges.some(({ first, end }) => !isWithin(first, tokens + 1) || !isWithin(end, tokens + 1)))
+      throw misfit(name, `${ranges.length} ranges do not fit a batch of ${batch} rows of ${tokens} tokens`);
+    const means = new Float32Array(batch * values);
+    for (const [row, range] of ranges.entries()) means.set(meanOf(data, row * tokens * values, values, range), row * values);
+    return { dataType: "float32", shape: [batch, values], data: means };
+  }
   const { places } = reduction;
   const wrong = places.find(({ row, token }) => !isWithin(row, batch) || !isWithin(token, tokens));
   if (wrong !== undefined)
@@ -51,6 +67,17 @@ function reduce(name: string, output: Tensor, reduction: Reduction): Tensor {
     picked.set(data.subarray(start, start + values), index * values);
   }
   return { dataType: "float32", shape: [places.length, values], data: picked };
+}
+
+/** The mean over tokens of the row that begins at `offset`. */
+export function meanOf(data: Float32Array, offset: number, values: number, { first, end }: TokenRange): Float32Array {
+  const sum = new Float64Array(values);
+  for (let token = first; token < end; token += 1) {
+    const start = offset + token * values;
+    for (let index = 0; index < values; index += 1) sum[index] = (sum[index] ?? 0) + (data[start + index] ?? 0);
+  }
+  const count = Math.max(end - first, 1);
+  return Float32Array.from(sum, (value) => value / count);
 }
 
 /** Raises each value of `highest` to those of so many tokens. What is not a number stays one, so that whoever reads it can tell. */
@@ -73,6 +100,6 @@ function isWithin(index: number, end: number): boolean {
 
 function misfit(name: string, why: string): InferyardError {
   return new InferyardError("INPUT_INVALID", `the reduction of output "${name}" does not fit: ${why}`, {
-    remedy: "a reduction is of an output [batch, tokens, values], with a length for each row or places of tokens",
+    remedy: "a reduction is of an output [batch, tokens, values], with a length or a range for each row, or places of tokens",
   });
 }

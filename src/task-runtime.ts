@@ -14,6 +14,7 @@ import type { TextPair } from "./tasks/encode-pairs.ts";
 import { embed } from "./tasks/embed.ts";
 import type { ChunkSettings } from "./tasks/chunk/chunk-options.ts";
 import { type EmbedOptions, type QuantizedEmbedOptions, embedOptionNames, textSettings } from "./tasks/embed-settings.ts";
+import type { BatchPool } from "./tasks/batch-pool.ts";
 import type { Encoder } from "./tasks/encoder-runs.ts";
 import type { ExtractPart, FoundFields } from "./tasks/extract.ts";
 import { answerCheck } from "./tasks/known-answers.ts";
@@ -59,11 +60,15 @@ interface TaskCall {
 /** Loads models, runs tasks on them, and says where and why. Dispose it to give everything back. */
 export class Runtime extends ModelRuntime {
   readonly #tokenizers: Tokenizers;
+  readonly #shareBatches: boolean;
+  /** One for each model in memory. */
+  readonly #pools = new WeakMap<ModelHandle["model"], BatchPool>();
 
   constructor(backends: readonly Backend[], settings: RuntimeSettings, surroundings: Surroundings) {
     const tokenizers = new Tokenizers();
     super(backends, settings, answerCheck(tokenizers), surroundings);
     this.#tokenizers = tokenizers;
+    this.#shareBatches = settings.shareBatches ?? false;
   }
 
   /** Texts to vectors (task `feature-extraction`). With a reference the model is loaded, or taken from memory, and released after. */
@@ -292,7 +297,13 @@ export class Runtime extends ModelRuntime {
     const tokenizer = await this.tokenizer(handle);
     const { manifest, inputs, outputs } = handle;
     const chain = () => this.#tokenizers.chainOf(textSettings(manifest));
-    return { manifest, tokenizer, inputs, outputs, chain, run: handle.run.bind(handle), lanes: () => handle.lanes() };
+    const encoder = { manifest, tokenizer, inputs, outputs, chain, run: handle.run.bind(handle), lanes: () => handle.lanes() };
+    if (!this.#shareBatches) return encoder;
+    const { BatchPool } = await import("./tasks/batch-pool.ts"); // servers alone share batches
+    const { model, turn } = handle;
+    const pool = this.#pools.get(model) ?? new BatchPool(model);
+    this.#pools.set(model, pool);
+    return { ...encoder, shared: pool.inTurnOf(turn) };
   }
 }
 

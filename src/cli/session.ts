@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { createRuntime } from "../create-runtime.ts";
 import type { Runtime } from "../task-runtime.ts";
-import type { RuntimeEvent } from "../runtime/runtime-settings.ts";
+import type { RuntimeEvent, RuntimeSettings } from "../runtime/runtime-settings.ts";
 import { hostNames } from "../hosts/host.ts";
 import { policies } from "../runtime/wish.ts";
 import { type EffectiveSettings, readSettings } from "../settings/read.ts";
@@ -123,6 +123,7 @@ export async function openSession(
   terminal: Terminal,
   flags: Readonly<Record<string, unknown>>,
   model?: string,
+  own: Pick<RuntimeSettings, "shareBatches"> = {},
 ): Promise<Session> {
   const { values, origins } = await effectiveSettings(terminal, flags);
   const { model: defaultModel = "builtin", variant: _variant, batchTokens: _batchTokens, ...settings } = values;
@@ -150,7 +151,7 @@ export async function openSession(
     const pulling = openStore(terminal).pull(reference, { signal, onProgress, ...(offline === undefined ? {} : { offline }) });
     await withNotice(terminal, notice(`fetching ${reference}`), pulling);
   };
-  const runtime = await createRuntime({ ...chosen, onEvent });
+  const runtime = await createRuntime({ ...chosen, ...own, onEvent });
   return { runtime, settings: values, model: model ?? defaultModel, notice, fetch };
 }
 

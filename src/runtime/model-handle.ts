@@ -8,15 +8,19 @@ import type { Decision } from "./decision.ts";
 import type { Lease } from "./residency.ts";
 import type { ResidentModel } from "./resident-model.ts";
 import { formatTarget } from "./target.ts";
+import { type Turn, anyTurn } from "./turn.ts";
 
 export class ModelHandle {
   /** As it was loaded. */
   readonly reference: string;
+  /** Whose work is done on it; means something where calls share batches. */
+  readonly turn: Turn;
   readonly #lease: Lease<ResidentModel>;
   #released = false;
 
-  constructor(reference: string, lease: Lease<ResidentModel>) {
+  constructor(reference: string, lease: Lease<ResidentModel>, turn: Turn = anyTurn) {
     this.reference = reference;
+    this.turn = turn;
     this.#lease = lease;
   }
 
@@ -55,6 +59,11 @@ export class ModelHandle {
   /** Models for bulk work, to be used side by side. */
   async lanes(): Promise<readonly Pick<HostedModel, "run">[]> {
     return this.#resident.lanes();
+  }
+
+  /** The model itself: the same object for everybody who holds it, for as long as it is in memory. */
+  get model(): Pick<ResidentModel, "run" | "lanes"> {
+    return this.#resident;
   }
 
   /** Gives the hold back. The model itself stays for `keepAlive`, so that the next load is quick. */

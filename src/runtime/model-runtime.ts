@@ -31,6 +31,7 @@ import { select } from "./selection.ts";
 import type { SelectionFacts } from "./selection-facts.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { type Target, formatTarget } from "./target.ts";
+import type { Turn } from "./turn.ts";
 import type { AnswerCheck } from "./verification.ts";
 import { type Wish, type WishInput, mergeWishes } from "./wish.ts";
 
@@ -81,10 +82,15 @@ export class ModelRuntime {
 
   /**
    * Loads a model for one piece of work and gives it back after. A model that is only held so is known to be free soon: when room is
-   * needed, nobody new gets it and it leaves, which a model held by a handle does not.
+   * needed, nobody new gets it and it leaves, which a model held by a handle does not. `turn`: whose work it is, where calls share batches.
    */
-  async use<Result>(reference: string, options: ModelOptions, work: (model: ModelHandle) => Promise<Result>): Promise<Result> {
-    const handle = await this.#acquire(reference, options, "work");
+  async use<Result>(
+    reference: string,
+    options: ModelOptions,
+    work: (model: ModelHandle) => Promise<Result>,
+    turn?: Turn,
+  ): Promise<Result> {
+    const handle = await this.#acquire(reference, options, "work", turn);
     try {
       return await work(handle);
     } finally {
@@ -185,7 +191,7 @@ export class ModelRuntime {
     await Promise.all(this.#backends.map(async (backend) => backend.dispose?.()));
   }
 
-  async #acquire(reference: string, options: ModelOptions, hold: "handle" | "work"): Promise<ModelHandle> {
+  async #acquire(reference: string, options: ModelOptions, hold: "handle" | "work", turn?: Turn): Promise<ModelHandle> {
     checkCall(reference, options);
     const { signal, ...asked } = options;
     const key = JSON.stringify([reference, Object.entries(asked).toSorted(([a], [b]) => (a < b ? -1 : 1))]);
@@ -194,7 +200,7 @@ export class ModelRuntime {
     const stay = { reference, place, hold, pinned: strategy === "pinned", kept: strategy === "eager" };
     const load = (loadSignal: AbortSignal, room: Room): Promise<ResidentModel> =>
       this.#loadResident(reference, asked, loadSignal, room);
-    return new ModelHandle(reference, await this.#residency.acquire(key, stay, load, signal));
+    return new ModelHandle(reference, await this.#residency.acquire(key, stay, load, signal), turn);
   }
 
   async #loadResident(reference: string, options: ModelOptions, signal: AbortSignal, room: Room): Promise<ResidentModel> {

@@ -27,6 +27,7 @@ export const runtimeSettingNames: readonly (keyof RuntimeSettings)[] = [
   "preload",
   "host",
   "replicas",
+  "shareBatches",
   "maxMemory",
   "maxDeviceMemory",
   "maxLoadedModels",
@@ -88,6 +89,7 @@ export function checkRuntimeSettings(settings: RuntimeSettings): void {
   checkLoadSettings(settings);
   refuseOther<HostName>("host", settings.host, hostNames);
   refuseOther("failover", settings.failover, [true, false]);
+  refuseOther("shareBatches", settings.shareBatches, [true, false]);
   refuseOther("offline", settings.offline, [true, false]);
   if (settings.replicas !== "auto") refuseNonPositive("replicas", settings.replicas);
   refuseNonPositive("maxLoadedModels", settings.maxLoadedModels);

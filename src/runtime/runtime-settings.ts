@@ -23,6 +23,11 @@ export interface RuntimeSettings extends WishInput, LoadSettings, BudgetSettings
    * that overlap as well. 1 = none. Default: "auto".
    */
   readonly replicas?: number | "auto";
+  /**
+   * Texts of calls that overlap share batches, for servers: many small calls together take less time, and a vector then depends on what ran
+   * beside it by rounding (1e-5; with int8 as much as int8 itself loses). Default: false, and each call gives what it gives alone.
+   */
+  readonly shareBatches?: boolean;
   /** How long a load waits for models in use to leave when the budget is full: milliseconds, or "30s", "5m". Default: "30s". */
   readonly memoryWait?: number | string;
   /** How long a model stays after its last use: milliseconds, or "30s", "5m", "1h"; 0 = for ever. Default: "5m". */

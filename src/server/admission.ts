@@ -1,13 +1,13 @@
 /** Who runs, who waits, and who is sent away: so many requests at once, so many behind them, each for so long. */
 import { InferyardError, abortError } from "../errors.ts";
+import type { Priority } from "../runtime/turn.ts";
 
 export interface AdmissionLimits {
   readonly running: number;
   readonly waiting: number;
 }
 
-/** "high" goes before "normal" wherever both wait. */
-export type Priority = "high" | "normal";
+export type { Priority };
 
 interface Waiter {
   readonly client: string;

@@ -112,16 +112,18 @@ export class Service {
     let begun = started;
     let target: string | undefined;
     try {
-      return await this.admission.run({ client: caller.client, priority: caller.priority, signal }, async () => {
+      const turn = { client: caller.client, priority: caller.priority };
+      return await this.admission.run({ ...turn, signal }, async () => {
         begun = performance.now();
-        return await this.runtime.use(named.reference, { ...named.wish, signal }, async (handle) => {
+        const onModel = async (handle: ModelHandle): Promise<Served<Result>> => {
           target = handle.target;
           const result = await work(handle, signal);
           const ended = performance.now();
           const times = { queueMs: begun - started, inferenceMs: ended - begun };
           this.#onCall?.({ model: named.name, target: handle.target, ...times });
           return { result, model: named.name, target: handle.target, decision: handle.decision.id, ...times };
-        });
+        };
+        return await this.runtime.use(named.reference, { ...named.wish, signal }, onModel, turn);
       });
     } catch (thrown) {
       const error = limit.aborted && !caller.signal.aborted ? this.#tooLate() : thrown;

@@ -4,9 +4,9 @@ import { type WishInput, defaultPriority } from "../runtime/wish.ts";
 
 /**
  * Settings of a runtime, and what the command line takes when a flag is left out. Commands load what they are asked for and end: loading
- * ahead is for programs that stay.
+ * ahead is for programs that stay, and sharing batches for those that have several callers.
  */
-export interface Settings extends Omit<RuntimeSettings, "onEvent" | "preload" | "models"> {
+export interface Settings extends Omit<RuntimeSettings, "onEvent" | "preload" | "models" | "shareBatches"> {
   readonly models?: Readonly<Record<string, WishInput>>;
   readonly model?: string;
   readonly variant?: string;

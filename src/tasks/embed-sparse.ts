@@ -58,6 +58,7 @@ export async function embedSparse(
   const wanted = {
     output,
     batchTokens: settings.batchTokens,
+    kind: "highest",
     // Logits of every token over a whole vocabulary never leave the model's host.
     reduction: (rows: readonly TokenIds[]) => ({ kind: "highest", lengths: rows.map(({ ids }) => ids.length) }) as const,
     ...(signal === undefined ? {} : { signal }),

@@ -81,6 +81,7 @@ export async function fillMask(encoder: Encoder, texts: readonly string[], optio
   const results: MaskFill[][][] = texts.map(() => []);
   const wanted = {
     output,
+    kind: "masks",
     // The vocabulary at the masks alone, not at every token.
     reduction: (rows: readonly MaskedText[]): Reduction => ({
       kind: "tokens",

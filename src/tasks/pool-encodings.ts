@@ -1,11 +1,12 @@
 /** From token ids to one vector per text: pooling, the modules after it, and the finishing touches. */
 import { InferyardError } from "../errors.ts";
 import type { Manifest } from "../models/manifest.ts";
+import type { TokenRange } from "../reduction.ts";
 import type { TokenIds } from "../tokenizers/index.ts";
 import type { EmbedSettings } from "./embed-settings.ts";
 import type { TokenSource } from "./encode-texts.ts";
 import { type VectorOutput, vectorOutput } from "./encoder-outputs.ts";
-import { type Encoder, runEncodings } from "./encoder-runs.ts";
+import { type Encoder, type EncoderRunOptions, runEncodings } from "./encoder-runs.ts";
 import { type TokenRows, allRows, normalize, pools } from "./pooling.ts";
 import type { VectorChain } from "./vector-modules.ts";
 
@@ -24,12 +25,18 @@ export async function poolEncodings(
   if (output.level === "token" && settings.pooling === undefined) throw poolingUnknown(encoder.manifest);
   // A graph that pools by itself was exported with all that comes after.
   const chain = output.level === "token" && settings.pooling !== "none" ? await modulesOf(encoder) : undefined;
-  const wanted = { output: output.name, batchTokens: settings.batchTokens, ...(signal === undefined ? {} : { signal }) };
+  const means = output.level === "token" && settings.pooling === "mean";
+  const wanted = {
+    output: output.name,
+    ...(means ? meansOf(settings) : {}),
+    batchTokens: settings.batchTokens,
+    ...(signal === undefined ? {} : { signal }),
+  };
   await runEncodings(encoder, encodings, wanted, ({ index, encoding, data, offset, shape }) => {
     const dimensions = shape.at(-1) ?? 0;
     if (output.level === "sentence") refuseUnfinished(encoder.manifest, dimensions);
     const vector =
-      output.level === "sentence"
+      output.level === "sentence" || means
         ? data.slice(offset, offset + dimensions)
         : pool(encoding, settings, { data, offset, dimensions, first: 0, end: encoding.ids.length });
     refuseBroken(vector, encoding.text ?? index);
@@ -55,6 +62,15 @@ export async function modulesOf({ manifest, chain }: Encoder<TokenSource>): Prom
   if (manifest.text?.vectorModules === undefined) return undefined;
   if (chain !== undefined) return await chain();
   throw new InferyardError("CONTRACT_VIOLATION", `the modules after pooling of ${manifest.name} were not loaded`);
+}
+
+/** The mean is taken where the model lives: the vectors of all tokens are 1 MB for 512 of them, and as much work to move as they are to sum. */
+function meansOf({ poolPrompt }: EmbedSettings): Pick<EncoderRunOptions<TokenIds>, "kind" | "reduction"> {
+  const range = ({ ids, promptTokens }: TokenIds): TokenRange => ({ first: poolPrompt ? 0 : promptTokens, end: ids.length });
+  return {
+    kind: poolPrompt ? "mean" : "mean without prompt",
+    reduction: (rows) => ({ kind: "mean", ranges: rows.map(range) }),
+  };
 }
 
 function pool({ promptTokens }: TokenIds, settings: EmbedSettings, rows: TokenRows): Float32Array {

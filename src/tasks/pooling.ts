@@ -3,6 +3,7 @@
  * Matryoshka truncation and unit length. Sums run in double precision.
  */
 import type { Pooling } from "../models/manifest.ts";
+import { meanOf } from "../reduction.ts";
 
 /** Token vectors of one text inside a batch: rows of `dimensions` values, starting at `offset` in `data`. */
 export interface TokenRows {
@@ -17,19 +18,7 @@ export interface TokenRows {
 type Pool = (rows: TokenRows) => Float32Array;
 
 export const pools: Readonly<Record<Exclude<Pooling, "none">, Pool>> = {
-  mean({ data, offset, dimensions, first, end }) {
-    const sum = new Float64Array(dimensions);
-    for (let row = first; row < end; row += 1) {
-      const start = offset + row * dimensions;
-      for (let column = 0; column < dimensions; column += 1) {
-        sum[column] = (sum[column] ?? 0) + (data[start + column] ?? 0);
-      }
-    }
-    const count = Math.max(end - first, 1);
-    const mean = new Float32Array(dimensions);
-    for (let column = 0; column < dimensions; column += 1) mean[column] = (sum[column] ?? 0) / count;
-    return mean;
-  },
+  mean: ({ data, offset, dimensions, ...range }) => meanOf(data, offset, dimensions, range),
   // The first token of the text, prompt or not: sentence-transformers masks the prompt out for the other kinds only.
   cls: (rows) => rowOf(rows, 0),
   last: (rows) => rowOf(rows, rows.end - 1),

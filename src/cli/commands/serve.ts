@@ -22,7 +22,7 @@ export function addServe(program: Command, terminal: Terminal): void {
       import("../../server/handler.ts"),
       import("../../server/node.ts"),
     ]);
-    const session = await openSession(terminal, { host: "process", ...flags }, flags.model);
+    const session = await openSession(terminal, { host: "process", ...flags }, flags.model, { shareBatches: true });
     const store = openStore(terminal);
     const storedNames = async (): Promise<string[]> => (await store.list()).map(({ name }) => name);
     const handler = createHandler(session.runtime, { defaultModel: session.model, storedNames });

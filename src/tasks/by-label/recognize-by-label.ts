@@ -68,6 +68,7 @@ export async function recognizeByLabel(
   const spans: LabelledSpan[][] = texts.map(() => []);
   const wanted = {
     output: "logits",
+    kind: `spans ${config.maxWidth} wide, ${labels.length} labels`,
     batchTokens: settings.batchTokens,
     tensors: (rows: readonly WordWindow[], length: number) => spanTensors(rows, length, encoder.tokenizer.padId, config.maxWidth),
     ...(signal === undefined ? {} : { signal }),
