@@ -6,6 +6,7 @@ import { InferyardError } from "../errors.ts";
 import type { Runtime } from "../task-runtime.ts";
 import { version } from "../version.ts";
 import type { Env } from "./context.ts";
+import { cohereRoutes } from "./cohere/index.ts";
 import { nativeRoutes } from "./native/index.ts";
 import { openAiRoutes } from "./openai/index.ts";
 import { protocolError } from "./protocol-errors.ts";
@@ -57,6 +58,7 @@ export function createHandler(runtime: Runtime, options: HandlerOptions = {}): H
     }),
   );
   app.route("/", nativeRoutes(service));
+  app.route("/", cohereRoutes(service));
   app.route("/", openAiRoutes(service));
   app.doc31("/openapi.json", {
     openapi: "3.1.0",
