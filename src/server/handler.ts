@@ -6,9 +6,11 @@ import { InferyardError } from "../errors.ts";
 import type { Runtime } from "../task-runtime.ts";
 import { version } from "../version.ts";
 import type { Env } from "./context.ts";
+import { cohereRoutes } from "./cohere/index.ts";
 import { dashboardRoutes } from "./dashboard/index.ts";
-import { nativeError } from "./native/errors.ts";
 import { nativeRoutes } from "./native/index.ts";
+import { openAiRoutes } from "./openai/index.ts";
+import { protocolError } from "./protocol-errors.ts";
 import type { StoredNames } from "./model-names.ts";
 import type { ServerSettings } from "./server-settings.ts";
 import { Service } from "./service.ts";
@@ -30,9 +32,12 @@ export function createHandler(runtime: Runtime, options: HandlerOptions = {}): H
   const { storedNames = async () => [], ...settings } = options;
   const service = new Service(runtime, { settings, storedNames });
   const app = new OpenAPIHono<Env>();
-  app.onError(nativeError);
+  app.onError(protocolError);
   app.notFound((context) =>
-    nativeError(new InferyardError("MODEL_NOT_FOUND", `there is nothing at ${context.req.method} ${context.req.path}`), context),
+    protocolError(
+      new InferyardError("MODEL_NOT_FOUND", `there is nothing at ${context.req.method} ${context.req.path}`),
+      context,
+    ),
   );
   app.use(async (context, next) => {
     context.set("requestId", context.req.header("x-request-id") ?? randomUUID());
@@ -55,6 +60,8 @@ export function createHandler(runtime: Runtime, options: HandlerOptions = {}): H
   );
   app.route("/", dashboardRoutes(service));
   app.route("/", nativeRoutes(service));
+  app.route("/", cohereRoutes(service));
+  app.route("/", openAiRoutes(service));
   app.doc31("/openapi.json", {
     openapi: "3.1.0",
     info: { title: "Inferyard", version, description: "Models over HTTP" },

@@ -7,7 +7,7 @@ import { parseDuration } from "../runtime/duration.ts";
 import type { ModelHandle } from "../runtime/model-handle.ts";
 import type { Runtime } from "../task-runtime.ts";
 import { Admission, type Priority } from "./admission.ts";
-import { type StoredNames, namedModel } from "./model-names.ts";
+import { type NamedModel, type StoredNames, namedModel } from "./model-names.ts";
 import type { Role, ServerSettings } from "./server-settings.ts";
 
 const defaults = {
@@ -97,6 +97,11 @@ export class Service {
     return [...new Set(["builtin", ...Object.keys(this.settings.models ?? {}), ...(await this.#storedNames())])];
   }
 
+  /** The model a client names, which it must be allowed to name. Nothing is loaded. */
+  named({ target, role }: Pick<Caller, "target" | "role">, written: string | undefined): Promise<NamedModel> {
+    return namedModel(written, target, this.settings, role, this.#storedNames);
+  }
+
   /** Runs work on the model a client names, when it is its turn. */
   async call<Result>(
     caller: Caller,
@@ -106,7 +111,7 @@ export class Service {
     this.#refuseDraining();
     this.#refuseTooMany(texts);
     const started = performance.now();
-    const named = await namedModel(written, caller.target, this.settings, caller.role, this.#storedNames);
+    const named = await this.named(caller, written);
     const limit = AbortSignal.timeout(this.#timeoutMs);
     const signal = AbortSignal.any([caller.signal, limit]);
     let begun = started;

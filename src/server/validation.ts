@@ -8,5 +8,6 @@ export const refuseInvalid: Hook<unknown, Env, string, unknown> = (result) => {
   if (result.success) return undefined;
   throw new InferyardError("INPUT_INVALID", `the request is not right: ${issueProblems(result.error.issues).join("; ")}`, {
     remedy: "correct it; GET /openapi.json describes every request",
+    data: { path: result.error.issues[0]?.path.map(String) ?? [] },
   });
 };

@@ -123,5 +123,6 @@ export async function rerankByLateInteraction(
   const { dimensions } = asked;
   const words = { data: asked.embeddings[0] ?? new Float32Array(), dimensions };
   const scores = given.embeddings.map((data) => maxSim(words, { data, dimensions }));
-  return { results: order(scores, documents, topN), scoring: "maxsim", tokens: given.tokens, truncated: given.truncated };
+  const { tokens, truncated } = given;
+  return { results: order(scores, documents, topN), scoring: "maxsim", tokens, queryTokens: asked.tokens[0] ?? 0, truncated };
 }

@@ -29,7 +29,8 @@ export async function rerankByEmbedding(
   const given = await embed(encoder, documents, { ...limits, ...promptOf(encoder.manifest, "document") });
   const direction = normalize(asked.embeddings[0] ?? new Float32Array());
   const scores = given.embeddings.map((vector) => cosine(direction, vector));
-  return { results: order(scores, documents, topN), scoring: "cosine", tokens: given.tokens, truncated: given.truncated };
+  const { tokens, truncated } = given;
+  return { results: order(scores, documents, topN), scoring: "cosine", tokens, queryTokens: asked.tokens[0] ?? 0, truncated };
 }
 
 function promptOf({ text }: Manifest, name: "query" | "document"): { readonly prompt?: string } {

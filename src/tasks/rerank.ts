@@ -28,8 +28,10 @@ export interface Ranking {
   readonly results: readonly RankedDocument[];
   /** How the scores came about: "sigmoid", "softmax" or "none" of the model's logits, "cosine" of embeddings, "maxsim" of token vectors. */
   readonly scoring: Activation | "cosine" | "maxsim";
-  /** Tokens the model saw for each document, query included; in the order that was given. */
+  /** Tokens the model saw for each document, in the order that was given; query included where the two are read together. */
   readonly tokens: readonly number[];
+  /** Tokens of the query, where it is read once and by itself ("cosine" and "maxsim"); else left out. */
+  readonly queryTokens?: number;
   /** Indices of the documents that were cut. */
   readonly truncated: readonly number[];
 }

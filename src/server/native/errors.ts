@@ -2,6 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { type Env, publicError } from "../context.ts";
+import { type ErrorAnswers, errorAnswersOf } from "../error-answers.ts";
 
 const errorBody: z.ZodType = z
   .object({
@@ -16,28 +17,8 @@ const errorBody: z.ZodType = z
   })
   .openapi("Error");
 
-interface ErrorAnswer {
-  readonly description: string;
-  readonly content: { readonly "application/json": { readonly schema: typeof errorBody } };
-}
-
-const answer = (description: string): ErrorAnswer => ({ description, content: { "application/json": { schema: errorBody } } });
-
-type ErrorStatus = 400 | 401 | 403 | 404 | 413 | 422 | 429 | 500 | 503 | 504;
-
-/** Of every route; what each status means is said in docs/reference/errors.md. */
-export const errorAnswers: Readonly<Record<ErrorStatus, ErrorAnswer>> = {
-  400: answer("The request is not right"),
-  401: answer("A key is needed"),
-  403: answer("This key may not do that"),
-  404: answer("There is no such model"),
-  413: answer("Too much at once"),
-  422: answer("The model cannot do this"),
-  429: answer("Too many requests wait already"),
-  500: answer("It failed"),
-  503: answer("Not now: loading, no memory, no engine, or ending"),
-  504: answer("It took too long"),
-};
+/** Of every route of ours. */
+export const errorAnswers: ErrorAnswers = errorAnswersOf(errorBody);
 
 export function nativeError(thrown: unknown, context: Context<Env>): Response {
   const { status, code, message, remedy, retryable, retryAfterMs, headers } = publicError(thrown);

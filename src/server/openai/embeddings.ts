@@ -1,0 +1,94 @@
+/** POST /v1/embeddings. OpenAI's own clients ask for base64 unless told otherwise, and turn it into numbers themselves. */
+import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
+import { type Routes, callerOf, servedHeaders } from "../context.ts";
+import type { Service } from "../service.ts";
+import { refuseTokenVectors } from "../text-vectors.ts";
+import { type TextInput, textsOf } from "../token-input.ts";
+import { errorAnswers } from "./errors.ts";
+
+const ids = z.array(z.int().nonnegative()).min(1);
+
+const request = z
+  .strictObject({
+    model: z.string().nullish().openapi({ description: "Name of a model; left out, the server's default", example: "builtin" }),
+    input: z.union([z.string(), z.array(z.string()).min(1), ids, z.array(ids).min(1)]).openapi({
+      description: "A text, a list of texts, or the same as token ids of the model's own tokenizer",
+      example: "hello",
+    }),
+    encoding_format: z
+      .enum(["float", "base64"])
+      .nullish()
+      .openapi({ description: "`base64`: little-endian 32-bit floats. Default: float" }),
+    dimensions: z.int().positive().nullish().openapi({ description: "Only the first dimensions" }),
+    user: z.string().nullish().openapi({ description: "Accepted, and changes nothing" }),
+    truncate: z.enum(["cut", "error", "windows"]).optional().openapi({
+      description: "Not OpenAI's: what to do with texts longer than the model reads. Default: error, as OpenAI does",
+    }),
+  })
+  .openapi("OpenAIEmbeddingsRequest");
+
+const usage = z.object({ prompt_tokens: z.int(), total_tokens: z.int() });
+
+const response = z
+  .object({
+    object: z.literal("list"),
+    data: z.array(
+      z.object({
+        object: z.literal("embedding"),
+        index: z.int(),
+        embedding: z.union([z.array(z.number()), z.string()]),
+      }),
+    ),
+    model: z.string(),
+    usage: usage.openapi({ description: "Tokens the model read, special tokens included" }),
+  })
+  .openapi("OpenAIEmbeddings");
+
+const route = createRoute({
+  method: "post",
+  path: "/v1/embeddings",
+  summary: "Texts to vectors, as OpenAI's API",
+  request: { body: { required: true, content: { "application/json": { schema: request } } } },
+  responses: {
+    200: { description: "A vector for each text", content: { "application/json": { schema: response } } },
+    ...errorAnswers,
+  },
+} satisfies RouteConfig);
+
+export function addEmbeddings(routes: Routes, service: Service): void {
+  routes.openapi(route, async (context) => {
+    const { model, input, encoding_format: format, dimensions, truncate = "error" } = context.req.valid("json");
+    const inputs = listOf(input);
+    const call = { model: model ?? undefined, texts: inputs.length };
+    const served = await service.call(callerOf(context), call, async (handle, signal) => {
+      const texts = await textsOf(inputs, () => service.runtime.tokenizer(handle));
+      const options = { truncate, ...(typeof dimensions === "number" ? { dimensions } : {}) };
+      return service.runtime.embed(texts, { ...options, model: handle, signal });
+    });
+    refuseTokenVectors(served.result, served.model);
+    const data = served.result.embeddings.map((vector, index) => ({
+      object: "embedding" as const,
+      index,
+      embedding: format === "base64" ? base64(vector) : [...vector],
+    }));
+    const tokens = served.result.tokens.reduce((sum, count) => sum + count, 0);
+    const counted = { prompt_tokens: tokens, total_tokens: tokens };
+    return context.json({ object: "list" as const, data, model: served.model, usage: counted }, 200, servedHeaders(served));
+  });
+}
+
+/** A list of numbers is one text. */
+function listOf(input: string | readonly string[] | readonly number[] | readonly (readonly number[])[]): readonly TextInput[] {
+  if (typeof input === "string") return [input];
+  return isIds(input) ? [input] : input;
+}
+
+function isIds(input: readonly (string | number | readonly number[])[]): input is readonly number[] {
+  return typeof input[0] === "number";
+}
+
+function base64(vector: Float32Array): string {
+  const bytes = Buffer.alloc(4 * vector.length);
+  for (const [index, value] of vector.entries()) bytes.writeFloatLE(value, 4 * index);
+  return bytes.toString("base64");
+}
