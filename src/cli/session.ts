@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { createRuntime } from "../create-runtime.ts";
 import type { Runtime } from "../task-runtime.ts";
-import type { RuntimeEvent } from "../runtime/runtime-settings.ts";
+import type { RuntimeEvent, RuntimeSettings } from "../runtime/runtime-settings.ts";
 import { hostNames } from "../hosts/host.ts";
 import { policies } from "../runtime/wish.ts";
 import { type EffectiveSettings, readSettings } from "../settings/read.ts";
@@ -119,13 +119,21 @@ export interface Session {
   fetch(reference: string, signal: AbortSignal): Promise<void>;
 }
 
+/** What a command adds to the settings. */
+export interface SessionExtras {
+  /** In place of the settings' own. */
+  readonly models?: NonNullable<RuntimeSettings["models"]>;
+  readonly onEvent?: (event: RuntimeEvent) => void;
+}
+
 export async function openSession(
   terminal: Terminal,
   flags: Readonly<Record<string, unknown>>,
   model?: string,
+  more: SessionExtras = {},
 ): Promise<Session> {
   const { values, origins } = await effectiveSettings(terminal, flags);
-  const { model: defaultModel = "builtin", variant: _variant, batchTokens: _batchTokens, ...settings } = values;
+  const { model: defaultModel = "builtin", variant: _variant, batchTokens: _batchTokens, server: _server, ...settings } = values;
   const { quiet } = flags as GlobalFlags;
   let download: PullProgress | undefined;
   const onProgress = (progress: PullProgress): void => {
@@ -135,6 +143,7 @@ export async function openSession(
       writeLine(terminal.stderr, `${clearLine(terminal)}inferyard: ${reference} is in the store now (${formatBytes(bytes)})`);
   };
   const onEvent = (event: RuntimeEvent): void => {
+    more.onEvent?.(event);
     if (event.type === "download") onProgress(event.progress);
     if (event.type === "failover" && quiet !== true)
       writeLine(terminal.stderr, `inferyard: ${event.from} failed (${event.reason}); trying the next target`);
@@ -150,7 +159,8 @@ export async function openSession(
     const pulling = openStore(terminal).pull(reference, { signal, onProgress, ...(offline === undefined ? {} : { offline }) });
     await withNotice(terminal, notice(`fetching ${reference}`), pulling);
   };
-  const runtime = await createRuntime({ ...chosen, onEvent });
+  const models = more.models === undefined ? {} : { models: more.models };
+  const runtime = await createRuntime({ ...chosen, ...models, onEvent });
   return { runtime, settings: values, model: model ?? defaultModel, notice, fetch };
 }
 
