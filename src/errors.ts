@@ -29,6 +29,7 @@ export type ErrorCode =
   | "DISK_FULL"
   | "DISPOSED"
   | "DOWNLOAD_FAILED"
+  | "FORBIDDEN"
   | "HOST_DIED"
   | "INPUT_INVALID"
   | "INPUT_TOO_LONG"
@@ -45,6 +46,7 @@ export type ErrorCode =
   | "OUTPUT_FAILED"
   | "POOLING_UNKNOWN"
   | "QUEUE_FULL"
+  | "RATE_LIMITED"
   | "REQUEST_TIMEOUT"
   | "RUN_FAILED"
   | "SHUTTING_DOWN"
@@ -62,6 +64,7 @@ export const errorKinds: Readonly<Record<ErrorCode, ErrorKind>> = {
   DISK_FULL: kind(507, 1),
   DISPOSED: kind(409, 1),
   DOWNLOAD_FAILED: kind(502, 1, { retryable: true }),
+  FORBIDDEN: kind(403, 1),
   HOST_DIED: kind(503, 1, { retryable: true, tryNext: true }),
   INPUT_INVALID: kind(400, 2),
   INPUT_TOO_LONG: kind(413, 1),
@@ -78,6 +81,7 @@ export const errorKinds: Readonly<Record<ErrorCode, ErrorKind>> = {
   OUTPUT_FAILED: kind(500, 1),
   POOLING_UNKNOWN: kind(422, 1),
   QUEUE_FULL: kind(429, 1, { retryable: true }),
+  RATE_LIMITED: kind(429, 1, { retryable: true }),
   REQUEST_TIMEOUT: kind(504, 1, { retryable: true }),
   RUN_FAILED: kind(500, 1),
   SHUTTING_DOWN: kind(503, 1, { retryable: true }),

@@ -62,8 +62,13 @@ describe("reduceOutputs", () => {
     expect(reduceOutputs(outputs, { x: { kind: "tokens", places: [] } })["x"]?.shape).toEqual([0, 2]);
   });
 
+  it("says that the backend is wrong where an output is missing", () => {
+    expect(() => reduceOutputs({}, { y: { kind: "highest", lengths: [1] } })).toThrow(
+      expect.objectContaining({ code: "CONTRACT_VIOLATION" }),
+    );
+  });
+
   it.each([
-    ["an output that is not there", { y: { kind: "highest", lengths: [1] } }],
     ["another batch", { x: { kind: "highest", lengths: [1] } }],
     ["a row longer than the batch", { x: { kind: "highest", lengths: [2, 3] } }],
     ["a token that is not there", { x: { kind: "tokens", places: [{ row: 0, token: 2 }] } }],

@@ -30,7 +30,7 @@ export interface TokenRange {
 export function reduceOutputs(outputs: TensorMap, reductions: Readonly<Record<string, Reduction>> = {}): TensorMap {
   const reduced = Object.entries(reductions).map(([name, reduction]) => {
     const output = outputs[name];
-    if (output === undefined) throw misfit(name, "there is no such output");
+    if (output === undefined) throw new InferyardError("CONTRACT_VIOLATION", `the backend did not return output "${name}"`);
     return [name, reduce(name, output, reduction)] as const;
   });
   return reduced.length === 0 ? outputs : { ...outputs, ...Object.fromEntries(reduced) };

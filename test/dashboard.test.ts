@@ -3,8 +3,7 @@ import { existsSync } from "node:fs";
 import { createRuntime, type Runtime } from "inferyard";
 import { type Browser, chromium } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createHandler } from "../dist/server/handler.js";
-import { type Listening, listen } from "../dist/server/node.js";
+import { type Listening, createHandler, listen } from "inferyard/server";
 
 const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) =>
   existsSync(path),

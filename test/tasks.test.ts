@@ -208,6 +208,8 @@ describe.skipIf(skip)("tokens of an output, or the highest of each row, made whe
     expect([...(highest["logits"]!.data as Float32Array)].slice(size)).toEqual(second);
     const misfit = handle.run(inputs, { reductions: { logits: { kind: "highest", lengths: [4] } } });
     await expect(misfit).rejects.toMatchObject({ code: "INPUT_INVALID" });
+    const foreign = handle.run(inputs, { reductions: { nothing: { kind: "highest", lengths: [4, 3] } } });
+    await expect(foreign).rejects.toMatchObject({ code: "INPUT_INVALID", remedy: "the outputs are logits" });
     await runtime.dispose();
   });
 });

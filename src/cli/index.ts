@@ -5,10 +5,21 @@ import { run } from "./main.ts";
 const tidyMs = 500;
 
 const interrupt = new AbortController();
-process.once("SIGINT", () => {
+const onInterrupt = (): void => {
   interrupt.abort(); // a second Ctrl-C ends at once
   setTimeout(() => process.exit(130), tidyMs).unref(); // a run under way is waited for by the host's exit gate
-});
+};
+process.once("SIGINT", onInterrupt);
+
+/** As `Terminal.stay` says. With nobody listening any more the second signal does what signals do. */
+function stay(): void {
+  process.off("SIGINT", onInterrupt);
+  const ask = (): void => {
+    for (const signal of ["SIGINT", "SIGTERM"]) process.off(signal, ask);
+    interrupt.abort();
+  };
+  for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, ask);
+}
 for (const stream of [process.stdout, process.stderr]) {
   stream.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") process.exit(0);
@@ -23,4 +34,5 @@ process.exitCode = await run(process.argv.slice(2), {
   environment: process.env,
   directory: process.cwd(),
   signal: interrupt.signal,
+  stay,
 });

@@ -119,14 +119,23 @@ export interface Session {
   fetch(reference: string, signal: AbortSignal): Promise<void>;
 }
 
+/** What a command adds to the settings. */
+export interface SessionExtras {
+  /** In place of the settings' own. */
+  readonly models?: NonNullable<RuntimeSettings["models"]>;
+  /** Rows of requests that overlap share batches. */
+  readonly shareBatches?: boolean;
+  readonly onEvent?: (event: RuntimeEvent) => void;
+}
+
 export async function openSession(
   terminal: Terminal,
   flags: Readonly<Record<string, unknown>>,
   model?: string,
-  own: Pick<RuntimeSettings, "shareBatches"> = {},
+  more: SessionExtras = {},
 ): Promise<Session> {
   const { values, origins } = await effectiveSettings(terminal, flags);
-  const { model: defaultModel = "builtin", variant: _variant, batchTokens: _batchTokens, ...settings } = values;
+  const { model: defaultModel = "builtin", variant: _variant, batchTokens: _batchTokens, server: _server, ...settings } = values;
   const { quiet } = flags as GlobalFlags;
   let download: PullProgress | undefined;
   const onProgress = (progress: PullProgress): void => {
@@ -136,6 +145,7 @@ export async function openSession(
       writeLine(terminal.stderr, `${clearLine(terminal)}inferyard: ${reference} is in the store now (${formatBytes(bytes)})`);
   };
   const onEvent = (event: RuntimeEvent): void => {
+    more.onEvent?.(event);
     if (event.type === "download") onProgress(event.progress);
     if (event.type === "failover" && quiet !== true)
       writeLine(terminal.stderr, `inferyard: ${event.from} failed (${event.reason}); trying the next target`);
@@ -150,6 +160,10 @@ export async function openSession(
     const { offline } = chosen as { readonly offline?: boolean };
     const pulling = openStore(terminal).pull(reference, { signal, onProgress, ...(offline === undefined ? {} : { offline }) });
     await withNotice(terminal, notice(`fetching ${reference}`), pulling);
+  };
+  const own = {
+    ...(more.models === undefined ? {} : { models: more.models }),
+    ...(more.shareBatches === undefined ? {} : { shareBatches: more.shareBatches }),
   };
   const runtime = await createRuntime({ ...chosen, ...own, onEvent });
   return { runtime, settings: values, model: model ?? defaultModel, notice, fetch };

@@ -9,6 +9,11 @@ export interface Terminal {
   readonly directory: string;
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
+  /**
+   * For a command that goes on until it is told to end, and then puts its things away in its own time: from now on SIGTERM asks for that as
+   * Ctrl-C does, the first signal only asks, and a second one ends the program at once. Default: Ctrl-C alone, with half a second's time.
+   */
+  readonly stay?: () => void;
 }
 
 export function writeLine(stream: NodeJS.WritableStream, line = ""): void {

@@ -53,6 +53,7 @@ export class ModelHandle {
 
   /** Runs the model on raw tensors. */
   async run(inputs: TensorMap, options: HostedRunOptions = {}): Promise<TensorMap> {
+    this.#refuseForeignReductions(options);
     return this.#resident.run(inputs, options);
   }
 
@@ -74,6 +75,15 @@ export class ModelHandle {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.dispose();
+  }
+
+  /** Of an output that is not asked for, or that the model does not have. */
+  #refuseForeignReductions({ outputs = this.outputs.map(({ name }) => name), reductions = {} }: HostedRunOptions): void {
+    const foreign = Object.keys(reductions).find((name) => !outputs.includes(name));
+    if (foreign === undefined) return;
+    throw new InferyardError("INPUT_INVALID", `there is a reduction of "${foreign}", which is none of the outputs wanted`, {
+      remedy: `the outputs are ${outputs.join(", ")}`,
+    });
   }
 
   get #resident(): ResidentModel {

@@ -23,7 +23,12 @@ export async function verify(
   return [...evidence, ...(await model.evidence())];
 }
 
-async function runProbe(model: LoadedModel, manifest: Manifest, signal: AbortSignal | undefined): Promise<string> {
+/** Runs the manifest's probe input, or a made-up one, and demands finite numbers. Says what it did, which may be nothing. */
+export async function runProbe(
+  model: Pick<LoadedModel, "inputs" | "outputs" | "run">,
+  manifest: Manifest,
+  signal?: AbortSignal,
+): Promise<string> {
   const ran = "a probe input ran, and its output is finite";
   // Named: a model may have outputs besides that are no tensors.
   const options = { outputs: model.outputs.map(({ name }) => name), ...(signal === undefined ? {} : { signal }) };

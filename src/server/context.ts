@@ -5,10 +5,15 @@ import { HTTPException } from "hono/http-exception";
 import { type ErrorCode, InferyardError, errorKinds } from "../errors.ts";
 import type { Priority } from "./admission.ts";
 import type { Role } from "./server-settings.ts";
+import { scrub } from "./scrub.ts";
 import type { Caller, Served } from "./service.ts";
 
 /** What the outermost layer finds out about each request, for the routes. */
 export interface Env {
+  readonly Bindings: {
+    /** The other end of the socket; undefined where there is none. */
+    readonly remoteAddress?: string;
+  };
   readonly Variables: {
     readonly requestId: string;
     readonly client: string;
@@ -61,8 +66,8 @@ export function publicError(thrown: unknown): PublicError {
   return {
     status: errorKinds[code].httpStatus,
     code,
-    message,
-    ...(remedy === undefined ? {} : { remedy }),
+    message: scrub(message),
+    ...(remedy === undefined ? {} : { remedy: scrub(remedy) }),
     retryable,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     headers: { ...retryAfter, ...(code === "UNAUTHORIZED" ? { "www-authenticate": "Bearer" } : {}) },

@@ -1,17 +1,18 @@
 /** The server without a socket: a function from request to response. */
-import { randomUUID } from "node:crypto";
 import { OpenAPIHono } from "@hono/zod-openapi";
-import { bodyLimit } from "hono/body-limit";
 import { InferyardError } from "../errors.ts";
 import type { Runtime } from "../task-runtime.ts";
 import { version } from "../version.ts";
 import type { Env } from "./context.ts";
 import { cohereRoutes } from "./cohere/index.ts";
 import { dashboardRoutes } from "./dashboard/index.ts";
+import { front } from "./front.ts";
+import { healthRoutes } from "./health.ts";
 import { nativeRoutes } from "./native/index.ts";
 import { openAiRoutes } from "./openai/index.ts";
 import { protocolError } from "./protocol-errors.ts";
 import type { StoredNames } from "./model-names.ts";
+import { Readiness } from "./readiness.ts";
 import type { ServerSettings } from "./server-settings.ts";
 import { Service } from "./service.ts";
 
@@ -20,17 +21,24 @@ export interface HandlerOptions extends ServerSettings {
   readonly storedNames?: StoredNames;
 }
 
-export interface Handler {
-  (request: Request): Promise<Response>;
-  readonly service: Service;
+/** The other end of a request's socket. */
+export interface Connection {
+  readonly remoteAddress?: string;
 }
 
-const defaultBodyBytes = 32 * 2 ** 20;
+export interface Handler {
+  /** Without a connection the request comes from this program itself. */
+  (request: Request, connection?: Connection): Promise<Response>;
+  readonly service: Service;
+  /** Whether the server's own models have run. */
+  readonly readiness: Readiness;
+}
 
 /** Everything the server answers, on one runtime, which stays the caller's to dispose. */
 export function createHandler(runtime: Runtime, options: HandlerOptions = {}): Handler {
   const { storedNames = async () => [], ...settings } = options;
   const service = new Service(runtime, { settings, storedNames });
+  const readiness = new Readiness(service);
   const app = new OpenAPIHono<Env>();
   app.onError(protocolError);
   app.notFound((context) =>
@@ -39,25 +47,8 @@ export function createHandler(runtime: Runtime, options: HandlerOptions = {}): H
       context,
     ),
   );
-  app.use(async (context, next) => {
-    context.set("requestId", context.req.header("x-request-id") ?? randomUUID());
-    context.set("client", context.req.header("x-forwarded-for") ?? "");
-    context.set("role", "admin");
-    await next();
-    context.header("x-request-id", context.get("requestId"));
-  });
-  const maxSize = settings.maxBodyBytes ?? defaultBodyBytes;
-  app.use(
-    bodyLimit({
-      maxSize,
-      onError: () => {
-        throw new InferyardError("LIMIT_EXCEEDED", `the body is larger than ${maxSize} bytes`, {
-          remedy: "send less at once",
-          data: { limit: maxSize },
-        });
-      },
-    }),
-  );
+  app.use(...front(settings));
+  app.route("/", healthRoutes(service, readiness));
   app.route("/", dashboardRoutes(service));
   app.route("/", nativeRoutes(service));
   app.route("/", cohereRoutes(service));
@@ -66,6 +57,6 @@ export function createHandler(runtime: Runtime, options: HandlerOptions = {}): H
     openapi: "3.1.0",
     info: { title: "Inferyard", version, description: "Models over HTTP" },
   });
-  const handle = async (request: Request): Promise<Response> => app.fetch(request);
-  return Object.assign(handle, { service });
+  const handle = async (request: Request, connection: Connection = {}): Promise<Response> => app.fetch(request, connection);
+  return Object.assign(handle, { service, readiness });
 }

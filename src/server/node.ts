@@ -1,46 +1,101 @@
 /** The socket. Nothing else of the server knows that there is one. */
-import type { Server } from "node:http";
+import type { Server, ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { serve } from "@hono/node-server";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Http2Bindings, type HttpBindings, serve } from "@hono/node-server";
 import { InferyardError } from "../errors.ts";
 import { parseDuration } from "../runtime/duration.ts";
 import type { Handler } from "./handler.ts";
+import { isLoopback } from "./identity.ts";
 
 export interface ListenOptions {
   /** Default: "127.0.0.1". */
   readonly address?: string;
   /** Default: 8080; 0 takes a free one. */
   readonly port?: number;
-  /** Default: "30s". */
-  readonly drainTimeout?: number | string;
+  /** Whether an address that others can reach may be listened on without keys. Default: false. */
+  readonly allowAnonymous?: boolean;
+  /** Longest time for a client to send the head of a request. Default: "10s". */
+  readonly headersTimeout?: number | string;
+  /** Longest time for a client to send a whole request; after it the answer is 408. Default: "60s". */
+  readonly bodyTimeout?: number | string;
+  /** Certificate chain and private key, as PEM. Default: no TLS. */
+  readonly tls?: { readonly cert: string; readonly key: string };
 }
 
 export interface Listening {
   readonly url: string;
-  /** Takes no new requests, waits for those that run, and frees the port. */
-  close(): Promise<void>;
+  /**
+   * Takes no new requests, which get SHUTTING_DOWN; waits for those that run, at most `drainTimeout`; frees the port. Says how many were cut
+   * off.
+   */
+  close(): Promise<number>;
 }
 
+/** Connections at rest are kept for longer than the load balancers in front do, so that it is they who close. */
+const keepAliveMs = 75_000;
+/** How often connections are looked at for those that are too slow. */
+const checkMs = 500;
+
+/** CONFIG_INVALID where the address is taken, is not one of this machine, or would be open to everybody. */
 export async function listen(handler: Handler, options: ListenOptions = {}): Promise<Listening> {
-  const { address = "127.0.0.1", port = 8080, drainTimeout = "30s" } = options;
-  const server = await started(handler, address, port);
+  const { address = "127.0.0.1", port = 8080, allowAnonymous = false } = options;
+  const { keys = [], drainTimeout = "30s" } = handler.service.settings;
+  if (!isLoopback(address) && keys.length === 0 && !allowAnonymous) refuseOpen(address);
+  const server = await started(handler, { ...options, address, port });
+  const open = new Set<ServerResponse>();
+  server.on("request", (_request, response: ServerResponse) => {
+    open.add(response);
+    response.once("close", () => open.delete(response));
+    if (handler.service.draining) response.setHeader("connection", "close");
+  });
   const { port: taken } = server.address() as AddressInfo;
+  const scheme = options.tls === undefined ? "http" : "https";
+  let closing: Promise<number> | undefined;
   return {
-    url: `http://${address.includes(":") ? `[${address}]` : address}:${taken}`,
-    close: async () => {
-      handler.service.drain();
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      server.closeIdleConnections();
-      const timer = setTimeout(() => server.closeAllConnections(), parseDuration(drainTimeout));
-      await closed;
-      clearTimeout(timer);
-    },
+    url: `${scheme}://${address.includes(":") ? `[${address}]` : address}:${taken}`,
+    close: () => (closing ??= drain(handler, server, open, parseDuration(drainTimeout))),
   };
 }
 
-function started(handler: Handler, hostname: string, port: number): Promise<Server> {
+async function drain(handler: Handler, server: Server, open: ReadonlySet<ServerResponse>, longestMs: number): Promise<number> {
+  handler.service.drain();
+  const deadline = performance.now() + longestMs;
+  // The port stays open meanwhile: who comes now is told so, which is better than a refused connection.
+  while (open.size > 0 && performance.now() < deadline) await sleep(Math.min(20, longestMs));
+  const cut = open.size;
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeAllConnections();
+  await closed;
+  return cut;
+}
+
+function refuseOpen(address: string): never {
+  throw new InferyardError("CONFIG_INVALID", `${address} can be reached by others, and no keys are set`, {
+    remedy: "set keys (docs/guide/serving.md), listen on 127.0.0.1, or say --allow-anonymous",
+  });
+}
+
+function started(
+  handler: Handler,
+  { address: hostname, port, ...options }: ListenOptions & { readonly address: string; readonly port: number },
+): Promise<Server> {
+  const { headersTimeout = "10s", bodyTimeout = "60s", tls } = options;
+  const slow = {
+    headersTimeout: parseDuration(headersTimeout),
+    requestTimeout: parseDuration(bodyTimeout),
+    connectionsCheckingInterval: checkMs,
+    keepAliveTimeout: keepAliveMs,
+  };
+  const secure =
+    tls === undefined ? { serverOptions: slow } : { createServer: createTlsServer, serverOptions: { ...slow, ...tls } };
+  const fetch = (request: Request, env: HttpBindings | Http2Bindings): Promise<Response> => {
+    const { remoteAddress } = env.incoming.socket;
+    return handler(request, remoteAddress === undefined ? {} : { remoteAddress });
+  };
   return new Promise((resolve, reject) => {
-    const server = serve({ fetch: handler, hostname, port }, () => resolve(server)) as Server;
+    const server = serve({ fetch, hostname, port, ...secure }, () => resolve(server)) as Server;
     server.once("error", (error: NodeJS.ErrnoException) => {
       const taken = error.code === "EADDRINUSE";
       reject(

@@ -9,6 +9,8 @@ export interface ApiKey {
   /** Hexadecimal sha256 of the key. */
   readonly sha256: string;
   readonly role: Role;
+  /** Default: the server's. */
+  readonly requestsPerMinute?: number;
 }
 
 export interface ServerSettings {
@@ -16,10 +18,16 @@ export interface ServerSettings {
   readonly models?: Readonly<Record<string, string>>;
   /** The model of requests that name none. Default: "builtin". */
   readonly defaultModel?: string;
-  /** Keys clients must present one of. Default: none is asked for, and everybody is an admin; see `node.ts` for where that is allowed. */
+  /** Models that are loaded when the server starts, beside the default one; it is ready when all of them have run. Default: none. */
+  readonly preload?: readonly string[];
+  /** Keys clients must present one of. Default: none is asked for; who asks from this machine is an admin, everybody else a reader. */
   readonly keys?: readonly ApiKey[];
   /** Origins of pages that may call, or "*". Default: none. */
   readonly cors?: readonly string[];
+  /** Whether the last address of x-forwarded-for is the client's: true behind a proxy that writes it. Default: false. */
+  readonly trustProxy?: boolean;
+  /** Requests of one client (its key, else its address) in a minute. Default: no limit. */
+  readonly requestsPerMinute?: number;
   /** Requests that run at once. Default: 256. */
   readonly maxConcurrentRequests?: number;
   /** Requests that wait behind those; what comes after them is refused with 429. Default: 1024. */
@@ -30,6 +38,8 @@ export interface ServerSettings {
   readonly drainTimeout?: number | string;
   /** Largest body of a request in bytes. Default: 32 MiB. */
   readonly maxBodyBytes?: number;
+  /** Deepest nesting of a JSON body. Default: 64. */
+  readonly maxJsonDepth?: number;
   /** Most texts of one request. Default: 4096. */
   readonly maxTexts?: number;
 }

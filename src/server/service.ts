@@ -71,7 +71,7 @@ export class Service {
   readonly #storedNames: StoredNames;
   readonly #onCall: ((record: CallRecord) => void) | undefined;
   readonly #timeoutMs: number;
-  #draining = false;
+  readonly #ending = new AbortController();
 
   constructor(runtime: Runtime, { settings, storedNames, onCall }: ServiceOptions) {
     this.runtime = runtime;
@@ -84,12 +84,17 @@ export class Service {
   }
 
   get draining(): boolean {
-    return this.#draining;
+    return this.ending.aborted;
+  }
+
+  /** Aborted when no new request is taken any more: what would go on for ever, such as a stream of events, ends then. */
+  get ending(): AbortSignal {
+    return this.#ending.signal;
   }
 
   /** No new request is taken from now on; those that run and wait go on. */
   drain(): void {
-    this.#draining = true;
+    this.#ending.abort();
   }
 
   /** Names clients may use, `builtin` first. */
@@ -141,7 +146,7 @@ export class Service {
   }
 
   #refuseDraining(): void {
-    if (!this.#draining) return;
+    if (!this.draining) return;
     throw new InferyardError("SHUTTING_DOWN", "this server is ending and takes no new requests", {
       remedy: "send the request to another replica, or again in a moment",
       retryAfterMs: 1000,

@@ -41,7 +41,9 @@ function fromText(name: SettingName, text: string): unknown {
 }
 
 function check(values: unknown, where: string): Settings {
-  const named = isObject(values) ? Object.keys(values).filter((name) => Object.hasOwn(notBuilt, name)) : [];
+  const named = isObject(values)
+    ? Object.keys(values).filter((name) => Object.hasOwn(notBuilt, name) || Object.hasOwn(elsewhere, name))
+    : [];
   if (named.length > 0) throw invalid(where, named.map(whyNot));
   const problems = schemaProblems(settingsSchema, values);
   if (problems.length > 0) throw invalid(where, problems);
@@ -52,8 +54,13 @@ function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
 
+/** Settings of the library that have another place here. */
+const elsewhere: Readonly<Record<string, string>> = {
+  preload: "only a server stays long enough to load ahead: write it in the section server",
+};
+
 function whyNot(name: string): string {
-  return `there is no setting "${name}": ${notBuilt[name]}`;
+  return `there is no setting "${name}": ${elsewhere[name] ?? notBuilt[name]}`;
 }
 
 function unknownVariable(variable: string, known: readonly string[]): string {

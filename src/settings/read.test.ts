@@ -113,6 +113,7 @@ describe("where a value comes from", () => {
       keepAlive: 0,
       failover: true,
       offline: true,
+      server: { port: 9000, models: { mine: "./m" }, preload: ["mine"], drainTimeout: "5s" },
     };
     expect(Object.keys(all)).toEqual(settingNames);
     await yaml(JSON.stringify(all)); // JSON is YAML

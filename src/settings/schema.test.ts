@@ -1,5 +1,9 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { Command } from "commander";
+import { addServerFlags } from "../cli/serving/server-flags.ts";
+import { serverFields, serverSchema } from "./server-schema.ts";
+import { serverDefaults } from "./server-section.ts";
 import { settingFields, settingsJsonSchema, settingsSchema } from "./schema.ts";
 import { environmentName, settingDefaults, settingNames } from "./settings.ts";
 
@@ -35,6 +39,27 @@ describe("what is published of the settings", () => {
       expect(line.split(" | ")[3], `the default of ${name}`).toBe(written);
     }
   });
+
+  it("docs/reference/configuration.md has a row for every setting of the server, in order, with its flag and its default", () => {
+    const page = readFileSync(new URL("../../docs/reference/configuration.md", import.meta.url), "utf8");
+    const rows = page.split("\n").flatMap((line) => {
+      const [, name, flag, value] = /^\| `server\.(\w+)` \| (`--[a-z-]+`|none) \| (`[^`]+`|not set) \|/.exec(line) ?? [];
+      return name === undefined ? [] : [[name, flag, value]];
+    });
+    const command = new Command();
+    addServerFlags(command);
+    const flags = new Map(command.options.map((option) => [option.attributeName(), option.long]));
+    const wanted = Object.keys(serverFields).map((name) => {
+      const value: unknown = serverDefaults[name as keyof typeof serverDefaults];
+      const flag = flags.get(name);
+      return [name, flag === undefined ? "none" : `\`${flag}\``, value === undefined ? "not set" : `\`${String(value)}\``];
+    });
+    expect(rows).toEqual(wanted);
+    expect([...flags.keys()].filter((name) => !Object.hasOwn(serverFields, name))).toEqual([]);
+  });
+
+  it("what holds for a server when nothing is said could be written", () =>
+    expect(serverSchema.parse(serverDefaults)).toEqual(serverDefaults));
 
   it("a variable is the setting's name in capitals", () => {
     expect(environmentName("graphOptimization")).toBe("INFERYARD_GRAPH_OPTIMIZATION");

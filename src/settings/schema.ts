@@ -5,6 +5,8 @@
 import * as z from "zod";
 import { hostNames } from "../hosts/host.ts";
 import { policies } from "../runtime/wish.ts";
+import { duration } from "./duration-schema.ts";
+import { serverSchema } from "./server-schema.ts";
 import type { SettingName, Settings } from "./settings.ts";
 
 const targets = z.union([z.string(), z.array(z.string())]);
@@ -12,11 +14,6 @@ const targets = z.union([z.string(), z.array(z.string())]);
 const size = z.union([
   z.string().regex(/^\d+(\.\d+)?\s*([kmgt]?i?b)?$/i, 'must be an amount of memory such as "500MB", "2GB" or "1.5GiB"'),
   z.int().positive(),
-]);
-
-const duration = z.union([
-  z.string().regex(/^(\d+(\.\d+)?(ms|s|m|h)|0)$/, 'must be a duration such as "30s", "5m" or "1h", or 0'),
-  z.number().nonnegative(),
 ]);
 
 const wish = {
@@ -80,6 +77,7 @@ export const settingFields: Readonly<Record<SettingName, z.ZodType>> = {
   keepAlive: duration.describe('How long a model stays in memory after its last use: "30s", "5m", "1h"; 0 is for ever.'),
   failover: z.boolean().describe("After a failure that may pass, load on the next target and run the request once more."),
   offline: z.boolean().describe("Fetch nothing: a model that is not on this machine is an error."),
+  server: serverSchema.describe("What `inferyard serve` does; other commands have no use for it."),
 };
 
 export const settingsSchema: z.ZodType<Settings> = z.strictObject(settingFields).partial() as z.ZodType<Settings>;

@@ -1,16 +1,18 @@
 /** Every setting: its name in inferyard.yaml, in the environment (INFERYARD_ and capitals) and as a flag is the same. */
+import type { ServerSection } from "./server-section.ts";
 import type { RuntimeSettings } from "../runtime/runtime-settings.ts";
 import { type WishInput, defaultPriority } from "../runtime/wish.ts";
 
 /**
  * Settings of a runtime, and what the command line takes when a flag is left out. Commands load what they are asked for and end: loading
- * ahead is for programs that stay, and sharing batches for those that have several callers.
+ * ahead is for programs that stay, and is said in the section `server`; sharing batches is for those that have several callers.
  */
 export interface Settings extends Omit<RuntimeSettings, "onEvent" | "preload" | "models" | "shareBatches"> {
   readonly models?: Readonly<Record<string, WishInput>>;
   readonly model?: string;
   readonly variant?: string;
   readonly batchTokens?: number;
+  readonly server?: ServerSection;
 }
 
 export type SettingName = keyof Settings;
@@ -40,6 +42,7 @@ export const settingNames: readonly SettingName[] = [
   "keepAlive",
   "failover",
   "offline",
+  "server",
 ];
 
 /** Defaults that do not depend on the machine or the model. */

@@ -1,11 +1,13 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
-import { addLoadFlags, openSession } from "../session.ts";
+import type { Command } from "commander";
+import { InferyardError } from "../../errors.ts";
+import type { RuntimeSettings } from "../../runtime/runtime-settings.ts";
+import type { ServerSection } from "../../settings/server-section.ts";
 import { openStore } from "../model-store.ts";
+import { type ServerFlags, addServerFlags, withFlags } from "../serving/server-flags.ts";
+import { addLoadFlags, effectiveSettings, openSession } from "../session.ts";
 import { type Terminal, writeLine } from "../terminal.ts";
 
-interface ServeFlags {
-  readonly address?: string;
-  readonly port?: number;
+interface ServeFlags extends ServerFlags {
   readonly model?: string;
 }
 
@@ -13,36 +15,93 @@ export function addServe(program: Command, terminal: Terminal): void {
   const command = program
     .command("serve")
     .description("every task over HTTP")
-    .option("--address <address>", "where to listen (default: 127.0.0.1)")
-    .addOption(new Option("--port <number>", "port to listen on; 0 takes a free one (default: 8080)").argParser(portNumber))
     .option("--model <reference>", "the model of requests that name none");
-  addLoadFlags(command).action(async (flags: ServeFlags) => {
-    // Fetched here: no other command needs the server's libraries.
-    const [{ createHandler }, { listen }] = await Promise.all([
-      import("../../server/handler.ts"),
-      import("../../server/node.ts"),
-    ]);
-    const session = await openSession(terminal, { host: "process", ...flags }, flags.model, { shareBatches: true });
-    const store = openStore(terminal);
-    const storedNames = async (): Promise<string[]> => (await store.list()).map(({ name }) => name);
-    const handler = createHandler(session.runtime, { defaultModel: session.model, storedNames });
-    try {
-      const { address, port } = flags;
-      const listening = await listen(handler, {
-        ...(address === undefined ? {} : { address }),
-        ...(port === undefined ? {} : { port }),
-      });
-      writeLine(terminal.stdout, `listening on ${listening.url}`);
-      await new Promise<void>((resolve) => terminal.signal.addEventListener("abort", () => resolve(), { once: true }));
-      await listening.close();
-    } finally {
-      await session.runtime.dispose();
-    }
-  });
+  addLoadFlags(addServerFlags(command)).action(async (flags: ServeFlags) => serve(terminal, flags));
 }
 
-function portNumber(text: string): number {
-  const value = Number(text);
-  if (!Number.isSafeInteger(value) || value < 0 || value > 65_535) throw new InvalidArgumentError("It must be from 0 to 65535.");
-  return value;
+async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
+  terminal.stay?.();
+  // Fetched here: no other command needs the server's libraries.
+  const [{ createHandler }, { listen }, { readKeys, readTls }] = await Promise.all([
+    import("../../server/handler.ts"),
+    import("../../server/node.ts"),
+    import("../serving/server-files.ts"),
+  ]);
+  const { values } = await effectiveSettings(terminal, { ...flags });
+  const section = withFlags(values.server ?? {}, flags);
+  const keys = await readKeys(section, terminal.directory);
+  const tls = await readTls(section, terminal.directory);
+  const models = modelsOf(section, values.models ?? {});
+  const host = values.host ?? "process"; // one model that aborts must not take the others with it
+  const session = await openSession(terminal, { ...flags, host }, flags.model, { models: models.settings, shareBatches: true });
+  const store = openStore(terminal);
+  const { models: _models, keysFile: _keysFile, tlsCert: _tlsCert, tlsKey: _tlsKey, ...settings } = section;
+  try {
+    const { address, port, allowAnonymous, headersTimeout, bodyTimeout, logLevel: _logLevel, ...served } = settings;
+    const handler = createHandler(session.runtime, {
+      ...served,
+      keys,
+      models: models.references,
+      preload: [...new Set([...(section.preload ?? []), ...models.early])],
+      defaultModel: session.model,
+      storedNames: async () => (await store.list()).map(({ name }) => name),
+    });
+    const sockets = { address, port, allowAnonymous, headersTimeout, bodyTimeout, tls };
+    const listening = await listen(handler, given(sockets));
+    writeLine(terminal.stdout, `listening on ${listening.url}`);
+    const ended = new Promise<void>((resolve) => {
+      if (terminal.signal.aborted) resolve();
+      terminal.signal.addEventListener("abort", () => resolve(), { once: true });
+    });
+    try {
+      await Promise.race([ended, handler.readiness.warm().then(() => ended)]);
+    } finally {
+      const cut = await listening.close();
+      if (cut > 0) writeLine(terminal.stderr, `inferyard: ${cut} requests were cut off, as drainTimeout had passed`);
+    }
+  } finally {
+    await session.runtime.dispose();
+  }
+}
+
+/** The section's models as the server's names and as the runtime's settings; and the names of those that are loaded at the start. */
+function modelsOf(
+  { models = {} }: ServerSection,
+  wishes: NonNullable<RuntimeSettings["models"]>,
+): {
+  readonly references: Readonly<Record<string, string>>;
+  readonly settings: NonNullable<RuntimeSettings["models"]>;
+  readonly early: readonly string[];
+} {
+  const entries = Object.entries(models).map(([name, model]) =>
+    typeof model === "string"
+      ? { name, reference: model, strategy: "lazy" as const }
+      : { name, strategy: "lazy" as const, ...model },
+  );
+  const settings = { ...wishes };
+  for (const { reference, strategy, name } of entries) {
+    if (strategy === "lazy") continue;
+    const before = settings[reference]?.strategy;
+    if (before !== undefined && before !== strategy) {
+      throw new InferyardError(
+        "CONFIG_INVALID",
+        `server.models: ${name} is ${strategy}, and another name of ${reference} ${before}`,
+        {
+          remedy: "give one model one strategy",
+        },
+      );
+    }
+    settings[reference] = { ...settings[reference], strategy };
+  }
+  return {
+    references: Object.fromEntries(entries.map(({ name, reference }) => [name, reference])),
+    settings,
+    early: entries.filter(({ strategy }) => strategy !== "lazy").map(({ name }) => name),
+  };
+}
+
+/** Only what was said. */
+function given<Options extends object>(options: Options): { [Name in keyof Options]?: Exclude<Options[Name], undefined> } {
+  const said = Object.entries(options).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(said) as { [Name in keyof Options]?: Exclude<Options[Name], undefined> };
 }

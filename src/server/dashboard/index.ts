@@ -1,6 +1,7 @@
 /** GET /dashboard: a page for people; GET /api/status: what it shows. */
 import { createRoute, OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Env, Routes } from "../context.ts";
+import { adminOnly } from "../front.ts";
 import { nativeError } from "../native/errors.ts";
 import type { Service } from "../service.ts";
 import { page, pagePolicy } from "./page.ts";
@@ -32,6 +33,7 @@ const status = z
 const statusRoute = createRoute({
   method: "get",
   path: "/api/status",
+  middleware: [adminOnly] as const,
   summary: "What runs and waits, what is in memory and why",
   responses: { 200: { description: "Now", content: { "application/json": { schema: status } } } },
 });

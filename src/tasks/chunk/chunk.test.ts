@@ -125,7 +125,7 @@ describe("any text", () => {
       const result = await chunk(text, { strategy, targetTokens: 120 });
       check(text, result, 120);
       const small = result.chunks.filter(({ tokens }) => tokens < 30).length;
-      expect(small).toBeLessThanOrEqual(result.chunks.length / 4);
+      expect(small).toBeLessThanOrEqual(Math.max(1, result.chunks.length / 4)); // the rest of a short page is small
     }
   });
 });

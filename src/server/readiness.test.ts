@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { createRuntime } from "../create-runtime.ts";
+import { InferyardError } from "../errors.ts";
+import type { Runtime } from "../task-runtime.ts";
+import { Readiness } from "./readiness.ts";
+import { type Handler, createHandler } from "./handler.ts";
+
+let runtime: Runtime;
+beforeAll(async () => (runtime = await createRuntime()));
+afterAll(() => runtime.dispose());
+
+async function ready(handler: Handler): Promise<unknown[]> {
+  const response = await handler(new Request("http://localhost/health/ready"));
+  return [response.status, await response.json()];
+}
+
+describe("GET /health/ready", () => {
+  it("is ready when a probe has run on the server's own models, whatever others there are", async () => {
+    const handler = createHandler(runtime, { models: { lazy: "./nothing-here" } });
+    await handler.readiness.warm();
+    expect((await runtime.loaded()).map(({ model }) => model.reference)).toEqual(["builtin"]);
+    expect(await ready(handler)).toEqual([200, { ready: true, draining: false, models: [{ model: "builtin", ready: true }] }]);
+  });
+
+  it("is not while one of them cannot run, and says why", async () => {
+    const handler = createHandler(runtime, { models: { broken: "./nothing-here" }, preload: ["broken"] });
+    await expect(handler.readiness.warm()).rejects.toMatchObject({ code: "MODEL_NOT_FOUND" });
+    expect(await ready(handler)).toMatchObject([
+      503,
+      { ready: false, models: [{ model: "builtin" }, { model: "broken", ready: false, code: "MODEL_NOT_FOUND" }] },
+    ]);
+  });
+
+  it("is not while they load: who asks gets an answer at once", async () => {
+    const loading = Object.create(runtime, { use: { value: () => new Promise(() => {}) } }) as Runtime;
+    expect(await ready(createHandler(loading))).toMatchObject([503, { models: [{ ready: false, reason: /loading/ }] }]);
+  });
+
+  it("looks again, and is ready no more when a probe fails that ran before", async () => {
+    const fault = new InferyardError("HOST_DIED", "the process died");
+    let works = true;
+    const use: Runtime["use"] = (...args) => (works ? runtime.use(...args) : Promise.reject(fault));
+    const dying = Object.create(runtime, { use: { value: use }, memory: { value: () => runtime.memory() } }) as Runtime;
+    const readiness = new Readiness(createHandler(dying).service, { freshMs: -1 });
+    await readiness.warm();
+    expect((await readiness.report()).ready).toBe(true);
+    works = false;
+    await vi.waitFor(async () =>
+      expect(await readiness.report()).toMatchObject({ models: [{ ready: false, code: "HOST_DIED" }] }),
+    );
+  });
+
+  it("does not call back a model that has left memory", async () => {
+    const readiness = new Readiness(createHandler(runtime).service, { freshMs: -1 });
+    await readiness.warm();
+    await readiness.report();
+    await runtime.unload("builtin");
+    for (let turn = 0; turn < 5; turn += 1) {
+      expect((await readiness.report()).ready).toBe(true);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(runtime.memory().models).toEqual([]);
+  });
+
+  it("is not once the server ends, which is alive all the same", async () => {
+    const handler = createHandler(runtime);
+    await handler.readiness.warm();
+    handler.service.drain();
+    expect(await ready(handler)).toMatchObject([503, { ready: false, draining: true }]);
+    expect((await handler(new Request("http://localhost/health/live"))).status).toBe(200);
+    expect((await handler(new Request("http://localhost/health"))).status).toBe(503);
+  });
+});

@@ -1,0 +1,64 @@
+/**
+ * The section `server` of inferyard.yaml. The types are stated by hand and held against the schema by the compiler, so that reading settings
+ * does not load the schema library.
+ */
+import type { Strategy } from "../runtime/runtime-settings.ts";
+
+export interface ServerSection {
+  readonly address?: string;
+  readonly port?: number;
+  readonly allowAnonymous?: boolean;
+  readonly keys?: readonly ServerKey[];
+  readonly keysFile?: string;
+  readonly cors?: readonly string[];
+  readonly trustProxy?: boolean;
+  readonly models?: Readonly<Record<string, string | ServerModel>>;
+  readonly preload?: readonly string[];
+  readonly maxConcurrentRequests?: number;
+  readonly maxQueue?: number;
+  readonly requestsPerMinute?: number;
+  readonly maxBodyBytes?: number;
+  readonly maxJsonDepth?: number;
+  readonly maxTexts?: number;
+  readonly requestTimeout?: number | string;
+  readonly headersTimeout?: number | string;
+  readonly bodyTimeout?: number | string;
+  readonly drainTimeout?: number | string;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  readonly logLevel?: LogLevel;
+}
+
+export interface ServerKey {
+  readonly name: string;
+  readonly sha256: string;
+  readonly role: "reader" | "admin";
+  readonly requestsPerMinute?: number;
+}
+
+export interface ServerModel {
+  readonly reference: string;
+  readonly strategy?: Strategy;
+}
+
+export type LogLevel = "silent" | "error" | "warn" | "info" | "debug";
+
+export const logLevels: readonly LogLevel[] = ["silent", "error", "warn", "info", "debug"];
+
+/** What holds when nothing is said; the same as the server's own. */
+export const serverDefaults: ServerSection = {
+  address: "127.0.0.1",
+  port: 8080,
+  allowAnonymous: false,
+  trustProxy: false,
+  maxConcurrentRequests: 256,
+  maxQueue: 1024,
+  maxBodyBytes: 33_554_432,
+  maxJsonDepth: 64,
+  maxTexts: 4096,
+  requestTimeout: "120s",
+  headersTimeout: "10s",
+  bodyTimeout: "60s",
+  drainTimeout: "30s",
+  logLevel: "info",
+};

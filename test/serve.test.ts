@@ -1,0 +1,243 @@
+/** The built command `serve`: how it begins, how it ends, and what is left behind. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { connect, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { needsData, sharedData } from "./shared-data.ts";
+
+const program = fileURLToPath(new URL("../bin/inferyard.js", import.meta.url));
+const miniLm = `${sharedData}all-MiniLM-L6-v2`;
+const folder = mkdtempSync(join(tmpdir(), "inferyard-serve-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+interface Server {
+  readonly child: ChildProcess;
+  readonly url: string;
+  readonly port: number;
+  readonly ended: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null; readonly stderr: string }>;
+}
+
+const running: ChildProcess[] = [];
+afterEach(() => {
+  for (const child of running.splice(0)) child.kill("SIGKILL");
+});
+
+async function serve(args: readonly string[], settings?: string): Promise<Server> {
+  const file = join(folder, "settings.yaml");
+  writeFileSync(file, settings ?? "");
+  const child = spawn(process.execPath, [program, "serve", "--port", "0", "--config", file, ...args], {
+    cwd: folder,
+    env: { ...process.env, INFERYARD_HOME: join(folder, "home") },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  running.push(child);
+  let [stdout, stderr] = ["", ""];
+  child.stderr.on("data", (chunk) => (stderr += String(chunk)));
+  const ended = once(child, "close").then(([code, signal]) => ({
+    code: code as number | null,
+    signal: signal as NodeJS.Signals | null,
+    stderr,
+  }));
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stdout.on("data", (chunk) => {
+      stdout += String(chunk);
+      const found = /listening on (\S+)\n/.exec(stdout)?.[1];
+      if (found !== undefined) resolve(found);
+    });
+    void ended.then(({ code }) => reject(new Error(`it ended with ${code}: ${stderr}`)));
+  });
+  return { child, url, port: Number(new URL(url).port), ended };
+}
+
+function embed({ url }: Server, input: string | readonly string[], headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(`${url}/api/embed`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify({ input }),
+  });
+}
+
+async function ready({ url }: Server): Promise<void> {
+  for (;;) {
+    const response = await fetch(`${url}/health/ready`);
+    if (response.ok) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** Processes whose parent is this one, as Linux tells. */
+function childrenOf(pid: number): number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((other) => {
+      try {
+        const fields = readFileSync(`/proc/${other}/stat`, "utf8").split(") ").at(-1)!.split(" ");
+        return Number(fields[1]) === pid && fields[0] !== "Z";
+      } catch {
+        return false; // it has ended meanwhile
+      }
+    });
+}
+
+const alive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+async function portIsFree(port: number): Promise<boolean> {
+  const probe = createServer();
+  const outcome = await new Promise<boolean>((resolve) => {
+    probe.once("error", () => resolve(false));
+    probe.listen(port, "127.0.0.1", () => resolve(true));
+  });
+  probe.close();
+  return outcome;
+}
+
+describe("serve with the built-in model", () => {
+  it.each(["SIGTERM", "SIGINT"] as const)("ends with 0 by %s, and its port is free", async (signal) => {
+    const server = await serve([]);
+    await ready(server);
+    expect((await embed(server, "a")).status).toBe(200);
+    server.child.kill(signal);
+    expect(await server.ended).toMatchObject({ code: 0, signal: null });
+    expect(await portIsFree(server.port)).toBe(true);
+  });
+
+  it("finishes a request whose body is still on its way, tells who comes meanwhile, and then ends", async () => {
+    const server = await serve([]);
+    await ready(server);
+    const body = '{"input":"slow"}';
+    const socket = connect(server.port, "127.0.0.1");
+    const head = `POST /api/embed HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`;
+    socket.write(head + body.slice(0, 5));
+    await fetch(`${server.url}/health/live`); // by now the head has been read
+    server.child.kill("SIGTERM");
+    let refused: Response | undefined;
+    while (refused === undefined) {
+      const response = await embed(server, "new");
+      if (response.status !== 200) refused = response;
+    }
+    expect([refused.status, refused.headers.get("retry-after"), refused.headers.get("connection")]).toEqual([503, "1", "close"]);
+    expect(await refused.json()).toMatchObject({ error: { code: "SHUTTING_DOWN", retryable: true } });
+    expect((await fetch(`${server.url}/health/ready`)).status).toBe(503);
+    socket.write(body.slice(5));
+    const [answer] = (await once(socket, "data")) as [Buffer];
+    expect(String(answer)).toMatch(/^HTTP\/1\.1 503 /); // it was not yet a request when the server began to end
+    expect(await server.ended).toMatchObject({ code: 0 });
+  });
+
+  it("waits no longer than drainTimeout for those who never finish, and says so", async () => {
+    const server = await serve(["--drain-timeout", "200ms"]);
+    await ready(server);
+    const socket = connect(server.port, "127.0.0.1");
+    socket.on("error", () => {});
+    socket.write("POST /api/embed HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{");
+    await fetch(`${server.url}/health/live`);
+    server.child.kill("SIGTERM");
+    const { code, stderr } = await server.ended;
+    expect([code, stderr.includes("cut off")]).toEqual([0, true]);
+  });
+
+  it("ends at once by a second signal", async () => {
+    const server = await serve(["--drain-timeout", "1h"]);
+    await ready(server);
+    const socket = connect(server.port, "127.0.0.1");
+    socket.on("error", () => {});
+    socket.write("POST /api/embed HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{");
+    await fetch(`${server.url}/health/live`);
+    server.child.kill("SIGTERM");
+    while ((await fetch(`${server.url}/health/ready`)).status !== 503);
+    server.child.kill("SIGTERM");
+    expect(await server.ended).toMatchObject({ code: null, signal: "SIGTERM" });
+  });
+
+  it("cuts off whoever sends too slowly", async () => {
+    const server = await serve(["--headers-timeout", "300ms", "--body-timeout", "600ms"]);
+    const statusOf = async (text: string): Promise<string> => {
+      const socket = connect(server.port, "127.0.0.1");
+      socket.write(text);
+      const [answer] = (await once(socket, "data")) as [Buffer];
+      return String(answer).split("\r\n")[0]!;
+    };
+    expect(await statusOf("POST /api/embed HTTP/1.1\r\nhost:")).toContain("408");
+    const head = "POST /api/embed HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{";
+    expect(await statusOf(head)).toContain("408");
+    expect((await embed(server, "a")).status).toBe(200);
+  });
+});
+
+describe("serve refuses to begin", () => {
+  it.each([
+    ["where others can reach it, without keys", ["--address", "0.0.0.0"], /can be reached by others/],
+    ["with a model that is not there", ["--model", "./nothing"], /no file or folder .\/nothing/],
+    ["with one to preload that is not there", ["--preload", "./nothing"], /no file or folder .\/nothing/],
+    ["with half of TLS", ["--tls-cert", "x.pem"], /without the other half/],
+    ["with a file of keys that is not there", ["--keys-file", "keys.yaml"], /keysFile: keys.yaml cannot be read/],
+  ])("%s", async (_what, args, words) => {
+    const server = serve(args);
+    const { code, stderr } = await server
+      .then(({ ended }) => ended)
+      .catch((error: Error) => ({ code: 1, stderr: error.message }));
+    expect(code).not.toBe(0);
+    expect(stderr).toMatch(words);
+  });
+});
+
+const [skip, title] = needsData("serve with a model in a process of its own");
+describe.skipIf(skip)(title, () => {
+  const texts = Array.from({ length: 24 }, (_value, index) => `the text number ${index} `.repeat(12));
+
+  it("finishes every request it has taken when SIGTERM comes, and leaves no child behind", async () => {
+    const server = await serve(["--model", miniLm]);
+    await ready(server);
+    const children = childrenOf(server.child.pid!);
+    expect(children.length).toBeGreaterThan(0);
+    const requests = Array.from({ length: 4 }, () =>
+      embed(server, texts).then(async (response) => [response.status, await response.json()]),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    server.child.kill("SIGTERM");
+    const answers = await Promise.allSettled(requests);
+    expect(await server.ended).toMatchObject({ code: 0 });
+    for (const answer of answers) {
+      expect(answer).toMatchObject({ status: "fulfilled", value: [200, { embeddings: { length: texts.length } }] });
+    }
+    expect(children.filter(alive)).toEqual([]);
+    expect(await portIsFree(server.port)).toBe(true);
+  });
+
+  it("answers every request or says that it may be sent again when a model's process is killed; the next one works", async () => {
+    const server = await serve(["--model", miniLm, "--replicas", "1"]);
+    await ready(server);
+    const [first] = childrenOf(server.child.pid!);
+    const requests = Array.from({ length: 4 }, () =>
+      embed(server, texts).then(async (response) => ({ status: response.status, body: await response.text() })),
+    );
+    const all = Promise.all(requests);
+    const killing = setInterval(() => {
+      for (const child of childrenOf(server.child.pid!)) process.kill(child, "SIGKILL");
+    }, 300); // texts become tokens first: not every kill hits a run
+    const answers = await all.finally(() => clearInterval(killing));
+    expect(answers.map(({ status }) => status)).toContain(503);
+    for (const { status, body } of answers) {
+      if (status === 200) continue;
+      expect([status, JSON.parse(body)]).toMatchObject([503, { error: { code: "HOST_DIED", retryable: true } }]);
+      expect(body).not.toContain(folder);
+    }
+    expect((await embed(server, "the next one")).status).toBe(200);
+    const children = childrenOf(server.child.pid!);
+    server.child.kill("SIGTERM");
+    expect(await server.ended).toMatchObject({ code: 0 });
+    expect([first!, ...children].filter(alive)).toEqual([]);
+  });
+});
