@@ -97,9 +97,10 @@ export class Service {
     this.#ending.abort();
   }
 
-  /** Names clients may use, `builtin` first. */
+  /** Names clients may use, the default first. */
   async modelNames(): Promise<string[]> {
-    return [...new Set(["builtin", ...Object.keys(this.settings.models ?? {}), ...(await this.#storedNames())])];
+    const { models = {}, defaultModel = "builtin" } = this.settings;
+    return [...new Set([defaultModel, "builtin", ...Object.keys(models), ...(await this.#storedNames())])];
   }
 
   /** The model a client names, which it must be allowed to name. Nothing is loaded. */
