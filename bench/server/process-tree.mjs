@@ -14,7 +14,11 @@ const ticksPerSecond = 100; // what the kernel gives user programs, whatever its
 export function secondsOfTree(root) {
   return processesOf(root)?.reduce((sum, id) => {
     const stat = read(`/proc/${id}/stat`);
-    const [user = 0, system = 0] = stat.slice(stat.lastIndexOf(")") + 2).split(" ").slice(11, 13).map(Number);
+    const [user = 0, system = 0] = stat
+      .slice(stat.lastIndexOf(")") + 2)
+      .split(" ")
+      .slice(11, 13)
+      .map(Number);
     return sum + (user + system) / ticksPerSecond;
   }, 0);
 }
@@ -25,7 +29,9 @@ function processesOf(root) {
 }
 
 function sumOf(tree, field) {
-  const kilobytes = tree.map((id) => Number(new RegExp(`^${field}:\\s+(\\d+)`, "m").exec(read(`/proc/${id}/smaps_rollup`))?.[1] ?? 0));
+  const kilobytes = tree.map((id) =>
+    Number(new RegExp(`^${field}:\\s+(\\d+)`, "m").exec(read(`/proc/${id}/smaps_rollup`))?.[1] ?? 0),
+  );
   return kilobytes.reduce((sum, value) => sum + value, 0) / 1024;
 }
 

@@ -12,7 +12,13 @@ import { mixedLengths, textsOfLengths } from "../texts.mjs";
 import { load } from "./load.mjs";
 import { memoryOfTree, secondsOfTree } from "./process-tree.mjs";
 
-const options = { quick: { type: "boolean" }, json: { type: "boolean" }, only: { type: "string" }, load: { type: "string" }, precision: { type: "string" } };
+const options = {
+  quick: { type: "boolean" },
+  json: { type: "boolean" },
+  only: { type: "string" },
+  load: { type: "string" },
+  precision: { type: "string" },
+};
 const { quick = false, json = false, only, load: onlyLoad, precision: onlyPrecision } = readOptions(options);
 const texts = textsOfLengths(mixedLengths(512));
 const seconds = quick ? { warmUp: 5, measure: 8 } : { warmUp: 6, measure: 15 };
@@ -41,7 +47,12 @@ for (const precision of ["fp32", "int8"].filter((name) => onlyPrecision === unde
         console.error(`${precision}: ${name}, ${loadName}`);
         const next = requestsOf(textsPerRequest);
         const times = { warmUpMs: seconds.warmUp * 1000, measureMs: seconds.measure * 1000 };
-        const measured = await load(`${server.url}${path}`, { clients, next, ...times, cpuSeconds: () => secondsOfTree(server.child.pid) });
+        const measured = await load(`${server.url}${path}`, {
+          clients,
+          next,
+          ...times,
+          cpuSeconds: () => secondsOfTree(server.child.pid),
+        });
         const memory = memoryOfTree(server.child.pid);
         const share = measured.textsPerSecond / offline.textsPerSecond;
         records.push({ precision, contender: name, load: loadName, ...measured, memory, share });
@@ -104,20 +115,35 @@ function runOffline(precision) {
 
 function report({ machine, load: others, minutes, records: all }) {
   const whole = (value) => (value === undefined ? "" : value.toFixed(0));
-  const head = ["", "load", "requests/s", "texts/s", "of offline", "p50 ms", "p99 ms", "worst ms", "worst/p50", "CPU ms/text", "RSS MB", "PSS MB"];
-  const rows = all.map(({ precision, contender, load: name, requestsPerSecond, textsPerSecond, p50, p99, worst, cpuMsPerText, memory, share }) => [
-    `${precision}  ${contender}`,
-    name,
-    requestsPerSecond?.toFixed(1),
-    textsPerSecond.toFixed(1),
-    share === undefined ? "" : `${(share * 100).toFixed(0)} %`,
-    whole(p50),
-    whole(p99),
-    whole(worst),
-    worst === undefined ? "" : (worst / p50).toFixed(1),
-    cpuMsPerText?.toFixed(2),
-    whole(memory?.resident),
-    whole(memory?.proportional),
-  ]);
+  const head = [
+    "",
+    "load",
+    "requests/s",
+    "texts/s",
+    "of offline",
+    "p50 ms",
+    "p99 ms",
+    "worst ms",
+    "worst/p50",
+    "CPU ms/text",
+    "RSS MB",
+    "PSS MB",
+  ];
+  const rows = all.map(
+    ({ precision, contender, load: name, requestsPerSecond, textsPerSecond, p50, p99, worst, cpuMsPerText, memory, share }) => [
+      `${precision}  ${contender}`,
+      name,
+      requestsPerSecond?.toFixed(1),
+      textsPerSecond.toFixed(1),
+      share === undefined ? "" : `${(share * 100).toFixed(0)} %`,
+      whole(p50),
+      whole(p99),
+      whole(worst),
+      worst === undefined ? "" : (worst / p50).toFixed(1),
+      cpuMsPerText?.toFixed(2),
+      whole(memory?.resident),
+      whole(memory?.proportional),
+    ],
+  );
   return [machine, describeLoad(others), `${minutes.toFixed(1)} minutes`, "", formatTable(head, rows)].join("\n");
 }

@@ -10,7 +10,14 @@ interface Row {
 
 const turnOf = (client: string, priority: Turn["priority"] = "normal"): Turn => ({ client, priority });
 
-function add(waiting: WaitingRows<Row>, turn: Turn, lengths: readonly number[], name: string, kind = "", budget = 512): () => void {
+function add(
+  waiting: WaitingRows<Row>,
+  turn: Turn,
+  lengths: readonly number[],
+  name: string,
+  kind = "",
+  budget = 512,
+): () => void {
   const rows = lengths.map((length, index) => ({ row: { name: `${name}${index}`, length }, length }));
   return waiting.add({ turn, kind, budget, rows });
 }
@@ -81,24 +88,32 @@ describe("rows that wait", () => {
 
   it("keep nobody waiting for more batches than there are clients before it, whatever the others bring", () => {
     fc.assert(
-      fc.property(fc.array(fc.array(fc.integer({ min: 1, max: 500 }), { minLength: 1, maxLength: 60 }), { maxLength: 8 }), (others) => {
-        const waiting = new WaitingRows<Row>();
-        for (const [client, lengths] of others.entries()) add(waiting, turnOf(`client ${client}`), lengths, `other${client}-`);
-        add(waiting, turnOf("small"), [40], "small");
-        let batches = 0;
-        for (let batch = waiting.take(); batch !== undefined; batch = waiting.take()) {
-          batches += 1;
-          add(waiting, turnOf("newcomer"), [100, 200, 300], `new${batches}-`); // who comes later goes behind
-          if (batch.rows.some(({ name }) => name === "small0")) break;
-        }
-        expect(batches).toBeLessThanOrEqual(others.length + 1);
-      }),
+      fc.property(
+        fc.array(fc.array(fc.integer({ min: 1, max: 500 }), { minLength: 1, maxLength: 60 }), { maxLength: 8 }),
+        (others) => {
+          const waiting = new WaitingRows<Row>();
+          for (const [client, lengths] of others.entries()) add(waiting, turnOf(`client ${client}`), lengths, `other${client}-`);
+          add(waiting, turnOf("small"), [40], "small");
+          let batches = 0;
+          for (let batch = waiting.take(); batch !== undefined; batch = waiting.take()) {
+            batches += 1;
+            add(waiting, turnOf("newcomer"), [100, 200, 300], `new${batches}-`); // who comes later goes behind
+            if (batch.rows.some(({ name }) => name === "small0")) break;
+          }
+          expect(batches).toBeLessThanOrEqual(others.length + 1);
+        },
+      ),
     );
   });
 
   it("of a call of thousands do not hold up a call of one, of the same client or another", () => {
     const waiting = new WaitingRows<Row>();
-    add(waiting, turnOf("a"), Array.from({ length: 4096 }, () => 250), "bulk");
+    add(
+      waiting,
+      turnOf("a"),
+      Array.from({ length: 4096 }, () => 250),
+      "bulk",
+    );
     add(waiting, turnOf("a"), [20], "same");
     add(waiting, turnOf("b"), [60], "other");
     const [first, second, third] = [waiting.take(), waiting.take(), waiting.take()].map((batch) => batch?.rows[0]?.name);
