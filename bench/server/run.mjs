@@ -21,7 +21,7 @@ const options = {
 };
 const { quick = false, json = false, only, load: onlyLoad, precision: onlyPrecision } = readOptions(options);
 const texts = textsOfLengths(mixedLengths(512));
-const size = quick ? { warmUp: 512, measure: 768, longestMs: 25_000 } : { warmUp: 768, measure: 2048, longestMs: 45_000 };
+const size = quick ? { warmUp: 512, measure: 512, longestMs: 30_000 } : { warmUp: 512, measure: 1536, longestMs: 35_000 };
 const passes = quick ? 1 : 3;
 const loads = [
   { name: "32 x 1", clients: 32, textsPerRequest: 1 },

@@ -1,10 +1,10 @@
 /** The server without a socket: a function from request to response. */
 import { randomUUID } from "node:crypto";
 import { OpenAPIHono } from "@hono/zod-openapi";
-import { bodyLimit } from "hono/body-limit";
 import { InferyardError } from "../errors.ts";
 import type { Runtime } from "../task-runtime.ts";
 import { version } from "../version.ts";
+import { limitBytes } from "./body-limit.ts";
 import type { Env } from "./context.ts";
 import { nativeError } from "./native/errors.ts";
 import { nativeRoutes } from "./native/index.ts";
@@ -40,18 +40,7 @@ export function createHandler(runtime: Runtime, options: HandlerOptions = {}): H
     await next();
     context.header("x-request-id", context.get("requestId"));
   });
-  const maxSize = settings.maxBodyBytes ?? defaultBodyBytes;
-  app.use(
-    bodyLimit({
-      maxSize,
-      onError: () => {
-        throw new InferyardError("LIMIT_EXCEEDED", `the body is larger than ${maxSize} bytes`, {
-          remedy: "send less at once",
-          data: { limit: maxSize },
-        });
-      },
-    }),
-  );
+  app.use(limitBytes(settings.maxBodyBytes ?? defaultBodyBytes));
   app.route("/", nativeRoutes(service));
   app.doc31("/openapi.json", {
     openapi: "3.1.0",

@@ -138,7 +138,11 @@ describe("a pool of batches", () => {
     const scripted = model({ slow: true });
     const pool = new BatchPool(scripted);
     const canceller = new AbortController();
-    const bulk = ask(pool, Array.from({ length: 100 }, () => rowOf(9, 60)), { signal: canceller.signal });
+    const bulk = ask(
+      pool,
+      Array.from({ length: 100 }, () => rowOf(9, 60)),
+      { signal: canceller.signal },
+    );
     const other = ask(pool, [rowOf(2, 30)]);
     const gone = expect(bulk).rejects.toMatchObject({ code: "ABORTED" });
     setTimeout(() => canceller.abort(), 5);
@@ -160,7 +164,9 @@ describe("a pool of batches", () => {
 
   it("leaves copies that are gone, and runs their rows on the model", async () => {
     const scripted = model({ slow: true });
-    const gone = { run: async (): Promise<TensorMap> => Promise.reject(new InferyardError("DISPOSED", "this model was disposed")) };
+    const gone = {
+      run: async (): Promise<TensorMap> => Promise.reject(new InferyardError("DISPOSED", "this model was disposed")),
+    };
     const pool = new BatchPool({ run: scripted.run, lanes: async () => [gone, gone] });
     const bulk = Array.from({ length: 160 }, (_row, index) => rowOf(index + 1, 60));
     expect(await ask(pool, bulk)).toEqual(bulk.map(({ ids }) => ids));
