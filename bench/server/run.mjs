@@ -89,7 +89,7 @@ function startServer(argv) {
   };
   return new Promise((resolve, reject) => {
     child.once("error", reject);
-    ended.then((code) => reject(new Error(`${argv.join(" ")} ended with code ${code}`)));
+    void ended.then((code) => reject(new Error(`${argv.join(" ")} ended with code ${code}`)));
     child.stdout.setEncoding("utf8").on("data", (text) => {
       const url = /http:\/\/\S+/.exec(text)?.[0];
       if (url !== undefined) resolve({ url, child, stop });
