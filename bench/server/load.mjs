@@ -44,8 +44,19 @@ export async function load(url, { clients, next, warmUp, measure, longestMs, cpu
   };
 }
 
+// A server may close a connection at rest at the very moment a request is sent on it: then it is sent again (Node.js, request.reusedSocket).
+async function post(agent, url, body) {
+  for (;;) {
+    try {
+      return await postOnce(agent, url, body);
+    } catch (error) {
+      if (error.code !== "ECONNRESET" || error.reusedSocket !== true) throw error;
+    }
+  }
+}
+
 // The answer is read and not parsed: the client runs on the same cores as the server.
-function post(agent, url, body) {
+function postOnce(agent, url, body) {
   return new Promise((resolve, reject) => {
     const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
     const sending = request(url, { method: "POST", agent, headers }, (response) => {
@@ -53,7 +64,7 @@ function post(agent, url, body) {
       response.once("end", () => resolve(response.statusCode));
       response.once("error", reject);
     });
-    sending.once("error", reject);
+    sending.once("error", (error) => reject(Object.assign(error, { reusedSocket: sending.reusedSocket })));
     sending.end(body);
   });
 }

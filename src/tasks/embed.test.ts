@@ -1,6 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { HostedRunOptions } from "../hosts/host.ts";
 import type { Manifest, TextSettings } from "../models/manifest.ts";
+import { reduceOutputs } from "../reduction.ts";
 import type { TensorInfo, TensorMap } from "../tensor.ts";
 import { embed } from "./embed.ts";
 import type { EmbedOptions } from "./embed-settings.ts";
@@ -76,15 +78,18 @@ function encoder({
   };
   const shapes: number[][] = [];
   const ranOn = new Set<number>();
-  const laneOf = (lane: number) => async (inputs: TensorMap) => {
-    await Promise.resolve();
-    ranOn.add(lane);
-    const { shape, data } = inputs["input_ids"]!;
-    shapes.push([...shape]);
-    // Padding gets a vector too, as in a real model: a huge one, which must not reach any result.
-    const rows = Array.from(data as BigInt64Array, (id) => (id === 0n ? [1e6, 1e6, 1e6] : vectorOf(Number(id))));
-    return { last_hidden_state: { dataType: "float32" as const, shape: [...shape, 3], data: Float32Array.from(rows.flat()) } };
-  };
+  const laneOf =
+    (lane: number) =>
+    async (inputs: TensorMap, { reductions }: HostedRunOptions = {}) => {
+      await Promise.resolve();
+      ranOn.add(lane);
+      const { shape, data } = inputs["input_ids"]!;
+      shapes.push([...shape]);
+      // Padding gets a vector too, as in a real model: a huge one, which must not reach any result.
+      const rows = Array.from(data as BigInt64Array, (id) => (id === 0n ? [1e6, 1e6, 1e6] : vectorOf(Number(id))));
+      const hidden = { dataType: "float32" as const, shape: [...shape, 3], data: Float32Array.from(rows.flat()) };
+      return reduceOutputs({ last_hidden_state: hidden }, reductions);
+    };
   return {
     manifest,
     tokenizer,
