@@ -52,6 +52,22 @@ describe("reduceOutputs", () => {
     expect(x?.data[1]).toBe(5);
   });
 
+  it("mean: over the tokens of each row's range, zeros where it is empty", () => {
+    const outputs = { x: logits([3, 2, 2], [1, 2, 3, 6, 5, 6, 7, 8, 9, 9, 9, 9]) };
+    const ranges = [
+      { first: 0, end: 2 },
+      { first: 1, end: 2 },
+      { first: 1, end: 1 },
+    ];
+    const { x } = reduceOutputs(outputs, { x: { kind: "mean", ranges } });
+    expect([x?.shape, [...x!.data]]).toEqual([
+      [3, 2],
+      [2, 4, 7, 8, 0, 0],
+    ]);
+    for (const wrong of [ranges.slice(1), [...ranges.slice(1), { first: 0, end: 3 }]])
+      expect(() => reduceOutputs(outputs, { x: { kind: "mean", ranges: wrong } })).toThrow(/ranges do not fit a batch of 3 rows/);
+  });
+
   it("tokens: those asked for, in that order", () => {
     const outputs = { x: logits([2, 2, 2], [1, 2, 3, 4, 5, 6, 7, 8]) };
     const places = [

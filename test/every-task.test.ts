@@ -157,6 +157,9 @@ function answering(): string {
   return model;
 }
 
+/** Pairs of sentences, each a call of its own. */
+const parts = sentences.map((text, index) => [text, sentences[(index + 3) % sentences.length]!]);
+
 const [skip, title] = needsData("every task");
 describe.skipIf(skip)(title, () => {
   let runtime: Runtime;
@@ -176,7 +179,6 @@ describe.skipIf(skip)(title, () => {
     });
 
     it("says the same, bit for bit, when eight calls run side by side", async () => {
-      const parts = sentences.map((text, index) => [text, sentences[(index + 3) % sentences.length]!]);
       const serial: Said[][] = [];
       for (const part of parts) serial.push(await run(runtime, part));
       expect(await Promise.all(parts.map((part) => run(runtime, part)))).toEqual(serial);
@@ -198,6 +200,27 @@ describe.skipIf(skip)(title, () => {
       expect(said).toHaveLength(2);
       expect(said.every(({ numbers }) => numbers.every(Number.isFinite))).toBe(true);
       expect(said[1]!.words).toEqual((await run(runtime, ["a cat"]))[0]!.words);
+    });
+  });
+
+  describe("a runtime that shares batches", () => {
+    let sharing: Runtime;
+    beforeAll(async () => (sharing = await createRuntime({ prefer: "onnx:cpu", keepAlive: "10m", shareBatches: true })));
+    afterAll(() => sharing.dispose());
+
+    it("says within 1e-5 what each call is told alone, with calls of every task under way at once", async () => {
+      const calls = tasks.flatMap((task) => parts.map((part) => ({ task, part })));
+      const together = await Promise.all(calls.map(({ task, part }) => task.run(sharing, part)));
+      for (const [index, { task, part }] of calls.entries()) {
+        const alone = await task.run(runtime, part);
+        expect(together[index]).toHaveLength(part.length);
+        for (const [text, said] of alone.entries()) {
+          const { words, numbers } = together[index]![text]!;
+          expect(words, `${task.name}: ${part[text]}`).toEqual(said.words);
+          for (const [place, number] of said.numbers.entries())
+            expect(Math.abs(numbers[place]! - number), `${task.name}: ${part[text]}`).toBeLessThan(1e-5);
+        }
+      }
     });
   });
 });

@@ -1,48 +1,37 @@
 // Clients that each send the next request when the last is answered, over connections that stay open.
 import { Agent, request } from "node:http";
-import { setTimeout } from "node:timers/promises";
 import { quantile } from "../statistics.mjs";
 
-const longestDrainMs = 40_000; // requests under way at the end are waited for this long, so that the slow ones count
-
-// `next`: the body of the next request, and how many texts it brings. Requests sent during the warm-up count for nothing.
-// `cpuSeconds` tells what the server has used so far.
-export async function load(url, { clients, next, warmUpMs, measureMs, cpuSeconds }) {
+// `next`: the body of the next request, and how many texts it brings. The first `warmUp` texts count for nothing, then `measure` texts are
+// measured, or as many as are answered within `longestMs`. `cpuSeconds` tells what the server has used so far.
+export async function load(url, { clients, next, warmUp, measure, longestMs, cpuSeconds }) {
   const agent = new Agent({ keepAlive: true, maxSockets: clients });
   const began = performance.now();
-  const opens = began + warmUpMs;
-  const closes = opens + measureMs;
   const latencies = [];
-  let [requests, texts, failures] = [0, 0, 0];
+  let [answered, requests, failures] = [0, 0, 0];
+  let opened;
+  let closed;
+  const meter = () => ({ at: performance.now(), texts: answered, server: cpuSeconds(), own: process.cpuUsage() });
   const client = async () => {
-    while (performance.now() < closes) {
+    while (closed === undefined) {
       const { body, count } = next();
-      const sent = performance.now();
+      const [sent, counts] = [performance.now(), opened !== undefined];
       const status = await post(agent, url, body);
-      const answered = performance.now();
       if (status !== 200) failures += 1;
-      if (sent >= opens) latencies.push(answered - sent);
-      if (answered < opens || answered > closes) continue;
-      requests += 1;
-      texts += count;
+      if (counts) latencies.push(performance.now() - sent);
+      answered += count;
+      if (opened !== undefined && closed === undefined) requests += 1;
+      const isLate = performance.now() - began > longestMs;
+      if (opened === undefined && (answered >= warmUp || isLate)) opened = meter();
+      else if (opened !== undefined && closed === undefined && (answered >= opened.texts + measure || isLate)) closed = meter();
     }
   };
-  const all = Promise.all(Array.from({ length: clients }, client));
-  const used = async () => {
-    await setTimeout(warmUpMs);
-    const [before, own] = [cpuSeconds(), process.cpuUsage()];
-    await setTimeout(measureMs);
-    const { user, system } = process.cpuUsage(own);
-    return { server: cpuSeconds() - before, client: (user + system) / 1e6 };
-  };
-  const using = used();
-  const late = setTimeout(warmUpMs + measureMs + longestDrainMs, "late", { ref: false });
-  const outcome = await Promise.race([all, late]);
+  await Promise.all(Array.from({ length: clients }, client)); // the slow ones at the end count, too
   agent.destroy();
-  if (outcome === "late") throw new Error(`requests were not answered within ${longestDrainMs / 1000} s`);
   if (failures > 0) throw new Error(`${failures} requests failed`);
-  const seconds = measureMs / 1000;
-  const cpu = await using;
+  const seconds = (closed.at - opened.at) / 1000;
+  const texts = closed.texts - opened.texts;
+  const own = closed.own.user + closed.own.system - opened.own.user - opened.own.system;
   return {
     requestsPerSecond: requests / seconds,
     textsPerSecond: texts / seconds,
@@ -50,13 +39,24 @@ export async function load(url, { clients, next, warmUpMs, measureMs, cpuSeconds
     p99: quantile(latencies, 0.99),
     worst: Math.max(...latencies),
     answered: latencies.length,
-    cpuMsPerText: (cpu.server / texts) * 1000,
-    clientCpuMsPerText: (cpu.client / texts) * 1000,
+    cpuMsPerText: ((closed.server - opened.server) * 1000) / texts,
+    clientCpuMsPerText: own / 1000 / texts,
   };
 }
 
+// A server may close a connection at rest at the very moment a request is sent on it: then it is sent again (Node.js, request.reusedSocket).
+async function post(agent, url, body) {
+  for (;;) {
+    try {
+      return await postOnce(agent, url, body);
+    } catch (error) {
+      if (error.code !== "ECONNRESET" || error.reusedSocket !== true) throw error;
+    }
+  }
+}
+
 // The answer is read and not parsed: the client runs on the same cores as the server.
-function post(agent, url, body) {
+function postOnce(agent, url, body) {
   return new Promise((resolve, reject) => {
     const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
     const sending = request(url, { method: "POST", agent, headers }, (response) => {
@@ -64,7 +64,7 @@ function post(agent, url, body) {
       response.once("end", () => resolve(response.statusCode));
       response.once("error", reject);
     });
-    sending.once("error", reject);
+    sending.once("error", (error) => reject(Object.assign(error, { reusedSocket: sending.reusedSocket })));
     sending.end(body);
   });
 }

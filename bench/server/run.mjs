@@ -21,7 +21,7 @@ const options = {
 };
 const { quick = false, json = false, only, load: onlyLoad, precision: onlyPrecision } = readOptions(options);
 const texts = textsOfLengths(mixedLengths(512));
-const seconds = quick ? { warmUp: 5, measure: 8 } : { warmUp: 6, measure: 15 };
+const size = quick ? { warmUp: 512, measure: 512, longestMs: 30_000 } : { warmUp: 512, measure: 1536, longestMs: 35_000 };
 const passes = quick ? 1 : 3;
 const loads = [
   { name: "32 x 1", clients: 32, textsPerRequest: 1 },
@@ -46,13 +46,8 @@ for (const precision of ["fp32", "int8"].filter((name) => onlyPrecision === unde
       for (const { name: loadName, clients, textsPerRequest } of loads) {
         console.error(`${precision}: ${name}, ${loadName}`);
         const next = requestsOf(textsPerRequest);
-        const times = { warmUpMs: seconds.warmUp * 1000, measureMs: seconds.measure * 1000 };
-        const measured = await load(`${server.url}${path}`, {
-          clients,
-          next,
-          ...times,
-          cpuSeconds: () => secondsOfTree(server.child.pid),
-        });
+        const cpuSeconds = () => secondsOfTree(server.child.pid);
+        const measured = await load(`${server.url}${path}`, { clients, next, ...size, cpuSeconds });
         const memory = memoryOfTree(server.child.pid);
         const share = measured.textsPerSecond / offline.textsPerSecond;
         records.push({ precision, contender: name, load: loadName, ...measured, memory, share });

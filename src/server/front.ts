@@ -1,9 +1,9 @@
 /** What every request passes before its route: its id, its origin, its key, its rate, its size and its shape. */
 import { randomUUID } from "node:crypto";
 import type { MiddlewareHandler } from "hono";
-import { bodyLimit } from "hono/body-limit";
 import { cors as corsHeaders } from "hono/cors";
 import { InferyardError } from "../errors.ts";
+import { limitBytes } from "./body-limit.ts";
 import type { Env } from "./context.ts";
 import { type Identity, identify, isOpen, refuseForeignPage } from "./identity.ts";
 import { refuseDeep } from "./json-depth.ts";
@@ -22,7 +22,7 @@ export function front(settings: ServerSettings): MiddlewareHandler<Env>[] {
   const { cors = [] } = settings;
   const pages =
     cors.length === 0 ? [] : [corsHeaders({ origin: cors.includes("*") ? "*" : [...cors], exposeHeaders: exposed, maxAge: 600 })];
-  return [requestIds, ...pages, admit(settings), limitBytes(settings), limitDepth(settings)];
+  return [requestIds, ...pages, admit(settings), limitBytes(settings.maxBodyBytes ?? defaultBodyBytes), limitDepth(settings)];
 }
 
 /** A client's own id is kept where it is one that a log can carry. */
@@ -51,18 +51,6 @@ function admit({ keys = [], cors = [], trustProxy = false, requestsPerMinute }: 
     }
     await next();
   };
-}
-
-function limitBytes({ maxBodyBytes: maxSize = defaultBodyBytes }: ServerSettings): MiddlewareHandler<Env> {
-  return bodyLimit({
-    maxSize,
-    onError: () => {
-      throw new InferyardError("LIMIT_EXCEEDED", `the body is larger than ${maxSize} bytes`, {
-        remedy: "send less at once",
-        data: { limit: maxSize },
-      });
-    },
-  });
 }
 
 /** The text is read once: what routes ask for later is made of the same. */

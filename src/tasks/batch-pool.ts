@@ -3,7 +3,7 @@ import { InferyardError, abortError, throwIfAborted } from "../errors.ts";
 import { nextTurn } from "../next-turn.ts";
 import type { ModelHandle } from "../runtime/model-handle.ts";
 import type { Turn } from "../runtime/turn.ts";
-import { type BatchOptions, type BatchValues, runBatch } from "./batch-run.ts";
+import { type BatchValues, runBatch } from "./batch-run.ts";
 import type { TokenRow } from "./encoder-inputs.ts";
 import { type Encoder, type EncoderRow, type EncoderRunOptions, type RunShared, bulkTokens } from "./encoder-runs.ts";
 import { type RowBatch, WaitingRows } from "./waiting-rows.ts";
@@ -193,7 +193,7 @@ export class BatchPool {
 
 /** What rows must have in common to run together. */
 function kindOf<Item extends TokenRow>(options: EncoderRunOptions<Item>, padId: number): string {
-  const { output, others = [], tensors, reduction, kind } = options satisfies BatchOptions<Item>;
+  const { output, others = [], tensors, reduction, kind } = options;
   const own = kind === undefined && (tensors !== undefined || reduction !== undefined) ? crypto.randomUUID() : (kind ?? "");
   return JSON.stringify([output, others, padId, own]);
 }

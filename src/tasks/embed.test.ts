@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { HostedRunOptions } from "../hosts/host.ts";
 import type { Manifest, TextSettings } from "../models/manifest.ts";
+import { reduceOutputs } from "../reduction.ts";
 import type { TensorInfo, TensorMap } from "../tensor.ts";
 import { embed } from "./embed.ts";
 import type { EmbedOptions } from "./embed-settings.ts";
 import type { TokenSource } from "./encode-texts.ts";
-import type { HostedRunOptions } from "../hosts/host.ts";
-import { reduceOutputs } from "../reduction.ts";
 import type { Encoder } from "./encoder-runs.ts";
 
 const info = (name: string, shape: TensorInfo["shape"], dataType: TensorInfo["dataType"] = "int64"): TensorInfo => ({
@@ -82,15 +82,15 @@ function encoder({
   const ranOn = new Set<number>();
   const laneOf =
     (lane: number) =>
-    async (inputs: TensorMap, options: HostedRunOptions = {}) => {
+    async (inputs: TensorMap, { reductions }: HostedRunOptions = {}) => {
       await Promise.resolve();
       ranOn.add(lane);
       const { shape, data } = inputs["input_ids"]!;
       shapes.push([...shape]);
       // Padding gets a vector too, as in a real model: a huge one, which must not reach any result.
       const rows = Array.from(data as BigInt64Array, (id) => (id === 0n ? [1e6, 1e6, 1e6] : vectorOf(Number(id))));
-      const vectors = { dataType: "float32", shape: [...shape, 3], data: Float32Array.from(rows.flat()) } as const;
-      return reduceOutputs({ last_hidden_state: vectors }, options.reductions);
+      const hidden = { dataType: "float32" as const, shape: [...shape, 3], data: Float32Array.from(rows.flat()) };
+      return reduceOutputs({ last_hidden_state: hidden }, reductions);
     };
   return {
     manifest,

@@ -17,27 +17,29 @@ export interface TokenBatch {
   readonly padId: number;
 }
 
-type Fill = (batch: TokenBatch, put: (index: number, value: number) => void) => void;
+/** The value at each position of a row. A row is asked once for what it has: an encoding makes its columns anew each time. */
+type Fill = (row: TokenRow, padId: number) => (position: number) => number;
 
 const fills: ReadonlyMap<string, Fill> = new Map<string, Fill>([
   [
     "input_ids",
-    ({ rows, length, padId }, put) =>
-      eachPosition(rows, length, (row, position, index) => put(index, rows[row]?.ids[position] ?? padId)),
+    ({ ids }, padId) =>
+      (position) =>
+        ids[position] ?? padId,
   ],
   [
     "attention_mask",
-    ({ rows, length }, put) =>
-      eachPosition(rows, length, (row, position, index) =>
-        put(index, position < (rows[row]?.attended ?? rows[row]?.ids.length ?? 0) ? 1 : 0),
-      ),
+    ({ ids, attended = ids.length }) =>
+      (position) =>
+        position < attended ? 1 : 0,
   ],
   [
     "token_type_ids",
-    ({ rows, length }, put) =>
-      eachPosition(rows, length, (row, position, index) => put(index, rows[row]?.typeIds?.[position] ?? 0)),
+    ({ typeIds = [] }) =>
+      (position) =>
+        typeIds[position] ?? 0,
   ],
-  ["position_ids", ({ rows, length }, put) => eachPosition(rows, length, (_row, position, index) => put(index, position))],
+  ["position_ids", () => (position) => position],
 ]);
 
 /** Throws MODEL_UNSUPPORTED for an input this does not know how to fill. */
@@ -52,24 +54,21 @@ function fillTensor(name: string, dataType: DataType, batch: TokenBatch): Tensor
       remedy: `a text encoder takes ${[...fills.keys()].join(", ")} as int64 or int32`,
     });
   }
-  const shape = [batch.rows.length, batch.length];
-  const count = batch.rows.length * batch.length;
+  const { rows, length, padId } = batch;
+  const shape = [rows.length, length];
+  const count = rows.length * length;
+  const eachPosition = (put: (index: number, value: number) => void): void => {
+    for (const [index, row] of rows.entries()) {
+      const valueAt = fill(row, padId);
+      for (let position = 0; position < length; position += 1) put(index * length + position, valueAt(position));
+    }
+  };
   if (dataType === "int64") {
     const data = new BigInt64Array(count);
-    fill(batch, (index, value) => (data[index] = BigInt(value)));
+    eachPosition((index, value) => (data[index] = BigInt(value)));
     return { dataType, shape, data };
   }
   const data = new Int32Array(count);
-  fill(batch, (index, value) => (data[index] = value));
+  eachPosition((index, value) => (data[index] = value));
   return { dataType, shape, data };
-}
-
-function eachPosition(
-  rows: readonly unknown[],
-  length: number,
-  visit: (row: number, position: number, index: number) => void,
-): void {
-  for (let row = 0; row < rows.length; row += 1) {
-    for (let position = 0; position < length; position += 1) visit(row, position, row * length + position);
-  }
 }
