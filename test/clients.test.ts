@@ -147,14 +147,14 @@ describe.skipIf(npmProblem !== undefined)(titled(`npm: ${npmPackage}`, npmProble
 });
 
 describe.skipIf(pythonProblem !== undefined)(titled("PyPI: openai and cohere", pythonProblem), () => {
-  const run = <Result>(program: string): Result =>
+  const run = (program: string): unknown =>
     JSON.parse(
       execFileSync(python, ["-c", program], {
         encoding: "utf8",
         timeout: 120_000,
         env: { ...process.env, URL: server.url, INPUT: JSON.stringify(texts), NO_PROXY: "127.0.0.1" },
       }),
-    ) as Result;
+    );
   const openai = [
     "import json, os, openai",
     'client = openai.OpenAI(base_url=os.environ["URL"] + "/v1", api_key="none", max_retries=0)',
@@ -183,7 +183,7 @@ describe.skipIf(pythonProblem !== undefined)(titled("PyPI: openai and cohere", p
         "dict(vectors=[[d.embedding for d in a.data] for a in answers], used=[a.usage.total_tokens for a in answers], errors=errors, models=[m.id for m in client.models.list()])",
       ),
     ].join("\n");
-    const answer = run<{ vectors: number[][][]; used: number[]; errors: string[][]; models: string[] }>(program);
+    const answer = run(program) as { vectors: number[][][]; used: number[]; errors: string[][]; models: string[] };
     expect(answer.vectors.map((rows) => rows.map((row) => row.map(Math.fround)))).toEqual([vectors, vectors, vectors]);
     expect(answer.used).toEqual([tokens, tokens, tokens]);
     expect(answer.errors).toEqual([
@@ -209,9 +209,9 @@ describe.skipIf(pythonProblem !== undefined)(titled("PyPI: openai and cohere", p
         "dict(ranks=[[[r.index, r.relevance_score] for r in a.results] for a in answers], text=answers[1].results[0].document.text, tokens=answers[0].meta.tokens.input_tokens, code=code)",
       ),
     ].join("\n");
-    const answer = run<{ ranks: [number, number][][]; text: string; tokens: number; code: string }>(program);
-    const expected = results.map(({ index, score }) => [index, score]);
-    expect(answer.ranks).toEqual([expected, expected]);
+    const answer = run(program) as { ranks: [number, number][][]; text: string; tokens: number; code: string };
+    const ranked = results.map(({ index, score }) => [index, score]);
+    expect(answer.ranks).toEqual([ranked, ranked]);
     expect(answer.text).toBe(results[0]!.text);
     expect(answer.tokens).toBeGreaterThan(0);
     expect(answer.code).toBe("MODEL_NOT_FOUND");

@@ -1,4 +1,5 @@
 /** The server's protocols on real models, against what the library gives; no socket. */
+import { readFileSync } from "node:fs";
 import { createRuntime } from "inferyard";
 import { type Handler, createHandler } from "inferyard/server";
 import { afterAll, describe, expect, it } from "vitest";
@@ -123,7 +124,7 @@ describe.skipIf(skipTei)(teiTitle, () => {
   });
 
   it("/tokenize frames texts as the model does", async () => {
-    const [golden] = miniLmGoldens().filter(({ inputIds }) => inputIds.length > 5);
+    const golden = miniLmGoldens().find(({ inputIds }) => inputIds.length > 5);
     const { body } = await post<{ id: number; special: boolean; text: string; start?: number }[][]>(
       "/tokenize",
       { inputs: golden!.text },
@@ -132,7 +133,7 @@ describe.skipIf(skipTei)(teiTitle, () => {
     expect(body[0]!.map(({ id }) => id)).toEqual(golden!.inputIds);
     expect(body[0]![0]).toEqual({ id: 101, text: "[CLS]", special: true });
     for (const { text, start, special } of body[0]!)
-      if (!special) expect([...golden!.text].slice(start).join("").startsWith(text)).toBe(true);
+      if (!special) expect(Array.from(golden!.text).slice(start).join("").startsWith(text)).toBe(true);
   });
 
   it.each([
@@ -159,7 +160,7 @@ describe.skipIf(skipNative)(nativeTitle, () => {
     const [found] = body.entities;
     expect(found!.map(({ label }) => label)).toEqual(results[0]!.map(({ entityGroup }) => entityGroup));
     expect(found!.length).toBeGreaterThan(0);
-    for (const { text: name, start, end } of found!) expect([...text].slice(start, end).join("")).toBe(name);
+    for (const { text: name, start, end } of found!) expect(Array.from(text).slice(start, end).join("")).toBe(name);
   });
 
   it("/api/classify gives the model's own labels, or judges those of the client", async () => {
@@ -198,4 +199,15 @@ describe.skipIf(skipNative)(nativeTitle, () => {
       extractors: ["ner"],
     });
   });
+});
+
+it("docs/reference/http.md lists the routes there are, in the words of the OpenAPI document", async () => {
+  const response = await handler(new Request("http://localhost/openapi.json"));
+  const { paths } = (await response.json()) as { paths: Record<string, Record<string, { summary: string }>> };
+  const routes = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { summary }]) => `| \`${method.toUpperCase()} ${path}\` | ${summary} |`),
+  );
+  const page = readFileSync(new URL("../docs/reference/http.md", import.meta.url), "utf8");
+  const listed = page.split("\n").filter((line) => /^\| `[A-Z]+ \//.test(line));
+  expect(listed.toSorted()).toEqual(routes.toSorted());
 });

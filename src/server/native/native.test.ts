@@ -69,7 +69,7 @@ describe("models", () => {
       body: { error: { code: "MODEL_NOT_FOUND", remedy: expect.stringContaining("explain") } },
     });
     const loaded = await ask(["POST", "/api/models/team%2Fmine/load"], options);
-    const [{ id }] = (await runtime.loaded()) as [{ id: string }];
+    const id = (await runtime.loaded())[0]!.id;
     expect(loaded).toMatchObject({ status: 200, body: { model: "team/mine", target: "native:cpu", decision: id } });
     const decision = await ask(["GET", "/api/models/team/mine/decision"], options);
     expect(decision).toMatchObject({
