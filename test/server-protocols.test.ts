@@ -149,6 +149,14 @@ describe.skipIf(skipTei)(teiTitle, () => {
 
 const [skipNative, nativeTitle] = needsData("our own routes, each on a model made for it");
 describe.skipIf(skipNative)(nativeTitle, () => {
+  it("/api/embed refuses a model that has a vector for each token only, as JSON and as numbers", async () => {
+    for (const accept of ["application/json", "application/octet-stream"])
+      expect(await post("/api/embed", { model: "colbert", input: ["a", "b"] }, { accept })).toMatchObject({
+        status: 422,
+        body: { error: { code: "MODEL_UNSUPPORTED" } },
+      });
+  });
+
   it("/api/recognize gives names with their places in the unit asked for", async () => {
     const text = "😀 Angela Merkel lives in Berlin.";
     const { results } = await runtime.recognize(text, { model: models.ner });
