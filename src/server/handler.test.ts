@@ -42,10 +42,21 @@ describe("POST /api/embed", () => {
     expect([28, 32, 36].map((offset) => view.getFloat32(offset, true))).toEqual([...embeddings[0]!]);
   });
 
+  it("takes Termite's content parts and its truncate", async () => {
+    const { embeddings } = await runtime.embed(["a cat", "a dog"]);
+    const parts = ["a cat", "a dog"].map((text) => ({ type: "text", text }));
+    const response = await handlerWith()(post("/api/embed", { input: parts, truncate: true }));
+    expect(await response.json()).toMatchObject({ embeddings: embeddings.map((vector) => [...vector]) });
+    const long = await handlerWith()(post("/api/embed", { input: "word ".repeat(600), truncate: false }));
+    expect([long.status, await long.json()]).toMatchObject([413, { error: { code: "INPUT_TOO_LONG" } }]);
+  });
+
   it.each([
     ["a body that is no JSON", "{", 400, "INPUT_INVALID"],
     ["a text that is none", { input: 3 }, 400, "INPUT_INVALID"],
     ["no input", {}, 400, "INPUT_INVALID"],
+    ["an option that is not known", { input: "a", normalise: true }, 400, "INPUT_INVALID"],
+    ["a part that is no text", { input: [{ type: "image_url", image_url: { url: "a" } }] }, 400, "INPUT_INVALID"],
     ["a model that is not there", { input: "a", model: "nothing" }, 404, "MODEL_NOT_FOUND"],
     ["a target that cannot run it", { input: "a", model: "builtin@wasm:cpu" }, 503, "BACKEND_UNAVAILABLE"],
     ["more dimensions than there are", { input: "a", dimensions: 1000 }, 400, "INPUT_INVALID"],

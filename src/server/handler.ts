@@ -15,6 +15,7 @@ import type { StoredNames } from "./model-names.ts";
 import { Readiness } from "./readiness.ts";
 import type { ServerSettings } from "./server-settings.ts";
 import { Service } from "./service.ts";
+import { teiRoutes } from "./tei/index.ts";
 
 export interface HandlerOptions extends ServerSettings {
   /** Names of models clients may use besides those of the settings. Default: none. */
@@ -53,6 +54,7 @@ export function createHandler(runtime: Runtime, options: HandlerOptions = {}): H
   app.route("/", nativeRoutes(service));
   app.route("/", cohereRoutes(service));
   app.route("/", openAiRoutes(service));
+  app.route("/", teiRoutes(service));
   app.doc31("/openapi.json", {
     openapi: "3.1.0",
     info: { title: "Inferyard", version, description: "Models over HTTP" },

@@ -4,6 +4,7 @@ import type { Env } from "./context.ts";
 import { cohereError } from "./cohere/errors.ts";
 import { nativeError } from "./native/errors.ts";
 import { openAiError } from "./openai/errors.ts";
+import { teiError } from "./tei/errors.ts";
 
 interface Protocol {
   readonly paths: RegExp;
@@ -14,6 +15,7 @@ interface Protocol {
 const protocols: readonly Protocol[] = [
   { paths: /^\/v[12]\/rerank$/, answer: cohereError },
   { paths: /^\/v1(?:\/|$)/, answer: openAiError },
+  { paths: /^\/(?:embed|embed_all|embed_sparse|rerank|predict|similarity|tokenize|decode|info)$/, answer: teiError },
 ];
 
 export function protocolError(thrown: unknown, context: Context<Env>): Response {

@@ -92,6 +92,12 @@ export class Service {
     return this.#ending.signal;
   }
 
+  /** Requests that run at once, and texts of one request. */
+  get limits(): { readonly running: number; readonly texts: number } {
+    const { maxConcurrentRequests: running = defaults.running, maxTexts: texts = defaults.texts } = this.settings;
+    return { running, texts };
+  }
+
   /** No new request is taken from now on; those that run and wait go on. */
   drain(): void {
     this.#ending.abort();
@@ -155,11 +161,11 @@ export class Service {
   }
 
   #refuseTooMany(texts: number): void {
-    const { maxTexts = defaults.texts } = this.settings;
-    if (texts <= maxTexts) return;
-    throw new InferyardError("LIMIT_EXCEEDED", `the request has ${texts} texts, and the limit is ${maxTexts}`, {
+    const { texts: limit } = this.limits;
+    if (texts <= limit) return;
+    throw new InferyardError("LIMIT_EXCEEDED", `the request has ${texts} texts, and the limit is ${limit}`, {
       remedy: "send them in several requests",
-      data: { texts, limit: maxTexts },
+      data: { texts, limit },
     });
   }
 

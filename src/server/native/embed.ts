@@ -2,18 +2,24 @@
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import { type Routes, callerOf, servedHeaders } from "../context.ts";
 import type { Service } from "../service.ts";
+import { refuseTokenVectors } from "../text-vectors.ts";
 import { errorAnswers } from "./errors.ts";
 
+/** Termite's content parts; those of images are refused until there are models for them. */
+const part = z.strictObject({ type: z.literal("text"), text: z.string() });
+
 const request = z
-  .object({
+  .strictObject({
     model: z.string().optional().openapi({ description: "Name of a model; left out, the server's default", example: "builtin" }),
-    input: z.union([z.string(), z.array(z.string())]).openapi({ description: "A text, or a list of texts", example: "hello" }),
+    input: z
+      .union([z.string(), z.array(z.string()), z.array(part)])
+      .openapi({ description: "A text, or a list of texts or of parts with a text", example: "hello" }),
     prompt: z.string().optional().openapi({ description: "Name of a prompt of the model, put before every text" }),
     dimensions: z.int().positive().optional().openapi({ description: "Only the first dimensions" }),
     truncate: z
-      .enum(["cut", "error", "windows"])
+      .union([z.enum(["cut", "error", "windows"]), z.boolean()])
       .optional()
-      .openapi({ description: "What to do with texts longer than the model reads" }),
+      .openapi({ description: "What to do with texts longer than the model reads; true: cut, false: error. Default: cut" }),
   })
   .openapi("EmbedRequest");
 
@@ -46,15 +52,16 @@ const route = createRoute({
 export function addEmbed(routes: Routes, service: Service): void {
   routes.openapi(route, async (context) => {
     const { model, input, prompt, dimensions, truncate } = context.req.valid("json");
-    const texts = typeof input === "string" ? [input] : input;
+    const texts = typeof input === "string" ? [input] : input.map((item) => (typeof item === "string" ? item : item.text));
     const options = {
       ...(prompt === undefined ? {} : { prompt }),
       ...(dimensions === undefined ? {} : { dimensions }),
-      ...(truncate === undefined ? {} : { truncate }),
+      ...(truncate === undefined ? {} : { truncate: typeof truncate === "boolean" ? cutting(truncate) : truncate }),
     };
     const served = await service.call(callerOf(context), { model, texts: texts.length }, (handle, signal) =>
       service.runtime.embed(texts, { ...options, model: handle, signal }),
     );
+    refuseTokenVectors(served.result, served.model);
     const { embeddings, dimensions: length, tokens } = served.result;
     const headers = servedHeaders(served);
     if (context.req.header("accept")?.includes(binary) === true)
@@ -62,6 +69,10 @@ export function addEmbed(routes: Routes, service: Service): void {
     const rows = embeddings.map((vector) => [...vector]);
     return context.json({ model: served.model, dimensions: length, embeddings: rows, tokens: [...tokens] }, 200, headers);
   });
+}
+
+function cutting(isCut: boolean): "cut" | "error" {
+  return isCut ? "cut" : "error";
 }
 
 /** u64 count, u64 dimension, f32 rows; little-endian. */

@@ -4,7 +4,7 @@ import type { Context } from "hono";
 import { type Env, publicError } from "../context.ts";
 import { type ErrorAnswers, errorAnswersOf } from "../error-answers.ts";
 
-const errorBody: z.ZodType = z
+export const errorBody: z.ZodType = z
   .object({
     error: z.object({
       code: z.string().openapi({ description: "One of docs/reference/errors.md", example: "MODEL_NOT_FOUND" }),

@@ -4,13 +4,28 @@ import type { Env, Routes } from "../context.ts";
 import { refuseInvalid } from "../validation.ts";
 import type { Service } from "../service.ts";
 import { version } from "../../version.ts";
+import { addNotBuilt } from "../not-built.ts";
+import { addChunk } from "./chunk.ts";
+import { addClassify } from "./classify.ts";
 import { addEmbed } from "./embed.ts";
-import { nativeError } from "./errors.ts";
+import { errorBody, nativeError } from "./errors.ts";
+import { addExplain } from "./explain.ts";
+import { addModels } from "./models.ts";
+import { addRecognize } from "./recognize.ts";
+import { addRerank } from "./rerank.ts";
+
+const notBuilt = {
+  "/api/rewrite": "Texts written anew",
+  "/api/generate": "Texts that go on from a prompt",
+  "/api/read": "The text of images",
+  "/api/transcribe": "The text of speech",
+};
 
 export function nativeRoutes(service: Service): Routes {
   const routes = new OpenAPIHono<Env>({ defaultHook: refuseInvalid });
   routes.onError(nativeError);
-  addEmbed(routes, service);
+  for (const add of [addEmbed, addClassify, addRerank, addRecognize, addChunk, addModels, addExplain]) add(routes, service);
+  addNotBuilt(routes, notBuilt, errorBody);
   routes.get("/api/version", (context) => context.json({ version }));
   return routes;
 }

@@ -1,0 +1,54 @@
+/** POST /api/classify: labels of texts, the model's own or the client's. */
+import { createRoute, z } from "@hono/zod-openapi";
+import { type Routes, callerOf, servedHeaders } from "../context.ts";
+import { jsonRoute } from "../json-route.ts";
+import type { Service } from "../service.ts";
+import { errorAnswers } from "./errors.ts";
+
+const request = z
+  .strictObject({
+    model: z.string().optional().openapi({ description: "Name of a model; left out, the server's default" }),
+    texts: z.array(z.string()).min(1),
+    labels: z
+      .array(z.string())
+      .min(1)
+      .optional()
+      .openapi({ description: "Labels of your own, for a natural-language-inference model. Default: the model's own labels" }),
+    hypothesis_template: z.string().optional().openapi({ description: "With `labels`. Default: This example is {}." }),
+    multi_label: z.boolean().optional().openapi({ description: "With `labels`: each is judged by itself. Default: false" }),
+    top_k: z.int().positive().optional().openapi({ description: "Only so many labels of each text. Default: all" }),
+    truncate: z.enum(["cut", "error"]).optional().openapi({ description: "What to do with longer texts. Default: cut" }),
+  })
+  .openapi("ClassifyRequest");
+
+const response = z
+  .object({
+    model: z.string(),
+    classifications: z
+      .array(z.array(z.object({ label: z.string(), score: z.number() })))
+      .openapi({ description: "For each text its labels, best first" }),
+  })
+  .openapi("ClassifyResponse");
+
+const route = createRoute(jsonRoute("/api/classify", "Labels of texts", request, response, errorAnswers));
+
+export function addClassify(routes: Routes, service: Service): void {
+  routes.openapi(route, async (context) => {
+    const asked = context.req.valid("json");
+    const { labels, hypothesis_template: hypothesisTemplate, multi_label: multiLabel, top_k: topK, truncate } = asked;
+    const options = {
+      ...(labels === undefined ? {} : { labels }),
+      ...(hypothesisTemplate === undefined ? {} : { hypothesisTemplate }),
+      ...(multiLabel === undefined ? {} : { multiLabel }),
+      ...(topK === undefined ? {} : { topK }),
+      ...(truncate === undefined ? {} : { truncate }),
+    };
+    // A text is judged once for each label of the client's own.
+    const call = { model: asked.model, texts: asked.texts.length * (labels?.length ?? 1) };
+    const served = await service.call(callerOf(context), call, (handle, signal) =>
+      service.runtime.classify(asked.texts, { ...options, model: handle, signal }),
+    );
+    const classifications = served.result.results.map((list) => list.map(({ label, score }) => ({ label, score })));
+    return context.json({ model: served.model, classifications }, 200, servedHeaders(served));
+  });
+}

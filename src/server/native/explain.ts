@@ -1,0 +1,57 @@
+/** GET and POST /api/explain: where a model would run, with nothing loaded. GET /api/backends: what each engine says of itself. */
+import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
+import type { BackendReport } from "../../runtime/reports.ts";
+import { type Routes, callerOf } from "../context.ts";
+import { jsonRoute } from "../json-route.ts";
+import type { Caller, Service } from "../service.ts";
+import { decisionBody, shownDecision } from "./decision.ts";
+import { errorAnswers } from "./errors.ts";
+
+const wish = z
+  .strictObject({
+    model: z.string().optional().openapi({ description: "Name of a model, a target behind it if wanted; left out, the default" }),
+    target: z.string().optional().openapi({ description: "The target that is required", example: "onnx:cpu" }),
+    prefer: z.string().optional().openapi({ description: "The target that is tried first" }),
+    exclude: z.string().optional().openapi({ description: "The target that is not to be used" }),
+    variant: z.string().optional().openapi({ description: "Weights, by name" }),
+  })
+  .openapi("ExplainRequest");
+type Wish = z.infer<typeof wish>;
+
+const getRoute = createRoute({
+  method: "get",
+  path: "/api/explain",
+  summary: "Where a model would run, and why; loads nothing",
+  request: { query: wish },
+  responses: { 200: { description: "The decision", content: { "application/json": { schema: decisionBody } } }, ...errorAnswers },
+} satisfies RouteConfig);
+
+const postRoute = createRoute(
+  jsonRoute("/api/explain", "Where a model would run, and why; loads nothing", wish, decisionBody, errorAnswers),
+);
+
+const backends = z.object({
+  backends: z.array(z.custom<BackendReport>()).openapi({
+    type: "array",
+    items: { type: "object" },
+    description: "By backend: its name, and what its probe said of each device",
+  }),
+});
+
+const backendsRoute = createRoute({
+  method: "get",
+  path: "/api/backends",
+  summary: "What each engine says of itself",
+  responses: { 200: { description: "Every engine", content: { "application/json": { schema: backends } } }, ...errorAnswers },
+} satisfies RouteConfig);
+
+export function addExplain(routes: Routes, service: Service): void {
+  const explain = async (caller: Caller, { model, ...asked }: Wish) => {
+    const named = await service.named(caller, model);
+    const given = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined));
+    return shownDecision(await service.runtime.explain(named.reference, { ...named.wish, ...given }), named.name);
+  };
+  routes.openapi(getRoute, async (context) => context.json(await explain(callerOf(context), context.req.valid("query")), 200));
+  routes.openapi(postRoute, async (context) => context.json(await explain(callerOf(context), context.req.valid("json")), 200));
+  routes.openapi(backendsRoute, async (context) => context.json({ backends: await service.runtime.backends() }, 200));
+}

@@ -1,0 +1,39 @@
+/** POST /api/rerank: how well texts answer a query, in the order they were given. */
+import { createRoute, z } from "@hono/zod-openapi";
+import { type Routes, callerOf, servedHeaders } from "../context.ts";
+import { jsonRoute } from "../json-route.ts";
+import type { Service } from "../service.ts";
+import { errorAnswers } from "./errors.ts";
+
+const request = z
+  .strictObject({
+    model: z.string().optional().openapi({ description: "Name of a model; left out, the server's default" }),
+    query: z.string(),
+    prompts: z.array(z.string()).min(1).openapi({ description: "The texts" }),
+    raw: z.boolean().optional().openapi({ description: "The model's own numbers, with no activation. Default: false" }),
+    truncate: z.enum(["cut", "error"]).optional().openapi({ description: "What to do with longer texts. Default: cut" }),
+  })
+  .openapi("NativeRerankRequest");
+
+const response = z
+  .object({
+    model: z.string(),
+    scores: z.array(z.number()).openapi({ description: "One for each text, in their order" }),
+    scoring: z.string().openapi({ description: "How they came about: sigmoid, softmax or none of logits, cosine, maxsim" }),
+  })
+  .openapi("NativeRerankResponse");
+
+const route = createRoute(jsonRoute("/api/rerank", "How well texts answer a query", request, response, errorAnswers));
+
+export function addRerank(routes: Routes, service: Service): void {
+  routes.openapi(route, async (context) => {
+    const { model, query, prompts, raw, truncate } = context.req.valid("json");
+    const options = { ...(raw === undefined ? {} : { raw }), ...(truncate === undefined ? {} : { truncate }) };
+    const served = await service.call(callerOf(context), { model, texts: prompts.length }, (handle, signal) =>
+      service.runtime.rerank(query, prompts, { ...options, model: handle, signal }),
+    );
+    const { results, scoring } = served.result;
+    const scores = [...results].sort((a, b) => a.index - b.index).map(({ score }) => score);
+    return context.json({ model: served.model, scores, scoring }, 200, servedHeaders(served));
+  });
+}

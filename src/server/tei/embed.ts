@@ -1,0 +1,117 @@
+/** POST /embed, /embed_all and /embed_sparse: a vector for each text, for each token, or weights of the vocabulary. */
+import { createRoute, z } from "@hono/zod-openapi";
+import { InferyardError } from "../../errors.ts";
+import { type Routes, servedHeaders } from "../context.ts";
+import { jsonRoute } from "../json-route.ts";
+import type { Service } from "../service.ts";
+import { refuseTokenVectors } from "../text-vectors.ts";
+import { errorAnswers } from "./errors.ts";
+import { callModel, cuttingFields, inputs, listOf, promptName, readTexts, truncationOf } from "./requests.ts";
+
+const common = { inputs, prompt_name: promptName, ...cuttingFields };
+const vector = z.array(z.number());
+
+const embedRequest = z
+  .strictObject({
+    ...common,
+    normalize: z.boolean().optional().openapi({ description: "Scale vectors to unit length. Default: true" }),
+    dimensions: z.int().positive().nullish().openapi({ description: "Only the first dimensions" }),
+  })
+  .openapi("TeiEmbedRequest");
+const embedRoute = createRoute(
+  jsonRoute("/embed", "A vector for each text, as text-embeddings-inference", embedRequest, z.array(vector), errorAnswers),
+);
+
+const allRequest = z.strictObject(common).openapi("TeiEmbedAllRequest");
+const allRoute = createRoute(
+  jsonRoute(
+    "/embed_all",
+    "A vector for each token, as text-embeddings-inference",
+    allRequest,
+    z.array(z.array(vector)),
+    errorAnswers,
+  ),
+);
+
+const sparseRequest = z.strictObject(common).openapi("TeiEmbedSparseRequest");
+const sparseResponse = z.array(z.array(z.object({ index: z.int(), value: z.number() })));
+const sparseRoute = createRoute(
+  jsonRoute(
+    "/embed_sparse",
+    "Weights of vocabulary tokens, as text-embeddings-inference",
+    sparseRequest,
+    sparseResponse,
+    errorAnswers,
+  ),
+);
+
+export function addEmbed(routes: Routes, service: Service): void {
+  routes.openapi(embedRoute, async (context) => {
+    const { normalize = true, dimensions, ...asked } = context.req.valid("json");
+    const list = listOf(asked.inputs);
+    const options = {
+      ...truncationOf(asked),
+      ...promptOf(asked.prompt_name),
+      normalize,
+      ...(typeof dimensions === "number" ? { dimensions } : {}),
+    };
+    const served = await callModel(service, context, list.length, async (handle, signal) =>
+      service.runtime.embed(await readTexts(service, handle, list), { ...options, model: handle, signal }),
+    );
+    refuseTokenVectors(served.result, served.model);
+    return context.json(
+      served.result.embeddings.map((row) => [...row]),
+      200,
+      servedHeaders(served),
+    );
+  });
+}
+
+export function addEmbedAll(routes: Routes, service: Service): void {
+  routes.openapi(allRoute, async (context) => {
+    const asked = context.req.valid("json");
+    const list = listOf(asked.inputs);
+    const options = { ...truncationOf(asked), ...promptOf(asked.prompt_name), pooling: "none" as const };
+    const served = await callModel(service, context, list.length, async (handle, signal) =>
+      service.runtime.embed(await readTexts(service, handle, list), { ...options, model: handle, signal }),
+    );
+    const { embeddings, dimensions } = served.result;
+    return context.json(
+      embeddings.map((rows) => tokenRows(rows, dimensions)),
+      200,
+      servedHeaders(served),
+    );
+  });
+}
+
+export function addEmbedSparse(routes: Routes, service: Service): void {
+  routes.openapi(sparseRoute, async (context) => {
+    const asked = context.req.valid("json");
+    refusePrompt(asked.prompt_name);
+    const list = listOf(asked.inputs);
+    const cutting = truncationOf(asked);
+    const served = await callModel(service, context, list.length, async (handle, signal) =>
+      service.runtime.embedSparse(await readTexts(service, handle, list), { ...cutting, model: handle, signal }),
+    );
+    const weights = served.result.embeddings.map(({ indices, values }) =>
+      Array.from(indices, (index, place) => ({ index, value: values[place] ?? 0 })).sort((a, b) => a.index - b.index),
+    );
+    return context.json(weights, 200, servedHeaders(served));
+  });
+}
+
+function promptOf(name: string | null | undefined): { readonly prompt?: string } {
+  return typeof name === "string" ? { prompt: name } : {};
+}
+
+function refusePrompt(name: string | null | undefined): void {
+  if (typeof name !== "string") return;
+  throw new InferyardError("INPUT_INVALID", "sparse embeddings take no prompt", { remedy: "leave prompt_name out" });
+}
+
+/** Vectors of tokens that lie one after the other. */
+function tokenRows(rows: Float32Array, dimensions: number): number[][] {
+  return Array.from({ length: rows.length / dimensions }, (_row, token) => [
+    ...rows.subarray(token * dimensions, (token + 1) * dimensions),
+  ]);
+}

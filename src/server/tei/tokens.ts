@@ -1,0 +1,91 @@
+/** POST /tokenize and /decode: what the model's tokenizer makes of texts, and texts of ids. */
+import { createRoute, z } from "@hono/zod-openapi";
+import { embedSettings } from "../../tasks/embed-settings.ts";
+import { type Encoding, convertOffsets } from "../../tokenizers/index.ts";
+import { type Routes, servedHeaders } from "../context.ts";
+import { jsonRoute } from "../json-route.ts";
+import type { Service } from "../service.ts";
+import { emptyError, errorAnswers } from "./errors.ts";
+import { callModel, promptName } from "./requests.ts";
+
+const tokenizeRequest = z
+  .strictObject({
+    inputs: z.union([z.string(), z.array(z.string())]).openapi({ example: "a cat" }),
+    add_special_tokens: z
+      .boolean()
+      .optional()
+      .openapi({ description: "Whether special tokens are put around texts. Default: true" }),
+    prompt_name: promptName,
+  })
+  .openapi("TeiTokenizeRequest");
+
+const token = z
+  .object({
+    id: z.int(),
+    text: z.string(),
+    special: z.boolean(),
+    start: z.int().optional().openapi({ description: "In code points of the prompt and the text; special tokens have none" }),
+    stop: z.int().optional(),
+  })
+  .openapi("TeiToken");
+const tokenizeRoute = createRoute(
+  jsonRoute("/tokenize", "Tokens of texts, as text-embeddings-inference", tokenizeRequest, z.array(z.array(token)), errorAnswers),
+);
+
+export function addTokenize(routes: Routes, service: Service): void {
+  routes.openapi(tokenizeRoute, async (context) => {
+    const { inputs, add_special_tokens: special = true, prompt_name: name } = context.req.valid("json");
+    const texts = typeof inputs === "string" ? [inputs] : inputs;
+    if (texts.length === 0) throw emptyError("`inputs`");
+    const served = await callModel(service, context, texts.length, async (handle) => {
+      const tokenizer = await service.runtime.tokenizer(handle);
+      const { promptText: prompt } = embedSettings(handle.manifest, typeof name === "string" ? { prompt: name } : {});
+      const options = { prompt, maxTokens: Number.POSITIVE_INFINITY, ...(special ? {} : { addSpecialTokens: false }) };
+      return texts.map((text) => tokensOf(tokenizer.encode(text, options), prompt + text));
+    });
+    return context.json(served.result, 200, servedHeaders(served));
+  });
+}
+
+function tokensOf({ ids, tokens, offsets, specialTokensMask }: Encoding, text: string): z.infer<typeof token>[] {
+  const places = convertOffsets(offsets, text, "codepoints");
+  return ids.map((id, index) => {
+    if (specialTokensMask[index] === 1) return { id, text: tokens[index] ?? "", special: true };
+    const [from, to] = [2 * index, 2 * index + 1];
+    return {
+      id,
+      text: text.slice(offsets[from], offsets[to]),
+      special: false,
+      start: places[from] ?? 0,
+      stop: places[to] ?? 0,
+    };
+  });
+}
+
+const ids = z.array(z.int().nonnegative());
+const decodeRequest = z
+  .strictObject({
+    ids: z.union([ids, z.array(ids)]).openapi({ example: [101, 1037, 4937, 102] }),
+    skip_special_tokens: z.boolean().optional().openapi({ description: "Default: true" }),
+  })
+  .openapi("TeiDecodeRequest");
+const decodeRoute = createRoute(
+  jsonRoute("/decode", "Texts of tokens, as text-embeddings-inference", decodeRequest, z.array(z.string()), errorAnswers),
+);
+
+export function addDecode(routes: Routes, service: Service): void {
+  routes.openapi(decodeRoute, async (context) => {
+    const { ids: given, skip_special_tokens: skipSpecialTokens = true } = context.req.valid("json");
+    const lists = isNested(given) ? given : [given];
+    if (given.length === 0) throw emptyError("`ids`");
+    const served = await callModel(service, context, lists.length, async (handle) => {
+      const tokenizer = await service.runtime.tokenizer(handle);
+      return lists.map((list) => tokenizer.decode(list, { skipSpecialTokens }));
+    });
+    return context.json(served.result, 200, servedHeaders(served));
+  });
+}
+
+function isNested(list: readonly number[] | readonly (readonly number[])[]): list is readonly (readonly number[])[] {
+  return typeof list[0] === "object";
+}
