@@ -7,7 +7,7 @@ import { parseDuration } from "../runtime/duration.ts";
 import type { ModelHandle } from "../runtime/model-handle.ts";
 import type { Runtime } from "../task-runtime.ts";
 import { Admission, type Priority } from "./admission.ts";
-import { type StoredNames, namedModel } from "./model-names.ts";
+import { type NamedModel, type StoredNames, namedModel } from "./model-names.ts";
 import type { Role, ServerSettings } from "./server-settings.ts";
 
 const defaults = {
@@ -27,6 +27,8 @@ export interface Caller {
   readonly signal: AbortSignal;
   /** Header x-inferyard-target. */
   readonly target?: string | undefined;
+  /** Told when the call has ended. Default: nobody is. */
+  readonly onCall?: (record: CallRecord) => void;
 }
 
 /** One request for a model. */
@@ -55,6 +57,8 @@ export interface CallRecord {
   readonly target?: string;
   readonly queueMs: number;
   readonly inferenceMs: number;
+  /** Tokens the model saw, where its task counts them. */
+  readonly tokens?: number;
   readonly error?: InferyardError;
 }
 
@@ -102,16 +106,21 @@ export class Service {
     return [...new Set(["builtin", ...Object.keys(this.settings.models ?? {}), ...(await this.#storedNames())])];
   }
 
+  /** What a client's name for a model means. */
+  find(written: string | undefined, { target, role }: Pick<Caller, "target" | "role">): Promise<NamedModel> {
+    return namedModel(written, target, this.settings, role, this.#storedNames);
+  }
+
   /** Runs work on the model a client names, when it is its turn. */
   async call<Result>(
     caller: Caller,
     { model: written, texts = 1 }: ModelCall,
     work: (model: ModelHandle, signal: AbortSignal) => Promise<Result>,
   ): Promise<Served<Result>> {
-    this.#refuseDraining();
+    this.refuseDraining();
     this.#refuseTooMany(texts);
     const started = performance.now();
-    const named = await namedModel(written, caller.target, this.settings, caller.role, this.#storedNames);
+    const named = await this.find(written, caller);
     const limit = AbortSignal.timeout(this.#timeoutMs);
     const signal = AbortSignal.any([caller.signal, limit]);
     let begun = started;
@@ -124,7 +133,7 @@ export class Service {
           const result = await work(handle, signal);
           const ended = performance.now();
           const times = { queueMs: begun - started, inferenceMs: ended - begun };
-          this.#onCall?.({ model: named.name, target: handle.target, ...times });
+          this.#tell(caller, { model: named.name, target: handle.target, ...times, ...tokensOf(result) });
           return { result, model: named.name, target: handle.target, decision: handle.decision.id, ...times };
         });
       });
@@ -132,13 +141,19 @@ export class Service {
       const error = limit.aborted && !caller.signal.aborted ? this.#tooLate() : thrown;
       if (error instanceof InferyardError) {
         const times = { queueMs: begun - started, inferenceMs: performance.now() - begun };
-        this.#onCall?.({ model: named.name, ...(target === undefined ? {} : { target }), ...times, error });
+        this.#tell(caller, { model: named.name, ...(target === undefined ? {} : { target }), ...times, error });
       }
       throw error;
     }
   }
 
-  #refuseDraining(): void {
+  #tell({ onCall }: Caller, record: CallRecord): void {
+    this.#onCall?.(record);
+    onCall?.(record);
+  }
+
+  /** SHUTTING_DOWN when no new request is taken any more. */
+  refuseDraining(): void {
     if (!this.draining) return;
     throw new InferyardError("SHUTTING_DOWN", "this server is ending and takes no new requests", {
       remedy: "send the request to another replica, or again in a moment",
@@ -161,4 +176,11 @@ export class Service {
       retryAfterMs: Math.ceil(this.admission.expectedWaitMs),
     });
   }
+}
+
+/** Tasks that count tokens do so for each text. */
+function tokensOf(result: unknown): { readonly tokens?: number } {
+  if (typeof result !== "object" || result === null || !("tokens" in result) || !Array.isArray(result.tokens)) return {};
+  const counts = result.tokens.filter((count) => typeof count === "number");
+  return { tokens: counts.reduce((sum, count) => sum + count, 0) };
 }
