@@ -6,7 +6,8 @@ import { version } from "../version.ts";
 import type { Env } from "./context.ts";
 import { front } from "./front.ts";
 import { healthRoutes } from "./health.ts";
-import { nativeError } from "./native/errors.ts";
+import { errorShape } from "./error-shapes.ts";
+import { kserveRoutes } from "./kserve/index.ts";
 import { nativeRoutes } from "./native/index.ts";
 import type { StoredNames } from "./model-names.ts";
 import type { Log } from "./observation/log.ts";
@@ -51,14 +52,15 @@ export function createHandler(runtime: Runtime, options: HandlerOptions = {}): H
   });
   const readiness = new Readiness(service);
   const app = new OpenAPIHono<Env>();
-  app.onError(nativeError);
+  app.onError(errorShape);
   app.notFound((context) =>
-    nativeError(new InferyardError("MODEL_NOT_FOUND", `there is nothing at ${context.req.method} ${context.req.path}`), context),
+    errorShape(new InferyardError("MODEL_NOT_FOUND", `there is nothing at ${context.req.method} ${context.req.path}`), context),
   );
   app.use(observeRequests({ metrics, ...(log === undefined ? {} : { log }) }), ...front(settings));
   app.route("/", observationRoutes(service, metrics, events));
   app.route("/", healthRoutes(service, readiness));
   app.route("/", nativeRoutes(service));
+  app.route("/", kserveRoutes(service, readiness));
   app.doc31("/openapi.json", {
     openapi: "3.1.0",
     info: { title: "Inferyard", version, description: "Models over HTTP" },
