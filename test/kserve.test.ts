@@ -81,8 +81,16 @@ describe.skipIf(skip)(modelsTitle, () => {
 
   const models = { judge: `${sharedData}tiny-bert-nli-untrained`, ranker: `${sharedData}tiny-random-cross-encoder` };
 
-  async function infer(model: string, data: readonly string[], shape: readonly number[]): Promise<Record<string, unknown[]>> {
-    const body = JSON.stringify({ inputs: [{ name: "text", datatype: "BYTES", shape, data }] });
+  async function infer(
+    model: string,
+    data: readonly string[],
+    shape: readonly number[],
+    outputs?: string[],
+  ): Promise<Record<string, unknown[]>> {
+    const body = JSON.stringify({
+      inputs: [{ name: "text", datatype: "BYTES", shape, data }],
+      outputs: outputs?.map((name) => ({ name })),
+    });
     const request = new Request(`http://localhost/v2/models/${model}/infer`, { method: "POST", body });
     const answer = (await (await createHandler(runtime, { models })(request)).json()) as {
       outputs: { name: string; shape: number[]; data: unknown[] }[];
@@ -105,7 +113,7 @@ describe.skipIf(skip)(modelsTitle, () => {
       ["who wrote it", "nobody knows"],
       ["what is a cat", "a planet far away"],
     ] as const;
-    const { score } = await infer("ranker", pairs.flat(), [3, 2]);
+    const { score } = await infer("ranker", pairs.flat(), [3, 2], ["score"]);
     const first = await runtime.rerank("what is a cat", ["an animal", "a planet far away"], { model: models.ranker });
     const second = await runtime.rerank("who wrote it", ["nobody knows"], { model: models.ranker });
     const scoreOf = (ranking: typeof first, index: number): number =>

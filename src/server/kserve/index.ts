@@ -14,7 +14,7 @@ import { modelMetadata } from "./metadata.ts";
 import { addRepository, isLoaded } from "./repository.ts";
 import { failures, json } from "./responses.ts";
 import { inferResponse, kserveErrorBody, modelMetadataBody, serverMetadata } from "./schemas.ts";
-import { runTexts, textCount, textInput, textTaskOf } from "./text-models.ts";
+import { requestedTask, runTexts, textCount, textInput } from "./text-models.ts";
 
 /** A model has one version here: what its name means now. */
 export const onlyVersion = "1";
@@ -143,9 +143,10 @@ function addInfer(routes: Routes, service: Service): void {
       const request = parseInferRequest(body, context.req.header("inference-header-content-length"), maxJsonDepth);
       const { inputs } = request;
       const served = await service.call(callerOf(context), { model, texts: textCount(inputs) }, async (handle, signal) => {
-        const task = Object.hasOwn(inputs, textInput) ? textTaskOf(handle) : undefined;
+        const names = request.outputs?.map(({ name }) => name);
+        const task = Object.hasOwn(inputs, textInput) ? requestedTask(handle, names ?? []) : undefined;
         if (task !== undefined) return runTexts(service.runtime, handle, task, inputs, signal);
-        const outputs = request.outputs === undefined ? {} : { outputs: request.outputs.map(({ name }) => name) };
+        const outputs = names === undefined ? {} : { outputs: names };
         return { tensors: (await service.runtime.run(handle, inputs, { ...outputs, signal })).outputs };
       });
       const answer = inferAnswer(served.model, onlyVersion, request, served.result.tensors);

@@ -8,15 +8,29 @@ export const textInput = "text";
 
 export type TextTask = "embedding" | "ranking" | "classification";
 
-/** What is made of texts by this model; undefined where it takes none, or has an input of that name itself. */
+/** What is made of texts by this model; undefined where it takes none, has an input of that name itself, or does not say. */
 export function textTaskOf({ manifest, inputs }: Pick<ModelHandle, "manifest" | "inputs">): TextTask | undefined {
-  if (manifest.text === undefined || inputs.some(({ name }) => name === textInput)) return undefined;
+  if (!takesTexts({ manifest, inputs })) return undefined;
   for (const task of manifest.tasks) {
     if (task === "feature-extraction" || task === "sentence-similarity") return "embedding";
     if (task === "text-ranking") return "ranking";
     if (task === "text-classification") return "classification";
   }
   return undefined;
+}
+
+/** The same for one request. Where the model's files say nothing, the outputs that are asked for do. INPUT_INVALID where neither does. */
+export function requestedTask(model: Pick<ModelHandle, "manifest" | "inputs">, outputs: readonly string[]): TextTask | undefined {
+  const known = textTaskOf(model);
+  if (known !== undefined || !takesTexts(model)) return known;
+  if (outputs.includes("embedding")) return "embedding";
+  if (outputs.includes("label")) return "classification";
+  if (outputs.includes("score")) return "ranking";
+  throw invalid("the model's files do not say what is made of texts: ask for the output embedding, label or score");
+}
+
+function takesTexts({ manifest, inputs }: Pick<ModelHandle, "manifest" | "inputs">): boolean {
+  return manifest.text !== undefined && inputs.every(({ name }) => name !== textInput);
 }
 
 /** For metadata. A pair is a query and a document. */
