@@ -37,7 +37,9 @@ describe.skipIf(missing !== undefined)(title, () => {
   let listening: Listening;
   beforeAll(async () => {
     runtime = await createRuntime();
-    listening = await listen(createHandler(runtime), { port: 0 });
+    const handler = createHandler(runtime);
+    await handler.readiness.warm();
+    listening = await listen(handler, { port: 0 });
   });
   afterAll(async () => {
     await listening.close();

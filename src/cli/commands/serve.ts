@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { InferyardError } from "../../errors.ts";
 import type { RuntimeSettings } from "../../runtime/runtime-settings.ts";
-import type { ServerSection } from "../../settings/server-section.ts";
+import { type ServerSection, serverDefaults } from "../../settings/server-section.ts";
 import { openStore } from "../model-store.ts";
 import { type ServerFlags, addServerFlags, withFlags } from "../serving/server-flags.ts";
 import { addLoadFlags, effectiveSettings, openSession } from "../session.ts";
@@ -31,7 +31,7 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
   ]);
   const events = new RuntimeEvents();
   const { values } = await effectiveSettings(terminal, { ...flags });
-  const section = withFlags(values.server ?? {}, flags);
+  const section = withFlags({ ...serverDefaults, ...values.server }, flags);
   const keys = await readKeys(section, terminal.directory);
   const tls = await readTls(section, terminal.directory);
   const models = modelsOf(section, values.models ?? {});

@@ -53,7 +53,7 @@ describe("GET /metrics", () => {
       'inferyard_requests_total{route="/api/embed",model="",code="400"}': 1,
       'inferyard_requests_total{route="none",model="",code="404"}': 1,
       'inferyard_errors_total{code="INPUT_INVALID"}': 1,
-      'inferyard_errors_total{code="MODEL_NOT_FOUND"}': 2,
+      'inferyard_errors_total{code="MODEL_NOT_FOUND"}': 1,
       'inferyard_tokens_total{model="builtin"}': 4,
       'inferyard_inference_seconds_count{model="builtin",target="native:cpu"}': 1,
       'inferyard_queue_seconds_count{model="builtin"}': 1,
