@@ -1,73 +1,16 @@
 /** The built command `serve`: how it begins, how it ends, and what is left behind. */
-import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
 import { connect, createServer } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { type ServerProcess, ServerProcesses, embed, ready } from "./fixtures/server-process.ts";
 import { needsData, sharedData } from "./shared-data.ts";
 
-const program = fileURLToPath(new URL("../bin/inferyard.js", import.meta.url));
 const miniLm = `${sharedData}all-MiniLM-L6-v2`;
-const folder = mkdtempSync(join(tmpdir(), "inferyard-serve-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-interface Server {
-  readonly child: ChildProcess;
-  readonly url: string;
-  readonly port: number;
-  readonly ended: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null; readonly stderr: string }>;
-}
-
-const running: ChildProcess[] = [];
-afterEach(() => {
-  for (const child of running.splice(0)) child.kill("SIGKILL");
-});
-
-async function serve(args: readonly string[], settings?: string): Promise<Server> {
-  const file = join(folder, "settings.yaml");
-  writeFileSync(file, settings ?? "");
-  const child = spawn(process.execPath, [program, "serve", "--port", "0", "--config", file, ...args], {
-    cwd: folder,
-    env: { ...process.env, INFERYARD_HOME: join(folder, "home") },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  running.push(child);
-  let [stdout, stderr] = ["", ""];
-  child.stderr.on("data", (chunk) => (stderr += String(chunk)));
-  const ended = once(child, "close").then(([code, signal]) => ({
-    code: code as number | null,
-    signal: signal as NodeJS.Signals | null,
-    stderr,
-  }));
-  const url = await new Promise<string>((resolve, reject) => {
-    child.stdout.on("data", (chunk) => {
-      stdout += String(chunk);
-      const found = /listening on (\S+)\n/.exec(stdout)?.[1];
-      if (found !== undefined) resolve(found);
-    });
-    void ended.then(({ code }) => reject(new Error(`it ended with ${code}: ${stderr}`)));
-  });
-  return { child, url, port: Number(new URL(url).port), ended };
-}
-
-function embed({ url }: Server, input: string | readonly string[], headers: Record<string, string> = {}): Promise<Response> {
-  return fetch(`${url}/api/embed`, {
-    method: "POST",
-    headers: { "content-type": "application/json", ...headers },
-    body: JSON.stringify({ input }),
-  });
-}
-
-async function ready({ url }: Server): Promise<void> {
-  for (;;) {
-    const response = await fetch(`${url}/health/ready`);
-    if (response.ok) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
+const servers = new ServerProcesses();
+const serve = servers.serve.bind(servers);
+afterEach(() => servers.killAll());
+afterAll(() => servers.remove());
 
 /** Processes whose parent is this one, as Linux tells. */
 function childrenOf(pid: number): number[] {
@@ -82,6 +25,14 @@ function childrenOf(pid: number): number[] {
         return false; // it has ended meanwhile
       }
     });
+}
+
+/** Waits until so many requests run. */
+async function runningAre({ url }: ServerProcess, count: number): Promise<void> {
+  for (;;) {
+    const text = await (await fetch(`${url}/metrics`)).text();
+    if (text.includes(`inferyard_requests_running ${count}\n`)) return;
+  }
 }
 
 const alive = (pid: number): boolean => {
@@ -107,7 +58,7 @@ describe("serve with the built-in model", () => {
   it.each(["SIGTERM", "SIGINT"] as const)("ends with 0 by %s, and its port is free", async (signal) => {
     const server = await serve([]);
     await ready(server);
-    expect((await embed(server, "a")).status).toBe(200);
+    expect((await embed(server, { input: "a" })).status).toBe(200);
     server.child.kill(signal);
     expect(await server.ended).toMatchObject({ code: 0, signal: null });
     expect(await portIsFree(server.port)).toBe(true);
@@ -124,7 +75,7 @@ describe("serve with the built-in model", () => {
     server.child.kill("SIGTERM");
     let refused: Response | undefined;
     while (refused === undefined) {
-      const response = await embed(server, "new");
+      const response = await embed(server, { input: "new" });
       if (response.status !== 200) refused = response;
     }
     expect([refused.status, refused.headers.get("retry-after"), refused.headers.get("connection")]).toEqual([503, "1", "close"]);
@@ -172,7 +123,7 @@ describe("serve with the built-in model", () => {
     expect(await statusOf("POST /api/embed HTTP/1.1\r\nhost:")).toContain("408");
     const head = "POST /api/embed HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{";
     expect(await statusOf(head)).toContain("408");
-    expect((await embed(server, "a")).status).toBe(200);
+    expect((await embed(server, { input: "a" })).status).toBe(200);
   });
 });
 
@@ -203,9 +154,9 @@ describe.skipIf(skip)(title, () => {
     const children = childrenOf(server.child.pid!);
     expect(children.length).toBeGreaterThan(0);
     const requests = Array.from({ length: 4 }, () =>
-      embed(server, texts).then(async (response) => [response.status, await response.json()]),
+      embed(server, { input: texts }).then(async (response) => [response.status, await response.json()]),
     );
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await runningAre(server, requests.length);
     server.child.kill("SIGTERM");
     const answers = await Promise.allSettled(requests);
     expect(await server.ended).toMatchObject({ code: 0 });
@@ -221,7 +172,7 @@ describe.skipIf(skip)(title, () => {
     await ready(server);
     const [first] = childrenOf(server.child.pid!);
     const requests = Array.from({ length: 4 }, () =>
-      embed(server, texts).then(async (response) => ({ status: response.status, body: await response.text() })),
+      embed(server, { input: texts }).then(async (response) => ({ status: response.status, body: await response.text() })),
     );
     const all = Promise.all(requests);
     const killing = setInterval(() => {
@@ -232,9 +183,9 @@ describe.skipIf(skip)(title, () => {
     for (const { status, body } of answers) {
       if (status === 200) continue;
       expect([status, JSON.parse(body)]).toMatchObject([503, { error: { code: "HOST_DIED", retryable: true } }]);
-      expect(body).not.toContain(folder);
+      expect(body).not.toContain(servers.folder);
     }
-    expect((await embed(server, "the next one")).status).toBe(200);
+    expect((await embed(server, { input: "the next one" })).status).toBe(200);
     const children = childrenOf(server.child.pid!);
     server.child.kill("SIGTERM");
     expect(await server.ended).toMatchObject({ code: 0 });

@@ -6,7 +6,7 @@ import { type ErrorCode, InferyardError, errorKinds } from "../errors.ts";
 import type { Priority } from "./admission.ts";
 import type { Role } from "./server-settings.ts";
 import { scrub } from "./scrub.ts";
-import type { Caller, Served } from "./service.ts";
+import type { CallRecord, Caller, Served } from "./service.ts";
 
 /** What the outermost layer finds out about each request, for the routes. */
 export interface Env {
@@ -18,6 +18,8 @@ export interface Env {
     readonly requestId: string;
     readonly client: string;
     readonly role: Role;
+    /** What the service last did for this request. */
+    readonly call?: CallRecord;
   };
 }
 
@@ -32,6 +34,7 @@ export function callerOf(context: Context<Env>): Caller {
     priority,
     signal: context.req.raw.signal,
     target: context.req.header("x-inferyard-target"),
+    onCall: (record) => context.set("call", record),
   };
 }
 

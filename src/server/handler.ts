@@ -8,10 +8,16 @@ import { cohereRoutes } from "./cohere/index.ts";
 import { dashboardRoutes } from "./dashboard/index.ts";
 import { front } from "./front.ts";
 import { healthRoutes } from "./health.ts";
+import { kserveRoutes } from "./kserve/index.ts";
 import { nativeRoutes } from "./native/index.ts";
 import { openAiRoutes } from "./openai/index.ts";
 import { protocolError } from "./protocol-errors.ts";
 import type { StoredNames } from "./model-names.ts";
+import type { Log } from "./observation/log.ts";
+import { Metrics } from "./observation/metrics.ts";
+import { observeRequests } from "./observation/requests.ts";
+import { observationRoutes } from "./observation/routes.ts";
+import { RuntimeEvents } from "./observation/runtime-events.ts";
 import { Readiness } from "./readiness.ts";
 import type { ServerSettings } from "./server-settings.ts";
 import { Service } from "./service.ts";
@@ -20,6 +26,10 @@ import { teiRoutes } from "./tei/index.ts";
 export interface HandlerOptions extends ServerSettings {
   /** Names of models clients may use besides those of the settings. Default: none. */
   readonly storedNames?: StoredNames;
+  /** What the runtime reports: given to its `onEvent` as well. Default: nothing is reported. */
+  readonly events?: RuntimeEvents;
+  /** Default: nothing is logged. */
+  readonly log?: Log;
 }
 
 /** The other end of a request's socket. */
@@ -37,8 +47,13 @@ export interface Handler {
 
 /** Everything the server answers, on one runtime, which stays the caller's to dispose. */
 export function createHandler(runtime: Runtime, options: HandlerOptions = {}): Handler {
-  const { storedNames = async () => [], ...settings } = options;
-  const service = new Service(runtime, { settings, storedNames });
+  const { storedNames = async () => [], events = new RuntimeEvents(), log, ...settings } = options;
+  const service: Service = new Service(runtime, { settings, storedNames, onCall: (record) => metrics.call(record) });
+  const metrics = new Metrics(service);
+  events.subscribe((event) => {
+    metrics.event(event);
+    log?.event(event);
+  });
   const readiness = new Readiness(service);
   const app = new OpenAPIHono<Env>();
   app.onError(protocolError);
@@ -48,13 +63,15 @@ export function createHandler(runtime: Runtime, options: HandlerOptions = {}): H
       context,
     ),
   );
-  app.use(...front(settings));
+  app.use(observeRequests({ metrics, ...(log === undefined ? {} : { log }) }), ...front(settings));
+  app.route("/", observationRoutes(service, metrics, events));
   app.route("/", healthRoutes(service, readiness));
   app.route("/", dashboardRoutes(service));
   app.route("/", nativeRoutes(service));
   app.route("/", cohereRoutes(service));
   app.route("/", openAiRoutes(service));
   app.route("/", teiRoutes(service));
+  app.route("/", kserveRoutes(service, readiness));
   app.doc31("/openapi.json", {
     openapi: "3.1.0",
     info: { title: "Inferyard", version, description: "Models over HTTP" },

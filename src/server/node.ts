@@ -45,7 +45,8 @@ export async function listen(handler: Handler, options: ListenOptions = {}): Pro
   if (!isLoopback(address) && keys.length === 0 && !allowAnonymous) refuseOpen(address);
   const server = await started(handler, { ...options, address, port });
   const open = new Set<ServerResponse>();
-  server.on("request", (_request, response: ServerResponse) => {
+  // Before the handler, which may have sent its head already when others are told.
+  server.prependListener("request", (_request, response: ServerResponse) => {
     open.add(response);
     response.once("close", () => open.delete(response));
     if (handler.service.draining) response.setHeader("connection", "close");

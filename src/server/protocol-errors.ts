@@ -2,6 +2,7 @@
 import type { Context } from "hono";
 import type { Env } from "./context.ts";
 import { cohereError } from "./cohere/errors.ts";
+import { kserveError } from "./kserve/errors.ts";
 import { nativeError } from "./native/errors.ts";
 import { openAiError } from "./openai/errors.ts";
 import { teiError } from "./tei/errors.ts";
@@ -15,6 +16,7 @@ interface Protocol {
 const protocols: readonly Protocol[] = [
   { paths: /^\/v[12]\/rerank$/, answer: cohereError },
   { paths: /^\/v1(?:\/|$)/, answer: openAiError },
+  { paths: /^\/v2(\/?$|\/(health|models|repository)\b)/, answer: kserveError },
   { paths: /^\/(?:embed|embed_all|embed_sparse|rerank|predict|similarity|tokenize|decode|info)$/, answer: teiError },
 ];
 

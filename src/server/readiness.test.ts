@@ -31,6 +31,12 @@ describe("GET /health/ready", () => {
     ]);
   });
 
+  it("says of a path its last part: probes carry no key", async () => {
+    const [status, report] = await ready(createHandler(runtime, { defaultModel: "/srv/private/minilm" }));
+    expect([status, report]).toMatchObject([503, { models: [{ model: "minilm", code: "MODEL_NOT_FOUND" }] }]);
+    expect(JSON.stringify(report)).not.toContain("private");
+  });
+
   it("is not while they load: who asks gets an answer at once", async () => {
     const loading = Object.create(runtime, { use: { value: () => new Promise(() => {}) } }) as Runtime;
     expect(await ready(createHandler(loading))).toMatchObject([503, { models: [{ ready: false, reason: /loading/ }] }]);

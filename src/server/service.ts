@@ -27,6 +27,8 @@ export interface Caller {
   readonly signal: AbortSignal;
   /** Header x-inferyard-target. */
   readonly target?: string | undefined;
+  /** Told when the call has ended. Default: nobody is. */
+  readonly onCall?: (record: CallRecord) => void;
 }
 
 /** One request for a model. */
@@ -55,6 +57,8 @@ export interface CallRecord {
   readonly target?: string;
   readonly queueMs: number;
   readonly inferenceMs: number;
+  /** Tokens the model saw, where its task counts them. */
+  readonly tokens?: number;
   readonly error?: InferyardError;
 }
 
@@ -120,7 +124,7 @@ export class Service {
     { model: written, texts = 1 }: ModelCall,
     work: (model: ModelHandle, signal: AbortSignal) => Promise<Result>,
   ): Promise<Served<Result>> {
-    this.#refuseDraining();
+    this.refuseDraining();
     this.#refuseTooMany(texts);
     const started = performance.now();
     const named = await this.named(caller, written);
@@ -137,7 +141,7 @@ export class Service {
           const result = await work(handle, signal);
           const ended = performance.now();
           const times = { queueMs: begun - started, inferenceMs: ended - begun };
-          this.#onCall?.({ model: named.name, target: handle.target, ...times });
+          this.#tell(caller, { model: named.name, target: handle.target, ...times, ...tokensOf(result) });
           return { result, model: named.name, target: handle.target, decision: handle.decision.id, ...times };
         };
         return await this.runtime.use(named.reference, { ...named.wish, signal }, onModel, turn);
@@ -146,13 +150,19 @@ export class Service {
       const error = limit.aborted && !caller.signal.aborted ? this.#tooLate() : thrown;
       if (error instanceof InferyardError) {
         const times = { queueMs: begun - started, inferenceMs: performance.now() - begun };
-        this.#onCall?.({ model: named.name, ...(target === undefined ? {} : { target }), ...times, error });
+        this.#tell(caller, { model: named.name, ...(target === undefined ? {} : { target }), ...times, error });
       }
       throw error;
     }
   }
 
-  #refuseDraining(): void {
+  #tell({ onCall }: Caller, record: CallRecord): void {
+    this.#onCall?.(record);
+    onCall?.(record);
+  }
+
+  /** SHUTTING_DOWN when no new request is taken any more. */
+  refuseDraining(): void {
     if (!this.draining) return;
     throw new InferyardError("SHUTTING_DOWN", "this server is ending and takes no new requests", {
       remedy: "send the request to another replica, or again in a moment",
@@ -175,4 +185,11 @@ export class Service {
       retryAfterMs: Math.ceil(this.admission.expectedWaitMs),
     });
   }
+}
+
+/** Tasks that count tokens do so for each text. */
+function tokensOf(result: unknown): { readonly tokens?: number } {
+  if (typeof result !== "object" || result === null || !("tokens" in result) || !Array.isArray(result.tokens)) return {};
+  const counts = result.tokens.filter((count) => typeof count === "number");
+  return { tokens: counts.reduce((sum, count) => sum + count, 0) };
 }

@@ -200,6 +200,13 @@ describe("an unknown key is an error that names the nearest right one", () => {
 });
 
 describe("values of the wrong kind", () => {
+  it("says where loading ahead is asked for", async () => {
+    await yaml("preload: [a]\n");
+    expect((await refusal(read())).message).toContain("section server");
+    await yaml("server: { prelod: [a] }\n");
+    expect((await refusal(read())).message).toContain('server: unknown key "prelod" (did you mean "preload"?)');
+  });
+
   it("are all listed in one error, unknown keys among them", async () => {
     await yaml("threads: four\nfailover: 7\nbatchTokens: -1\npolicy: cheapest\nmodle: x\n");
     const { message, data } = await refusal(read());

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { InferyardError } from "../../errors.ts";
 import type { RuntimeSettings } from "../../runtime/runtime-settings.ts";
-import type { ServerSection } from "../../settings/server-section.ts";
+import { type ServerSection, serverDefaults } from "../../settings/server-section.ts";
 import { openStore } from "../model-store.ts";
 import { type ServerFlags, addServerFlags, withFlags } from "../serving/server-flags.ts";
 import { addLoadFlags, effectiveSettings, openSession } from "../session.ts";
@@ -22,25 +22,34 @@ export function addServe(program: Command, terminal: Terminal): void {
 async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
   terminal.stay?.();
   // Fetched here: no other command needs the server's libraries.
-  const [{ createHandler }, { listen }, { readKeys, readTls }] = await Promise.all([
+  const [{ createHandler }, { listen }, { createLog }, { RuntimeEvents }, { readKeys, readTls }] = await Promise.all([
     import("../../server/handler.ts"),
     import("../../server/node.ts"),
+    import("../../server/observation/log.ts"),
+    import("../../server/observation/runtime-events.ts"),
     import("../serving/server-files.ts"),
   ]);
+  const events = new RuntimeEvents();
   const { values } = await effectiveSettings(terminal, { ...flags });
-  const section = withFlags(values.server ?? {}, flags);
+  const section = withFlags({ ...serverDefaults, ...values.server }, flags);
   const keys = await readKeys(section, terminal.directory);
   const tls = await readTls(section, terminal.directory);
   const models = modelsOf(section, values.models ?? {});
   const host = values.host ?? "process"; // one model that aborts must not take the others with it
-  const session = await openSession(terminal, { ...flags, host }, flags.model, { models: models.settings, shareBatches: true });
+  const session = await openSession(terminal, { ...flags, host, quiet: true }, flags.model, {
+    models: models.settings,
+    shareBatches: true,
+    onEvent: events.tell,
+  });
   const store = openStore(terminal);
   const { models: _models, keysFile: _keysFile, tlsCert: _tlsCert, tlsKey: _tlsKey, ...settings } = section;
   try {
-    const { address, port, allowAnonymous, headersTimeout, bodyTimeout, logLevel: _logLevel, ...served } = settings;
+    const { address, port, allowAnonymous, headersTimeout, bodyTimeout, logLevel: level = "info", ...served } = settings;
     const handler = createHandler(session.runtime, {
       ...served,
       keys,
+      events,
+      log: createLog({ level, stream: terminal.stderr }),
       models: models.references,
       preload: [...new Set([...(section.preload ?? []), ...models.early])],
       defaultModel: session.model,

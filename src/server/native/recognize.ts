@@ -1,6 +1,6 @@
 /** POST /api/recognize: the names in texts, with their places. */
 import { createRoute, z } from "@hono/zod-openapi";
-import type { Entity } from "../../tasks/recognize.ts";
+import type { Entity } from "../../tasks/entities.ts";
 import { type OffsetUnit, convertOffsets, offsetUnits } from "../../tokenizers/index.ts";
 import { type Routes, callerOf, servedHeaders } from "../context.ts";
 import { jsonRoute } from "../json-route.ts";

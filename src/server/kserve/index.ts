@@ -1,0 +1,173 @@
+/** KServe V2, the Open Inference Protocol over HTTP, with the extensions for binary tensors and for the repository of models. */
+import { OpenAPIHono, type RouteConfig, createRoute, z } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import { InferyardError } from "../../errors.ts";
+import { version as serverVersion } from "../../version.ts";
+import { type Env, type Routes, callerOf, servedHeaders } from "../context.ts";
+import type { Readiness } from "../readiness.ts";
+import type { Service } from "../service.ts";
+import { refuseInvalid } from "../validation.ts";
+import { kserveError } from "./errors.ts";
+import { inferRequest, parseInferRequest } from "./infer-request.ts";
+import { inferAnswer } from "./infer-response.ts";
+import { modelMetadata } from "./metadata.ts";
+import { addRepository, isLoaded } from "./repository.ts";
+import { failures, json } from "./responses.ts";
+import { inferResponse, kserveErrorBody, modelMetadataBody, serverMetadata } from "./schemas.ts";
+import { requestedTask, runTexts, textCount, textInput } from "./text-models.ts";
+
+/** A model has one version here: what its name means now. */
+export const onlyVersion = "1";
+
+const defaultDepth = 64;
+
+const inModel = z.object({ model: z.string() });
+const inVersion = inModel.extend({ version: z.string() });
+
+/** With and without a version; `what` stands behind it. */
+function placesOf(what: string): readonly { readonly path: string; readonly params: z.ZodObject }[] {
+  return [
+    { path: `/v2/models/{model}${what}`, params: inModel },
+    { path: `/v2/models/{model}/versions/{version}${what}`, params: inVersion },
+  ];
+}
+
+export function kserveRoutes(service: Service, readiness: Readiness): Routes {
+  const routes = new OpenAPIHono<Env>({ defaultHook: refuseInvalid });
+  routes.onError(kserveError);
+  addHealth(routes, readiness);
+  addModels(routes, service);
+  addInfer(routes, service);
+  addRepository(routes, service);
+  return routes;
+}
+
+function addHealth(routes: Routes, readiness: Readiness): void {
+  const metadata = { name: "inferyard", version: serverVersion, extensions: ["binary_tensor_data", "model_repository"] };
+  const config = {
+    method: "get",
+    path: "/v2",
+    summary: "What this server is",
+    responses: { 200: json("Its name, version and extensions", serverMetadata), 401: failures[401] },
+  } satisfies RouteConfig;
+  routes.openapi(createRoute(config), (context) => context.json(metadata, 200));
+  routes.get("/v2/", (context) => context.json(metadata, 200));
+  const live = {
+    method: "get",
+    path: "/v2/health/live",
+    summary: "Whether the server answers at all",
+    responses: { 200: { description: "It does" } },
+  } satisfies RouteConfig;
+  routes.openapi(createRoute(live), (context) => context.body(null, 200));
+  const ready = {
+    method: "get",
+    path: "/v2/health/ready",
+    summary: "As /health/ready",
+    responses: { 200: { description: "Send requests" }, 503: { description: "Send none" } },
+  } satisfies RouteConfig;
+  routes.openapi(createRoute(ready), async (context) => context.body(null, (await readiness.report()).ready ? 200 : 503));
+}
+
+function addModels(routes: Routes, service: Service): void {
+  for (const { path, params } of placesOf("")) {
+    const config = {
+      method: "get",
+      path,
+      summary: "What a model takes and gives; it is loaded for that",
+      request: { params },
+      responses: { 200: json("Its tensors", modelMetadataBody), ...failures },
+    } satisfies RouteConfig;
+    routes.openapi(createRoute(config), async (context) => {
+      const model = modelOf(context);
+      const work = async (handle: Parameters<typeof modelMetadata>[2]): Promise<ReturnType<typeof modelMetadata>> =>
+        modelMetadata(model, onlyVersion, handle);
+      const served = await service.call(callerOf(context), { model }, work);
+      return context.json(served.result, 200, servedHeaders(served));
+    });
+  }
+  for (const { path, params } of placesOf("/ready")) {
+    const config = {
+      method: "get",
+      path,
+      summary: "Whether a model is loaded, and a probe has run on it",
+      request: { params },
+      responses: { 200: { description: "It is" }, ...failures, 503: json("It is not, or the server ends", kserveErrorBody) },
+    } satisfies RouteConfig;
+    routes.openapi(createRoute(config), async (context) => {
+      const model = modelOf(context);
+      const { reference } = await service.named(callerOf(context), model);
+      service.refuseDraining();
+      if (isLoaded(service, reference)) return context.body(null, 200);
+      throw new InferyardError("MODEL_LOADING", `the model ${JSON.stringify(model)} is not loaded`, {
+        remedy: "its first request loads it, and so does POST /v2/repository/models/NAME/load",
+        retryAfterMs: 1000,
+      });
+    });
+  }
+}
+
+function addInfer(routes: Routes, service: Service): void {
+  const { maxJsonDepth = defaultDepth } = service.settings;
+  for (const { path, params } of placesOf("/infer")) {
+    // Registered for the document alone: the body may have bytes behind its JSON, and is read here.
+    routes.openAPIRegistry.registerPath({
+      method: "post",
+      path,
+      summary: "Runs a model on texts (a BYTES tensor text) or on its raw tensors",
+      request: {
+        params,
+        headers: z.object({ "inference-header-content-length": z.string().optional() }),
+        body: {
+          required: true,
+          content: {
+            "application/json": { schema: inferRequest },
+            "application/octet-stream": { schema: z.string().openapi({ format: "binary" }) },
+          },
+        },
+      },
+      responses: {
+        200: {
+          description: "Outputs; with bytes behind the JSON where they are wanted",
+          content: {
+            "application/json": { schema: inferResponse },
+            "application/octet-stream": { schema: z.string().openapi({ format: "binary" }) },
+          },
+        },
+        ...failures,
+      },
+    });
+    routes.post(path.replaceAll(/\{(\w+)\}/g, ":$1"), async (context) => {
+      const model = modelOf(context);
+      refuseEncoded(context);
+      const body = new Uint8Array(await context.req.arrayBuffer());
+      const request = parseInferRequest(body, context.req.header("inference-header-content-length"), maxJsonDepth);
+      const { inputs } = request;
+      const served = await service.call(callerOf(context), { model, texts: textCount(inputs) }, async (handle, signal) => {
+        const names = request.outputs?.map(({ name }) => name);
+        const task = Object.hasOwn(inputs, textInput) ? requestedTask(handle, names ?? []) : undefined;
+        if (task !== undefined) return runTexts(service.runtime, handle, task, inputs, signal);
+        const outputs = names === undefined ? {} : { outputs: names };
+        return { tensors: (await service.runtime.run(handle, inputs, { ...outputs, signal })).outputs };
+      });
+      const answer = inferAnswer(served.model, onlyVersion, request, served.result.tensors);
+      return new Response(answer.body as Uint8Array<ArrayBuffer>, { headers: { ...servedHeaders(served), ...answer.headers } });
+    });
+  }
+}
+
+/** The model of the path. MODEL_NOT_FOUND for a version it does not have. */
+function modelOf(context: Context<Env>): string {
+  const { model = "", version = onlyVersion } = context.req.param() as { readonly model?: string; readonly version?: string };
+  if (version === onlyVersion) return model;
+  throw new InferyardError("MODEL_NOT_FOUND", `the model ${JSON.stringify(model)} has no version ${JSON.stringify(version)}`, {
+    remedy: `ask for version ${onlyVersion}, or for none`,
+  });
+}
+
+function refuseEncoded(context: Context<Env>): void {
+  const encoding = context.req.header("content-encoding") ?? "identity";
+  if (encoding === "identity") return;
+  throw new InferyardError("INPUT_INVALID", `a body in the content-encoding ${JSON.stringify(encoding)} is not read here`, {
+    remedy: "send it uncompressed",
+  });
+}

@@ -1,0 +1,28 @@
+/** The answers every route of the protocol shares, for the document. */
+import type { z } from "@hono/zod-openapi";
+import { kserveErrorBody } from "./schemas.ts";
+
+interface JsonAnswer<Schema extends z.ZodType> {
+  readonly description: string;
+  readonly content: { readonly "application/json": { readonly schema: Schema } };
+}
+
+export function json<Schema extends z.ZodType>(description: string, schema: Schema): JsonAnswer<Schema> {
+  return { description, content: { "application/json": { schema } } };
+}
+
+type Failure = JsonAnswer<typeof kserveErrorBody>;
+type FailureStatus = 400 | 401 | 403 | 404 | 413 | 422 | 429 | 500 | 503 | 504;
+
+export const failures: Readonly<Record<FailureStatus, Failure>> = {
+  400: json("The request is not right", kserveErrorBody),
+  401: json("A key is needed", kserveErrorBody),
+  403: json("This key may not do that", kserveErrorBody),
+  404: json("There is no such model or version", kserveErrorBody),
+  413: json("Too much at once", kserveErrorBody),
+  422: json("The model cannot do this", kserveErrorBody),
+  429: json("Too many requests wait already", kserveErrorBody),
+  500: json("It failed", kserveErrorBody),
+  503: json("Not now: loading, no memory, no engine, or ending", kserveErrorBody),
+  504: json("It took too long", kserveErrorBody),
+};

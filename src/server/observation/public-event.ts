@@ -1,0 +1,29 @@
+/** An event of the runtime as clients and the log see it: plain data, with nothing of the machine in it. */
+import type { RuntimeEvent } from "../../runtime/runtime-settings.ts";
+import { scrub } from "../scrub.ts";
+
+export type PublicEvent = { readonly type: RuntimeEvent["type"]; readonly model: string } & Readonly<Record<string, unknown>>;
+
+export function publicEvent(event: RuntimeEvent): PublicEvent {
+  switch (event.type) {
+    case "loaded": {
+      const { decision } = event;
+      const target = decision.selected?.target;
+      const milliseconds = decision.candidates.find((candidate) => candidate.verdict === "selected")?.milliseconds;
+      return { type: event.type, model: scrub(decision.model.reference), target, decision: decision.id, milliseconds };
+    }
+    case "unloaded": {
+      const { target, why } = event;
+      const room = why === "evicted" ? { toMakeRoomFor: scrub(event.toMakeRoomFor) } : {};
+      return { type: event.type, model: scrub(event.reference), target, why, ...room };
+    }
+    case "failover":
+      return { type: event.type, model: scrub(event.reference), from: event.from, reason: scrub(event.reason) };
+    case "download": {
+      const { stage, bytes } = event.progress;
+      return { type: event.type, model: scrub(event.reference), stage, bytes };
+    }
+    default:
+      return event satisfies never;
+  }
+}

@@ -1,0 +1,50 @@
+/** One record of each request, made when its answer is known. No text of a client is in it. */
+import type { MiddlewareHandler } from "hono";
+import { matchedRoutes } from "hono/route";
+import { InferyardError } from "../../errors.ts";
+import type { Env } from "../context.ts";
+import type { CallRecord } from "../service.ts";
+
+export interface RequestRecord {
+  readonly requestId: string;
+  readonly client: string;
+  readonly method: string;
+  /** The pattern, "/v2/models/:model/infer", and not the path; "none" where there is no such route. */
+  readonly route: string;
+  readonly status: number;
+  readonly milliseconds: number;
+  /** What the service did for it, where it came that far. */
+  readonly call?: CallRecord;
+  /** What was thrown. */
+  readonly fault?: unknown;
+}
+
+export interface Observers {
+  readonly metrics: { request(record: RequestRecord): void };
+  readonly log?: { request(record: RequestRecord): void };
+}
+
+export function observeRequests({ metrics, log }: Observers): MiddlewareHandler<Env> {
+  return async (context, next) => {
+    const started = performance.now();
+    await next();
+    const call = context.get("call");
+    const record: RequestRecord = {
+      requestId: context.get("requestId"),
+      client: context.get("client"),
+      method: context.req.method,
+      route: matchedRoutes(context).findLast(({ path }) => !path.endsWith("*"))?.path ?? "none",
+      status: context.res.status,
+      milliseconds: performance.now() - started,
+      ...(call === undefined ? {} : { call }),
+      ...(context.error === undefined ? {} : { fault: context.error }),
+    };
+    metrics.request(record);
+    log?.request(record);
+  };
+}
+
+/** The code of a failure; "DEFECT" for what has none. */
+export function codeOf(fault: unknown): string {
+  return fault instanceof InferyardError ? fault.code : "DEFECT";
+}

@@ -1,0 +1,110 @@
+/** GET /metrics and GET /api/events: what those who watch a server read. */
+import { OpenAPIHono, type RouteConfig, createRoute, z } from "@hono/zod-openapi";
+import type { RuntimeEvent } from "../../runtime/runtime-settings.ts";
+import type { Env, Routes } from "../context.ts";
+import { errorAnswers, nativeError } from "../native/errors.ts";
+import type { Service } from "../service.ts";
+import type { Metrics } from "./metrics.ts";
+import { publicEvent } from "./public-event.ts";
+import type { RuntimeEvents } from "./runtime-events.ts";
+
+const metricsRoute = createRoute({
+  method: "get",
+  path: "/metrics",
+  summary: "Counts and times in the text form of Prometheus",
+  responses: {
+    200: { description: "Metrics", content: { "text/plain": { schema: z.string() } } },
+    401: errorAnswers[401],
+  },
+} satisfies RouteConfig);
+
+const eventsRoute = createRoute({
+  method: "get",
+  path: "/api/events",
+  summary: "Loads, unloads, failovers and downloads as they happen (server-sent events)",
+  responses: {
+    200: {
+      description: "Events, until the client leaves or the server ends",
+      content: { "text/event-stream": { schema: z.string() } },
+    },
+    401: errorAnswers[401],
+    503: errorAnswers[503],
+  },
+} satisfies RouteConfig);
+
+/** So that proxies keep a silent connection. */
+const heartbeatMs = 15_000;
+/** Events a reader may be behind; who is slower is let go. */
+const longestBacklog = 1000;
+/** Progress of downloads is passed on this often. */
+const progressMs = 500;
+
+export function observationRoutes(service: Service, metrics: Metrics, events: RuntimeEvents): Routes {
+  const routes = new OpenAPIHono<Env>();
+  routes.onError(nativeError);
+  routes.openapi(metricsRoute, async (context) =>
+    context.text(await metrics.text(), 200, { "content-type": metrics.contentType }),
+  );
+  routes.openapi(eventsRoute, (context) => {
+    service.refuseDraining();
+    const headers = { "content-type": "text/event-stream", "cache-control": "no-cache", "x-accel-buffering": "no" };
+    return context.body(eventStream(events, AbortSignal.any([service.ending, context.req.raw.signal])), 200, headers);
+  });
+  return routes;
+}
+
+function eventStream(events: RuntimeEvents, end: AbortSignal): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  let stop = (): void => {};
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        const write = (text: string): void => {
+          if ((controller.desiredSize ?? 0) < 0) stop();
+          else controller.enqueue(encoder.encode(text));
+        };
+        const wanted = progressFilter();
+        let id = 0;
+        const unsubscribe = events.subscribe((event) => {
+          if (!wanted(event)) return;
+          const { type, ...data } = publicEvent(event);
+          id += 1;
+          write(`id: ${id}\nevent: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`);
+        });
+        const heartbeat = setInterval(() => write(": still here\n\n"), heartbeatMs);
+        let stopped = false;
+        stop = () => {
+          if (stopped) return;
+          stopped = true;
+          unsubscribe();
+          clearInterval(heartbeat);
+          try {
+            controller.close();
+          } catch {
+            // the reader has cancelled it
+          }
+        };
+        write(": listening\n\n");
+        end.addEventListener("abort", () => stop(), { once: true });
+        if (end.aborted) stop();
+      },
+      cancel: () => stop(),
+    },
+    { highWaterMark: longestBacklog },
+  );
+}
+
+/** Of a download every change of stage, and its progress now and then. */
+function progressFilter(): (event: RuntimeEvent) => boolean {
+  const last = new Map<string, { readonly stage: string; readonly at: number }>();
+  return (event) => {
+    if (event.type !== "download") return true;
+    const { stage } = event.progress;
+    const before = last.get(event.reference);
+    const now = performance.now();
+    if (before?.stage === stage && now - before.at < progressMs) return false;
+    if (stage === "done") last.delete(event.reference);
+    else last.set(event.reference, { stage, at: now });
+    return true;
+  };
+}
