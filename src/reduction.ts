@@ -26,12 +26,20 @@ export interface TokenRange {
   readonly end: number;
 }
 
-/** The outputs, each that has a reduction replaced by its result. INPUT_INVALID for one that does not fit its output. */
-export function reduceOutputs(outputs: TensorMap, reductions: Readonly<Record<string, Reduction>> = {}): TensorMap {
+/**
+ * The outputs, each that has a reduction replaced by its result. INPUT_INVALID for one that does not fit its output; CONTRACT_VIOLATION where
+ * the backend was `asked` for an output and did not give it.
+ */
+export function reduceOutputs(
+  outputs: TensorMap,
+  reductions: Readonly<Record<string, Reduction>> = {},
+  asked: readonly string[] = [],
+): TensorMap {
   const reduced = Object.entries(reductions).map(([name, reduction]) => {
     const output = outputs[name];
-    if (output === undefined) throw misfit(name, "there is no such output");
-    return [name, reduce(name, output, reduction)] as const;
+    if (output !== undefined) return [name, reduce(name, output, reduction)] as const;
+    if (!asked.includes(name)) throw misfit(name, "there is no such output");
+    throw new InferyardError("CONTRACT_VIOLATION", `the backend did not return output "${name}"`);
   });
   return reduced.length === 0 ? outputs : { ...outputs, ...Object.fromEntries(reduced) };
 }

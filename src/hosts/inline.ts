@@ -31,7 +31,7 @@ class InlineModel implements HostedModel {
   }
 
   async run(inputs: TensorMap, { reductions, ...options }: HostedRunOptions = {}): Promise<TensorMap> {
-    return reduceOutputs(await this.#model.run(inputs, options), reductions);
+    return reduceOutputs(await this.#model.run(inputs, options), reductions, options.outputs);
   }
 
   evidence(): Promise<readonly string[]> {

@@ -64,7 +64,7 @@ export class ModelServer {
   }
 
   async #run({ inputs, outputs, reductions }: Extract<Call, { operation: "run" }>): Promise<TensorMap> {
-    return reduceOutputs(await this.#loaded().run(inputs, outputs === undefined ? {} : { outputs }), reductions);
+    return reduceOutputs(await this.#loaded().run(inputs, outputs === undefined ? {} : { outputs }), reductions, outputs);
   }
 
   #loaded(): LoadedModel {

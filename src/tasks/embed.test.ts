@@ -80,7 +80,7 @@ function encoder({
   const ranOn = new Set<number>();
   const laneOf =
     (lane: number) =>
-    async (inputs: TensorMap, { reductions }: HostedRunOptions = {}) => {
+    async (inputs: TensorMap, { reductions, outputs: asked }: HostedRunOptions = {}) => {
       await Promise.resolve();
       ranOn.add(lane);
       const { shape, data } = inputs["input_ids"]!;
@@ -88,7 +88,7 @@ function encoder({
       // Padding gets a vector too, as in a real model: a huge one, which must not reach any result.
       const rows = Array.from(data as BigInt64Array, (id) => (id === 0n ? [1e6, 1e6, 1e6] : vectorOf(Number(id))));
       const hidden = { dataType: "float32" as const, shape: [...shape, 3], data: Float32Array.from(rows.flat()) };
-      return reduceOutputs({ last_hidden_state: hidden }, reductions);
+      return reduceOutputs({ last_hidden_state: hidden }, reductions, asked);
     };
   return {
     manifest,
