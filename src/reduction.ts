@@ -26,7 +26,10 @@ export interface TokenRange {
   readonly end: number;
 }
 
-/** The outputs, each that has a reduction replaced by its result. INPUT_INVALID for one that does not fit its output. */
+/**
+ * The outputs, each that has a reduction replaced by its result. INPUT_INVALID for one that does not fit its output; CONTRACT_VIOLATION where
+ * the backend did not give an output: those that nobody wanted are refused before.
+ */
 export function reduceOutputs(outputs: TensorMap, reductions: Readonly<Record<string, Reduction>> = {}): TensorMap {
   const reduced = Object.entries(reductions).map(([name, reduction]) => {
     const output = outputs[name];

@@ -50,6 +50,9 @@ for (const precision of ["fp32", "int8"].filter((name) => onlyPrecision === unde
         const measured = await load(`${server.url}${path}`, { clients, next, ...size, cpuSeconds });
         const memory = memoryOfTree(server.child.pid);
         const share = measured.textsPerSecond / offline.textsPerSecond;
+        console.error(
+          `  ${measured.textsPerSecond.toFixed(1)} texts/s, p50 ${measured.p50.toFixed(0)} ms, worst ${measured.worst.toFixed(0)} ms`,
+        );
         records.push({ precision, contender: name, load: loadName, ...measured, memory, share });
       }
     } finally {

@@ -92,3 +92,12 @@ describe("the document", () => {
     expect(await response.json()).toMatchObject({ openapi: "3.1.0", paths: { "/api/embed": { post: {} } } });
   });
 });
+
+describe("the default model", () => {
+  it("has the variant that was asked for, and is refused where there is none of that name", async () => {
+    const right = await handlerWith({ variant: "int4" })(post("/api/embed", { input: "a" }));
+    expect(right.status).toBe(200);
+    const wrong = await handlerWith({ variant: "fp16" })(post("/api/embed", { input: "a" }));
+    expect([wrong.status, await wrong.json()]).toMatchObject([404, { error: { code: "MODEL_NOT_FOUND" } }]);
+  });
+});

@@ -1,6 +1,7 @@
 /** From the name a client writes to the reference of a model and where it is to run. */
 import { InferyardError } from "../errors.ts";
 import { nearest } from "../models/nearest.ts";
+import type { ModelOptions } from "../runtime/runtime-settings.ts";
 import type { WishInput } from "../runtime/wish.ts";
 import type { Role, ServerSettings } from "./server-settings.ts";
 
@@ -8,7 +9,8 @@ export interface NamedModel {
   /** As the answer writes it: the client's own word. */
   readonly name: string;
   readonly reference: string;
-  readonly wish: WishInput;
+  /** Where it is to run, and which variant of it. */
+  readonly wish: WishInput & Pick<ModelOptions, "variant">;
 }
 
 /** Names of models in the store, read anew for each call. */
@@ -21,12 +23,13 @@ export type StoredNames = () => Promise<readonly string[]>;
 export async function namedModel(
   written: string | undefined,
   header: string | undefined,
-  { models = {}, defaultModel = "builtin" }: ServerSettings,
+  { models = {}, defaultModel = "builtin", variant }: ServerSettings,
   role: Role,
   stored: StoredNames,
 ): Promise<NamedModel> {
   const { name, target } = splitTarget(written ?? defaultModel);
-  const wish = { ...wishOf(header), ...(target === undefined ? {} : { target }) };
+  const ofDefault = variant === undefined || name !== defaultModel ? {} : { variant };
+  const wish = { ...wishOf(header), ...(target === undefined ? {} : { target }), ...ofDefault };
   const own = Object.hasOwn(models, name) ? models[name] : undefined;
   if (own !== undefined) return { name, reference: own, wish };
   if (name === "builtin" || name === defaultModel) return { name, reference: name, wish };

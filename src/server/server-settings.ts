@@ -18,6 +18,8 @@ export interface ServerSettings {
   readonly models?: Readonly<Record<string, string>>;
   /** The model of requests that name none. Default: "builtin". */
   readonly defaultModel?: string;
+  /** Variant of that model, for example "int8". Default: the first one the chosen backend can run. */
+  readonly variant?: string;
   /** Models that are loaded when the server starts, beside the default one; it is ready when all of them have run. Default: none. */
   readonly preload?: readonly string[];
   /** Keys clients must present one of. Default: none is asked for; who asks from this machine is an admin, everybody else a reader. */

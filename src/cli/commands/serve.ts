@@ -53,6 +53,7 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
       models: models.references,
       preload: [...new Set([...(section.preload ?? []), ...models.early])],
       defaultModel: session.model,
+      ...(values.variant === undefined ? {} : { variant: values.variant }),
       storedNames: async () => (await store.list()).map(({ name }) => name),
     });
     const sockets = { address, port, allowAnonymous, headersTimeout, bodyTimeout, tls };

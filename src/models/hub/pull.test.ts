@@ -308,7 +308,9 @@ describe("a network that fails", () => {
     const control = new AbortController();
     await serve({ fault: (seen, times) => (large(1)(seen, times) ? { stallAfter: 300_000 } : undefined) });
     const pulling = store.pull(reference, { signal: control.signal });
-    while (inStore("downloads").length === 0 || hub.served() < 300_000) await new Promise((resolve) => setTimeout(resolve, 5));
+    const onDisk = (): number =>
+      inStore("downloads").reduce((sum, name) => sum + statSync(join(root, "store/downloads", name)).size, 0);
+    while (onDisk() === 0) await new Promise((resolve) => setTimeout(resolve, 5));
     control.abort();
     await expect(pulling).rejects.toMatchObject({ code: "ABORTED" });
     expect(inStore("downloads")).toHaveLength(1);
