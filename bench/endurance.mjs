@@ -148,6 +148,8 @@ function memoryOf(pid) {
 
 async function eventLoopLag() {
   const response = await fetch(`${server.url}/metrics`);
-  const found = response.ok ? /^inferyard_event_loop_delay_seconds\{quantile="0\.99"\}\s+(\S+)/m.exec(await response.text()) : null;
+  const found = response.ok
+    ? /^inferyard_event_loop_delay_seconds\{quantile="0\.99"\}\s+(\S+)/m.exec(await response.text())
+    : null;
   return found === null ? "not told" : `${(Number(found[1]) * 1000).toFixed(1)} ms`;
 }
