@@ -86,6 +86,8 @@ describe.skipIf(skip)(title, () => {
     const { dimensions } = given;
     const score = maxSim({ data: asked.embeddings[0]!, dimensions }, { data: given.embeddings[0]!, dimensions });
     expect(results.find(({ index }) => index === 0)?.score).toBeCloseTo(score, 4);
+    for (const ignored of [{ dimensions: 4 }, { truncate: "windows" }, { normalize: true }] as const)
+      await expect(runtime.embed(query, { model, ...ignored })).rejects.toMatchObject({ code: "INPUT_INVALID" });
     await expect(runtime.embed(query, { model, prompt: "passage" })).rejects.toMatchObject({ code: "INPUT_INVALID" });
     await handle.dispose();
   });

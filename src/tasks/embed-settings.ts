@@ -83,6 +83,11 @@ export function embedSettings(manifest: Manifest, options: EmbedOptions): EmbedS
       remedy: "leave one of the two out",
     });
   }
+  if (pooling === "none" && options.dimensions !== undefined) {
+    throw new InferyardError("INPUT_INVALID", 'dimensions cannot be cut with pooling "none"', {
+      remedy: "leave one of the two out",
+    });
+  }
   if (pooling === "none" && truncate === "windows") {
     throw new InferyardError(
       "INPUT_INVALID",

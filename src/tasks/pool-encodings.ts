@@ -81,11 +81,6 @@ function pool({ promptTokens }: TokenIds, settings: EmbedSettings, rows: TokenRo
 /** Cut to the dimensions asked for, then scaled. With pooling "none" the tokens' vectors as they are. */
 export function finish(vector: Float32Array, settings: EmbedSettings, index: number): Float32Array {
   const { dimensions } = settings;
-  if (dimensions !== undefined && settings.pooling === "none") {
-    throw new InferyardError("INPUT_INVALID", 'dimensions cannot be cut with pooling "none"', {
-      remedy: "leave one of the two out",
-    });
-  }
   if (dimensions !== undefined && dimensions > vector.length) {
     throw new InferyardError("INPUT_INVALID", `dimensions is ${dimensions}, and the model's vectors have ${vector.length}`);
   }
