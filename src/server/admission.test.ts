@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { InferyardError } from "../errors.ts";
-import { Admission, type Priority } from "./admission.ts";
+import type { Priority } from "../runtime/turn.ts";
+import { Admission } from "./admission.ts";
 
 const never = new AbortController().signal;
 

@@ -7,8 +7,6 @@ export interface AdmissionLimits {
   readonly waiting: number;
 }
 
-export type { Priority };
-
 interface Waiter {
   readonly client: string;
   admit(): void;
@@ -78,7 +76,9 @@ export class Admission {
         this.#queued -= 1;
         reject(abortError(signal));
       };
-      clients.set(client, [...(clients.get(client) ?? []), waiter]);
+      const own = clients.get(client);
+      if (own === undefined) clients.set(client, [waiter]);
+      else own.push(waiter);
       this.#queued += 1;
       signal.addEventListener("abort", leave, { once: true });
     });
@@ -92,9 +92,10 @@ export class Admission {
       this.#running -= 1;
       return;
     }
-    const [client, [waiter, ...others]] = turn;
+    const [client, waiters] = turn;
+    const waiter = waiters.shift();
     clients.delete(client);
-    if (others.length > 0) clients.set(client, others); // behind the other clients
+    if (waiters.length > 0) clients.set(client, waiters); // behind the other clients
     this.#queued -= 1;
     waiter?.admit();
   }

@@ -3,7 +3,7 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { type ErrorCode, InferyardError, errorKinds } from "../errors.ts";
-import type { Priority } from "./admission.ts";
+import type { Priority } from "../runtime/turn.ts";
 import type { Role } from "./server-settings.ts";
 import { scrub } from "./scrub.ts";
 import type { CallRecord, Caller, Served } from "./service.ts";

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { MiddlewareHandler } from "hono";
 import { cors as corsHeaders } from "hono/cors";
 import { InferyardError } from "../errors.ts";
+import { serverDefaults } from "../settings/server-section.ts";
 import { limitBytes } from "./body-limit.ts";
 import type { Env } from "./context.ts";
 import { type Identity, identify, isOpen, refuseForeignPage } from "./identity.ts";
@@ -10,9 +11,6 @@ import { refuseDeep } from "./json-depth.ts";
 import { KeyRing } from "./keys.ts";
 import { RateLimiter } from "./rate-limit.ts";
 import type { ServerSettings } from "./server-settings.ts";
-
-const defaultBodyBytes = 32 * 2 ** 20;
-const defaultJsonDepth = 64;
 
 /** Headers of answers that a page of another origin may read. */
 const exposed = ["x-request-id", "x-inferyard-target", "x-inferyard-decision", "server-timing", "retry-after"];
@@ -22,7 +20,13 @@ export function front(settings: ServerSettings): MiddlewareHandler<Env>[] {
   const { cors = [] } = settings;
   const pages =
     cors.length === 0 ? [] : [corsHeaders({ origin: cors.includes("*") ? "*" : [...cors], exposeHeaders: exposed, maxAge: 600 })];
-  return [requestIds, ...pages, admit(settings), limitBytes(settings.maxBodyBytes ?? defaultBodyBytes), limitDepth(settings)];
+  return [
+    requestIds,
+    ...pages,
+    admit(settings),
+    limitBytes(settings.maxBodyBytes ?? serverDefaults.maxBodyBytes),
+    limitDepth(settings),
+  ];
 }
 
 /** A client's own id is kept where it is one that a log can carry. */
@@ -54,7 +58,7 @@ function admit({ keys = [], cors = [], trustProxy = false, requestsPerMinute }: 
 }
 
 /** The text is read once: what routes ask for later is made of the same. */
-function limitDepth({ maxJsonDepth = defaultJsonDepth }: ServerSettings): MiddlewareHandler<Env> {
+function limitDepth({ maxJsonDepth = serverDefaults.maxJsonDepth }: ServerSettings): MiddlewareHandler<Env> {
   return async (context, next) => {
     const type = context.req.header("content-type") ?? "";
     if (/\bjson\b/i.test(type)) refuseDeep(await context.req.text(), maxJsonDepth);

@@ -86,6 +86,24 @@ describe("POST /api/embed", () => {
   });
 });
 
+describe("requestTimeout", () => {
+  it("ends a request that takes longer, and leaves no timer behind one that was answered", async () => {
+    const timers = (): number => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
+    const slow = handlerWith({ requestTimeout: "1ms", maxConcurrentRequests: 1 });
+    let release = (): void => {};
+    const caller = { client: "a", role: "admin", priority: "normal", signal: new AbortController().signal } as const;
+    const patient = handlerWith({ maxConcurrentRequests: 1 });
+    const before = timers();
+    for (let request = 0; request < 5; request += 1) expect((await patient(post("/api/embed", { input: "a" }))).status).toBe(200);
+    expect(timers()).toBeLessThanOrEqual(before + 1); // the model's own keepAlive
+    const held = slow.service.admission.run(caller, () => new Promise<void>((resolve) => (release = resolve)));
+    const late = await slow(post("/api/embed", { input: "a" }));
+    expect([late.status, await late.json()]).toMatchObject([504, { error: { code: "REQUEST_TIMEOUT", retryable: true } }]);
+    release();
+    await held;
+  });
+});
+
 describe("the document", () => {
   it("describes the routes", async () => {
     const response = await handlerWith()(new Request("http://localhost/openapi.json"));

@@ -6,6 +6,7 @@ import { version } from "../version.ts";
 import type { Env } from "./context.ts";
 import { cohereRoutes } from "./cohere/index.ts";
 import { dashboardRoutes } from "./dashboard/index.ts";
+import { RecentRequests } from "./dashboard/recent-requests.ts";
 import { front } from "./front.ts";
 import { healthRoutes } from "./health.ts";
 import { kserveRoutes } from "./kserve/index.ts";
@@ -63,10 +64,11 @@ export function createHandler(runtime: Runtime, options: HandlerOptions = {}): H
       context,
     ),
   );
-  app.use(observeRequests({ metrics, ...(log === undefined ? {} : { log }) }), ...front(settings));
+  const recent = new RecentRequests();
+  app.use(observeRequests([metrics, recent, ...(log === undefined ? [] : [log])]), ...front(settings));
   app.route("/", observationRoutes(service, metrics, events));
   app.route("/", healthRoutes(service, readiness));
-  app.route("/", dashboardRoutes(service));
+  app.route("/", dashboardRoutes(service, recent));
   app.route("/", nativeRoutes(service));
   app.route("/", cohereRoutes(service));
   app.route("/", openAiRoutes(service));

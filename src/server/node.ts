@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Http2Bindings, type HttpBindings, serve } from "@hono/node-server";
 import { InferyardError } from "../errors.ts";
 import { parseDuration } from "../runtime/duration.ts";
+import { serverDefaults } from "../settings/server-section.ts";
 import type { Handler } from "./handler.ts";
 import { isLoopback } from "./identity.ts";
 
@@ -40,8 +41,8 @@ const checkMs = 500;
 
 /** CONFIG_INVALID where the address is taken, is not one of this machine, or would be open to everybody. */
 export async function listen(handler: Handler, options: ListenOptions = {}): Promise<Listening> {
-  const { address = "127.0.0.1", port = 8080, allowAnonymous = false } = options;
-  const { keys = [], drainTimeout = "30s" } = handler.service.settings;
+  const { address = serverDefaults.address, port = serverDefaults.port, allowAnonymous = false } = options;
+  const { keys = [], drainTimeout = serverDefaults.drainTimeout } = handler.service.settings;
   if (!isLoopback(address) && keys.length === 0 && !allowAnonymous) refuseOpen(address);
   const server = await started(handler, { ...options, address, port });
   const open = new Set<ServerResponse>();
@@ -82,7 +83,7 @@ function started(
   handler: Handler,
   { address: hostname, port, ...options }: ListenOptions & { readonly address: string; readonly port: number },
 ): Promise<Server> {
-  const { headersTimeout = "10s", bodyTimeout = "60s", tls } = options;
+  const { headersTimeout = serverDefaults.headersTimeout, bodyTimeout = serverDefaults.bodyTimeout, tls } = options;
   const slow = {
     headersTimeout: parseDuration(headersTimeout),
     requestTimeout: parseDuration(bodyTimeout),

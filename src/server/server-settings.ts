@@ -1,17 +1,10 @@
 /** How the server behaves. Everything has a default that is safe on a machine others can reach. */
+import type { ServerKey } from "../settings/server-section.ts";
+
+export type { ServerKey as ApiKey };
 
 /** What a client may do. "reader": ask models. "admin": also load and unload them, and name any reference. */
-export type Role = "reader" | "admin";
-
-export interface ApiKey {
-  /** For logs and metrics; never the key itself. */
-  readonly name: string;
-  /** Hexadecimal sha256 of the key. */
-  readonly sha256: string;
-  readonly role: Role;
-  /** Default: the server's. */
-  readonly requestsPerMinute?: number;
-}
+export type Role = ServerKey["role"];
 
 export interface ServerSettings {
   /** Models clients may name besides `builtin`, by the name they use: references, as of `runtime.load`. Default: the models of the store. */
@@ -23,7 +16,7 @@ export interface ServerSettings {
   /** Models that are loaded when the server starts, beside the default one; it is ready when all of them have run. Default: none. */
   readonly preload?: readonly string[];
   /** Keys clients must present one of. Default: none is asked for; who asks from this machine is an admin, everybody else a reader. */
-  readonly keys?: readonly ApiKey[];
+  readonly keys?: readonly ServerKey[];
   /** Origins of pages that may call, or "*". Default: none. */
   readonly cors?: readonly string[];
   /** Whether the last address of x-forwarded-for is the client's: true behind a proxy that writes it. Default: false. */

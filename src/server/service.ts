@@ -6,16 +6,11 @@ import { InferyardError } from "../errors.ts";
 import { parseDuration } from "../runtime/duration.ts";
 import type { ModelHandle } from "../runtime/model-handle.ts";
 import type { Runtime } from "../task-runtime.ts";
-import { Admission, type Priority } from "./admission.ts";
+import type { Priority } from "../runtime/turn.ts";
+import { serverDefaults } from "../settings/server-section.ts";
+import { Admission } from "./admission.ts";
 import { type NamedModel, type StoredNames, namedModel } from "./model-names.ts";
 import type { Role, ServerSettings } from "./server-settings.ts";
-
-const defaults = {
-  running: 256,
-  waiting: 1024,
-  timeout: "120s",
-  texts: 4096,
-} as const;
 
 /** Who asks, for how long, and how urgently. */
 export interface Caller {
@@ -82,9 +77,8 @@ export class Service {
     this.settings = settings;
     this.#storedNames = storedNames;
     this.#onCall = onCall;
-    this.#timeoutMs = parseDuration(settings.requestTimeout ?? defaults.timeout);
-    const { maxConcurrentRequests: running = defaults.running, maxQueue: waiting = defaults.waiting } = settings;
-    this.admission = new Admission({ running, waiting });
+    this.#timeoutMs = parseDuration(settings.requestTimeout ?? serverDefaults.requestTimeout);
+    this.admission = new Admission({ running: this.limits.running, waiting: settings.maxQueue ?? serverDefaults.maxQueue });
   }
 
   get draining(): boolean {
@@ -98,8 +92,9 @@ export class Service {
 
   /** Requests that run at once, and texts of one request. */
   get limits(): { readonly running: number; readonly texts: number } {
-    const { maxConcurrentRequests: running = defaults.running, maxTexts: texts = defaults.texts } = this.settings;
-    return { running, texts };
+    const { maxConcurrentRequests, maxTexts } = this.settings;
+    const running = maxConcurrentRequests ?? serverDefaults.maxConcurrentRequests;
+    return { running, texts: maxTexts ?? serverDefaults.maxTexts };
   }
 
   /** No new request is taken from now on; those that run and wait go on. */
@@ -128,8 +123,10 @@ export class Service {
     this.#refuseTooMany(texts);
     const started = performance.now();
     const named = await this.named(caller, written);
-    const limit = AbortSignal.timeout(this.#timeoutMs);
-    const signal = AbortSignal.any([caller.signal, limit]);
+    // Not AbortSignal.timeout: its timer would keep a request that has long been answered until its time is over.
+    const limit = new AbortController();
+    const timer = setTimeout(() => limit.abort(), this.#timeoutMs);
+    const signal = AbortSignal.any([caller.signal, limit.signal]);
     let begun = started;
     let target: string | undefined;
     try {
@@ -147,12 +144,14 @@ export class Service {
         return await this.runtime.use(named.reference, { ...named.wish, signal }, onModel, turn);
       });
     } catch (thrown) {
-      const error = limit.aborted && !caller.signal.aborted ? this.#tooLate() : thrown;
+      const error = limit.signal.aborted && !caller.signal.aborted ? this.#tooLate() : thrown;
       if (error instanceof InferyardError) {
         const times = { queueMs: begun - started, inferenceMs: performance.now() - begun };
         this.#tell(caller, { model: named.name, ...(target === undefined ? {} : { target }), ...times, error });
       }
       throw error;
+    } finally {
+      clearTimeout(timer);
     }
   }
 

@@ -30,9 +30,12 @@ export interface ServerSection {
 }
 
 export interface ServerKey {
+  /** For logs and metrics; never the key itself. */
   readonly name: string;
+  /** Hexadecimal sha256 of the key. */
   readonly sha256: string;
   readonly role: "reader" | "admin";
+  /** Default: the server's. */
   readonly requestsPerMinute?: number;
 }
 
@@ -45,8 +48,25 @@ export type LogLevel = "silent" | "error" | "warn" | "info" | "debug";
 
 export const logLevels: readonly LogLevel[] = ["silent", "error", "warn", "info", "debug"];
 
-/** What holds when nothing is said; the same as the server's own. */
-export const serverDefaults: ServerSection = {
+/** Settings that have a value when nothing is said. */
+type Defaulted =
+  | "address"
+  | "port"
+  | "allowAnonymous"
+  | "trustProxy"
+  | "maxConcurrentRequests"
+  | "maxQueue"
+  | "maxBodyBytes"
+  | "maxJsonDepth"
+  | "maxTexts"
+  | "requestTimeout"
+  | "headersTimeout"
+  | "bodyTimeout"
+  | "drainTimeout"
+  | "logLevel";
+
+/** What holds when nothing is said, for `inferyard serve` and for the server as a library. */
+export const serverDefaults: Required<Pick<ServerSection, Defaulted>> = {
   address: "127.0.0.1",
   port: 8080,
   allowAnonymous: false,

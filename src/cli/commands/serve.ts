@@ -44,7 +44,15 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
   const store = openStore(terminal);
   const { models: _models, keysFile: _keysFile, tlsCert: _tlsCert, tlsKey: _tlsKey, ...settings } = section;
   try {
-    const { address, port, allowAnonymous, headersTimeout, bodyTimeout, logLevel: level = "info", ...served } = settings;
+    const {
+      address,
+      port,
+      allowAnonymous,
+      headersTimeout,
+      bodyTimeout,
+      logLevel: level = serverDefaults.logLevel,
+      ...served
+    } = settings;
     const handler = createHandler(session.runtime, {
       ...served,
       keys,

@@ -5,7 +5,7 @@ import { adminOnly } from "../front.ts";
 import { nativeError } from "../native/errors.ts";
 import type { Service } from "../service.ts";
 import { page, pagePolicy } from "./page.ts";
-import { RecentRequests } from "./recent-requests.ts";
+import type { RecentRequests } from "./recent-requests.ts";
 
 const status = z
   .object({
@@ -38,16 +38,9 @@ const statusRoute = createRoute({
   responses: { 200: { description: "Now", content: { "application/json": { schema: status } } } },
 });
 
-/** Adds both routes, and counts what passes from now on: it belongs before the routes it is to count. */
-export function dashboardRoutes(service: Service): Routes {
+export function dashboardRoutes(service: Service, recent: RecentRequests): Routes {
   const routes = new OpenAPIHono<Env>();
-  const recent = new RecentRequests();
   routes.onError(nativeError);
-  routes.use(async (context, next) => {
-    const started = performance.now();
-    await next();
-    if (watched.test(context.req.path)) recent.record(performance.now() - started, context.res.status);
-  });
   routes.openapi(statusRoute, async (context) => {
     const { limits, models } = service.runtime.memory();
     return context.json(
@@ -71,7 +64,3 @@ export function dashboardRoutes(service: Service): Routes {
   );
   return routes;
 }
-
-/** Work, not looking: the page itself asks every two seconds. */
-const watched =
-  /^\/(?:api\/(?!status|events|version|models|backends)|v1\/(?!models)|v2\/(?!health|repository)|embed|rerank|predict|similarity|tokenize|decode)/;

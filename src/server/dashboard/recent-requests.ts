@@ -1,5 +1,7 @@
 /** Requests of the last minutes, for people who look: how many, how quick, how many failed. Metrics for machines are elsewhere. */
 
+import type { RequestRecord } from "../observation/requests.ts";
+
 interface Ended {
   readonly at: number;
   readonly milliseconds: number;
@@ -29,7 +31,9 @@ export class RecentRequests {
     this.#now = now;
   }
 
-  record(milliseconds: number, status: number): void {
+  /** Counts requests that asked a model: not those that only look. */
+  request({ call, milliseconds, status }: Pick<RequestRecord, "call" | "milliseconds" | "status">): void {
+    if (call === undefined) return;
     this.#ended.push({ at: this.#now(), milliseconds, status });
     if (this.#ended.length > 2 * mostKept) this.#ended = this.#ended.slice(-mostKept);
   }

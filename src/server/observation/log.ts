@@ -2,6 +2,7 @@
 import { pino } from "pino";
 import { messageOf } from "../../errors.ts";
 import type { RuntimeEvent } from "../../runtime/runtime-settings.ts";
+import type { LogLevel } from "../../settings/server-section.ts";
 import { publicEvent } from "./public-event.ts";
 import { type RequestRecord, codeOf } from "./requests.ts";
 
@@ -11,7 +12,7 @@ export interface Log {
 }
 
 export interface LogOptions {
-  readonly level: "silent" | "error" | "warn" | "info" | "debug";
+  readonly level: LogLevel;
   /** Where lines go. */
   readonly stream: { write(line: string): unknown };
 }

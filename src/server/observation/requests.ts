@@ -19,12 +19,12 @@ export interface RequestRecord {
   readonly fault?: unknown;
 }
 
-export interface Observers {
-  readonly metrics: { request(record: RequestRecord): void };
-  readonly log?: { request(record: RequestRecord): void };
+/** Whoever wants to know of every request. */
+export interface RequestObserver {
+  request(record: RequestRecord): void;
 }
 
-export function observeRequests({ metrics, log }: Observers): MiddlewareHandler<Env> {
+export function observeRequests(observers: readonly RequestObserver[]): MiddlewareHandler<Env> {
   return async (context, next) => {
     const started = performance.now();
     await next();
@@ -39,8 +39,7 @@ export function observeRequests({ metrics, log }: Observers): MiddlewareHandler<
       ...(call === undefined ? {} : { call }),
       ...(context.error === undefined ? {} : { fault: context.error }),
     };
-    metrics.request(record);
-    log?.request(record);
+    for (const observer of observers) observer.request(record);
   };
 }
 
