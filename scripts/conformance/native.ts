@@ -1,0 +1,44 @@
+/** Runs a case on our own engine. */
+import { readFileSync } from "node:fs";
+import {
+  Builder,
+  isOptional,
+  isSequence,
+  isTensor,
+  type OnnxModel,
+  readOnnxModel,
+  type Traced,
+  traceModel,
+} from "../../src/engine/index.ts";
+import type { CaseValue } from "./values.ts";
+
+export function openNative(path: string): OnnxModel {
+  return readOnnxModel(readFileSync(path), path).model;
+}
+
+export function runNative(model: OnnxModel, inputs: readonly CaseValue[]): readonly CaseValue[] {
+  const build = new Builder();
+  const named = new Map(
+    model.graph.inputs.flatMap(({ name }, index): [string, Traced][] => {
+      const value = inputs[index];
+      return value === undefined ? [] : [[name, traced(value, build)]];
+    }),
+  );
+  return [...traceModel(model, named, build).values()].map(valueOf);
+}
+
+function traced(value: CaseValue, build: Builder): Traced {
+  if (value.kind === "tensor") return build.constant(value.literal);
+  if (value.kind === "sequence") return { items: value.items.map((item) => traced(item, build)) };
+  return { optional: true, ...(value.content === undefined ? {} : { content: traced(value.content, build) }) };
+}
+
+function valueOf(value: Traced): CaseValue {
+  if (isTensor(value)) {
+    if (value.constant === undefined) throw new Error("an output is not known though all inputs are");
+    return { kind: "tensor", literal: value.constant };
+  }
+  if (isSequence(value)) return { kind: "sequence", items: value.items.map(valueOf) };
+  if (isOptional(value)) return { kind: "optional", ...(value.content === undefined ? {} : { content: valueOf(value.content) }) };
+  throw new Error("an output is of no kind");
+}

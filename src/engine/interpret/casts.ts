@@ -1,0 +1,79 @@
+/** Changes of type, as ONNX's Cast has them. */
+import { type ElementType, elementTypes, isFloat, isWide } from "../graph/element-types.ts";
+import { bigintsOf, type Literal, literalOf, literalOfBigints, numbersOf, stringsOf, zeroLiteral } from "../graph/literal.ts";
+import type { OperationOf } from "../graph/operations.ts";
+import { encodeFloat, isCoded } from "../graph/small-floats.ts";
+
+export function evaluateCast({ to, saturate }: OperationOf<"cast">, [x]: readonly Literal[]): readonly Literal[] {
+  if (x === undefined) throw new Error("it lacks its operand");
+  if (x.dataType === to) return [x];
+  if (to === "string") return [{ dataType: "string", shape: x.shape, data: textsOf(x) }];
+  if (x.dataType === "string") return [fromTexts(x, to, saturate)];
+  if (isWide(to) && isWide(x.dataType)) return [literalOfBigints(to, x.shape, Array.from(bigintsOf(x)))];
+  return [castNumbers(numbersOf(x), x.shape, to, saturate)];
+}
+
+function castNumbers(values: ArrayLike<number>, shape: readonly number[], to: ElementType, saturate: boolean): Literal {
+  if (isCoded(to)) {
+    const literal = zeroLiteral(to, shape);
+    const codes = literal.data as Uint8Array;
+    for (let index = 0; index < values.length; index += 1) codes[index] = encodeFloat(to, values[index] ?? 0, saturate);
+    return literal;
+  }
+  const range = saturate ? rangeOf(to) : undefined;
+  if (range === undefined) return literalOf(to, shape, values);
+  return literalOf(
+    to,
+    shape,
+    Float64Array.from(values, (value) => Math.max(range[0], Math.min(range[1], value))),
+  );
+}
+
+/** The smallest and the largest number of a whole-number type. */
+export function rangeOf(type: ElementType): readonly [number, number] | undefined {
+  const { kind, bits } = elementTypes[type];
+  if (kind === "signed") return [-(2 ** (bits - 1)), 2 ** (bits - 1) - 1];
+  return kind === "unsigned" ? [0, 2 ** bits - 1] : undefined;
+}
+
+/** As Python writes them, which ONNX names as its model; up to 17 digits of float64, 9 of the smaller types. */
+function textsOf(x: Literal): readonly string[] {
+  if (isWide(x.dataType)) return Array.from(bigintsOf(x), String);
+  const digits = x.dataType === "float64" ? 17 : 9;
+  return Array.from(numbersOf(x), (value) => {
+    if (Number.isNaN(value)) return "NaN";
+    if (!Number.isFinite(value)) return value > 0 ? "INF" : "-INF";
+    return isFloat(x.dataType) ? String(Number(value.toPrecision(digits))) : String(value);
+  });
+}
+
+function fromTexts(x: Literal, to: ElementType, saturate: boolean): Literal {
+  const values = stringsOf(x).map((text) => {
+    const bare = text.trim();
+    if (/^[+-]?inf(?:inity)?$/i.test(bare)) return bare.startsWith("-") ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+    if (/^[+-]?nan$/i.test(bare)) return Number.NaN;
+    const value = Number(bare);
+    if (bare === "" || Number.isNaN(value)) throw new Error(`"${text.slice(0, 40)}" is no number`);
+    return value;
+  });
+  if (isWide(to) && stringsOf(x).every((text) => /^[+-]?\d+$/.test(text.trim()))) {
+    return literalOfBigints(
+      to,
+      x.shape,
+      stringsOf(x).map((text) => BigInt(text.trim().replace(/^\+/, ""))),
+    );
+  }
+  return castNumbers(values, x.shape, to, saturate);
+}
+
+/** The same bytes read as another type. */
+export function evaluateBitcast({ to }: OperationOf<"bitcast">, [x]: readonly Literal[]): readonly Literal[] {
+  if (x === undefined) throw new Error("it lacks its operand");
+  const literal = zeroLiteral(to, x.shape);
+  const from = x.data as Uint8Array;
+  const into = literal.data as Uint8Array;
+  if (from.byteLength !== into.byteLength) throw new Error(`${x.dataType} and ${to} differ in width`);
+  const bytes = new Uint8Array(from.buffer, from.byteOffset, from.byteLength);
+  new Uint8Array(into.buffer, into.byteOffset, into.byteLength).set(bytes);
+  return [literal];
+}

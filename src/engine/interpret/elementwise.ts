@@ -1,0 +1,181 @@
+/** Unary and binary operations, one element after the other. */
+import { elementCount } from "../../tensor.ts";
+import { broadcastShape, broadcastStrides, positions } from "../graph/broadcast.ts";
+import { elementTypes, isFloat, isWide } from "../graph/element-types.ts";
+import { bigintsOf, type Literal, literalOf, literalOfBigints, numbersOf, pickElements, stringsOf } from "../graph/literal.ts";
+import type { BinaryFunction, OperationOf, UnaryFunction } from "../graph/operations.ts";
+import { roundHalfToEven } from "../graph/small-floats.ts";
+import { errorFunction } from "./error-function.ts";
+
+const unary: Readonly<Record<UnaryFunction, (x: number) => number>> = {
+  abs: Math.abs,
+  neg: (x) => -x,
+  sign: Math.sign,
+  floor: Math.floor,
+  ceil: Math.ceil,
+  round: roundHalfToEven,
+  sqrt: Math.sqrt,
+  reciprocal: (x) => 1 / x,
+  exp: Math.exp,
+  log: Math.log,
+  sin: Math.sin,
+  cos: Math.cos,
+  tan: Math.tan,
+  asin: Math.asin,
+  acos: Math.acos,
+  atan: Math.atan,
+  sinh: Math.sinh,
+  cosh: Math.cosh,
+  tanh: Math.tanh,
+  asinh: Math.asinh,
+  acosh: Math.acosh,
+  atanh: Math.atanh,
+  erf: errorFunction,
+  sigmoid: (x) => 1 / (1 + Math.exp(-x)),
+  softplus: (x) => Math.max(x, 0) + Math.log1p(Math.exp(-Math.abs(x))),
+  "bitwise-not": (x) => ~x,
+  not: (x) => Number(x === 0),
+  "is-nan": (x) => Number(Number.isNaN(x)),
+  "is-infinite": (x) => Number(x === Number.POSITIVE_INFINITY || x === Number.NEGATIVE_INFINITY),
+};
+
+const wideUnary: Readonly<Partial<Record<UnaryFunction, (x: bigint) => bigint>>> = {
+  abs: (x) => (x < 0n ? -x : x),
+  neg: (x) => -x,
+  sign: (x) => (x < 0n ? -1n : x > 0n ? 1n : 0n),
+  floor: (x) => x,
+  ceil: (x) => x,
+  round: (x) => x,
+  "bitwise-not": (x) => ~x,
+};
+
+export function evaluateUnary({ function: name }: OperationOf<"unary">, [x]: readonly Literal[]): readonly Literal[] {
+  if (x === undefined) throw new Error("it lacks its operand");
+  const wide = isWide(x.dataType) ? wideUnary[name] : undefined;
+  if (isWide(x.dataType) && wide !== undefined) return [literalOfBigints(x.dataType, x.shape, Array.from(bigintsOf(x), wide))];
+  const values = Float64Array.from(numbersOf(x), unary[name]);
+  const bool = name === "is-nan" || name === "is-infinite" || name === "not";
+  return [literalOf(bool ? "bool" : x.dataType, x.shape, values)];
+}
+
+/** Whole numbers are computed exactly in bigints where they are wide, and wrap around when they are stored. */
+const binary: Readonly<Record<BinaryFunction, (a: number, b: number) => number>> = {
+  add: (a, b) => a + b,
+  sub: (a, b) => a - b,
+  mul: (a, b) => a * b,
+  div: (a, b) => a / b,
+  pow: (a, b) => (a === 1 ? 1 : a ** b), // IEEE 754: 1 whatever the exponent
+  min: Math.min,
+  max: Math.max,
+  mod: (a, b) => a - b * Math.floor(a / b),
+  remainder: (a, b) => a % b,
+  "shift-left": (a, b) => (b >= 32 ? 0 : a * 2 ** b),
+  "shift-right": (a, b) => Math.floor(a / 2 ** b),
+  "bitwise-and": (a, b) => a & b,
+  "bitwise-or": (a, b) => a | b,
+  "bitwise-xor": (a, b) => a ^ b,
+  equal: (a, b) => Number(a === b),
+  less: (a, b) => Number(a < b),
+  "less-or-equal": (a, b) => Number(a <= b),
+  greater: (a, b) => Number(a > b),
+  "greater-or-equal": (a, b) => Number(a >= b),
+  and: (a, b) => a & b,
+  or: (a, b) => a | b,
+  xor: (a, b) => a ^ b,
+};
+
+const wideBinary: Readonly<Record<Exclude<BinaryFunction, "and" | "or" | "xor">, (a: bigint, b: bigint) => bigint>> = {
+  add: (a, b) => a + b,
+  sub: (a, b) => a - b,
+  mul: (a, b) => a * b,
+  div: (a, b) => a / b,
+  pow: (a, b) => (b < 0n ? BigInt(Math.trunc(Number(a) ** Number(b)) || 0) : a ** b),
+  min: (a, b) => (a < b ? a : b),
+  max: (a, b) => (a > b ? a : b),
+  mod: (a, b) => ((a % b) + b) % b,
+  remainder: (a, b) => a % b,
+  "shift-left": (a, b) => (b >= 64n ? 0n : a << b),
+  "shift-right": (a, b) => a >> b,
+  "bitwise-and": (a, b) => a & b,
+  "bitwise-or": (a, b) => a | b,
+  "bitwise-xor": (a, b) => a ^ b,
+  equal: (a, b) => BigInt(a === b),
+  less: (a, b) => BigInt(a < b),
+  "less-or-equal": (a, b) => BigInt(a <= b),
+  greater: (a, b) => BigInt(a > b),
+  "greater-or-equal": (a, b) => BigInt(a >= b),
+};
+
+const givesBool: ReadonlySet<BinaryFunction> = new Set([
+  "equal",
+  "less",
+  "less-or-equal",
+  "greater",
+  "greater-or-equal",
+  "and",
+  "or",
+  "xor",
+]);
+
+export function evaluateBinary({ function: name }: OperationOf<"binary">, [a, b]: readonly Literal[]): readonly Literal[] {
+  if (a === undefined || b === undefined) throw new Error("it lacks an operand");
+  const shape = broadcastShape(a.shape, b.shape);
+  const count = elementCount(shape);
+  const atA = positions(shape, broadcastStrides(a.shape, shape));
+  const atB = positions(shape, broadcastStrides(b.shape, shape));
+  const type = givesBool.has(name) ? "bool" : a.dataType;
+  if (a.dataType === "string") {
+    if (name !== "equal") throw new Error(`"${name}" does not take text`);
+    const [one, other] = [stringsOf(a), stringsOf(b)];
+    return [
+      literalOf(
+        "bool",
+        shape,
+        Array.from({ length: count }, (_, index) => Number(one[atA[index] ?? 0] === other[atB[index] ?? 0])),
+      ),
+    ];
+  }
+  if (isWide(a.dataType)) {
+    if (name === "and" || name === "or" || name === "xor") throw new Error(`"${name}" takes bool`);
+    const compute = wideBinary[name];
+    const [one, other] = [bigintsOf(a), bigintsOf(b)];
+    const values = Array.from({ length: count }, (_, index) => {
+      const divisor = other[atB[index] ?? 0] ?? 0n;
+      if (divisor === 0n && (name === "div" || name === "mod" || name === "remainder")) return 0n; // nothing is defined; no engine stops for it
+      return compute(one[atA[index] ?? 0] ?? 0n, divisor);
+    });
+    if (type === "bool") return [literalOf("bool", shape, Float64Array.from(values, Number))];
+    return [literalOfBigints(a.dataType, shape, values)];
+  }
+  const exact = name === "mul" && a.dataType.endsWith("int32") ? Math.imul : binary[name];
+  const [one, other] = [numbersOf(a), numbersOf(b)];
+  const values = new Float64Array(count);
+  for (let index = 0; index < count; index += 1) values[index] = exact(one[atA[index] ?? 0] ?? 0, other[atB[index] ?? 0] ?? 0);
+  const whole = name === "div" && !isFloat(a.dataType);
+  return [literalOf(type, shape, whole ? values.map((value) => (Number.isFinite(value) ? Math.trunc(value) : 0)) : values)];
+}
+
+export function evaluateSelect(_: OperationOf<"select">, [condition, then, otherwise]: readonly Literal[]): readonly Literal[] {
+  if (condition === undefined || then === undefined || otherwise === undefined) throw new Error("it lacks an operand");
+  const shape = broadcastShape(condition.shape, then.shape, otherwise.shape);
+  const chosen = numbersOf(condition);
+  const at = positions(shape, broadcastStrides(condition.shape, shape));
+  const [thenAt, elseAt] = [then, otherwise].map((each) => positions(shape, broadcastStrides(each.shape, shape)));
+  const length = then.data.length;
+  const both = joined(then, otherwise);
+  const places = Float64Array.from({ length: elementCount(shape) }, (_, index) =>
+    chosen[at[index] ?? 0] ? (thenAt?.[index] ?? 0) : length + (elseAt?.[index] ?? 0),
+  );
+  return [pickElements(both, shape, places)];
+}
+
+/** The elements of two literals of one type, one behind the other. */
+function joined(one: Literal, other: Literal): Literal {
+  const { dataType } = one;
+  const shape = [one.data.length + other.data.length];
+  if (dataType === "string") return { dataType, shape, data: [...stringsOf(one), ...stringsOf(other)] };
+  const data = new (elementTypes[dataType].array as Float64ArrayConstructor)(one.data.length + other.data.length);
+  data.set(one.data as Float64Array);
+  data.set(other.data as Float64Array, one.data.length);
+  return { dataType, shape, data };
+}

@@ -1,0 +1,60 @@
+/** The reference interpreter: plain and slow, the truth that every other consumer of a graph is tested against. One visible list. */
+import type { Literal } from "../graph/literal.ts";
+import type { Operation, OperationKind, OperationOf } from "../graph/operations.ts";
+import { evaluateBitcast, evaluateCast } from "./casts.ts";
+import { evaluateBinary, evaluateSelect, evaluateUnary } from "./elementwise.ts";
+import { callFunction } from "./functions.ts";
+import { evaluateGelu, evaluateLayerNorm } from "./fused.ts";
+import {
+  evaluateGather,
+  evaluateGatherElements,
+  evaluateGatherNd,
+  evaluateScatterElements,
+  evaluateScatterNd,
+} from "./indices.ts";
+import { evaluateConcat, evaluateExpand, evaluatePad, evaluateReshape, evaluateSlice, evaluateTranspose } from "./movement.ts";
+import { evaluateConvolution, evaluateMatmul } from "./products.ts";
+import { evaluateArg, evaluateCumulative, evaluateReduce, evaluateSoftmax, evaluateTopK } from "./reductions.ts";
+import { evaluateAveragePool, evaluateConvolutionTranspose, evaluateMaxPool } from "./windows.ts";
+
+type Kernels = {
+  readonly [Kind in OperationKind]: (operation: OperationOf<Kind>, inputs: readonly Literal[]) => readonly Literal[];
+};
+
+const kernels: Kernels = {
+  unary: evaluateUnary,
+  binary: evaluateBinary,
+  select: evaluateSelect,
+  cast: evaluateCast,
+  bitcast: evaluateBitcast,
+  reduce: evaluateReduce,
+  arg: evaluateArg,
+  cumulative: evaluateCumulative,
+  matmul: evaluateMatmul,
+  convolution: evaluateConvolution,
+  "convolution-transpose": evaluateConvolutionTranspose,
+  "max-pool": evaluateMaxPool,
+  "average-pool": evaluateAveragePool,
+  gather: evaluateGather,
+  "gather-elements": evaluateGatherElements,
+  "gather-nd": evaluateGatherNd,
+  "scatter-elements": evaluateScatterElements,
+  "scatter-nd": evaluateScatterNd,
+  slice: evaluateSlice,
+  pad: evaluatePad,
+  concat: evaluateConcat,
+  transpose: evaluateTranspose,
+  reshape: evaluateReshape,
+  expand: evaluateExpand,
+  "top-k": evaluateTopK,
+  softmax: evaluateSoftmax,
+  "layer-norm": evaluateLayerNorm,
+  gelu: evaluateGelu,
+  call: callFunction,
+};
+
+/** Outputs of one operation. Error where the inputs' values are not allowed, an index outside of its axis for example. */
+export function evaluate(operation: Operation, inputs: readonly Literal[]): readonly Literal[] {
+  const kernel = kernels[operation.kind] as (operation: Operation, inputs: readonly Literal[]) => readonly Literal[];
+  return kernel(operation, inputs);
+}

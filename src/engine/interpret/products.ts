@@ -1,0 +1,119 @@
+/** Matrix products and convolutions, by their definitions. */
+import { elementCount } from "../../tensor.ts";
+import { broadcastShape, broadcastStrides, positions, stridesOf } from "../graph/broadcast.ts";
+import { isWide } from "../graph/element-types.ts";
+import { bigintsOf, type Literal, literalOf, literalOfBigints, numbersOf } from "../graph/literal.ts";
+import type { OperationOf } from "../graph/operations.ts";
+
+type Literals = readonly Literal[];
+
+export function evaluateMatmul(_: OperationOf<"matmul">, [a, b]: Literals): Literals {
+  if (a === undefined || b === undefined) throw new Error("it lacks an operand");
+  const batch = broadcastShape(a.shape.slice(0, -2), b.shape.slice(0, -2));
+  const [rows = 0, inner = 0] = a.shape.slice(-2);
+  const columns = b.shape.at(-1) ?? 0;
+  const shape = [...batch, rows, columns];
+  const matricesA = positions(batch, broadcastStrides(a.shape.slice(0, -2), batch));
+  const matricesB = positions(batch, broadcastStrides(b.shape.slice(0, -2), batch));
+  if (isWide(a.dataType)) {
+    const [one, other] = [bigintsOf(a), bigintsOf(b)];
+    const sums = Array.from({ length: elementCount(shape) }, (_, element) => {
+      const matrix = Math.floor(element / (rows * columns));
+      const start = ((matricesA[matrix] ?? 0) * rows + (Math.floor(element / columns) % rows)) * inner;
+      const column = (matricesB[matrix] ?? 0) * inner * columns + (element % columns);
+      let sum = 0n;
+      for (let k = 0; k < inner; k += 1) sum += (one[start + k] ?? 0n) * (other[column + k * columns] ?? 0n);
+      return sum;
+    });
+    return [literalOfBigints(a.dataType, shape, sums)];
+  }
+  const [one, other] = [Float64Array.from(numbersOf(a)), Float64Array.from(numbersOf(b))];
+  const sums = new Float64Array(elementCount(shape));
+  for (let matrix = 0; matrix < matricesA.length; matrix += 1) {
+    const startA = (matricesA[matrix] ?? 0) * rows * inner;
+    const startB = (matricesB[matrix] ?? 0) * inner * columns;
+    for (let row = 0; row < rows; row += 1) {
+      const into = (matrix * rows + row) * columns;
+      for (let k = 0; k < inner; k += 1) {
+        const factor = one[startA + row * inner + k] ?? 0;
+        const line = startB + k * columns;
+        for (let column = 0; column < columns; column += 1) {
+          sums[into + column] = (sums[into + column] ?? 0) + factor * (other[line + column] ?? 0);
+        }
+      }
+    }
+  }
+  return [literalOf(a.dataType, shape, sums)];
+}
+
+/** The places of a window's elements, each as far from its first along every axis as the dilations say. */
+interface Taps {
+  /** Offsets along the spatial axes, one entry per axis and tap. */
+  readonly offsets: readonly (readonly number[])[];
+}
+
+export function tapsOf(kernel: readonly number[], dilations: readonly number[]): Taps {
+  const strides = stridesOf(kernel);
+  const offsets = Array.from({ length: elementCount(kernel) }, (_, tap) =>
+    kernel.map((size, axis) => (Math.floor(tap / (strides[axis] ?? 1)) % size) * (dilations[axis] ?? 1)),
+  );
+  return { offsets };
+}
+
+/** Coordinates of an element, row-major. */
+export function coordinatesOf(element: number, shape: readonly number[], strides: readonly number[]): number[] {
+  return shape.map((size, axis) => Math.floor(element / (strides[axis] ?? 1)) % size);
+}
+
+/** The place of a point in a volume, or -1 where it lies outside. */
+export function placeOf(point: readonly number[], shape: readonly number[], strides: readonly number[]): number {
+  let place = 0;
+  for (const [axis, at] of point.entries()) {
+    if (at < 0 || at >= (shape[axis] ?? 0)) return -1;
+    place += at * (strides[axis] ?? 0);
+  }
+  return place;
+}
+
+export function evaluateConvolution(operation: OperationOf<"convolution">, [x, weights]: Literals): Literals {
+  if (x === undefined || weights === undefined) throw new Error("it lacks an operand");
+  const { groups, strides, dilations, pads } = operation;
+  const [batch = 0, channels = 0, ...sizes] = x.shape;
+  const [filters = 0, depth = 0, ...kernel] = weights.shape;
+  const spatial = sizes.map((size, axis) => {
+    const reach = ((kernel[axis] ?? 1) - 1) * (dilations[axis] ?? 1) + 1;
+    return Math.floor((size + (pads[axis] ?? 0) + (pads[axis + sizes.length] ?? 0) - reach) / (strides[axis] ?? 1)) + 1;
+  });
+  const { offsets } = tapsOf(kernel, dilations);
+  const [volume, area, taps] = [elementCount(sizes), elementCount(spatial), offsets.length];
+  const [from, to] = [stridesOf(sizes), stridesOf(spatial)];
+  const [values, factors] = [numbersOf(x), numbersOf(weights)];
+  const results = new Float64Array(batch * filters * area);
+  // Where each tap of each output element reads, -1 for padding: the same for all channels and filters.
+  const reads = Int32Array.from({ length: area * taps }, (_, index) => {
+    const point = coordinatesOf(Math.floor(index / taps), spatial, to);
+    const tap = offsets[index % taps] ?? [];
+    return placeOf(
+      point.map((at, axis) => at * (strides[axis] ?? 1) - (pads[axis] ?? 0) + (tap[axis] ?? 0)),
+      sizes,
+      from,
+    );
+  });
+  for (let image = 0; image < batch; image += 1) {
+    for (let filter = 0; filter < filters; filter += 1) {
+      const firstChannel = Math.floor(filter / (filters / groups)) * depth;
+      for (let element = 0; element < area; element += 1) {
+        let sum = 0;
+        for (let channel = 0; channel < depth; channel += 1) {
+          const start = (image * channels + firstChannel + channel) * volume;
+          for (let tap = 0; tap < taps; tap += 1) {
+            const read = reads[element * taps + tap] ?? -1;
+            if (read >= 0) sum += (values[start + read] ?? 0) * (factors[(filter * depth + channel) * taps + tap] ?? 0);
+          }
+        }
+        results[(image * filters + filter) * area + element] = sum;
+      }
+    }
+  }
+  return [literalOf(x.dataType, [batch, filters, ...spatial], results)];
+}

@@ -1,0 +1,184 @@
+/** Operations along axes: sums and the like, places of extremes, running sums, sorting, softmax. */
+import { elementCount } from "../../tensor.ts";
+import { positions, stridesOf } from "../graph/broadcast.ts";
+import { isFloat, isWide } from "../graph/element-types.ts";
+import { bigintsOf, int64Literal, type Literal, literalOf, literalOfBigints, numbersOf, pickElements } from "../graph/literal.ts";
+import type { OperationOf, ReduceFunction } from "../graph/operations.ts";
+
+const starts: Readonly<Record<ReduceFunction, number>> = {
+  sum: 0,
+  mean: 0,
+  product: 1,
+  min: Number.POSITIVE_INFINITY,
+  max: Number.NEGATIVE_INFINITY,
+};
+
+const steps: Readonly<Record<ReduceFunction, (sum: number, value: number) => number>> = {
+  sum: (sum, value) => sum + value,
+  mean: (sum, value) => sum + value,
+  product: (sum, value) => sum * value,
+  min: Math.min,
+  max: Math.max,
+};
+
+const wideSteps: Readonly<Record<ReduceFunction, (sum: bigint, value: bigint) => bigint>> = {
+  sum: (sum, value) => sum + value,
+  mean: (sum, value) => sum + value,
+  product: (sum, value) => sum * value,
+  min: (sum, value) => (value < sum ? value : sum),
+  max: (sum, value) => (value > sum ? value : sum),
+};
+
+export function evaluateReduce(
+  { function: name, axes, keep }: OperationOf<"reduce">,
+  inputs: readonly Literal[],
+): readonly Literal[] {
+  const x = only(inputs);
+  const strides = stridesOf(x.shape);
+  const others = [...x.shape.keys()].filter((axis) => !axes.includes(axis));
+  const outer = subset(others);
+  const inner = subset(axes);
+  const length = inner.length;
+  const shape = x.shape.flatMap((size, axis) => (axes.includes(axis) ? (keep ? [1] : []) : [size]));
+  const { dataType } = x;
+  if (isWide(dataType)) {
+    const values = bigintsOf(x);
+    const step = wideSteps[name];
+    const results = Array.from(outer, (start) => {
+      let sum = name === "min" || name === "max" ? emptyExtreme(dataType, name) : BigInt(starts[name]);
+      for (const place of inner) sum = step(sum, values[start + place] ?? 0n);
+      return name === "mean" && length > 0 ? sum / BigInt(length) : sum;
+    });
+    return [literalOfBigints(dataType, shape, results)];
+  }
+  const values = numbersOf(x);
+  const step = steps[name];
+  const results = Float64Array.from(outer, (start) => {
+    let sum = starts[name];
+    for (let index = 0; index < length; index += 1) sum = step(sum, values[start + (inner[index] ?? 0)] ?? 0);
+    return name === "mean" ? sum / length : sum;
+  });
+  return [literalOf(x.dataType, shape, isFloat(x.dataType) ? results : results.map(Math.trunc))];
+
+  function subset(chosen: readonly number[]): Int32Array | Float64Array {
+    return positions(
+      chosen.map((axis) => x.shape[axis] ?? 0),
+      chosen.map((axis) => strides[axis] ?? 0),
+    );
+  }
+}
+
+/** What the extreme of nothing is: the type's other end. */
+function emptyExtreme(type: "int64" | "uint64", name: "min" | "max"): bigint {
+  if (type === "uint64") return name === "min" ? 2n ** 64n - 1n : 0n;
+  return name === "min" ? 2n ** 63n - 1n : -(2n ** 63n);
+}
+
+/** Runs along one axis: where each begins, and how far its elements lie apart. */
+interface Lanes {
+  readonly begins: Int32Array | Float64Array;
+  readonly length: number;
+  readonly stride: number;
+}
+
+export function lanesOf(shape: readonly number[], axis: number): Lanes {
+  const strides = stridesOf(shape);
+  return { begins: positions(shape.with(axis, 1), strides), length: shape[axis] ?? 0, stride: strides[axis] ?? 1 };
+}
+
+export function evaluateArg({ function: name, axis, last }: OperationOf<"arg">, inputs: readonly Literal[]): readonly Literal[] {
+  const x = only(inputs);
+  const { begins, length, stride } = lanesOf(x.shape, axis);
+  const values: ArrayLike<number | bigint> = isWide(x.dataType) ? bigintsOf(x) : numbersOf(x);
+  const better = (one: number | bigint, other: number | bigint): boolean => (name === "max" ? one > other : one < other);
+  const places = Array.from(begins, (start) => {
+    let best = 0;
+    for (let index = 1; index < length; index += 1) {
+      const value = values[start + index * stride] ?? 0;
+      const found = values[start + best * stride] ?? 0;
+      if (better(value, found) || (last && value === found)) best = index;
+    }
+    return best;
+  });
+  return [int64Literal(places, x.shape.with(axis, 1))];
+}
+
+export function evaluateCumulative(operation: OperationOf<"cumulative">, inputs: readonly Literal[]): readonly Literal[] {
+  const { function: name, axis, exclusive, reverse } = operation;
+  const x = only(inputs);
+  const { begins, length, stride } = lanesOf(x.shape, axis);
+  const count = elementCount(x.shape);
+  const order = Array.from({ length }, (_, index) => (reverse ? length - 1 - index : index) * stride);
+  if (isWide(x.dataType)) {
+    const values = bigintsOf(x);
+    const results = Array.from({ length: count }, () => 0n);
+    for (const start of begins) {
+      let sum = name === "sum" ? 0n : 1n;
+      for (const place of order) {
+        const next = wideSteps[name](sum, values[start + place] ?? 0n);
+        results[start + place] = exclusive ? sum : next;
+        sum = next;
+      }
+    }
+    return [literalOfBigints(x.dataType, x.shape, results)];
+  }
+  const values = numbersOf(x);
+  const results = new Float64Array(count);
+  for (const start of begins) {
+    let sum = starts[name];
+    for (const place of order) {
+      const next = steps[name](sum, values[start + place] ?? 0);
+      results[start + place] = exclusive ? sum : next;
+      sum = next;
+    }
+  }
+  return [literalOf(x.dataType, x.shape, results)];
+}
+
+export function evaluateTopK({ axis, count, largest }: OperationOf<"top-k">, inputs: readonly Literal[]): readonly Literal[] {
+  const x = only(inputs);
+  const { begins, length, stride } = lanesOf(x.shape, axis);
+  const shape = x.shape.with(axis, count);
+  const values: ArrayLike<number | bigint> = isWide(x.dataType) ? bigintsOf(x) : numbersOf(x);
+  const found = lanesOf(shape, axis);
+  const places = new Float64Array(elementCount(shape));
+  const indices = Array.from(places, () => 0);
+  for (const [lane, start] of begins.entries()) {
+    const order = Array.from({ length }, (_, index) => index).sort((one, other) => {
+      const [a, b] = [values[start + one * stride] ?? 0, values[start + other * stride] ?? 0];
+      if (a === b) return one - other;
+      if (Number.isNaN(a) || Number.isNaN(b)) return Number(Number.isNaN(b)) - Number(Number.isNaN(a)); // as numpy sorts it: the largest
+      return a > b === largest ? -1 : 1;
+    });
+    for (let rank = 0; rank < count; rank += 1) {
+      const at = (found.begins[lane] ?? 0) + rank * found.stride;
+      places[at] = start + (order[rank] ?? 0) * stride;
+      indices[at] = order[rank] ?? 0;
+    }
+  }
+  return [pickElements(x, shape, places), int64Literal(indices, shape)];
+}
+
+export function evaluateSoftmax({ axis, logarithm }: OperationOf<"softmax">, inputs: readonly Literal[]): readonly Literal[] {
+  const x = only(inputs);
+  const { begins, length, stride } = lanesOf(x.shape, axis);
+  const values = numbersOf(x);
+  const results = new Float64Array(values.length);
+  for (const start of begins) {
+    let largest = Number.NEGATIVE_INFINITY;
+    for (let index = 0; index < length; index += 1) largest = Math.max(largest, values[start + index * stride] ?? 0);
+    let sum = 0;
+    for (let index = 0; index < length; index += 1) sum += Math.exp((values[start + index * stride] ?? 0) - largest);
+    for (let index = 0; index < length; index += 1) {
+      const shifted = (values[start + index * stride] ?? 0) - largest;
+      results[start + index * stride] = logarithm ? shifted - Math.log(sum) : Math.exp(shifted) / sum;
+    }
+  }
+  return [literalOf(x.dataType, x.shape, results)];
+}
+
+function only(inputs: readonly Literal[]): Literal {
+  const [x] = inputs;
+  if (x === undefined) throw new Error("it lacks its operand");
+  return x;
+}

@@ -1,0 +1,93 @@
+/** Branches and loops. Their conditions must be known while the model is traced: a loop is unrolled. */
+import { literalOf, numbersOf } from "../graph/literal.ts";
+import type { Value } from "../graph/graph.ts";
+import { isTensor, type Traced } from "../trace/traced.ts";
+import { axisOf, type OperatorCall } from "./operator-call.ts";
+import { type OperatorFamily, since } from "./operator-rule.ts";
+
+function branch(call: OperatorCall): readonly Traced[] {
+  const then = call.graph("then_branch");
+  const otherwise = call.graph("else_branch");
+  return call.traceGraph(numbersOf(call.known(0))[0] === 0 ? otherwise : then, []);
+}
+
+/** Inputs: most rounds, the first condition, what is carried along. Outputs: what was carried, and of every round the rest, stacked. */
+function loop(call: OperatorCall): readonly Traced[] {
+  const body = call.graph("body");
+  const most = call.tracedIfGiven(0) === undefined ? Number.POSITIVE_INFINITY : (call.knownIntegers(0)[0] ?? 0);
+  let going = call.tracedIfGiven(1) === undefined || numbersOf(call.known(1))[0] !== 0;
+  let carried: readonly Traced[] = Array.from({ length: call.inputCount - 2 }, (_, index) => call.traced(index + 2));
+  const stacked: Value[][] = Array.from({ length: call.node.outputs.length - carried.length }, () => []);
+  for (let round = 0; going && round < most; round += 1) {
+    const counter = call.build.constant(literalOf("int64", [], [round]));
+    const [condition, ...rest] = call.traceGraph(body, [counter, call.build.constant(literalOf("bool", [], [1])), ...carried]);
+    if (condition === undefined || !isTensor(condition)) throw new Error("its body gives no condition");
+    going = numbersOf(call.build.known(condition, `the condition of ${call.node.operator} "${call.node.name}"`))[0] !== 0;
+    carried = rest.slice(0, carried.length);
+    for (const [index, value] of rest.slice(carried.length).entries()) if (isTensor(value)) stacked[index]?.push(value);
+  }
+  const types = body.outputs.slice(1 + carried.length);
+  return [...carried, ...stacked.map((values, index) => stack(call, values, 0, () => emptyOf(call, types[index]?.type)))];
+}
+
+/** One value per round of [..] becomes [rounds, ..] with the rounds at `axis`. */
+function stack(call: OperatorCall, values: readonly Value[], axis: number, none: () => Value): Value {
+  const [first] = values;
+  if (first === undefined) return none();
+  const grown = values.map((value) => call.reshape(value, value.type.shape.toSpliced(axis, 0, 1)));
+  return grown.length === 1 ? (grown[0] ?? first) : call.add({ kind: "concat", axis }, ...grown);
+}
+
+/** What a loop of no rounds stacks: nothing, of the type its body states. */
+function emptyOf(call: OperatorCall, type: BodyType | undefined): Value {
+  if (type?.kind !== "tensor") throw new Error("it runs no round, and its body does not state what it would give");
+  const shape = (type.shape ?? []).map((size) => (typeof size === "number" ? size : 0));
+  return call.build.constant(literalOf(type.dataType, [0, ...shape], []));
+}
+
+type BodyType = ReturnType<OperatorCall["graph"]>["outputs"][number]["type"];
+
+/** Version 8 has a batch axis before everything and lengths as its first input; from 9 on axes are free. */
+function scan(call: OperatorCall): readonly Traced[] {
+  const body = call.graph("body");
+  const scanned = call.int("num_scan_inputs", 0);
+  const states = call.inputCount - scanned;
+  const tensors = call.tensors();
+  const inputs = tensors.slice(states);
+  const inputAxes = inputs.map(({ type }, index) => axisOf(call.ints("scan_input_axes")?.[index] ?? 0, type.shape.length));
+  const inputDown = inputs.map((_, index) => call.ints("scan_input_directions")?.[index] === 1);
+  const count = call.node.outputs.length - states;
+  const outputAxes = Array.from({ length: count }, (_, index) => call.ints("scan_output_axes")?.[index] ?? 0);
+  const outputDown = Array.from({ length: count }, (_, index) => call.ints("scan_output_directions")?.[index] === 1);
+  const rounds = inputs[0]?.type.shape[inputAxes[0] ?? 0] ?? 0;
+  let carried: readonly Traced[] = tensors.slice(0, states);
+  const stacked: Value[][] = Array.from({ length: count }, () => []);
+  for (let round = 0; round < rounds; round += 1) {
+    const slices = inputs.map((input, index) => {
+      const axis = inputAxes[index] ?? 0;
+      const at = inputDown[index] ? rounds - 1 - round : round;
+      return call.reshape(call.slice(input, axis, at, 1), input.type.shape.toSpliced(axis, 1));
+    });
+    const results = call.traceGraph(body, [...carried, ...slices]);
+    carried = results.slice(0, states);
+    for (const [index, value] of results.slice(states).entries()) {
+      if (!isTensor(value)) continue;
+      if (outputDown[index]) stacked[index]?.unshift(value);
+      else stacked[index]?.push(value);
+    }
+  }
+  const types = body.outputs.slice(states);
+  return [
+    ...carried,
+    ...stacked.map((values, index) => {
+      const rank = (values[0]?.type.shape.length ?? 0) + 1;
+      return stack(call, values, axisOf(outputAxes[index] ?? 0, rank), () => emptyOf(call, types[index]?.type));
+    }),
+  ];
+}
+
+export const controlFlow: OperatorFamily = {
+  If: since(1, branch),
+  Loop: since(1, loop),
+  Scan: since(9, scan),
+};

@@ -1,0 +1,217 @@
+/** One use of an ONNX operator while a model is traced: its inputs, its attributes, and where it builds what it means. */
+import type { ElementType } from "../graph/element-types.ts";
+import { describeType, type Value } from "../graph/graph.ts";
+import { type Literal, literalOf, wholeNumbersOf } from "../graph/literal.ts";
+import type { BinaryFunction, Operation, ReduceFunction, UnaryFunction } from "../graph/operations.ts";
+import type { OnnxAttribute, OnnxAttributeKind, OnnxAttributeValues, OnnxGraph, OnnxNode } from "../import/onnx-model.ts";
+import type { Builder } from "../trace/builder.ts";
+import { isTensor, type Traced } from "../trace/traced.ts";
+
+/** Traces a graph inside the model's own (a branch, the body of a loop), which sees the names around it. */
+export type TraceGraph = (graph: OnnxGraph, inputs: readonly Traced[]) => readonly Traced[];
+
+export class OperatorCall {
+  readonly node: OnnxNode;
+  /** Version of the operator set the node is written for. */
+  readonly version: number;
+  readonly build: Builder;
+  readonly traceGraph: TraceGraph;
+  readonly #inputs: readonly (Traced | undefined)[];
+  readonly #asked = new Set<string>();
+
+  constructor(node: OnnxNode, version: number, inputs: readonly (Traced | undefined)[], build: Builder, traceGraph: TraceGraph) {
+    this.node = node;
+    this.version = version;
+    this.#inputs = inputs;
+    this.build = build;
+    this.traceGraph = traceGraph;
+  }
+
+  /** Whatever kind it is of. Error where it is missing. */
+  traced(index: number): Traced {
+    const input = this.#inputs[index];
+    if (input === undefined) throw new Error(`it lacks its input ${index}`);
+    return input;
+  }
+
+  tracedIfGiven(index: number): Traced | undefined {
+    return this.#inputs[index];
+  }
+
+  get inputCount(): number {
+    return this.#inputs.length;
+  }
+
+  tensor(index: number): Value {
+    return asTensor(this.traced(index), index);
+  }
+
+  tensorIfGiven(index: number): Value | undefined {
+    const input = this.#inputs[index];
+    return input === undefined ? undefined : asTensor(input, index);
+  }
+
+  /** All inputs from `first` on. */
+  tensors(first = 0): readonly Value[] {
+    return Array.from({ length: this.#inputs.length - first }, (_, index) => this.tensor(first + index));
+  }
+
+  /** The elements of an input that must be known before the model runs. */
+  known(index: number): Literal {
+    return this.build.known(this.tensor(index), `input ${index} of ${this.node.operator} "${this.node.name}"`);
+  }
+
+  knownIntegers(index: number): readonly number[] {
+    return wholeNumbersOf(this.known(index));
+  }
+
+  knownIntegersIfGiven(index: number): readonly number[] | undefined {
+    return this.#inputs[index] === undefined ? undefined : this.knownIntegers(index);
+  }
+
+  /** Whether an output has a name, so that somebody may use it. */
+  wants(output: number): boolean {
+    return (this.node.outputs[output] ?? "") !== "";
+  }
+
+  int(name: string, otherwise: number): number {
+    return this.#attribute(name, "int") ?? otherwise;
+  }
+
+  intIfGiven(name: string): number | undefined {
+    return this.#attribute(name, "int");
+  }
+
+  ints(name: string): readonly number[] | undefined {
+    return this.#attribute(name, "ints");
+  }
+
+  float(name: string, otherwise: number): number {
+    return this.#attribute(name, "float") ?? otherwise;
+  }
+
+  floats(name: string): readonly number[] | undefined {
+    return this.#attribute(name, "floats");
+  }
+
+  string(name: string, otherwise: string): string {
+    return this.#attribute(name, "string") ?? otherwise;
+  }
+
+  strings(name: string): readonly string[] | undefined {
+    return this.#attribute(name, "strings");
+  }
+
+  literal(name: string): Literal | undefined {
+    return this.#attribute(name, "tensor");
+  }
+
+  graph(name: string): OnnxGraph {
+    const graph = this.#attribute(name, "graph");
+    if (graph === undefined) throw new Error(`it lacks its graph "${name}"`);
+    return graph;
+  }
+
+  attribute(name: string): OnnxAttribute | undefined {
+    this.#asked.add(name);
+    return this.node.attributes.get(name);
+  }
+
+  /** Says that an attribute changes nothing here: those that were never asked for are refused. */
+  ignore(...names: readonly string[]): void {
+    for (const name of names) this.#asked.add(name);
+  }
+
+  /** Attributes of the node that nobody asked for. */
+  get unread(): readonly string[] {
+    return [...this.node.attributes.keys()].filter((name) => !this.#asked.has(name));
+  }
+
+  #attribute<Kind extends OnnxAttributeKind>(name: string, kind: Kind): OnnxAttributeValues[Kind] | undefined {
+    const attribute = this.attribute(name);
+    if (attribute === undefined) return undefined;
+    if (attribute.kind !== kind) throw new Error(`its attribute "${name}" is of kind ${attribute.kind}, and ${kind} is wanted`);
+    return attribute.value as OnnxAttributeValues[Kind];
+  }
+
+  // What operators are made of, in short.
+
+  add(operation: Operation, ...inputs: readonly Value[]): Value {
+    return this.build.add(operation, ...inputs);
+  }
+
+  unary(name: UnaryFunction, x: Value): Value {
+    return this.build.add({ kind: "unary", function: name }, x);
+  }
+
+  /** A number becomes a scalar of the other operand's type. */
+  binary(name: BinaryFunction, a: Value | number, b: Value | number): Value {
+    const type = typeof a === "object" ? a.type.dataType : typeof b === "object" ? b.type.dataType : "float32";
+    return this.build.add({ kind: "binary", function: name }, this.operand(a, type), this.operand(b, type));
+  }
+
+  select(condition: Value, then: Value | number, otherwise: Value | number): Value {
+    const type =
+      typeof then === "object" ? then.type.dataType : typeof otherwise === "object" ? otherwise.type.dataType : "float32";
+    return this.build.add({ kind: "select" }, condition, this.operand(then, type), this.operand(otherwise, type));
+  }
+
+  cast(x: Value, to: ElementType, saturate = false): Value {
+    return x.type.dataType === to ? x : this.build.add({ kind: "cast", to, saturate }, x);
+  }
+
+  reduce(name: ReduceFunction, x: Value, axes: readonly number[], keep: boolean): Value {
+    return this.build.add({ kind: "reduce", function: name, axes, keep }, x);
+  }
+
+  reshape(x: Value, shape: readonly number[]): Value {
+    return this.build.add({ kind: "reshape", shape }, x);
+  }
+
+  transpose(x: Value, permutation: readonly number[]): Value {
+    return permutation.every((axis, place) => axis === place) ? x : this.build.add({ kind: "transpose", permutation }, x);
+  }
+
+  /** A part of one axis. */
+  slice(x: Value, axis: number, start: number, size: number): Value {
+    const { shape } = x.type;
+    const starts = Array.from(shape, (_, at) => (at === axis ? start : 0));
+    return this.build.add({ kind: "slice", starts, steps: Array.from(shape, () => 1), sizes: shape.with(axis, size) }, x);
+  }
+
+  operand(value: Value | number, type: ElementType): Value {
+    return typeof value === "number" ? this.scalar(value, type) : value;
+  }
+
+  scalar(value: number, type: ElementType): Value {
+    return this.build.constant(literalOf(type, [], [value]));
+  }
+}
+
+/** An axis counted from the end where it is negative. Error where there is none. */
+export function axisOf(axis: number, rank: number): number {
+  const counted = axis < 0 ? axis + rank : axis;
+  if (counted < 0 || counted >= rank) throw new Error(`there is no axis ${axis} of ${rank}`);
+  return counted;
+}
+
+/** Axes counted from 0, in order, each once. */
+export function axesOf(axes: readonly number[], rank: number): readonly number[] {
+  const counted = axes.map((axis) => axisOf(axis, rank)).sort((one, other) => one - other);
+  if (new Set(counted).size !== counted.length) throw new Error(`the axes [${axes.join(", ")}] name one twice`);
+  return counted;
+}
+
+function asTensor(input: Traced, index: number): Value {
+  if (!isTensor(input)) throw new Error(`its input ${index} is no tensor`);
+  return input;
+}
+
+/** For messages: the types of the inputs. */
+export function describeInputs(inputs: readonly (Traced | undefined)[]): string {
+  return inputs
+    .map((input) =>
+      input === undefined ? "none" : isTensor(input) ? describeType(input.type) : "items" in input ? "a sequence" : "an optional",
+    )
+    .join(", ");
+}

@@ -1,0 +1,91 @@
+/**
+ * Builds a program graph, operation by operation. What is known beforehand is computed at once by the interpreter, so that shape arithmetic never
+ * reaches the graph; when all inputs are known the whole program is, and building it is running it.
+ */
+import { InferyardError } from "../../errors.ts";
+import { describeType, type Graph, type GraphNode, type NamedValue, typeOf, type Value } from "../graph/graph.ts";
+import { byteSize } from "../graph/graph.ts";
+import { infer } from "../graph/infer/index.ts";
+import type { Literal } from "../graph/literal.ts";
+import type { Operation } from "../graph/operations.ts";
+import { evaluate } from "../interpret/evaluate.ts";
+
+export interface BuilderLimits {
+  /** Bytes of one tensor; a larger one is refused before it is made. */
+  readonly tensorBytes: number;
+  /** Operations in all, those of every round of a loop counted. */
+  readonly operations: number;
+  /** Looked at between operations. */
+  readonly signal?: AbortSignal;
+}
+
+export const defaultLimits: BuilderLimits = { tensorBytes: 2 ** 31, operations: 5_000_000 };
+
+/** Thrown where an operator must know a value that only a run tells: the program cannot be laid out beforehand. */
+export class ValueUnknown extends Error {
+  constructor(what: string) {
+    super(`${what} is only known while the model runs`);
+  }
+}
+
+export class Builder {
+  readonly #nodes: GraphNode[] = [];
+  readonly #limits: BuilderLimits;
+  #operations = 0;
+
+  constructor(limits: BuilderLimits = defaultLimits) {
+    this.#limits = limits;
+  }
+
+  constant(literal: Literal): Value {
+    return { type: typeOf(literal), constant: literal };
+  }
+
+  /** The elements, where they are known; ValueUnknown where not. `what` is said in its message. */
+  known(value: Value, what: string): Literal {
+    if (value.constant === undefined) throw new ValueUnknown(what);
+    return value.constant;
+  }
+
+  /** The first output. */
+  add(operation: Operation, ...inputs: readonly Value[]): Value {
+    const [first] = this.addAll(operation, ...inputs);
+    if (first === undefined) throw new Error(`"${operation.kind}" gives nothing`);
+    return first;
+  }
+
+  addAll(operation: Operation, ...inputs: readonly Value[]): readonly Value[] {
+    this.#step();
+    const types = infer(
+      operation,
+      inputs.map(({ type }) => type),
+    );
+    for (const type of types) {
+      if (byteSize(type) <= this.#limits.tensorBytes) continue;
+      throw new InferyardError("OUT_OF_MEMORY", `"${operation.kind}" would make ${describeType(type)}, ${byteSize(type)} bytes`, {
+        remedy: "give smaller inputs: fewer or shorter ones at once",
+      });
+    }
+    const literals = inputs.map(({ constant }) => constant);
+    if (literals.every((literal) => literal !== undefined))
+      return evaluate(operation, literals).map((literal) => this.constant(literal));
+    const outputs = types.map((type): Value => ({ type }));
+    this.#nodes.push({ operation, inputs, outputs });
+    return outputs;
+  }
+
+  /** What was built, with these inputs and outputs. */
+  graph(inputs: readonly NamedValue[], outputs: readonly NamedValue[]): Graph {
+    return { inputs, nodes: this.#nodes, outputs };
+  }
+
+  #step(): void {
+    this.#operations += 1;
+    const { operations, signal } = this.#limits;
+    signal?.throwIfAborted();
+    if (this.#operations <= operations) return;
+    throw new InferyardError("MODEL_UNSUPPORTED", `the model takes more than ${operations} operations for one run`, {
+      remedy: "look for a loop in it that does not end",
+    });
+  }
+}

@@ -1,0 +1,27 @@
+/** ONNX's own conformance cases on our engine: all of them, wherever they are. */
+import { describe, expect, it } from "vitest";
+import { findCases } from "../scripts/conformance/cases.ts";
+import { judge } from "../scripts/conformance/judge.ts";
+import { needsData, sharedData } from "./shared-data.ts";
+
+const [skip, name] = needsData("ONNX conformance");
+
+/** Wrong to the letter, each for a reason: bfloat16 is rounded after every operator, which is a unit in the last place away from rounding once. */
+const known = new Set(["node/test_celu_bfloat16", "node/test_celu_bfloat16_expanded"]);
+
+describe.skipIf(skip)(name, () => {
+  const outcomes = { passed: 0, refused: 0, failed: [] as string[] };
+
+  it("gives no wrong answer: what is not built is refused", () => {
+    for (const each of findCases(`${sharedData}onnx-conformance`)) {
+      const { verdict, reason } = judge(each);
+      if (verdict === "failed") outcomes.failed.push(`${each.name}: ${reason}`);
+      else outcomes[verdict] += 1;
+    }
+    expect(outcomes.failed.filter((failure) => !known.has(failure.split(":")[0] ?? ""))).toEqual([]);
+  }, 120_000);
+
+  it("passes no fewer than it did", () => {
+    expect(outcomes.passed).toBeGreaterThanOrEqual(840);
+  });
+});
