@@ -1,0 +1,12 @@
+/** Everything a planner needs of the WebAssembly emitter: the one visible list of kernel generators, and how they are compiled. */
+export { type WasmFeatures, detectWasmFeatures } from "./assembler/features.ts";
+export { type WasmMemory, type WasmModule, wasmHost, wasmPageBytes } from "./assembler/webassembly.ts";
+export {
+  type CompiledKernels,
+  type KernelFunctions,
+  assembleKernels,
+  compileKernels,
+  instantiateKernels,
+  kernelFunction,
+} from "./compile.ts";
+export { type Kernel, type KernelFunction, type KernelStatus, readPaddingBytes } from "./kernel.ts";
