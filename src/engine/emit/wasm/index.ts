@@ -10,3 +10,6 @@ export {
   kernelFunction,
 } from "./compile.ts";
 export { type Kernel, type KernelFunction, type KernelStatus, readPaddingBytes } from "./kernel.ts";
+export { type MatmulRequest, matmul } from "./kernels/matmul.ts";
+export { packMatmulWeights, packedMatmulLength } from "./kernels/matmul-packing.ts";
+export type { Activation } from "./math/activation.ts";

@@ -36,23 +36,33 @@ export interface Kernel {
 /** A kernel's function: offsets, then the range of pieces. */
 export type KernelFunction = (...offsetsAndRange: number[]) => KernelStatus;
 
-interface Definition<Names extends string> {
+interface Definition<Always extends string, Optional extends string> {
   readonly family: string;
   /** Everything the code depends on. */
   readonly request: object;
-  readonly parameters: readonly Names[];
+  /** The offsets it takes: inputs, then those optional ones that are asked for, then outputs (and `scratch`, where it needs any). */
+  readonly inputs: readonly Always[];
+  readonly optional?: Readonly<Record<Optional, boolean>>;
+  readonly outputs: readonly Always[];
   readonly pieces: number;
   /** Rough nanoseconds that one piece takes on one thread. */
   readonly pieceNanoseconds: number;
   readonly scratchBytes?: number;
   /** Writes the body for the pieces `from` to `to`; a status it gives back is returned instead of 0. */
-  emit(f: FunctionBuilder, offsets: Readonly<Record<Names, Local<"i32">>>, from: Local<"i32">, to: Local<"i32">): I32 | void;
+  emit(f: FunctionBuilder, offsets: Offsets<Always, Optional>, from: Local<"i32">, to: Local<"i32">): I32 | void;
 }
+
+type Offsets<Always extends string, Optional extends string> = Readonly<Record<Always, Local<"i32">>> &
+  Readonly<Partial<Record<Optional, Local<"i32">>>>;
 
 const threadNanoseconds = 50_000;
 
-export function defineKernel<const Names extends string>(definition: Definition<Names>): Kernel {
-  const { family, parameters, pieces, pieceNanoseconds, scratchBytes = 0 } = definition;
+export function defineKernel<const Always extends string, const Optional extends string = never>(
+  definition: Definition<Always, Optional>,
+): Kernel {
+  const { family, pieces, pieceNanoseconds, scratchBytes = 0 } = definition;
+  const optional = Object.entries<boolean>(definition.optional ?? {}).flatMap(([name, wanted]) => (wanted ? [name] : []));
+  const parameters = [...definition.inputs, ...optional, ...definition.outputs];
   return {
     key: `${family} ${canonical(definition.request)}`,
     family,
@@ -64,7 +74,7 @@ export function defineKernel<const Names extends string>(definition: Definition<
       const offsets = Object.fromEntries(parameters.map((name) => [name, f.parameter("i32")]));
       const from = f.parameter("i32");
       const to = f.parameter("i32");
-      f.result(definition.emit(f, offsets as Record<Names, Local<"i32">>, from, to) ?? i32.const(0));
+      f.result(definition.emit(f, offsets as Offsets<Always, Optional>, from, to) ?? i32.const(0));
     },
   };
 }

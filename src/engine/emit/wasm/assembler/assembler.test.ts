@@ -106,7 +106,8 @@ describe("kernels", () => {
     defineKernel({
       family: "add",
       request: { amount },
-      parameters: ["data"],
+      inputs: [],
+      outputs: ["data"],
       pieces: 8,
       pieceNanoseconds: 1,
       emit(f, { data }, from, to) {

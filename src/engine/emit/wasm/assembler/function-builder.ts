@@ -92,6 +92,11 @@ export class FunctionBuilder {
     this.#write(condition().code, [branchIf, 0, end]);
   }
 
+  /** The body while the condition is not 0, which is looked at first. */
+  while(condition: () => I32, body: () => void): void {
+    this.when(condition(), () => this.doWhile(body, condition));
+  }
+
   /** The body `times` times, which is at least once: `times` is constant and above 0. */
   repeat(times: number, body: () => void): void {
     if (times === 1) {

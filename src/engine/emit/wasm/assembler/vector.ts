@@ -55,7 +55,11 @@ const f32x4Unary = {
   nearest: 0x6a,
   convertI32x4S: 0xfa,
   convertI32x4U: 0xfb,
+  demoteF64x2Zero: 0x5e,
 } as const;
+const f64x2Binary = { add: 0xf0, sub: 0xf1, mul: 0xf2 } as const;
+/** promoteLow: the two low float32 lanes become two float64 ones. */
+const f64x2Unary = { nearest: 0x94, promoteLowF32x4: 0x5f } as const;
 const i32x4Binary = {
   add: 0xae,
   sub: 0xb1,
@@ -74,6 +78,7 @@ const i32x4Unary = {
   abs: 0xa0,
   neg: 0xa1,
   truncSatF32x4S: 0xf8,
+  truncSatF64x2SZero: 0xfc,
   extendLowI16x8S: 0xa7,
   extendHighI16x8S: 0xa8,
   extendLowI16x8U: 0xa9,
@@ -132,7 +137,10 @@ export const f32x4: Named<typeof f32x4Binary, Binary<"v128">> &
   relaxedMadd: (a, b, c) => expression("v128", a.code, b.code, c.code, simd(0x105)),
 };
 
-export const f64x2: { readonly const: (value: number) => V128 } = {
+export const f64x2: Named<typeof f64x2Binary, Binary<"v128">> &
+  Named<typeof f64x2Unary, Unary<"v128">> & { readonly const: (value: number) => V128 } = {
+  ...binaries(f64x2Binary, simd, "v128", "v128"),
+  ...unaries(f64x2Unary, simd, "v128", "v128"),
   const: (value) => v128.const(repeated(float64Bytes(value), 2)),
 };
 
