@@ -10,6 +10,11 @@ export {
   kernelFunction,
 } from "./compile.ts";
 export { type Kernel, type KernelFunction, type KernelStatus, readPaddingBytes } from "./kernel.ts";
+export { type ArgReduceRequest, argReduce } from "./kernels/arg-reduce.ts";
+export { type BatchedMatmulRequest, type MatrixStrides, batchedMatmul } from "./kernels/batched-matmul.ts";
 export { type MatmulRequest, matmul } from "./kernels/matmul.ts";
 export { packMatmulWeights, packedMatmulLength } from "./kernels/matmul-packing.ts";
+export { type NormRequest, norm } from "./kernels/norm.ts";
+export { type ReduceRequest, type Reduction, reduce } from "./kernels/reduce.ts";
+export { type SoftmaxRequest, softmax } from "./kernels/softmax.ts";
 export type { Activation } from "./math/activation.ts";

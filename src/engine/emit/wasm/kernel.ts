@@ -40,7 +40,7 @@ interface Definition<Always extends string, Optional extends string> {
   readonly family: string;
   /** Everything the code depends on. */
   readonly request: object;
-  /** The offsets it takes: inputs, then those optional ones that are asked for, then outputs (and `scratch`, where it needs any). */
+  /** The offsets it takes: inputs, then those optional ones that are asked for, then outputs, then `scratch` where it needs any. */
   readonly inputs: readonly Always[];
   readonly optional?: Readonly<Record<Optional, boolean>>;
   readonly outputs: readonly Always[];
@@ -53,7 +53,7 @@ interface Definition<Always extends string, Optional extends string> {
 }
 
 type Offsets<Always extends string, Optional extends string> = Readonly<Record<Always, Local<"i32">>> &
-  Readonly<Partial<Record<Optional, Local<"i32">>>>;
+  Readonly<Partial<Record<Optional | "scratch", Local<"i32">>>>;
 
 const threadNanoseconds = 50_000;
 
@@ -62,7 +62,7 @@ export function defineKernel<const Always extends string, const Optional extends
 ): Kernel {
   const { family, pieces, pieceNanoseconds, scratchBytes = 0 } = definition;
   const optional = Object.entries<boolean>(definition.optional ?? {}).flatMap(([name, wanted]) => (wanted ? [name] : []));
-  const parameters = [...definition.inputs, ...optional, ...definition.outputs];
+  const parameters = [...definition.inputs, ...optional, ...definition.outputs, ...(scratchBytes > 0 ? ["scratch"] : [])];
   return {
     key: `${family} ${canonical(definition.request)}`,
     family,

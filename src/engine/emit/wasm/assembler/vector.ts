@@ -1,6 +1,15 @@
 /** The 128-bit instructions (WebAssembly specification, "Vector Instructions"), named as the specification names them. */
 import { type Bytes, float32Bytes, float64Bytes, int32Bytes, unsigned } from "./encoding.ts";
-import { type Expression, type F32, type I32, type Statement, type V128, type ValueType, expression } from "./expression.ts";
+import {
+  type Expression,
+  type F32,
+  type I32,
+  type I64,
+  type Statement,
+  type V128,
+  type ValueType,
+  expression,
+} from "./expression.ts";
 import {
   type Binary,
   type Load,
@@ -57,6 +66,8 @@ const f32x4Unary = {
   convertI32x4U: 0xfb,
   demoteF64x2Zero: 0x5e,
 } as const;
+const i64x2Binary = { add: 0xce, sub: 0xd1, mul: 0xd5, eq: 0xd6, ne: 0xd7, ltS: 0xd8, gtS: 0xd9, leS: 0xda, geS: 0xdb } as const;
+const i64x2Unary = { abs: 0xc0, neg: 0xc1, extendLowI32x4S: 0xc7, extendHighI32x4S: 0xc8 } as const;
 const f64x2Binary = { add: 0xf0, sub: 0xf1, mul: 0xf2 } as const;
 /** promoteLow: the two low float32 lanes become two float64 ones. */
 const f64x2Unary = { nearest: 0x94, promoteLowF32x4: 0x5f } as const;
@@ -102,8 +113,11 @@ export const v128: Named<typeof v128Binary, Binary<"v128">> &
     readonly bitselect: (whenSet: V128, whenClear: V128, mask: V128) => V128;
     /** Stores one lane. */
     readonly store32Lane: (address: I32, value: V128, lane: number, offset?: number) => Statement;
+    readonly store8Lane: (address: I32, value: V128, lane: number, offset?: number) => Statement;
     readonly store64Lane: (address: I32, value: V128, lane: number, offset?: number) => Statement;
     /** Replaces one lane of `value` by what lies in memory. */
+    readonly load8Lane: (address: I32, value: V128, lane: number, offset?: number) => V128;
+    readonly load64Lane: (address: I32, value: V128, lane: number, offset?: number) => V128;
     readonly load32Lane: (address: I32, value: V128, lane: number, offset?: number) => V128;
   } = {
   ...binaries(v128Binary, simd, "v128", "v128"),
@@ -115,6 +129,9 @@ export const v128: Named<typeof v128Binary, Binary<"v128">> &
   const: (bytes) => expression("v128", simd(0x0c), bytes),
   bitselect: (whenSet, whenClear, mask) => expression("v128", whenSet.code, whenClear.code, mask.code, simd(0x52)),
   store32Lane: (address, value, lane, offset = 0) => laneAccess(0x5a, 2, address, value, lane, offset),
+  store8Lane: (address, value, lane, offset = 0) => laneAccess(0x58, 0, address, value, lane, offset),
+  load8Lane: (address, value, lane, offset = 0) => expression("v128", laneAccess(0x54, 0, address, value, lane, offset).code),
+  load64Lane: (address, value, lane, offset = 0) => expression("v128", laneAccess(0x57, 3, address, value, lane, offset).code),
   store64Lane: (address, value, lane, offset = 0) => laneAccess(0x5b, 3, address, value, lane, offset),
   load32Lane: (address, value, lane, offset = 0) => expression("v128", laneAccess(0x56, 2, address, value, lane, offset).code),
 };
@@ -161,6 +178,19 @@ export const i32x4: Named<typeof i32x4Binary, Binary<"v128">> &
   const: (value) => v128.const(repeated(int32Bytes(value), 4)),
   extractLane: (value, lane) => expression("i32", value.code, simd(0x1b), lane),
   replaceLane: (value, lane, by) => expression("v128", value.code, by.code, simd(0x1c), lane),
+};
+
+export const i64x2: Named<typeof i64x2Binary, Binary<"v128">> &
+  Named<typeof i64x2Unary, Unary<"v128">> & {
+    readonly splat: Unary<"i64", "v128">;
+    readonly extractLane: (value: V128, lane: number) => I64;
+    readonly replaceLane: (value: V128, lane: number, by: I64) => V128;
+  } = {
+  ...binaries(i64x2Binary, simd, "v128", "v128"),
+  ...unaries(i64x2Unary, simd, "v128", "v128"),
+  ...unaries({ splat: 0x12 } as const, simd, "i64", "v128"),
+  extractLane: (value, lane) => expression("i64", value.code, simd(0x1d), lane),
+  replaceLane: (value, lane, by) => expression("v128", value.code, by.code, simd(0x1e), lane),
 };
 
 export const i16x8: Named<typeof i16x8Binary, Binary<"v128">> &

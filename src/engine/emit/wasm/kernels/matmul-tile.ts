@@ -26,6 +26,7 @@ export interface Tile {
   /** Bytes from one row of A to the next, and from one k to the next. */
   readonly aRowBytes: number;
   readonly aDepthBytes: number;
+  /** Above 0. */
   readonly bDepthBytes: number;
   /** Bytes from B's first column at some k to those of each vector; one after the other where absent. */
   readonly bVectorBytes?: (vector: number) => number;
@@ -40,7 +41,7 @@ export function multiplyTile(f: FunctionBuilder, tile: Tile): Local<"v128">[][] 
   if (depth === 0) return sums;
   const b = f.value(tile.b);
   const a = f.value(tile.a);
-  const end = f.value(i32.add(a, i32.const(depth * tile.aDepthBytes)));
+  const end = f.value(i32.add(b, i32.const(depth * tile.bDepthBytes))); // not a's: its step may be 0
   const columns = f.locals("v128", vectors);
   const factor = f.local("v128");
   f.doWhile(
@@ -53,7 +54,7 @@ export function multiplyTile(f: FunctionBuilder, tile: Tile): Local<"v128">[][] 
       f.increase(b, tile.bDepthBytes);
       f.increase(a, tile.aDepthBytes);
     },
-    () => i32.ne(a, end),
+    () => i32.ne(b, end),
   );
   return sums;
 }

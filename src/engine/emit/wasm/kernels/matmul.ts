@@ -6,10 +6,11 @@
  */
 import type { I32, Local, V128 } from "../assembler/expression.ts";
 import type { FunctionBuilder } from "../assembler/function-builder.ts";
-import { i32, select } from "../assembler/scalar.ts";
+import { i32 } from "../assembler/scalar.ts";
 import { f32x4, v128 } from "../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../kernel.ts";
 import type { Activation } from "../math/activation.ts";
+import { lesser } from "./indexing.ts";
 import { floatBytes, indices, laneCount, multiplyTile, tileColumns, tileRows } from "./matmul-tile.ts";
 import { type Tail, storeTile } from "./tail.ts";
 
@@ -190,8 +191,4 @@ function biasVectors(f: FunctionBuilder, bias: I32, vectors: number): Local<"v12
 function scaled(f: FunctionBuilder, sum: V128, alpha: number, bias: V128 | undefined): V128 {
   if (alpha === 1) return sum; // the bias was the first sum
   return bias === undefined ? f32x4.mul(sum, f32x4.const(alpha)) : f.madd(sum, f32x4.const(alpha), bias);
-}
-
-function lesser(a: I32, b: I32): I32 {
-  return select(i32.ltS(a, b), a, b);
 }

@@ -9,8 +9,8 @@ import { clamped, polynomial } from "./polynomial.ts";
 const roundingBase = 12_582_912;
 const bias = 127;
 /** ln 2 in two parts: the first has 16 bits, so that n times it is exact. */
-const ln2High = 0.693145751953125;
-const ln2Low = 1.4286068203094172e-6;
+export const ln2High = 0.693145751953125;
+export const ln2Low = 1.42860682030941e-6;
 /** exp(r) = 1 + r + r^2 P(r), relative error below 2^-28. */
 const coefficients = [
   1, 1, 0.4999999403953552, 0.16666515171527863, 0.04166845604777336, 0.00836941972374916, 0.0013813140103593469,

@@ -3,12 +3,11 @@ import type { Local, V128 } from "../assembler/expression.ts";
 import type { FunctionBuilder } from "../assembler/function-builder.ts";
 import { i32 } from "../assembler/scalar.ts";
 import { f32x4, i32x4, v128 } from "../assembler/vector.ts";
+import { ln2High, ln2Low } from "./exponential.ts";
 import { polynomial } from "./polynomial.ts";
 
 const sqrtHalfBits = 0x3f3504f3;
 const leastNormal = 2 ** -126;
-const ln2High = 0.693145751953125;
-const ln2Low = 1.4286068203094172e-6;
 /** ln(1 + f) = f - f^2/2 + f^3 P(f), relative error below 2^-30. */
 const coefficients = [
   0.3333331346511841, -0.25000008940696716, 0.2000211924314499, -0.16667994856834412, 0.142195463180542, -0.12405598163604736,
