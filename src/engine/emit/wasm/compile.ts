@@ -1,6 +1,7 @@
 /** Kernels become one module, and a module with a memory becomes functions. */
 import { InferyardError } from "../../../errors.ts";
 import type { WasmFeatures } from "./assembler/features.ts";
+import { hostFunctions } from "./assembler/host-functions.ts";
 import { ModuleBuilder, importNames } from "./assembler/module-builder.ts";
 import { type WasmMemory, type WasmModule, wasmHost } from "./assembler/webassembly.ts";
 import type { Kernel, KernelFunction } from "./kernel.ts";
@@ -44,9 +45,6 @@ export function kernelFunction(functions: KernelFunctions, kernel: Kernel): Kern
   if (found !== undefined) return found;
   throw new InferyardError("CONTRACT_VIOLATION", `the kernel ${kernel.key} was not compiled`);
 }
-
-const { acos, acosh, asin, asinh, atan, atanh, cosh, expm1, log1p, pow, sinh, tan } = Math;
-const hostFunctions = { acos, acosh, asin, asinh, atan, atanh, cosh, expm1, log1p, pow, sinh, tan };
 
 function isShared(memory: WasmMemory): boolean {
   return typeof SharedArrayBuffer !== "undefined" && memory.buffer instanceof SharedArrayBuffer;

@@ -12,23 +12,9 @@ import {
   typeCodes,
 } from "./expression.ts";
 import type { WasmFeatures } from "./features.ts";
+import type { HostFunction } from "./host-functions.ts";
 import { i32 } from "./scalar.ts";
 import { f32x4 } from "./vector.ts";
-
-/** A function of the host's `Math` on float64 numbers, for what is too rare to be worth a polynomial. */
-export type HostFunction =
-  | "acos"
-  | "acosh"
-  | "asin"
-  | "asinh"
-  | "atan"
-  | "atanh"
-  | "cosh"
-  | "expm1"
-  | "log1p"
-  | "pow"
-  | "sinh"
-  | "tan";
 
 const block = 0x02;
 const loop = 0x03;
@@ -151,7 +137,7 @@ export class FunctionBuilder {
     return this.features.relaxedSimd ? f32x4.relaxedMadd(a, b, c) : f32x4.add(f32x4.mul(a, b), c);
   }
 
-  /** Calls the host's `Math`. */
+  /** Calls a function of the host. */
   callHost(name: HostFunction, ...values: readonly Expression<"f64">[]): Expression<"f64"> {
     return expression("f64", ...values.map((value) => value.code), 0x10, unsigned(this.#importOf(name)));
   }

@@ -2,13 +2,13 @@
 import { type Bytes, text, unsigned, vector } from "./encoding.ts";
 import type { ValueType } from "./expression.ts";
 import type { WasmFeatures } from "./features.ts";
-import { FunctionBuilder, type HostFunction } from "./function-builder.ts";
+import { FunctionBuilder } from "./function-builder.ts";
+import { type HostFunction, binaryHostFunctions } from "./host-functions.ts";
 
 /** Names under which a module imports its memory and the host's functions. */
-export const importNames = { memory: ["engine", "memory"], host: "math" } as const;
+export const importNames = { memory: ["engine", "memory"], host: "host" } as const;
 
 const f64Code = 0x7c;
-const hostArguments: Readonly<Partial<Record<HostFunction, number>>> = { pow: 2 };
 /** The magic number and version 1. */
 const header: Bytes = [0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
 const mostPages = 65_536;
@@ -57,7 +57,11 @@ export class ModuleBuilder {
 }
 
 function hostType(host: HostFunction): Bytes {
-  return [0x60, ...vector(Array.from({ length: hostArguments[host] ?? 1 }, () => [f64Code])), ...vector([[f64Code]])];
+  return [
+    0x60,
+    ...vector(Array.from({ length: binaryHostFunctions.has(host) ? 2 : 1 }, () => [f64Code])),
+    ...vector([[f64Code]]),
+  ];
 }
 
 function section(id: number, body: Bytes): Bytes {

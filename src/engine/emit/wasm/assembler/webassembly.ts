@@ -21,7 +21,9 @@ export interface WasmInstance {
   readonly exports: Readonly<Record<string, WasmExport>>;
 }
 
-export type WasmImports = Readonly<Record<string, Readonly<Record<string, WasmMemory | ((...values: number[]) => number)>>>>;
+export type WasmImports = Readonly<
+  Record<string, Readonly<Record<string, WasmMemory | ((first: number, second: number) => number)>>>
+>;
 
 export interface WasmHost {
   validate(bytes: Uint8Array): boolean;
