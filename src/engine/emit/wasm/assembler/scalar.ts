@@ -1,6 +1,15 @@
 /** The instructions on one number (WebAssembly specification, "Numeric Instructions"), named as the specification names them. */
 import { float32Bytes, float64Bytes, signed } from "./encoding.ts";
-import { type Expression, type F32, type F64, type I32, type I64, type ValueType, expression } from "./expression.ts";
+import {
+  type Expression,
+  type F32,
+  type F64,
+  type I32,
+  type I64,
+  type Statement,
+  type ValueType,
+  expression,
+} from "./expression.ts";
 import {
   type Binary,
   type Load,
@@ -150,6 +159,11 @@ export const f64: Named<typeof f64Binary, Binary<"f64">> &
   ...stores(f64Store, plain, "f64"),
   ...unaries({ promote: 0xbb } as const, plain, "f32", "f64"),
 };
+
+/** Copies `bytes` bytes; the two may overlap (bulk memory). */
+export function copyMemory(target: I32, source: I32, bytes: I32): Statement {
+  return { code: [...target.code, ...source.code, ...bytes.code, 0xfc, 10, 0, 0] };
+}
 
 /** `whenTrue` where the condition is not 0. Both are computed. */
 export function select<Type extends ValueType>(
