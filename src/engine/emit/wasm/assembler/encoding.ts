@@ -1,0 +1,48 @@
+/** The binary format's integers, names and vectors (WebAssembly specification, chapter "Binary Format", Values and Conventions). */
+
+export type Bytes = readonly number[];
+
+/** Unsigned LEB128 of an integer below 2^53. */
+export function unsigned(value: number): Bytes {
+  const bytes: number[] = [];
+  for (let rest = value; ; rest = Math.floor(rest / 128)) {
+    if (rest < 128) return [...bytes, rest];
+    bytes.push((rest % 128) + 128);
+  }
+}
+
+/** Signed LEB128 of an integer of at most 64 bits. */
+export function signed(value: bigint): Bytes {
+  const bytes: number[] = [];
+  for (let rest = value; ; rest >>= 7n) {
+    const low = Number(rest & 127n);
+    if ((rest >> 6n === 0n && low < 64) || (rest >> 6n === -1n && low >= 64)) return [...bytes, low];
+    bytes.push(low | 128);
+  }
+}
+
+export function text(value: string): Bytes {
+  const bytes = [...new TextEncoder().encode(value)];
+  return [...unsigned(bytes.length), ...bytes];
+}
+
+export function vector(items: readonly Bytes[]): Bytes {
+  return [...unsigned(items.length), ...items.flat()];
+}
+
+/** The little-endian bytes of a number in one of the machine's formats. */
+export function float32Bytes(value: number): Bytes {
+  const bytes = new Uint8Array(4);
+  new DataView(bytes.buffer).setFloat32(0, value, true);
+  return [...bytes];
+}
+
+export function float64Bytes(value: number): Bytes {
+  const bytes = new Uint8Array(8);
+  new DataView(bytes.buffer).setFloat64(0, value, true);
+  return [...bytes];
+}
+
+export function int32Bytes(value: number): Bytes {
+  return [value & 255, (value >> 8) & 255, (value >> 16) & 255, (value >> 24) & 255];
+}

@@ -1,0 +1,46 @@
+/**
+ * The part of the host's WebAssembly interface that the engine uses, stated here because neither Node's types nor our compiler options
+ * declare it (https://webassembly.github.io/spec/js-api/). Host Node.js started with --jitless has none.
+ */
+import { InferyardError } from "../../../../errors.ts";
+
+/** A compiled module. It may be posted to workers. */
+export interface WasmModule {
+  readonly [Symbol.toStringTag]: string;
+}
+
+/** Linear memory. `buffer` is a SharedArrayBuffer where the memory is shared. */
+export interface WasmMemory {
+  readonly buffer: ArrayBuffer | SharedArrayBuffer;
+  grow(pages: number): number;
+}
+
+export type WasmExport = (...values: number[]) => number;
+
+export interface WasmInstance {
+  readonly exports: Readonly<Record<string, WasmExport>>;
+}
+
+export type WasmImports = Readonly<
+  Record<string, Readonly<Record<string, WasmMemory | ((first: number, second: number) => number)>>>
+>;
+
+export interface WasmHost {
+  validate(bytes: Uint8Array): boolean;
+  compile(bytes: Uint8Array): Promise<WasmModule>;
+  readonly Module: new (bytes: Uint8Array) => WasmModule;
+  readonly Instance: new (module: WasmModule, imports: WasmImports) => WasmInstance;
+  readonly Memory: new (limits: { initial: number; maximum?: number; shared?: boolean }) => WasmMemory;
+}
+
+/** Bytes of a page of WebAssembly memory. */
+export const wasmPageBytes = 65_536;
+
+/** BACKEND_UNAVAILABLE where the program runs without WebAssembly. */
+export function wasmHost(): WasmHost {
+  const host = (globalThis as { readonly WebAssembly?: WasmHost }).WebAssembly;
+  if (host !== undefined) return host;
+  throw new InferyardError("BACKEND_UNAVAILABLE", "there is no WebAssembly in this process", {
+    remedy: "start Node.js without --jitless, or choose another backend",
+  });
+}

@@ -1,0 +1,51 @@
+/** Kernels become one module, and a module with a memory becomes functions. */
+import { InferyardError } from "../../../errors.ts";
+import type { WasmFeatures } from "./assembler/features.ts";
+import { hostFunctions } from "./assembler/host-functions.ts";
+import { ModuleBuilder, importNames } from "./assembler/module-builder.ts";
+import { type WasmMemory, type WasmModule, wasmHost } from "./assembler/webassembly.ts";
+import type { Kernel, KernelFunction } from "./kernel.ts";
+
+/** Functions by kernel key. */
+export type KernelFunctions = ReadonlyMap<string, KernelFunction>;
+
+export interface CompiledKernels {
+  /** May be posted to workers that hold the same memory: see `instantiateKernels`. */
+  readonly module: WasmModule;
+  readonly functions: KernelFunctions;
+}
+
+/** The binary of a module with each kernel once, exported under its key. Pure; `shared` says which kind of memory it is for. */
+export function assembleKernels(
+  kernels: readonly Kernel[],
+  options: { readonly features: WasmFeatures; readonly shared: boolean },
+): Uint8Array<ArrayBuffer> {
+  const builder = new ModuleBuilder(options.features);
+  const distinct = new Map(kernels.map((kernel) => [kernel.key, kernel]));
+  for (const kernel of distinct.values()) builder.function(kernel.key, "i32", (f) => kernel.emit(f));
+  return builder.build({ shared: options.shared });
+}
+
+/** Compiles on the calling thread. For a few dozen kernels this takes milliseconds. */
+export function compileKernels(kernels: readonly Kernel[], memory: WasmMemory, features: WasmFeatures): CompiledKernels {
+  const module = new (wasmHost().Module)(assembleKernels(kernels, { features, shared: isShared(memory) }));
+  return { module, functions: instantiateKernels(module, memory) };
+}
+
+/** The functions of a module that was compiled here or on another thread, over the same memory. */
+export function instantiateKernels(module: WasmModule, memory: WasmMemory): KernelFunctions {
+  const [space, name] = importNames.memory;
+  const imports = { [space]: { [name]: memory }, [importNames.host]: hostFunctions };
+  return new Map(Object.entries(new (wasmHost().Instance)(module, imports).exports));
+}
+
+/** The function of a kernel that was among the compiled ones. */
+export function kernelFunction(functions: KernelFunctions, kernel: Kernel): KernelFunction {
+  const found = functions.get(kernel.key);
+  if (found !== undefined) return found;
+  throw new InferyardError("CONTRACT_VIOLATION", `the kernel ${kernel.key} was not compiled`);
+}
+
+function isShared(memory: WasmMemory): boolean {
+  return typeof SharedArrayBuffer !== "undefined" && memory.buffer instanceof SharedArrayBuffer;
+}

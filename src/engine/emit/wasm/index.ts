@@ -1,0 +1,24 @@
+/** Everything a planner needs of the WebAssembly emitter: the one visible list of kernel generators, and how they are compiled. */
+export { type WasmFeatures, detectWasmFeatures } from "./assembler/features.ts";
+export { type WasmMemory, type WasmModule, wasmHost, wasmPageBytes } from "./assembler/webassembly.ts";
+export {
+  type CompiledKernels,
+  type KernelFunctions,
+  assembleKernels,
+  compileKernels,
+  instantiateKernels,
+  kernelFunction,
+} from "./compile.ts";
+export { type Kernel, type KernelFunction, type KernelStatus, readPaddingBytes } from "./kernel.ts";
+export { type ArgReduceRequest, argReduce } from "./kernels/arg-reduce.ts";
+export { type BatchedMatmulRequest, type MatrixStrides, batchedMatmul } from "./kernels/batched-matmul.ts";
+export { elementwise } from "./kernels/elementwise/elementwise.ts";
+export type { ElementType, ElementwiseInput, ElementwiseRequest, Step } from "./kernels/elementwise/request.ts";
+export { type GatherRequest, gather, indexOutOfRange } from "./kernels/gather-rows.ts";
+export { type MatmulRequest, matmul } from "./kernels/matmul.ts";
+export { packMatmulWeights, packedMatmulLength } from "./kernels/matmul-packing.ts";
+export { type NormRequest, norm } from "./kernels/norm.ts";
+export { type ReduceRequest, type Reduction, reduce } from "./kernels/reduce.ts";
+export { type SoftmaxRequest, softmax } from "./kernels/softmax.ts";
+export { type StridedCopyRequest, stridedCopy } from "./kernels/strided-copy.ts";
+export type { Activation } from "./math/activation.ts";

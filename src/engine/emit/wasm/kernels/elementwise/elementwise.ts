@@ -1,0 +1,87 @@
+/**
+ * One loop over a whole chain of elementwise operations: operands are loaded four elements at a time, every intermediate stays in a
+ * register, the result is stored once. This is what fusion of elementwise chains ends in.
+ */
+import type { I32 } from "../../assembler/expression.ts";
+import type { FunctionBuilder } from "../../assembler/function-builder.ts";
+import { i32 } from "../../assembler/scalar.ts";
+import { type Kernel, defineKernel } from "../../kernel.ts";
+import { lesser, placed, product, unravel } from "../indexing.ts";
+import { type Axis, collapseAxes, denseStrides } from "./axes.ts";
+import { type Lanes, elementAddress, loadElements, storeElements } from "./lanes.ts";
+import { type ElementwiseRequest, elementBytes } from "./request.ts";
+import { emitStep } from "./steps.ts";
+
+/** Elements of a piece where all operands are walked as one axis. */
+const blockElements = 1024;
+
+/** Parameters: input0, input1, ..., output. Pieces: rows of the collapsed shape, or blocks of 1,024 elements where that is one row. */
+export function elementwise(request: ElementwiseRequest): Kernel {
+  const { shape, inputs, steps, output } = request;
+  const dense = denseStrides(shape);
+  const axes = collapseAxes(shape, [...inputs.map(({ strides }) => strides ?? dense), dense]);
+  const inner = axes.at(-1) ?? { size: 1, strides: [] };
+  const outer = axes.slice(0, -1);
+  const rows = product(outer.map(({ size }) => size));
+  const isOneRow = outer.length === 0;
+  return defineKernel({
+    family: "elementwise",
+    request: { axes, inputs: inputs.map(({ type }) => type), steps, output },
+    inputs: inputs.map((_, index): string => `input${index}`),
+    outputs: ["output"],
+    pieces: isOneRow ? Math.ceil(inner.size / blockElements) : rows,
+    pieceNanoseconds: (isOneRow ? blockElements : inner.size) * (0.3 + 0.3 * steps.length) + 5,
+    emit(f, offsets, from, to) {
+      const bases = [...inputs.map((_, index) => `input${index}`), "output"].map((name) => offsets[name] ?? i32.const(0));
+      if (isOneRow) {
+        const end = lesser(i32.mul(to, i32.const(blockElements)), i32.const(inner.size));
+        emitRow(f, request, inner, bases, i32.mul(from, i32.const(blockElements)), f.value(end));
+        return;
+      }
+      f.range(from, to, 1, (row) => {
+        const coordinates = unravel(
+          f,
+          row,
+          outer.map(({ size }) => size),
+        );
+        const starts = bases.map((base, operand) => {
+          const bytes = elementBytes[inputs[operand]?.type ?? output];
+          return f.value(
+            placed(
+              base,
+              coordinates,
+              outer.map(({ strides }) => (strides[operand] ?? 0) * bytes),
+            ),
+          );
+        });
+        emitRow(f, request, inner, starts, i32.const(0), i32.const(inner.size));
+      });
+    },
+  });
+}
+
+/** The elements `from` to `end` of a row; `end` is a multiple of four, or the row's end. */
+function emitRow(f: FunctionBuilder, request: ElementwiseRequest, axis: Axis, starts: readonly I32[], from: I32, end: I32): void {
+  const whole = Math.floor(axis.size / 4) * 4;
+  const body = (place: I32, lanes: number): void => {
+    const address = (operand: number): I32 =>
+      elementAddress(
+        starts[operand] ?? i32.const(0),
+        place,
+        axis.strides[operand] ?? 0,
+        request.inputs[operand]?.type ?? request.output,
+      );
+    const values: Lanes[] = request.inputs.map(({ type }, operand) =>
+      loadElements(f, type, address(operand), axis.strides[operand] ?? 0, lanes),
+    );
+    const constants = new Map<number, number>();
+    for (const step of request.steps) {
+      if (step.op === "constant") constants.set(values.length, step.value);
+      values.push(emitStep(f, step, values, constants));
+    }
+    const result = values.at(-1);
+    if (result !== undefined) storeElements(f, request.output, address(request.inputs.length), result, lanes);
+  };
+  if (whole > 0) f.range(from, lesser(end, i32.const(whole)), 4, (place) => body(place, 4));
+  if (whole < axis.size) f.when(i32.eq(end, i32.const(axis.size)), () => body(i32.const(whole), axis.size - whole));
+}
