@@ -137,11 +137,23 @@ export type Operation =
   | { readonly kind: "expand"; readonly shape: readonly number[] }
   /** The `count` largest or smallest of an axis, in order, equals by their place; second output: their places, as int64. */
   | { readonly kind: "top-k"; readonly axis: number; readonly count: number; readonly largest: boolean }
-  /** exp(x) / sum(exp(x)) over an axis, or its logarithm. */
+  /** exp(x) / sum(exp(x)) over an axis, or its logarithm. A second input, a mask that broadcasts, is added to x first. */
   | { readonly kind: "softmax"; readonly axis: number; readonly logarithm: boolean }
   /** (x - mean) / sqrt(variance + epsilon) over the last axes from `axis` on, times inputs[1], plus inputs[2] where there is one. */
   | { readonly kind: "layer-norm"; readonly axis: number; readonly epsilon: number }
   | { readonly kind: "gelu"; readonly approximate: "none" | "tanh" }
+  /** activation(x weights + bias), x of [..., k], weights [k, n]. Inputs: x, weights, then bias and residual where there are any; see `LinearParts`. */
+  | ({ readonly kind: "linear" } & LinearParts)
+  /** alpha times the matmul of both operands, each with its axes in another order, and the axes of the result in another order in the end. */
+  | {
+      readonly kind: "product";
+      readonly a: readonly number[];
+      readonly b: readonly number[];
+      readonly result: readonly number[];
+      readonly alpha: number;
+    }
+  /** A chain of operations on elements, computed in one go; all inputs broadcast to the output. */
+  | { readonly kind: "elementwise"; readonly steps: readonly ElementStep[] }
   /** A function that only the interpreter computes; see `../interpret/functions.ts`. Its output types stand beside it. */
   | {
       readonly kind: "call";
@@ -149,6 +161,25 @@ export type Operation =
       readonly attributes: CallAttributes;
       readonly types: readonly CallType[];
     };
+
+export interface LinearParts {
+  /** A vector of n is added. */
+  readonly bias: boolean;
+  readonly activation: Activation;
+  /** Whether a tensor of the output's shape is added, and when. */
+  readonly residual: "none" | "before-activation" | "after-activation";
+}
+
+/** `gelu-tanh` is the approximation by tanh, `silu` is x sigmoid(x). */
+export type Activation = "none" | "relu" | "gelu" | "gelu-tanh" | "tanh" | "sigmoid" | "silu";
+
+/** One step of a chain. Values are numbered: the inputs first, then the result of each step; the last is the output. */
+export interface ElementStep {
+  readonly operation: ElementOperation;
+  readonly of: readonly number[];
+}
+
+export type ElementOperation = OperationOf<"unary" | "binary" | "select" | "cast" | "gelu">;
 
 export type OperationKind = Operation["kind"];
 export type OperationOf<Kind extends OperationKind> = Extract<Operation, { readonly kind: Kind }>;

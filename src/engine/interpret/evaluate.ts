@@ -4,7 +4,7 @@ import type { Operation, OperationKind, OperationOf } from "../graph/operations.
 import { evaluateBitcast, evaluateCast } from "./casts.ts";
 import { evaluateBinary, evaluateSelect, evaluateUnary } from "./elementwise.ts";
 import { callFunction } from "./functions.ts";
-import { evaluateGelu, evaluateLayerNorm } from "./fused.ts";
+import { evaluateElementwise, evaluateGelu, evaluateLayerNorm, evaluateLinear, evaluateProduct } from "./fused.ts";
 import {
   evaluateGather,
   evaluateGatherElements,
@@ -50,6 +50,9 @@ const kernels: Kernels = {
   softmax: evaluateSoftmax,
   "layer-norm": evaluateLayerNorm,
   gelu: evaluateGelu,
+  linear: evaluateLinear,
+  product: evaluateProduct,
+  elementwise: (operation, inputs) => evaluateElementwise(operation, inputs, evaluate),
   call: callFunction,
 };
 

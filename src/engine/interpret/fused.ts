@@ -2,8 +2,11 @@
 import { elementCount } from "../../tensor.ts";
 import { broadcastStrides, positions } from "../graph/broadcast.ts";
 import { type Literal, literalOf, numbersOf } from "../graph/literal.ts";
-import type { OperationOf } from "../graph/operations.ts";
+import type { Activation, ElementOperation, OperationOf } from "../graph/operations.ts";
+import { evaluateBinary, evaluateUnary } from "./elementwise.ts";
 import { errorFunction } from "./error-function.ts";
+import { evaluateTranspose } from "./movement.ts";
+import { evaluateMatmul } from "./products.ts";
 
 export function evaluateLayerNorm({ axis, epsilon }: OperationOf<"layer-norm">, inputs: readonly Literal[]): readonly Literal[] {
   const [x, scale, shift] = inputs;
@@ -39,4 +42,65 @@ export function evaluateGelu({ approximate }: OperationOf<"gelu">, [x]: readonly
   const close = (value: number): number =>
     0.5 * value * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (value + 0.044715 * value ** 3)));
   return [literalOf(x.dataType, x.shape, Float64Array.from(numbersOf(x), approximate === "tanh" ? close : exact))];
+}
+
+/** Matrix product, bias, residual, activation, in this order but for a residual that comes last. */
+export function evaluateLinear(operation: OperationOf<"linear">, inputs: readonly Literal[]): readonly Literal[] {
+  const { bias, residual, activation } = operation;
+  const [x, weights, ...others] = inputs;
+  if (x === undefined || weights === undefined) throw new Error("it lacks an operand");
+  const added = bias ? others[0] : undefined;
+  const rest = residual === "none" ? undefined : others.at(-1);
+  let [result] = evaluateMatmul({ kind: "matmul" }, [x, weights]);
+  if (added !== undefined) result = sum(result, added);
+  if (residual === "before-activation") result = sum(result, rest);
+  if (result !== undefined) result = activated(activation, result);
+  if (residual === "after-activation") result = sum(result, rest);
+  return result === undefined ? [] : [result];
+}
+
+function sum(one: Literal | undefined, other: Literal | undefined): Literal | undefined {
+  if (one === undefined || other === undefined) throw new Error("it lacks an operand");
+  return evaluateBinary({ kind: "binary", function: "add" }, [one, other])[0];
+}
+
+function activated(activation: Activation, x: Literal): Literal | undefined {
+  if (activation === "none") return x;
+  if (activation === "gelu" || activation === "gelu-tanh") {
+    return evaluateGelu({ kind: "gelu", approximate: activation === "gelu" ? "none" : "tanh" }, [x])[0];
+  }
+  if (activation === "relu") return evaluateBinary({ kind: "binary", function: "max" }, [x, literalOf(x.dataType, [], [0])])[0];
+  const name = activation === "silu" ? "sigmoid" : activation;
+  const [gate] = evaluateUnary({ kind: "unary", function: name }, [x]);
+  if (gate === undefined || activation !== "silu") return gate;
+  return evaluateBinary({ kind: "binary", function: "mul" }, [x, gate])[0];
+}
+
+export function evaluateProduct(
+  { a, b, result, alpha }: OperationOf<"product">,
+  [one, other]: readonly Literal[],
+): readonly Literal[] {
+  if (one === undefined || other === undefined) throw new Error("it lacks an operand");
+  const operands = [
+    ...evaluateTranspose({ kind: "transpose", permutation: a }, [one]),
+    ...evaluateTranspose({ kind: "transpose", permutation: b }, [other]),
+  ];
+  const product = evaluateTranspose({ kind: "transpose", permutation: result }, evaluateMatmul({ kind: "matmul" }, operands));
+  return alpha === 1
+    ? product
+    : evaluateBinary({ kind: "binary", function: "mul" }, [...product, literalOf(one.dataType, [], [alpha])]);
+}
+
+/** Step by step, each result rounded to its type as if it were stored. `evaluate` computes one step. */
+export function evaluateElementwise(
+  { steps }: OperationOf<"elementwise">,
+  inputs: readonly Literal[],
+  evaluate: (operation: ElementOperation, inputs: readonly Literal[]) => readonly Literal[],
+): readonly Literal[] {
+  const values = [...inputs];
+  for (const { operation, of } of steps) {
+    const operands = of.map((place) => values[place]).filter((value) => value !== undefined);
+    values.push(...evaluate(operation, operands));
+  }
+  return values.slice(-1);
 }

@@ -4,6 +4,7 @@ import { positions, stridesOf } from "../graph/broadcast.ts";
 import { isFloat, isWide } from "../graph/element-types.ts";
 import { bigintsOf, int64Literal, type Literal, literalOf, literalOfBigints, numbersOf, pickElements } from "../graph/literal.ts";
 import type { OperationOf, ReduceFunction } from "../graph/operations.ts";
+import { evaluateBinary } from "./elementwise.ts";
 
 const starts: Readonly<Record<ReduceFunction, number>> = {
   sum: 0,
@@ -162,7 +163,8 @@ export function evaluateTopK({ axis, count, largest }: OperationOf<"top-k">, inp
 export function evaluateSoftmax({ axis, logarithm }: OperationOf<"softmax">, inputs: readonly Literal[]): readonly Literal[] {
   const x = only(inputs);
   const { begins, length, stride } = lanesOf(x.shape, axis);
-  const values = numbersOf(x);
+  const mask = inputs[1];
+  const values = numbersOf(mask === undefined ? x : (evaluateBinary({ kind: "binary", function: "add" }, [x, mask])[0] ?? x));
   const results = new Float64Array(values.length);
   for (const start of begins) {
     let largest = Number.NEGATIVE_INFINITY;

@@ -1,6 +1,6 @@
 /** Operations that look at elements one by one or along an axis. */
 import { broadcastShape } from "../broadcast.ts";
-import { describeType, type TensorType } from "../graph.ts";
+import { describeType, sameShape, type TensorType } from "../graph.ts";
 import type { BinaryFunction, OperationOf } from "../operations.ts";
 import { checkAxis, checkSameDataType, operands } from "./operands.ts";
 
@@ -48,9 +48,18 @@ export function inferCumulative({ axis }: OperationOf<"cumulative">, inputs: Typ
   return sameAsInput(axis, inputs);
 }
 
-export function sameAsInput(axis: number, inputs: Types): Types {
+function sameAsInput(axis: number, inputs: Types): Types {
   const [x] = operands(inputs, "x");
   checkAxis(axis, x);
+  return [x];
+}
+
+export function inferSoftmax({ axis }: OperationOf<"softmax">, [x, mask]: Types): Types {
+  if (x === undefined) throw new Error("it takes x and perhaps a mask");
+  checkAxis(axis, x);
+  if (mask !== undefined && !sameShape(broadcastShape(x.shape, mask.shape), x.shape)) {
+    throw new Error(`its mask ${describeType(mask)} does not fit ${describeType(x)}`);
+  }
   return [x];
 }
 

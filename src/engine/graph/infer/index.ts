@@ -8,9 +8,10 @@ import {
   inferLayerNorm,
   inferReduce,
   inferSelect,
+  inferSoftmax,
   inferTopK,
-  sameAsInput,
 } from "./elements.ts";
+import { inferElementwise, inferLinear, inferProduct } from "./fused.ts";
 import { inferGather, inferGatherElements, inferGatherNd, inferScatter } from "./indices.ts";
 import { inferConcat, inferExpand, inferPad, inferReshape, inferSlice, inferTranspose } from "./movement.ts";
 import { inferAveragePool, inferConvolution, inferConvolutionTranspose, inferMatmul, inferMaxPool } from "./products.ts";
@@ -53,7 +54,10 @@ const rules: Rules = {
   reshape: inferReshape,
   expand: inferExpand,
   "top-k": inferTopK,
-  softmax: ({ axis }, inputs) => sameAsInput(axis, inputs),
+  softmax: inferSoftmax,
+  linear: inferLinear,
+  product: inferProduct,
+  elementwise: (operation, inputs) => inferElementwise(operation, inputs, infer),
   "layer-norm": inferLayerNorm,
   gelu: (_, inputs) => [operands(inputs, 1)[0]],
   call: ({ types }) => types,

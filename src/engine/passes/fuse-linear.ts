@@ -1,0 +1,63 @@
+/** A product with constant weights takes the bias, the residual and the activation that follow it. */
+import { type Graph, type GraphNode, sameShape, type Value } from "../graph/graph.ts";
+import type { Activation, OperationOf } from "../graph/operations.ts";
+import { scalarOf } from "./patterns.ts";
+import { type NodeOf, rewrite, type Rewriter } from "./rewrite.ts";
+
+export function fuseLinear(graph: Graph): Graph {
+  return rewrite(graph, (node, rewriter) => {
+    const value = fused(node, rewriter);
+    return value === undefined ? undefined : [value];
+  });
+}
+
+function fused(node: GraphNode, rewriter: Rewriter): Value | undefined {
+  const { operation, inputs } = node;
+  const [a, b] = inputs;
+  if (a === undefined) return undefined;
+  if (operation.kind === "matmul") return weighted(rewriter, a, b);
+  if (operation.kind === "gelu") return withActivation(rewriter, a, operation.approximate === "tanh" ? "gelu-tanh" : "gelu");
+  if (operation.kind === "unary" && (operation.function === "tanh" || operation.function === "sigmoid")) {
+    return withActivation(rewriter, a, operation.function);
+  }
+  if (operation.kind !== "binary" || b === undefined) return undefined;
+  if (operation.function === "add") return withAddend(rewriter, a, b) ?? withAddend(rewriter, b, a);
+  if (operation.function === "max") return scalarOf(b) === 0 ? withActivation(rewriter, a, "relu") : undefined;
+  return undefined;
+}
+
+function weighted(rewriter: Rewriter, x: Value, weights: Value | undefined): Value | undefined {
+  if (weights?.constant === undefined || weights.type.shape.length !== 2 || x.type.dataType !== "float32") return undefined;
+  return rewriter.add({ kind: "linear", bias: false, activation: "none", residual: "none" }, x, weights);
+}
+
+/** A linear that is used here alone and may still be added to. */
+function open(rewriter: Rewriter, value: Value): NodeOf<"linear"> | undefined {
+  const node = rewriter.made(value, "linear");
+  if (node === undefined || !rewriter.usedOnce(value)) return undefined;
+  return node.operation.activation === "none" && node.operation.residual === "none" ? node : undefined;
+}
+
+function withAddend(rewriter: Rewriter, value: Value, addend: Value): Value | undefined {
+  const node = open(rewriter, value);
+  if (node === undefined || value === addend) return undefined;
+  const isVector = addend.constant !== undefined && addend.type.shape.join() === String(value.type.shape.at(-1));
+  if (isVector && !node.operation.bias) return again(rewriter, node, { bias: true }, addend);
+  if (sameShape(addend.type.shape, value.type.shape)) return again(rewriter, node, { residual: "before-activation" }, addend);
+  return undefined;
+}
+
+function withActivation(rewriter: Rewriter, value: Value, activation: Activation): Value | undefined {
+  const node = rewriter.made(value, "linear");
+  if (node === undefined || node.operation.activation !== "none" || !rewriter.usedOnce(value)) return undefined;
+  return again(rewriter, node, { activation });
+}
+
+function again(
+  rewriter: Rewriter,
+  node: NodeOf<"linear">,
+  change: Partial<OperationOf<"linear">>,
+  ...added: readonly Value[]
+): Value {
+  return rewriter.add({ ...node.operation, ...change }, ...node.inputs, ...added);
+}

@@ -1,0 +1,87 @@
+/** Products of two computed matrices read their operands in any order of axes, scaled: transposes and factors sink into them. */
+import type { Graph, GraphNode, Value } from "../graph/graph.ts";
+import { eitherOrder, operandsOf, scalarOf } from "./patterns.ts";
+import { rewrite, type Rewriter } from "./rewrite.ts";
+
+export function fuseProducts(graph: Graph): Graph {
+  return rewrite(graph, (node, rewriter) => {
+    const value = fused(node, rewriter);
+    return value === undefined ? undefined : [value];
+  });
+}
+
+function fused({ operation, inputs, outputs }: GraphNode, rewriter: Rewriter): Value | undefined {
+  const [a, b] = inputs;
+  if (a === undefined) return undefined;
+  if (operation.kind === "matmul" && b !== undefined && a.type.dataType === "float32") {
+    const [left, right] = [sunk(rewriter, a), sunk(rewriter, b)];
+    const rank = outputs[0]?.type.shape.length ?? 0;
+    if (a.type.shape.length !== rank || b.type.shape.length !== rank) return undefined;
+    const result = Array.from({ length: rank }, (_, axis) => axis);
+    const product = {
+      kind: "product",
+      a: left.permutation,
+      b: right.permutation,
+      result,
+      alpha: left.factor * right.factor,
+    } as const;
+    return rewriter.add(product, left.value, right.value);
+  }
+  if (operation.kind === "transpose") return reordered(rewriter, a, operation.permutation);
+  if (operation.kind === "binary" && b !== undefined) {
+    if (operation.function === "mul") return scaled(rewriter, a, scalarOf(b)) ?? scaled(rewriter, b, scalarOf(a));
+    if (operation.function === "div") return scaled(rewriter, a, inverse(scalarOf(b)));
+  }
+  return undefined;
+}
+
+interface Sunk {
+  readonly value: Value;
+  readonly permutation: readonly number[];
+  readonly factor: number;
+}
+
+/** What an operand is a transposed, scaled view of. */
+function sunk(rewriter: Rewriter, operand: Value): Sunk {
+  let value = operand;
+  let permutation: readonly number[] = Array.from(operand.type.shape, (_, axis) => axis);
+  let factor = 1;
+  for (;;) {
+    const transposed = rewriter.made(value, "transpose");
+    const [source] = transposed?.inputs ?? [];
+    if (transposed !== undefined && source !== undefined) {
+      const inner = transposed.operation.permutation;
+      permutation = permutation.map((axis) => inner[axis] ?? 0);
+      value = source;
+      continue;
+    }
+    const next = eitherOrder(rewriter, value, "mul").find(
+      ([x, by]) => scalarOf(by) !== undefined && x.type.shape.length === permutation.length,
+    );
+    const divided = operandsOf(rewriter, value, "div");
+    const [x, by] = next ?? divided ?? [];
+    const number = by && scalarOf(by);
+    if (x === undefined || number === undefined || number === 0 || x.type.shape.length !== permutation.length) break;
+    factor *= next === undefined ? 1 / number : number;
+    value = x;
+  }
+  return { value, permutation, factor };
+}
+
+/** The kernel writes rows whose elements lie side by side, so the last axis must stay the last. */
+function reordered(rewriter: Rewriter, value: Value, permutation: readonly number[]): Value | undefined {
+  const node = rewriter.made(value, "product");
+  if (node === undefined || !rewriter.usedOnce(value) || permutation.at(-1) !== permutation.length - 1) return undefined;
+  const result = permutation.map((axis) => node.operation.result[axis] ?? 0);
+  return rewriter.add({ ...node.operation, result }, ...node.inputs);
+}
+
+function scaled(rewriter: Rewriter, value: Value, factor: number | undefined): Value | undefined {
+  const node = rewriter.made(value, "product");
+  if (node === undefined || factor === undefined || !rewriter.usedOnce(value)) return undefined;
+  return rewriter.add({ ...node.operation, alpha: node.operation.alpha * factor }, ...node.inputs);
+}
+
+function inverse(number: number | undefined): number | undefined {
+  return number === undefined || number === 0 ? undefined : 1 / number;
+}

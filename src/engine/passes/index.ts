@@ -1,0 +1,27 @@
+/** All passes, in their order. */
+import type { Graph } from "../graph/graph.ts";
+import { shareCommon } from "./common-subexpressions.ts";
+import { fuseElements } from "./fuse-elements.ts";
+import { fuseLinear } from "./fuse-linear.ts";
+import { fuseProducts } from "./fuse-products.ts";
+import { fuseSoftmax } from "./fuse-softmax.ts";
+import { recognizeGelu } from "./recognize-gelu.ts";
+import { recognizeNorms } from "./recognize-norms.ts";
+import { type Pass, withoutDead } from "./rewrite.ts";
+import { simplify } from "./simplify.ts";
+
+export const passes: Readonly<Record<string, Pass>> = {
+  dropDead: withoutDead,
+  simplify,
+  shareCommon,
+  recognizeNorms,
+  recognizeGelu,
+  fuseLinear,
+  fuseProducts,
+  fuseSoftmax,
+  fuseElements,
+};
+
+export function optimize(graph: Graph): Graph {
+  return Object.values(passes).reduce((current, pass) => pass(current), graph);
+}

@@ -1,0 +1,67 @@
+/** Layer norm as exporters write it: centred by its mean, divided by the root of its variance, scaled and shifted. */
+import type { Graph, Value } from "../graph/graph.ts";
+import { eitherOrder, operandOf, operandsOf, scalarOf } from "./patterns.ts";
+import { rewrite, type Rewriter } from "./rewrite.ts";
+
+export function recognizeNorms(graph: Graph): Graph {
+  return rewrite(graph, (node, rewriter) => {
+    if (node.operation.kind !== "binary" || node.operation.function !== "add") return undefined;
+    const [a, b] = node.inputs;
+    if (a === undefined || b === undefined) return undefined;
+    const value = shiftedNorm(rewriter, a, b) ?? shiftedNorm(rewriter, b, a);
+    return value === undefined ? undefined : [value];
+  });
+}
+
+/** gamma * normalised + beta, both vectors of the last axis. */
+function shiftedNorm(rewriter: Rewriter, scaled: Value, beta: Value): Value | undefined {
+  const { shape } = scaled.type;
+  const columns = String(shape.at(-1));
+  if (beta.constant === undefined || beta.type.shape.join() !== columns) return undefined;
+  for (const [normalized, gamma] of eitherOrder(rewriter, scaled, "mul")) {
+    if (gamma.constant === undefined || gamma.type.shape.join() !== columns) continue;
+    const found = normalizedOf(rewriter, normalized);
+    if (found === undefined) continue;
+    return rewriter.add({ kind: "layer-norm", axis: shape.length - 1, epsilon: found.epsilon }, found.x, gamma, beta);
+  }
+  return undefined;
+}
+
+interface Normalized {
+  readonly x: Value;
+  readonly epsilon: number;
+}
+
+/** (x - mean) / sqrt(mean of its squares + epsilon), or times one over it. */
+function normalizedOf(rewriter: Rewriter, value: Value): Normalized | undefined {
+  const divided = operandsOf(rewriter, value, "div");
+  if (divided !== undefined) return centredOver(rewriter, divided[0], operandOf(rewriter, divided[1], "sqrt"));
+  for (const [centred, factor] of eitherOrder(rewriter, value, "mul")) {
+    const root = operandOf(rewriter, factor, "reciprocal");
+    const found = root && centredOver(rewriter, centred, operandOf(rewriter, root, "sqrt"));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function centredOver(rewriter: Rewriter, centred: Value, variance: Value | undefined): Normalized | undefined {
+  const parts = operandsOf(rewriter, centred, "sub");
+  if (parts === undefined || variance === undefined) return undefined;
+  const [x, mean] = parts;
+  if (lastMeanOf(rewriter, mean) !== x) return undefined;
+  for (const [squares, added] of eitherOrder(rewriter, variance, "add")) {
+    const epsilon = scalarOf(added);
+    const squared = lastMeanOf(rewriter, squares);
+    const factors = squared && operandsOf(rewriter, squared, "mul");
+    if (epsilon !== undefined && factors?.[0] === centred && factors[1] === centred) return { x, epsilon };
+  }
+  return undefined;
+}
+
+/** What the value is the mean of, over the last axis alone, which stays. */
+function lastMeanOf(rewriter: Rewriter, value: Value): Value | undefined {
+  const node = rewriter.made(value, "reduce");
+  const [x] = node?.inputs ?? [];
+  if (node === undefined || x === undefined || !node.operation.keep || node.operation.function !== "mean") return undefined;
+  return node.operation.axes.join() === String(x.type.shape.length - 1) ? x : undefined;
+}

@@ -1,0 +1,87 @@
+/** Drops what changes nothing, and brings what remains into the forms that other passes look for. */
+import { elementCount } from "../../tensor.ts";
+import { broadcastShape } from "../graph/broadcast.ts";
+import { type Graph, type GraphNode, sameShape, type Value } from "../graph/graph.ts";
+import { scalarOf } from "./patterns.ts";
+import { type NodeOf, rewrite, type Rewriter } from "./rewrite.ts";
+
+export function simplify(graph: Graph): Graph {
+  return rewrite(graph, (node, rewriter) => {
+    const value = simpler(node, rewriter);
+    return value === undefined ? undefined : [value];
+  });
+}
+
+function simpler(node: GraphNode, rewriter: Rewriter): Value | undefined {
+  const { operation, inputs, outputs } = node;
+  const [x] = inputs;
+  if (x === undefined) return undefined;
+  const shape = outputs[0]?.type.shape ?? [];
+  switch (operation.kind) {
+    case "reshape":
+      return simplerReshape(rewriter, x, shape);
+    case "transpose":
+      return simplerTranspose(rewriter, x, operation.permutation, shape);
+    case "expand":
+    case "slice":
+      return sameShape(x.type.shape, shape) && (operation.kind === "expand" || operation.steps.every((step) => step === 1))
+        ? x
+        : undefined;
+    case "cast":
+      return x.type.dataType === operation.to ? x : sunkExpand(node, rewriter);
+    case "unary":
+    case "select":
+      return sunkExpand(node, rewriter);
+    case "binary":
+      return simplerPower(node as NodeOf<"binary">, rewriter) ?? sunkExpand(node, rewriter);
+    default:
+      return undefined;
+  }
+}
+
+function simplerReshape(rewriter: Rewriter, x: Value, shape: readonly number[]): Value | undefined {
+  if (sameShape(x.type.shape, shape)) return x;
+  const source = rewriter.made(x, "reshape")?.inputs[0];
+  if (source === undefined) return undefined;
+  return sameShape(source.type.shape, shape) ? source : rewriter.add({ kind: "reshape", shape }, source);
+}
+
+/** Moving axes of size 1 moves no element. */
+function simplerTranspose(
+  rewriter: Rewriter,
+  x: Value,
+  permutation: readonly number[],
+  shape: readonly number[],
+): Value | undefined {
+  const moved = permutation.filter((axis) => x.type.shape[axis] !== 1);
+  if (moved.every((axis, place) => place === 0 || axis > (moved[place - 1] ?? -1))) {
+    return sameShape(x.type.shape, shape) ? x : rewriter.add({ kind: "reshape", shape }, x);
+  }
+  const inner = rewriter.made(x, "transpose");
+  const source = inner?.inputs[0];
+  if (inner === undefined || source === undefined) return undefined;
+  const both = permutation.map((axis) => inner.operation.permutation[axis] ?? 0);
+  return rewriter.add({ kind: "transpose", permutation: both }, source);
+}
+
+/** x ** 2 is x * x, and x ** 0.5 its root. */
+function simplerPower({ operation, inputs }: NodeOf<"binary">, rewriter: Rewriter): Value | undefined {
+  const [x, by] = inputs;
+  if (operation.function !== "pow" || x === undefined || by === undefined || by.type.shape.length > x.type.shape.length)
+    return undefined;
+  const exponent = scalarOf(by);
+  if (exponent === 2) return rewriter.add({ kind: "binary", function: "mul" }, x, x);
+  return exponent === 0.5 && x.type.dataType === "float32" ? rewriter.add({ kind: "unary", function: "sqrt" }, x) : undefined;
+}
+
+/** What is repeated is computed once and repeated afterwards; operations on elements repeat their operands themselves. */
+function sunkExpand({ operation, inputs, outputs }: GraphNode, rewriter: Rewriter): Value | undefined {
+  const sources = inputs.map((input) => rewriter.made(input, "expand")?.inputs[0] ?? input);
+  if (sources.every((source, index) => source === inputs[index])) return undefined;
+  const shape = outputs[0]?.type.shape ?? [];
+  const small = broadcastShape(...sources.map(({ type }) => type.shape));
+  const value = rewriter.add(operation, ...sources);
+  if (elementCount(small) === elementCount(shape))
+    return sameShape(small, shape) ? value : rewriter.add({ kind: "reshape", shape }, value);
+  return rewriter.add({ kind: "expand", shape }, value);
+}
