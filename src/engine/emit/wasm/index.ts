@@ -15,9 +15,26 @@ export { type BatchedMatmulRequest, type MatrixStrides, batchedMatmul } from "./
 export { elementwise } from "./kernels/elementwise/elementwise.ts";
 export type { ElementType, ElementwiseInput, ElementwiseRequest, Step } from "./kernels/elementwise/request.ts";
 export { type GatherRequest, gather, indexOutOfRange } from "./kernels/gather-rows.ts";
+export { type FloatOutput, type IntegerMatmulRequest, integerMatmul } from "./kernels/integer-matmul.ts";
+export {
+  type IntegerWeights,
+  type WeightBytes,
+  integerWeightBytes,
+  packIntegerWeights,
+  packedIntegerLength,
+} from "./kernels/integer-packing.ts";
 export { type MatmulRequest, matmul } from "./kernels/matmul.ts";
 export { packMatmulWeights, packedMatmulLength } from "./kernels/matmul-packing.ts";
 export { type NormRequest, norm } from "./kernels/norm.ts";
+export {
+  type CentreRequest,
+  type QuantizationRangeRequest,
+  type QuantizeRequest,
+  centre,
+  centredStride,
+  quantizationRange,
+  quantize,
+} from "./kernels/quantize.ts";
 export { type ReduceRequest, type Reduction, reduce } from "./kernels/reduce.ts";
 export { type SoftmaxRequest, softmax } from "./kernels/softmax.ts";
 export { type StridedCopyRequest, stridedCopy } from "./kernels/strided-copy.ts";

@@ -211,11 +211,6 @@ export function shuffle32(a: V128, b: V128, lanes: readonly [number, number, num
   return expression("v128", a.code, b.code, simd(0x0d), bytes);
 }
 
-/** Sixteen bytes out of the thirty-two of `a` and `b`. */
-export function shuffle8(a: V128, b: V128, lanes: Bytes): V128 {
-  return expression("v128", a.code, b.code, simd(0x0d), lanes);
-}
-
 /** All four lanes in one number, combined pairwise: (0 with 2, 1 with 3), then the two. */
 export function acrossLanes(value: V128, combine: Binary<"v128">): V128 {
   const halves = combine(value, shuffle32(value, value, [2, 3, 0, 1]));

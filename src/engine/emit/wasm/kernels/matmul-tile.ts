@@ -1,5 +1,5 @@
 /**
- * The inner loop of every float32 product: a tile of C, at most 4 rows by 8 columns, kept in registers while k runs.
+ * The inner loop of every product: a tile of C, at most 4 rows by 8 columns, kept in registers while k runs.
  *
  * V8 has 15 vector registers and loads all of a block's operands before it computes, so rows * vectors + vectors + rows must not exceed 15:
  * that, and not unrolling k by hand, is what makes the loop reach 94 % of the machine's multiply-add peak.
@@ -14,6 +14,19 @@ export const tileRows = 4;
 export const tileColumns = 8;
 export const laneCount = 4;
 export const floatBytes = 4;
+
+/** How a tile multiplies: float32, or pairs of 16-bit integers. */
+export interface TileArithmetic {
+  /** Four columns of B. */
+  loadColumns(b: I32, offset: number): V128;
+  /** sum + factor * columns */
+  accumulate(f: FunctionBuilder, factor: V128, columns: V128, sum: V128): V128;
+}
+
+const floatArithmetic: TileArithmetic = {
+  loadColumns: (b, offset) => v128.load(b, offset),
+  accumulate: (f, factor, columns, sum) => f.madd(factor, columns, sum),
+};
 
 export interface Tile {
   readonly rows: number;
@@ -30,13 +43,21 @@ export interface Tile {
   readonly bDepthBytes: number;
   /** Bytes from B's first column at some k to those of each vector; one after the other where absent. */
   readonly bVectorBytes?: (vector: number) => number;
+  /** float32 where absent. */
+  readonly arithmetic?: TileArithmetic;
   /** The first sums. */
   start(row: number, vector: number): V128;
 }
 
 /** Writes the loop; the sums are at [row][vector] of what it gives back. */
 export function multiplyTile(f: FunctionBuilder, tile: Tile): Local<"v128">[][] {
-  const { rows, vectors, depth, bVectorBytes = (vector: number) => vector * laneCount * floatBytes } = tile;
+  const {
+    rows,
+    vectors,
+    depth,
+    arithmetic = floatArithmetic,
+    bVectorBytes = (vector: number) => vector * laneCount * floatBytes,
+  } = tile;
   const sums = indices(rows).map((row) => indices(vectors).map((vector) => f.value(tile.start(row, vector))));
   if (depth === 0) return sums;
   const b = f.value(tile.b);
@@ -46,10 +67,10 @@ export function multiplyTile(f: FunctionBuilder, tile: Tile): Local<"v128">[][] 
   const factor = f.local("v128");
   f.doWhile(
     () => {
-      columns.forEach((column, vector) => f.set(column, v128.load(b, bVectorBytes(vector))));
+      columns.forEach((column, vector) => f.set(column, arithmetic.loadColumns(b, bVectorBytes(vector))));
       sums.forEach((row, index) => {
         f.set(factor, v128.load32Splat(a, index * tile.aRowBytes));
-        row.forEach((sum, vector) => f.set(sum, f.madd(factor, columns[vector] ?? sum, sum)));
+        row.forEach((sum, vector) => f.set(sum, arithmetic.accumulate(f, factor, columns[vector] ?? sum, sum)));
       });
       f.increase(b, tile.bDepthBytes);
       f.increase(a, tile.aDepthBytes);

@@ -28,26 +28,28 @@ export interface TileStore {
 export function storeTile(f: FunctionBuilder, tail: Tail, tile: TileStore): void {
   const { sums, columns, c, cRowBytes } = tile;
   const lanes = (vector: number): number => Math.min(laneCount, columns - vector * laneCount);
-  const cheap = tail.activation === "none" || tail.activation === "relu";
-  const finished = sums.map((row, r) => row.map((sum, v) => tile.finish(sum, r, v)));
-  const ended = (sum: V128, residual: V128 | undefined): V128 => {
-    if (residual === undefined) return activate(f, tail.activation, sum);
-    if (tail.residual === "before-activation") return activate(f, tail.activation, f32x4.add(sum, residual));
-    return f32x4.add(activate(f, tail.activation, sum), residual);
-  };
-  finished.forEach((row, r) =>
+  const vectors = indices(sums[0]?.length ?? 0);
+  const isCheap = tail.activation === "none" || tail.activation === "relu";
+  const isLate = tail.residual === "after-activation";
+  const residual = (row: number, vector: number): V128 | undefined =>
+    tile.residual && v128.load(tile.residual, row * tile.residualRowBytes + vector * 16);
+  const added = (sum: V128, term: V128 | undefined): V128 => (term === undefined ? sum : f32x4.add(sum, term));
+  const activated = (sum: V128): V128 => (isCheap ? activate(f, tail.activation, sum) : sum);
+  sums.forEach((row, r) =>
     row.forEach((sum, v) => {
-      const residual = tile.residual && v128.load(tile.residual, r * tile.residualRowBytes + v * 16);
-      storeLanes(f, c, cheap ? ended(sum, residual) : sum, lanes(v), r * cRowBytes + v * 16);
+      const finished = tile.finish(sum, r, v);
+      const early = isLate ? activated(finished) : activated(added(finished, residual(r, v)));
+      const result = isLate && isCheap ? added(early, residual(r, v)) : early;
+      storeLanes(f, c, result, lanes(v), r * cRowBytes + v * 16);
     }),
   );
-  if (cheap) return;
+  if (isCheap) return;
   const at = f.value(c);
-  const residualAt = tile.residual && f.value(tile.residual);
+  const residualAt = isLate && tile.residual ? f.value(tile.residual) : undefined;
   f.repeat(sums.length, () => {
-    for (const v of indices(sums[0]?.length ?? 0)) {
-      const residual = residualAt && v128.load(residualAt, v * 16);
-      storeLanes(f, at, ended(f.value(v128.load(at, v * 16)), residual), lanes(v), v * 16);
+    for (const v of vectors) {
+      const result = activate(f, tail.activation, f.value(v128.load(at, v * 16)));
+      storeLanes(f, at, added(result, residualAt && v128.load(residualAt, v * 16)), lanes(v), v * 16);
     }
     f.increase(at, cRowBytes);
     if (residualAt !== undefined) f.increase(residualAt, tile.residualRowBytes);

@@ -44,7 +44,7 @@ const binary = (
       ? BigInt64Array.from(pairs, (pair) => BigInt(pair[place]))
       : arrayTypes[type].from(pairs.map((pair) => pair[place]));
   const output = ["eq", "ne", "lt", "le", "gt", "ge"].includes(op) ? "bool" : type;
-  return run({ shape: [pairs.length], inputs: [{ type }, { type }], steps: [{ op, of: [0, 1] } as Step], output }, [
+  return run({ shape: [pairs.length], inputs: [{ type }, { type }], steps: [{ op, of: [0, 1] }], output }, [
     column(0),
     column(1),
   ]);
