@@ -1,0 +1,168 @@
+/** Chains of operations on elements as generated loops. */
+import { InferyardError } from "../../errors.ts";
+import { type ElementwiseRequest, type Kernel, assembleKernels, elementwise } from "../emit/wasm/index.ts";
+import { broadcastStrides } from "../graph/broadcast.ts";
+import type { ElementType } from "../graph/element-types.ts";
+import type { Value } from "../graph/graph.ts";
+import { infer } from "../graph/infer/index.ts";
+import { numbersOf } from "../graph/literal.ts";
+import type { BinaryFunction, ElementOperation, UnaryFunction } from "../graph/operations.ts";
+import type { NodeOf } from "../passes/rewrite.ts";
+import { type LoweredNode, oneCall, tensor } from "./planned-call.ts";
+
+type Step = ElementwiseRequest["steps"][number];
+type KernelType = ElementwiseRequest["output"];
+
+const kernelTypes: ReadonlySet<ElementType> = new Set(["float32", "int32", "int64", "uint8", "int8", "bool"]);
+
+/** Names that differ from ours, and functions that are made of several. */
+const comparisons: Readonly<Partial<Record<BinaryFunction, "eq" | "lt" | "le" | "gt" | "ge">>> = {
+  equal: "eq",
+  less: "lt",
+  "less-or-equal": "le",
+  greater: "gt",
+  "greater-or-equal": "ge",
+};
+
+const plainBinary: ReadonlySet<BinaryFunction> = new Set([
+  "add",
+  "sub",
+  "mul",
+  "div",
+  "pow",
+  "min",
+  "max",
+  "mod",
+  "remainder",
+  "and",
+  "or",
+  "xor",
+]);
+
+const notPlain: ReadonlySet<UnaryFunction> = new Set(["softplus", "bitwise-not", "is-nan", "is-infinite"]);
+
+export function lowerElements({ operation, inputs, outputs }: NodeOf<"elementwise">): LoweredNode | undefined {
+  const [output] = outputs;
+  const type = output?.type.dataType;
+  if (output === undefined || !isKernelType(type)) return undefined;
+  if (computesInBytes(operation, inputs)) return undefined;
+  const translation = new Translation(inputs);
+  for (const step of operation.steps) if (!translation.add(step.operation, step.of)) return undefined;
+  const tensors = translation.tensors;
+  const { shape } = output.type;
+  const request: ElementwiseRequest = {
+    shape,
+    inputs: tensors.map((input) => ({
+      type: input.type.dataType as KernelType,
+      strides: broadcastStrides(input.type.shape, shape),
+    })),
+    steps: translation.steps,
+    output: type,
+  };
+  if (tensors.some((input) => !isKernelType(input.type.dataType))) return undefined;
+  const kernel = elementwise(request);
+  if (!canBeEmitted(kernel)) return undefined;
+  return { ...oneCall(kernel, ...tensors.map((input) => tensor(input)), tensor(output)), inPlace: tensors };
+}
+
+/** Kernels compute bytes in 32 bits, so that results would not wrap around: they only change the type of bytes. */
+function computesInBytes({ steps }: NodeOf<"elementwise">["operation"], inputs: readonly Value[]): boolean {
+  const types = inputs.map(({ type }) => type);
+  return steps.some(({ operation, of }) => {
+    const operands = of.map((place) => types[place]).filter((type) => type !== undefined);
+    types.push(...infer(operation, operands));
+    return operation.kind !== "cast" && operands.some(({ dataType }) => dataType === "int8" || dataType === "uint8");
+  });
+}
+
+function isKernelType(type: ElementType | undefined): type is KernelType {
+  return type !== undefined && kernelTypes.has(type);
+}
+
+/** The generator refuses combinations of operation and type while it writes code. */
+function canBeEmitted(kernel: Kernel): boolean {
+  try {
+    assembleKernels([kernel], { features: { simd: true, relaxedSimd: false }, shared: false });
+    return true;
+  } catch (error) {
+    if (error instanceof InferyardError && error.code === "CONTRACT_VIOLATION") return false;
+    throw error;
+  }
+}
+
+/** Our steps in the words of the generator. Scalars become constants; all values are numbered anew. */
+class Translation {
+  readonly steps: Step[] = [];
+  readonly tensors: readonly Value[];
+  /** By our number of a value, the generator's, filled as steps are added. */
+  readonly #numbers: number[] = [];
+
+  constructor(inputs: readonly Value[]) {
+    this.tensors = inputs.filter((input) => constantOf(input) === undefined);
+    for (const input of inputs) {
+      const constant = constantOf(input);
+      this.#numbers.push(constant === undefined ? this.tensors.indexOf(input) : this.#emit(constant));
+    }
+  }
+
+  /** false where the generator has no word for it. */
+  add(operation: ElementOperation, of: readonly number[]): boolean {
+    const operands = of.map((place) => this.#numbers[place] ?? 0);
+    const result = this.#translate(operation, operands);
+    if (result === undefined) return false;
+    this.#numbers.push(result);
+    return true;
+  }
+
+  #translate(operation: ElementOperation, [a = 0, b = 0, c = 0]: readonly number[]): number | undefined {
+    switch (operation.kind) {
+      case "select":
+        return this.#emit({ op: "select", of: [a, b, c] });
+      case "gelu":
+        return this.#emit({ op: operation.approximate === "tanh" ? "gelu-tanh" : "gelu", of: [a] });
+      case "cast":
+        return isKernelType(operation.to) ? this.#emit({ op: "cast", of: [a], to: operation.to }) : undefined;
+      case "binary":
+        return this.#binary(operation.function, a, b);
+      case "unary":
+        return this.#unary(operation.function, a);
+    }
+  }
+
+  #binary(name: BinaryFunction, a: number, b: number): number | undefined {
+    const comparison = comparisons[name];
+    if (comparison !== undefined) return this.#emit({ op: comparison, of: [a, b] });
+    return plainBinary.has(name) ? this.#emit({ op: name as "add", of: [a, b] }) : undefined;
+  }
+
+  #unary(name: UnaryFunction, a: number): number | undefined {
+    if (name === "is-nan") return this.#emit({ op: "ne", of: [a, a] });
+    if (name === "is-infinite") {
+      const endless = this.#emit({ op: "constant", type: "float32", value: Number.POSITIVE_INFINITY });
+      return this.#emit({ op: "eq", of: [this.#emit({ op: "abs", of: [a] }), endless] });
+    }
+    if (name === "softplus") {
+      // max(x, 0) + log(1 + exp(-|x|))
+      const zero = this.#emit({ op: "constant", type: "float32", value: 0 });
+      const down = this.#emit({ op: "neg", of: [this.#emit({ op: "abs", of: [a] })] });
+      const tail = this.#emit({ op: "log1p", of: [this.#emit({ op: "exp", of: [down] })] });
+      return this.#emit({ op: "add", of: [this.#emit({ op: "max", of: [a, zero] }), tail] });
+    }
+    return notPlain.has(name) ? undefined : this.#emit({ op: name as "abs", of: [a] });
+  }
+
+  /** The number of the step's result. */
+  #emit(step: Step): number {
+    this.steps.push(step);
+    return this.tensors.length + this.steps.length - 1;
+  }
+}
+
+/** A scalar as a step; numbers of 64 bits only where a double holds them. */
+function constantOf({ constant }: Value): Extract<Step, { readonly op: "constant" }> | undefined {
+  if (constant === undefined || constant.data.length !== 1 || !isKernelType(constant.dataType)) return undefined;
+  const [value = 0] = Array.from(numbersOf(constant));
+  if (!Number.isSafeInteger(value) && constant.dataType === "int64") return undefined;
+  const type = constant.dataType === "uint8" || constant.dataType === "int8" ? "int32" : constant.dataType;
+  return { op: "constant", type, value };
+}

@@ -1,0 +1,29 @@
+/** Which kernels compute an operation. One visible list; what is not in it, or refused there, the interpreter computes. */
+import type { GraphNode } from "../graph/graph.ts";
+import type { OperationKind } from "../graph/operations.ts";
+import type { NodeOf } from "../passes/rewrite.ts";
+import { lowerElements } from "./lower-elements.ts";
+import { lowerConcat, lowerExpand, lowerGather, lowerSlice, lowerTranspose } from "./lower-movement.ts";
+import { lowerLinear, lowerProduct } from "./lower-products.ts";
+import { lowerArg, lowerLayerNorm, lowerReduce, lowerSoftmax } from "./lower-rows.ts";
+import type { LoweredNode, LowerNode } from "./planned-call.ts";
+
+const rules: { readonly [Kind in OperationKind]?: LowerNode<NodeOf<Kind>> } = {
+  elementwise: lowerElements,
+  linear: lowerLinear,
+  product: lowerProduct,
+  softmax: lowerSoftmax,
+  "layer-norm": lowerLayerNorm,
+  reduce: lowerReduce,
+  arg: lowerArg,
+  transpose: lowerTranspose,
+  slice: lowerSlice,
+  expand: lowerExpand,
+  concat: lowerConcat,
+  gather: lowerGather,
+};
+
+export function lowerNode(node: GraphNode): LoweredNode | undefined {
+  const rule = rules[node.operation.kind] as LowerNode | undefined;
+  return rule?.(node);
+}

@@ -1,0 +1,213 @@
+/** Lays a graph out as a list of calls over one memory: which kernel, on which bytes, in which order. Plain data. */
+import { elementCount } from "../../tensor.ts";
+import { type Kernel, readPaddingBytes } from "../emit/wasm/index.ts";
+import type { Graph, GraphNode, NamedValue, TensorType, Value } from "../graph/graph.ts";
+import type { Literal } from "../graph/literal.ts";
+import type { Operation } from "../graph/operations.ts";
+import { layOut, type Lifetime } from "./lay-out.ts";
+import { slotBytes } from "./lower-movement.ts";
+import { lowerNode } from "./lower-node.ts";
+import type { Operand, PackedWeights } from "./planned-call.ts";
+
+/** A place in memory. Those of the arena are bytes from its start, which may move between runs. */
+export type Place =
+  | { readonly region: "arena"; readonly offset: number }
+  | { readonly region: "weights"; readonly weights: PackedWeights; readonly byteOffset: number };
+
+export interface TensorPlace {
+  readonly type: TensorType;
+  readonly place: Place;
+}
+
+export type PlanStep =
+  | { readonly kind: "kernel"; readonly kernel: Kernel; readonly places: readonly Place[]; readonly scratch: number | undefined }
+  | {
+      readonly kind: "interpret";
+      readonly operation: Operation;
+      readonly inputs: readonly (TensorPlace | Literal)[];
+      readonly outputs: readonly TensorPlace[];
+    };
+
+export interface Plan {
+  readonly steps: readonly PlanStep[];
+  readonly kernels: readonly Kernel[];
+  readonly weights: readonly PackedWeights[];
+  /** Constants that belong to this program alone; they lie in its arena and are written before it runs. */
+  readonly constants: readonly { readonly literal: Literal; readonly offset: number }[];
+  readonly arenaBytes: number;
+  readonly inputs: readonly (TensorPlace & { readonly name: string })[];
+  readonly outputs: readonly { readonly name: string; readonly source: TensorPlace | Literal }[];
+}
+
+/** `isDurable`: whether a constant is one of the model itself, so that all its programs share it. */
+export function planGraph(graph: Graph, isDurable: (literal: Literal) => boolean): Plan {
+  return new Planner(graph, isDurable).plan();
+}
+
+interface Buffer {
+  readonly bytes: number;
+  from: number;
+  to: number;
+  constant?: Literal;
+}
+
+class Planner {
+  readonly #graph: Graph;
+  readonly #isDurable: (literal: Literal) => boolean;
+  readonly #buffers: Buffer[] = [];
+  readonly #bufferOf = new Map<Value, number>();
+  readonly #weights = new Map<object, Map<string, PackedWeights>>();
+  readonly #last: ReadonlyMap<Value, number>;
+
+  constructor(graph: Graph, isDurable: (literal: Literal) => boolean) {
+    this.#graph = graph;
+    this.#isDurable = isDurable;
+    this.#last = lastUses(graph);
+  }
+
+  plan(): Plan {
+    const { nodes, inputs, outputs } = this.#graph;
+    for (const { value } of inputs) this.#bufferOf.set(value, this.#buffer(valueBytes(value), 0));
+    const drafts = nodes.flatMap((node, step): readonly Draft[] => this.#draft(node, step));
+    for (const { value } of outputs) this.#use(value, nodes.length);
+    const { offsets, bytes } = layOut(this.#buffers.map(lifetimeOf), readPaddingBytes);
+    const place = (operand: Operand, temporaries: readonly number[]): Place => {
+      if (operand.kind === "packed") return { region: "weights", weights: this.#shared(operand.weights), byteOffset: 0 };
+      if (operand.kind === "temporary") return { region: "arena", offset: offsets[temporaries[operand.index] ?? 0] ?? 0 };
+      const { constant } = operand.value;
+      if (constant !== undefined && this.#isDurable(constant)) {
+        return { region: "weights", weights: this.#shared(asTheyAre(constant)), byteOffset: operand.byteOffset };
+      }
+      return { region: "arena", offset: (offsets[this.#bufferOf.get(operand.value) ?? -1] ?? 0) + operand.byteOffset };
+    };
+    const located = (value: Value): TensorPlace => ({
+      type: value.type,
+      place: place({ kind: "tensor", value, byteOffset: 0 }, []),
+    });
+    const source = (value: Value): TensorPlace | Literal => value.constant ?? located(value);
+    const steps = drafts.map(({ node, call, temporaries, scratch }): PlanStep => {
+      if (call === undefined) {
+        return {
+          kind: "interpret",
+          operation: node.operation,
+          inputs: node.inputs.map(source),
+          outputs: node.outputs.map(located),
+        };
+      }
+      const places = call.operands.map((operand) => place(operand, temporaries));
+      return { kind: "kernel", kernel: call.kernel, places, scratch: scratch === undefined ? undefined : offsets[scratch] };
+    });
+    const named = ({ name, value }: NamedValue): TensorPlace & { readonly name: string } => ({ name, ...located(value) });
+    return {
+      steps,
+      kernels: steps.flatMap((step) => (step.kind === "kernel" ? [step.kernel] : [])),
+      weights: [...this.#weights.values()].flatMap((layouts) => [...layouts.values()]),
+      constants: this.#buffers.flatMap(({ constant }, index) =>
+        constant === undefined ? [] : [{ literal: constant, offset: offsets[index] ?? 0 }],
+      ),
+      arenaBytes: bytes,
+      inputs: inputs.map(named),
+      outputs: outputs.map(({ name, value }) => ({ name, source: source(value) })),
+    };
+  }
+
+  /** The calls of a node, with the buffers they need. What has no elements is not computed. */
+  #draft(node: GraphNode, step: number): readonly Draft[] {
+    const empty = node.outputs.every(({ type }) => elementCount(type.shape) === 0);
+    const [x] = node.inputs;
+    const [y] = node.outputs;
+    if (node.operation.kind === "reshape" && x !== undefined && y !== undefined && x.constant === undefined) {
+      this.#use(x, this.#last.get(y) ?? step);
+      this.#bufferOf.set(y, this.#bufferOf.get(x) ?? 0);
+      return [];
+    }
+    const lowered = empty ? { calls: [] } : lowerNode(node);
+    const reused = lowered?.inPlace?.find((input) => y !== undefined && this.#canReuse(input, y, step));
+    for (const output of node.outputs) {
+      const buffer = output === y && reused !== undefined ? this.#bufferOf.get(reused) : undefined;
+      if (buffer !== undefined) this.#bufferOf.set(output, buffer);
+      else this.#bufferOf.set(output, this.#buffer(valueBytes(output), step));
+      this.#use(output, this.#last.get(output) ?? step);
+    }
+    for (const input of node.inputs) this.#use(input, step);
+    if (lowered === undefined) return [{ node, temporaries: [] }];
+    const temporaries = (lowered.temporaries ?? []).map((bytes) => this.#buffer(bytes, step));
+    return lowered.calls.map((call) => {
+      const { scratchBytes } = call.kernel;
+      return { node, call, temporaries, ...(scratchBytes === 0 ? {} : { scratch: this.#buffer(scratchBytes, step) }) };
+    });
+  }
+
+  /** An input that ends here and has as many bytes may become the output. */
+  #canReuse(input: Value, output: Value, step: number): boolean {
+    const index = this.#bufferOf.get(input);
+    const buffer = index === undefined ? undefined : this.#buffers[index];
+    if (buffer === undefined || buffer.constant !== undefined || input.constant !== undefined) return false;
+    return (
+      buffer.to <= step &&
+      (this.#last.get(input) ?? 0) <= step &&
+      valueBytes(input) === valueBytes(output) &&
+      buffer.bytes === valueBytes(output)
+    );
+  }
+
+  #buffer(bytes: number, step: number): number {
+    this.#buffers.push({ bytes, from: step, to: step });
+    return this.#buffers.length - 1;
+  }
+
+  #use(value: Value, step: number): void {
+    const { constant } = value;
+    if (constant !== undefined && !this.#bufferOf.has(value) && !this.#isDurable(constant)) {
+      const index = this.#buffer(valueBytes(value), 0);
+      this.#bufferOf.set(value, index);
+      const buffer = this.#buffers[index];
+      if (buffer !== undefined) Object.assign(buffer, { constant, to: Number.POSITIVE_INFINITY });
+    }
+    const index = this.#bufferOf.get(value);
+    const buffer = index === undefined ? undefined : this.#buffers[index];
+    if (buffer !== undefined) buffer.to = Math.max(buffer.to, step);
+  }
+
+  #shared(weights: PackedWeights): PackedWeights {
+    const layouts = this.#weights.get(weights.source.data) ?? new Map<string, PackedWeights>();
+    this.#weights.set(weights.source.data, layouts);
+    const known = layouts.get(weights.layout);
+    if (known !== undefined) return known;
+    layouts.set(weights.layout, weights);
+    return weights;
+  }
+}
+
+interface Draft {
+  readonly node: GraphNode;
+  readonly call?: { readonly kernel: Kernel; readonly operands: readonly Operand[] };
+  readonly temporaries: readonly number[];
+  readonly scratch?: number;
+}
+
+function lifetimeOf({ bytes, from, to }: Buffer): Lifetime {
+  return { bytes, from, to };
+}
+
+function valueBytes({ type }: Value): number {
+  return elementCount(type.shape) * slotBytes(type.dataType);
+}
+
+/** The last node that uses each value; the end of the graph for its outputs. */
+function lastUses({ nodes, outputs }: Graph): ReadonlyMap<Value, number> {
+  const last = new Map<Value, number>();
+  for (const [step, { inputs }] of nodes.entries()) for (const input of inputs) last.set(input, step);
+  for (const { value } of outputs) last.set(value, nodes.length);
+  return last;
+}
+
+function asTheyAre(source: Literal): PackedWeights {
+  const data = source.data as Uint8Array;
+  return {
+    source,
+    layout: "plain",
+    bytes: data.byteLength,
+    pack: (target) => target.set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength)),
+  };
+}

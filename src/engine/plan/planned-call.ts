@@ -1,0 +1,47 @@
+/** How the operations of a graph become calls of kernels. Plain data: running a plan is a loop. */
+import type { Kernel } from "../emit/wasm/index.ts";
+import type { GraphNode, Value } from "../graph/graph.ts";
+import type { Literal } from "../graph/literal.ts";
+
+/** Something in memory that a kernel is handed the place of. */
+export type Operand =
+  | { readonly kind: "tensor"; readonly value: Value; readonly byteOffset: number }
+  | { readonly kind: "packed"; readonly weights: PackedWeights }
+  /** Memory of this node's calls alone, by its place in `LoweredNode.temporaries`. */
+  | { readonly kind: "temporary"; readonly index: number };
+
+/** Weights in the order in which a kernel reads them. */
+export interface PackedWeights {
+  readonly source: Literal;
+  /** The same source packed alike has the same name. */
+  readonly layout: string;
+  readonly bytes: number;
+  pack(target: Uint8Array<ArrayBufferLike>): void;
+}
+
+export interface PlannedCall {
+  readonly kernel: Kernel;
+  /** In the order of the kernel's parameters, without scratch memory. */
+  readonly operands: readonly Operand[];
+}
+
+export interface LoweredNode {
+  readonly calls: readonly PlannedCall[];
+  /** Bytes of each. */
+  readonly temporaries?: readonly number[];
+  /** Inputs that the output may be written over, where nothing else needs them. */
+  readonly inPlace?: readonly Value[];
+}
+
+/** Gives the calls of a node, or undefined where the interpreter must compute it. */
+export type LowerNode<Node extends GraphNode = GraphNode> = (node: Node) => LoweredNode | undefined;
+
+export function tensor(value: Value | undefined, byteOffset = 0): Operand {
+  if (value === undefined) throw new Error("an operand is missing");
+  return { kind: "tensor", value, byteOffset };
+}
+
+/** One kernel, with its operands. */
+export function oneCall(kernel: Kernel, ...operands: readonly Operand[]): LoweredNode {
+  return { calls: [{ kernel, operands }] };
+}

@@ -1,0 +1,66 @@
+/** The memory of one loaded model: weights, packed once and shared by all its programs, and behind them the arena they compute in. */
+import { InferyardError } from "../../errors.ts";
+import { readPaddingBytes, type WasmMemory, wasmHost, wasmPageBytes } from "../emit/wasm/index.ts";
+import type { PackedWeights } from "../plan/planned-call.ts";
+
+const alignment = 64;
+
+export class EngineMemory {
+  readonly memory: WasmMemory;
+  readonly #places = new WeakMap<object, Map<string, number>>();
+  /** The first bytes stay free, so that no offset is 0. */
+  #weightsEnd = alignment;
+  #arenaBytes = 0;
+
+  constructor() {
+    this.memory = new (wasmHost().Memory)({ initial: 1 });
+  }
+
+  /** Bytes from the memory's start to the arena. */
+  get arenaStart(): number {
+    return this.#weightsEnd;
+  }
+
+  /** What the model takes now. */
+  get bytes(): number {
+    return this.memory.buffer.byteLength;
+  }
+
+  /** Where weights lie; they are packed when they are first asked for. Moves the arena. */
+  place(weights: PackedWeights): number {
+    const { source, layout, bytes } = weights;
+    const layouts = this.#places.get(source.data) ?? new Map<string, number>();
+    this.#places.set(source.data, layouts);
+    const known = layouts.get(layout);
+    if (known !== undefined) return known;
+    const start = this.#weightsEnd;
+    this.#grow(start + bytes + readPaddingBytes);
+    weights.pack(new Uint8Array(this.memory.buffer, start, bytes));
+    layouts.set(layout, start);
+    this.#weightsEnd = Math.ceil((start + bytes + readPaddingBytes) / alignment) * alignment;
+    return start;
+  }
+
+  /** Makes room for an arena of so many bytes. */
+  reserve(arenaBytes: number): void {
+    this.#arenaBytes = Math.max(this.#arenaBytes, arenaBytes);
+    this.#grow(this.#weightsEnd + arenaBytes + readPaddingBytes);
+  }
+
+  #grow(bytes: number): void {
+    const missing = bytes - this.memory.buffer.byteLength;
+    if (missing <= 0) return;
+    try {
+      this.memory.grow(Math.ceil(missing / wasmPageBytes));
+    } catch (error) {
+      throw new InferyardError(
+        "OUT_OF_MEMORY",
+        `the model needs ${bytes} bytes of WebAssembly memory, and the machine or its limit of 4 GiB refuses`,
+        {
+          remedy: "give smaller inputs, or a smaller model",
+          cause: error,
+        },
+      );
+    }
+  }
+}

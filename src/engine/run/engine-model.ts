@@ -1,0 +1,131 @@
+/** A loaded model: programs for the shapes that were seen, over one memory. */
+import { InferyardError } from "../../errors.ts";
+import { nextTurn } from "../../next-turn.ts";
+import type { Tensor, TensorMap } from "../../tensor.ts";
+import { compileKernels, type Kernel, type KernelFunctions, type WasmFeatures } from "../emit/wasm/index.ts";
+import type { NamedValue, Value } from "../graph/graph.ts";
+import type { Literal } from "../graph/literal.ts";
+import type { OnnxModel } from "../import/onnx-model.ts";
+import { optimize } from "../passes/index.ts";
+import { planGraph } from "../plan/plan.ts";
+import { Builder, ValueUnknown } from "../trace/builder.ts";
+import { traceModel } from "../trace/trace-model.ts";
+import { isTensor, type Traced } from "../trace/traced.ts";
+import { EngineMemory } from "./engine-memory.ts";
+import { Program } from "./program.ts";
+
+/** Programs that are kept; the one that was not used for longest goes first. */
+const mostPrograms = 32;
+/** A run that may be aborted lets others have their turn so often. */
+const turnMs = 20;
+
+export interface EngineRunOptions {
+  readonly outputs?: readonly string[];
+  readonly signal?: AbortSignal;
+}
+
+export class EngineModel {
+  readonly #model: OnnxModel;
+  readonly #features: WasmFeatures;
+  readonly #memory = new EngineMemory();
+  readonly #functions = new Map<string, KernelFunctions extends ReadonlyMap<string, infer F> ? F : never>();
+  readonly #programs = new Map<string, Program | "interpreted">();
+  readonly #durable: ReadonlySet<unknown>;
+
+  constructor(model: OnnxModel, features: WasmFeatures) {
+    this.#model = model;
+    this.#features = features;
+    this.#durable = new Set([...model.graph.initializers.values()].map(({ data }) => data));
+  }
+
+  get bytes(): number {
+    return this.#memory.bytes;
+  }
+
+  /** Runs must not overlap. Inputs are checked by the caller. */
+  async run(inputs: TensorMap, { outputs, signal }: EngineRunOptions = {}): Promise<TensorMap> {
+    signal?.throwIfAborted();
+    const program = this.#programFor(inputs);
+    const wanted = outputs === undefined ? undefined : new Set(outputs);
+    if (program === "interpreted") return this.#interpret(inputs, wanted, signal);
+    program.begin(inputs);
+    const { all } = program.steps;
+    for (let step = 0; step < all;) {
+      step = program.advance(step, signal === undefined ? Number.POSITIVE_INFINITY : performance.now() + turnMs);
+      if (step >= all) break;
+      await nextTurn();
+      signal?.throwIfAborted();
+    }
+    return program.end(wanted);
+  }
+
+  /** How the last run was computed, for evidence. */
+  describe(): string {
+    const last = [...this.#programs.values()].at(-1);
+    if (last === undefined) return "no program yet";
+    if (last === "interpreted") return "interpreted: its shapes depend on values";
+    const { all, interpreted } = last.steps;
+    return `program of ${all} steps: ${all - interpreted} generated kernels, ${interpreted} interpreted`;
+  }
+
+  /** The program for these shapes, made when they are first seen. */
+  #programFor(inputs: TensorMap): Program | "interpreted" {
+    const key = JSON.stringify(Object.entries(inputs).map(([name, { shape }]) => [name, shape]));
+    const known = this.#programs.get(key);
+    const program = known ?? this.#compile(inputs);
+    this.#programs.delete(key);
+    this.#programs.set(key, program); // the newest stands last
+    const [oldest] = this.#programs.keys();
+    if (this.#programs.size > mostPrograms && oldest !== undefined) this.#programs.delete(oldest);
+    return program;
+  }
+
+  #compile(inputs: TensorMap): Program | "interpreted" {
+    const build = new Builder();
+    const values = new Map<string, Value>(
+      Object.entries(inputs).map(([name, { dataType, shape }]): [string, Value] => [name, { type: { dataType, shape } }]),
+    );
+    try {
+      if ([...values.values()].some(({ type }) => type.dataType === "string")) return "interpreted";
+      const results = traceModel(this.#model, values, build);
+      const named = [...values].map(([name, value]): NamedValue => ({ name, value }));
+      const graph = optimize(build.graph(named, [...results].map(tensorOutput)));
+      if (graph.nodes.some(({ outputs }) => outputs.some(({ type }) => type.dataType === "string"))) return "interpreted";
+      const plan = planGraph(graph, (literal) => this.#durable.has(literal.data));
+      this.#add(plan.kernels);
+      return new Program(plan, this.#functions, this.#memory);
+    } catch (error) {
+      if (error instanceof ValueUnknown) return "interpreted";
+      throw error;
+    }
+  }
+
+  /** Compiles those kernels that no program had before. */
+  #add(kernels: readonly Kernel[]): void {
+    const added = kernels.filter(({ key }) => !this.#functions.has(key));
+    if (added.length === 0) return;
+    for (const [key, compiled] of compileKernels(added, this.#memory.memory, this.#features).functions)
+      this.#functions.set(key, compiled);
+  }
+
+  #interpret(inputs: TensorMap, wanted: ReadonlySet<string> | undefined, signal: AbortSignal | undefined): TensorMap {
+    const build = new Builder({ tensorBytes: 2 ** 31, operations: 5_000_000, ...(signal === undefined ? {} : { signal }) });
+    const given = new Map<string, Traced>(Object.entries(inputs).map(([name, tensor]) => [name, build.constant(tensor)]));
+    const results: Record<string, Tensor> = {};
+    for (const [name, value] of traceModel(this.#model, given, build)) {
+      if (wanted === undefined || wanted.has(name)) results[name] = tensorOf(name, value);
+    }
+    return results;
+  }
+}
+
+function tensorOutput([name, value]: readonly [string, Traced]): NamedValue {
+  if (isTensor(value)) return { name, value };
+  throw new InferyardError("MODEL_UNSUPPORTED", `its output "${name}" is no tensor`);
+}
+
+function tensorOf(name: string, value: Traced): Tensor {
+  const literal: Literal | undefined = tensorOutput([name, value]).value.constant;
+  if (literal === undefined) throw new InferyardError("MODEL_UNSUPPORTED", `its output "${name}" is not known`);
+  return literal as Tensor;
+}

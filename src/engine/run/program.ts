@@ -1,0 +1,129 @@
+/** A plan that runs: its kernels compiled, its weights in place. */
+import { InferyardError, messageOf } from "../../errors.ts";
+import { elementCount, type Tensor, type TensorData, type TensorMap } from "../../tensor.ts";
+import { type KernelFunction, type KernelFunctions, kernelFunction } from "../emit/wasm/index.ts";
+import { elementTypes } from "../graph/element-types.ts";
+import type { TensorType } from "../graph/graph.ts";
+import type { Literal } from "../graph/literal.ts";
+import { evaluate } from "../interpret/evaluate.ts";
+import type { Place, Plan, PlanStep, TensorPlace } from "../plan/plan.ts";
+import type { EngineMemory } from "./engine-memory.ts";
+
+/** One thing to do in a run; `arena` is where the arena starts. */
+type Action = (arena: number) => void;
+
+export class Program {
+  readonly #plan: Plan;
+  readonly #memory: EngineMemory;
+  readonly #actions: readonly Action[];
+
+  constructor(plan: Plan, functions: KernelFunctions, memory: EngineMemory) {
+    this.#plan = plan;
+    this.#memory = memory;
+    for (const weights of plan.weights) memory.place(weights);
+    this.#actions = plan.steps.map((step) => this.#action(step, functions));
+  }
+
+  /** Steps of a run, and how many of them the interpreter computes. */
+  get steps(): { readonly all: number; readonly interpreted: number } {
+    const { steps } = this.#plan;
+    return { all: steps.length, interpreted: steps.filter(({ kind }) => kind === "interpret").length };
+  }
+
+  /** Puts the inputs in place. Another program may have used the arena since the last run. */
+  begin(inputs: TensorMap): void {
+    this.#memory.reserve(this.#plan.arenaBytes);
+    const arena = this.#memory.arenaStart;
+    for (const { literal, offset } of this.#plan.constants) this.#write(literal.data, literal, arena + offset);
+    for (const { name, type, place } of this.#plan.inputs) {
+      const tensor = inputs[name];
+      if (tensor !== undefined) this.#write(tensor.data, type, this.#offset(place, arena));
+    }
+  }
+
+  /** Runs steps from `first` on until `deadline` (of performance.now()), and gives the next one. All are done when that is `steps.all`. */
+  advance(first: number, deadline: number): number {
+    const arena = this.#memory.arenaStart;
+    let step = first;
+    for (const action of this.#actions.slice(first)) {
+      action(arena);
+      step += 1;
+      if (performance.now() >= deadline) break;
+    }
+    return step;
+  }
+
+  /** Copies of the outputs. */
+  end(names: ReadonlySet<string> | undefined): TensorMap {
+    const arena = this.#memory.arenaStart;
+    const results: Record<string, Tensor> = {};
+    for (const { name, source } of this.#plan.outputs) {
+      if (names !== undefined && !names.has(name)) continue;
+      const literal = "place" in source ? this.#read(source, arena) : source;
+      results[name] = { dataType: literal.dataType, shape: literal.shape, data: (literal.data as Uint8Array).slice() } as Tensor;
+    }
+    return results;
+  }
+
+  #action(step: PlanStep, functions: KernelFunctions): Action {
+    if (step.kind === "interpret") return this.#interpreted(step);
+    const { kernel, places, scratch } = step;
+    const call: KernelFunction = kernelFunction(functions, kernel);
+    const fixed = places.map((place) =>
+      place.region === "weights" ? this.#memory.place(place.weights) + place.byteOffset : place.offset,
+    );
+    const moving = places.map(({ region }) => region === "arena");
+    const { pieces } = kernel;
+    return (arena) => {
+      const offsets = fixed.map((offset, index) => (moving[index] ? offset + arena : offset));
+      if (scratch !== undefined) offsets.push(scratch + arena);
+      if (call(...offsets, 0, pieces) !== 0) throw refusedBy(kernel.family);
+    };
+  }
+
+  #interpreted({ operation, inputs, outputs }: Extract<PlanStep, { readonly kind: "interpret" }>): Action {
+    return (arena) => {
+      const literals = inputs.map((input) => ("place" in input ? this.#read(input, arena) : input));
+      let results: readonly Literal[];
+      try {
+        results = evaluate(operation, literals);
+      } catch (error) {
+        throw new InferyardError("INPUT_INVALID", `"${operation.kind}" cannot be computed: ${messageOf(error)}`, {
+          cause: error,
+        });
+      }
+      for (const [index, { type, place }] of outputs.entries()) {
+        const result = results[index];
+        if (result !== undefined) this.#write(result.data, type, this.#offset(place, arena));
+      }
+    };
+  }
+
+  #offset(place: Place, arena: number): number {
+    return place.region === "arena" ? arena + place.offset : this.#memory.place(place.weights) + place.byteOffset;
+  }
+
+  /** A view of the tensor in memory, valid until the memory grows. */
+  #read({ type, place }: TensorPlace, arena: number): Literal {
+    return { ...type, data: this.#view(type, this.#offset(place, arena)) };
+  }
+
+  #write(data: TensorData, type: TensorType, offset: number): void {
+    (this.#view(type, offset) as Uint8Array).set(data as Uint8Array);
+  }
+
+  #view({ dataType, shape }: TensorType, offset: number): TensorData {
+    const View = elementTypes[dataType].array as Float64ArrayConstructor;
+    return new View(this.#memory.memory.buffer as ArrayBuffer, offset, elementCount(shape));
+  }
+}
+
+function refusedBy(family: string): InferyardError {
+  return new InferyardError(
+    "INPUT_INVALID",
+    family === "gather" ? "an index lies outside of its axis" : `the kernel "${family}" refused its input`,
+    {
+      remedy: "check the inputs: token ids of another tokenizer, or a text longer than the model takes",
+    },
+  );
+}
