@@ -137,8 +137,11 @@ export interface Capabilities {
    * of its weights. Default: the weights alone.
    */
   readonly footprint?: { readonly bytes: number; readonly perWeightByte: number };
-  /** true: `load` and `run` hold their thread, so they are put on a worker. false: each call returns within about a millisecond. */
-  readonly blocking: boolean;
+  /**
+   * true: `load` and `run` hold their thread, so they are put on a worker. false: each call returns within about a millisecond. A list: the
+   * formats whose models hold it.
+   */
+  readonly blocking: boolean | readonly ModelFormat[];
 }
 
 /** The files of one variant of a model, found and checked by `models/`. */

@@ -1,4 +1,5 @@
-/** The program of a worker in a browser. Built as a file of its own; it carries the engine `wasm`. */
+/** The program of a worker in a browser. Built as a file of its own; it carries the engines `native` and `wasm`. */
+import { native } from "../backends/native/index.ts";
 import { wasm } from "../backends/wasm/index.ts";
 import { ModelServer } from "../hosts/model-server.ts";
 import type { CallMessage, Results } from "../hosts/protocol.ts";
@@ -7,7 +8,7 @@ import { carriedEntry } from "./carried-entry.ts";
 import type { MessageEnd } from "./scope.ts";
 
 const page = globalThis as typeof globalThis & MessageEnd;
-const server = new ModelServer("worker", async (module) => (module === carriedEntry ? { wasm } : import(module)));
+const server = new ModelServer("worker", async (module) => (module === carriedEntry ? { native, wasm } : import(module)));
 
 page.addEventListener("message", ({ data }) => void answer(data as CallMessage));
 

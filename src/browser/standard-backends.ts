@@ -9,7 +9,11 @@ import { carriedEntry } from "./carried-entry.ts";
 /** `assets`: where onnxruntime-web's .mjs and .wasm lie. Default: the folder the bundle was loaded from. */
 export function standardBackends(assets: string = assetsFolder()): Backend[] {
   const options = { assets };
-  return [noNativeEngine("onnx"), native(), { ...wasm(options), entry: { module: carriedEntry, export: "wasm", options } }];
+  return [
+    noNativeEngine("onnx"),
+    { ...native(), entry: { module: carriedEntry, export: "native" } },
+    { ...wasm(options), entry: { module: carriedEntry, export: "wasm", options } },
+  ];
 }
 
 /** Stands in every decision for an engine that Node.js would have had, and says why it is not here. */

@@ -1,6 +1,10 @@
 /** The engine: ONNX models read, traced and computed with nothing but TypeScript. ARCHITECTURE.md has the picture. */
-export type { OnnxModel } from "./import/onnx-model.ts";
+export type { OnnxModel, OnnxType, OnnxValueInfo } from "./import/onnx-model.ts";
 export { readOnnxModel } from "./import/read-model.ts";
+export type { ExternalData } from "./import/read-tensor.ts";
+export { detectWasmFeatures, type WasmFeatures } from "./emit/wasm/index.ts";
+export { checkOperators } from "./trace/check-operators.ts";
+export { EngineModel, type EngineSettings } from "./run/engine-model.ts";
 export { Builder } from "./trace/builder.ts";
 export { traceModel } from "./trace/trace-model.ts";
 export { isOptional, isSequence, isTensor, type Traced } from "./trace/traced.ts";

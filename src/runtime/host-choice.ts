@@ -1,4 +1,5 @@
 /** Where a model lives when nobody said so. */
+import type { Capabilities, ModelFormat } from "../backend.ts";
 import type { HostName } from "../hosts/host.ts";
 
 export interface HostChoice {
@@ -9,6 +10,7 @@ export interface HostChoice {
 }
 
 /** A backend that holds its thread gets one of its own, or a process; one that has no entry can be nowhere but here. */
-export function hostFor(choice: HostChoice, blocking: boolean, hasEntry: boolean): HostName {
-  return choice.asked ?? (blocking && hasEntry ? choice.blocking : "inline");
+export function hostFor(choice: HostChoice, { blocking }: Capabilities, format: ModelFormat, hasEntry: boolean): HostName {
+  const holds = typeof blocking === "boolean" ? blocking : blocking.includes(format);
+  return choice.asked ?? (holds && hasEntry ? choice.blocking : "inline");
 }

@@ -20,15 +20,15 @@ const cpu: Device = { type: "cpu", index: 0 };
 /** The engine's version is the package's. */
 const library: Library = { name: "inferyard", version };
 const onCpu: Capabilities = {
-  formats: { safetensors: ["StaticModel"] },
+  formats: { safetensors: ["StaticModel"], onnx: "any" },
   precisions: ["fp32", "fp16", "int8", "int4"],
-  // Upper bounds and permissions: it uses one thread, rewrites nothing, runs on the CPU alone, and holds no memory but the weights.
+  // Upper bounds and permissions: it uses one thread, runs on the CPU alone, and holds no memory but that of its programs.
   options: ["threads", "graphOptimization", "cpuNodes", "memoryPattern", "memoryArena"],
-  blocking: false,
+  blocking: ["onnx"],
 };
 const elsewhere: Capabilities = { formats: {}, precisions: [], options: [], blocking: false };
 
-/** Our own engine: static token embeddings (model2vec's layout, and ours in 4 bits) on the CPU. */
+/** Our own engine: static token embeddings (model2vec's layout, and ours in 4 bits) and ONNX graphs on the CPU. */
 export function native(): Backend {
   return {
     name: "native",
@@ -66,10 +66,14 @@ async function load(model: ModelFiles, device: Device, options: LoadOptions): Pr
       remedy: "ask for native:cpu",
     });
   }
+  if (model.format === "onnx") {
+    const { loadOnnx } = await import("./load-onnx.ts"); // the engine is large, and static embeddings need none of it
+    return await loadOnnx(model, options, library);
+  }
   if (model.format !== "safetensors") {
     throw new InferyardError(
       "MODEL_UNSUPPORTED",
-      `native loads static embeddings from safetensors, and ${model.path} is ${model.format}`,
+      `native loads ONNX graphs and static embeddings, and ${model.path} is ${model.format}`,
     );
   }
   const embeddings = await loadEmbeddings(model, options.signal);

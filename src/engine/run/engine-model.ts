@@ -6,6 +6,7 @@ import { compileKernels, type Kernel, type KernelFunctions, type WasmFeatures } 
 import type { NamedValue, Value } from "../graph/graph.ts";
 import type { Literal } from "../graph/literal.ts";
 import type { OnnxModel } from "../import/onnx-model.ts";
+import { fuseElements } from "../passes/fuse-elements.ts";
 import { optimize } from "../passes/index.ts";
 import { planGraph } from "../plan/plan.ts";
 import { Builder, ValueUnknown } from "../trace/builder.ts";
@@ -19,6 +20,12 @@ const mostPrograms = 32;
 /** A run that may be aborted lets others have their turn so often. */
 const turnMs = 20;
 
+export interface EngineSettings {
+  readonly features: WasmFeatures;
+  /** false: the graph runs as the model's file spells it out. */
+  readonly optimize: boolean;
+}
+
 export interface EngineRunOptions {
   readonly outputs?: readonly string[];
   readonly signal?: AbortSignal;
@@ -26,15 +33,15 @@ export interface EngineRunOptions {
 
 export class EngineModel {
   readonly #model: OnnxModel;
-  readonly #features: WasmFeatures;
-  readonly #memory = new EngineMemory();
+  readonly #settings: EngineSettings;
+  #memory = new EngineMemory();
   readonly #functions = new Map<string, KernelFunctions extends ReadonlyMap<string, infer F> ? F : never>();
   readonly #programs = new Map<string, Program | "interpreted">();
   readonly #durable: ReadonlySet<unknown>;
 
-  constructor(model: OnnxModel, features: WasmFeatures) {
+  constructor(model: OnnxModel, settings: EngineSettings) {
     this.#model = model;
-    this.#features = features;
+    this.#settings = settings;
     this.#durable = new Set([...model.graph.initializers.values()].map(({ data }) => data));
   }
 
@@ -57,6 +64,13 @@ export class EngineModel {
       signal?.throwIfAborted();
     }
     return program.end(wanted);
+  }
+
+  /** Lets the memory go. No run may follow. */
+  dispose(): void {
+    this.#programs.clear();
+    this.#functions.clear();
+    this.#memory = new EngineMemory();
   }
 
   /** How the last run was computed, for evidence. */
@@ -89,7 +103,8 @@ export class EngineModel {
       if ([...values.values()].some(({ type }) => type.dataType === "string")) return "interpreted";
       const results = traceModel(this.#model, values, build);
       const named = [...values].map(([name, value]): NamedValue => ({ name, value }));
-      const graph = optimize(build.graph(named, [...results].map(tensorOutput)));
+      const traced = build.graph(named, [...results].map(tensorOutput));
+      const graph = this.#settings.optimize ? optimize(traced) : fuseElements(traced);
       if (graph.nodes.some(({ outputs }) => outputs.some(({ type }) => type.dataType === "string"))) return "interpreted";
       const plan = planGraph(graph, (literal) => this.#durable.has(literal.data));
       this.#add(plan.kernels);
@@ -104,7 +119,7 @@ export class EngineModel {
   #add(kernels: readonly Kernel[]): void {
     const added = kernels.filter(({ key }) => !this.#functions.has(key));
     if (added.length === 0) return;
-    for (const [key, compiled] of compileKernels(added, this.#memory.memory, this.#features).functions)
+    for (const [key, compiled] of compileKernels(added, this.#memory.memory, this.#settings.features).functions)
       this.#functions.set(key, compiled);
   }
 

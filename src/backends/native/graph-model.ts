@@ -1,0 +1,77 @@
+/** An ONNX graph on our own engine, behind the contract. */
+import { InferyardError, checkInputs, throwIfAborted } from "../../backend.ts";
+import type { Library, RunOptions, TensorInfo, TensorMap, TensorModel } from "../../backend.ts";
+import type { EngineModel } from "../../engine/index.ts";
+
+interface GraphParts {
+  readonly engine: EngineModel;
+  readonly inputs: readonly TensorInfo[];
+  readonly outputs: readonly TensorInfo[];
+  /** Outputs that are no tensors. */
+  readonly others: readonly string[];
+  readonly library: Library;
+  readonly weightBytes: number;
+}
+
+export class GraphModel implements TensorModel {
+  readonly kind = "tensor";
+  readonly inputs: readonly TensorInfo[];
+  readonly outputs: readonly TensorInfo[];
+  readonly library: Library;
+  readonly #parts: GraphParts;
+  /** One run at a time: they share the engine's memory. */
+  #last: Promise<unknown> = Promise.resolve();
+  #disposed = false;
+
+  constructor(parts: GraphParts) {
+    this.#parts = parts;
+    this.inputs = parts.inputs;
+    this.outputs = parts.outputs;
+    this.library = parts.library;
+  }
+
+  get memory(): TensorModel["memory"] {
+    const { engine, weightBytes } = this.#parts;
+    return engine.bytes > weightBytes
+      ? { bytes: engine.bytes, measure: "allocated" }
+      : { bytes: weightBytes, measure: "weights" };
+  }
+
+  async run(inputs: TensorMap, { outputs, signal }: RunOptions = {}): Promise<TensorMap> {
+    if (this.#disposed) throw new InferyardError("DISPOSED", "the model was disposed");
+    throwIfAborted(signal);
+    checkInputs(this.inputs, inputs);
+    this.#checkOutputs(outputs);
+    const before = this.#last;
+    const run = (async (): Promise<TensorMap> => {
+      await before;
+      throwIfAborted(signal);
+      const wanted = outputs ?? this.outputs.map(({ name }) => name);
+      return await this.#parts.engine.run(inputs, { outputs: wanted, ...(signal === undefined ? {} : { signal }) });
+    })();
+    this.#last = run.catch(() => {});
+    return await run;
+  }
+
+  async evidence(): Promise<readonly string[]> {
+    return [`inferyard's own engine in WebAssembly: ${this.#parts.engine.describe()}`];
+  }
+
+  async dispose(): Promise<void> {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    await this.#last;
+    this.#parts.engine.dispose();
+  }
+
+  #checkOutputs(names: readonly string[] = []): void {
+    for (const name of names) {
+      if (this.outputs.some((output) => output.name === name)) continue;
+      if (this.#parts.others.includes(name)) throw new InferyardError("MODEL_UNSUPPORTED", `the output "${name}" is no tensor`);
+      throw new InferyardError(
+        "INPUT_INVALID",
+        `there is no output "${name}" (this model gives ${this.outputs.map((output) => output.name).join(", ")})`,
+      );
+    }
+  }
+}

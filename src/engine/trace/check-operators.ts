@@ -1,0 +1,29 @@
+/** Whether the engine knows every operator of a model, before anything is computed. */
+import type { OnnxGraph, OnnxModel, OnnxNode } from "../import/onnx-model.ts";
+import { newestVersions, operatorRule } from "../operators/table.ts";
+import { unknownOperator } from "./trace-model.ts";
+
+/** MODEL_UNSUPPORTED with operator, domain, version and node of the first one that is missing; branches and loops are looked into. */
+export function checkOperators(model: OnnxModel): void {
+  const { functions, graph, opsets } = model;
+  checkNodes(graph.nodes, opsets);
+  for (const { nodes, opsets: own } of functions.values()) checkNodes(nodes, own.size > 0 ? own : opsets);
+
+  function checkNodes(nodes: readonly OnnxNode[], versions: ReadonlyMap<string, number>): void {
+    for (const node of nodes) {
+      const version = versions.get(node.domain) ?? 1;
+      const known =
+        version <= (newestVersions.get(node.domain) ?? version) &&
+        operatorRule(node.domain, node.operator, version) !== undefined;
+      if (!known && !functions.has(`${node.domain}:${node.operator}`)) throw unknownOperator(node, version);
+      for (const inner of innerGraphs(node)) checkNodes(inner.nodes, versions);
+    }
+  }
+}
+
+function innerGraphs(node: OnnxNode): readonly OnnxGraph[] {
+  return [...node.attributes.values()].flatMap((attribute) => {
+    if (attribute.kind === "graph") return [attribute.value];
+    return attribute.kind === "graphs" ? attribute.value : [];
+  });
+}
