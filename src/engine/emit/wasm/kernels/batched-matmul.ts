@@ -11,8 +11,9 @@ import { i32 } from "../assembler/scalar.ts";
 import { f32x4, v128 } from "../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../kernel.ts";
 import { advanced, placed, product, unravel } from "./indexing.ts";
+import { dotPanel } from "./dot-panel.ts";
 import { storeLanes } from "./lanes.ts";
-import { floatBytes, laneCount, multiplyTile, tileColumns, tileRows } from "./matmul-tile.ts";
+import { floatBytes, indices, laneCount, multiplyTile, tileColumns, tileRows } from "./matmul-tile.ts";
 import { type Panel, copyPanel } from "./panel-copy.ts";
 
 /** Where a batch of matrices lies: elements between neighbouring rows, columns, and steps along each axis of the batch. */
@@ -38,13 +39,16 @@ export interface BatchedMatmulRequest {
 
 /** From so many rows on, copying a panel of B costs less than reading it from where its rows lie apart. */
 const rowsWorthCopying = 16;
+/** Up to so many rows, columns whose elements lie side by side are multiplied where they are. */
+const rowsOfDots = 3;
 const floatsPerNanosecond = 22;
 
 /** Parameters: a, b, c, and scratch where `scratchBytes` is not 0. */
 export function batchedMatmul(request: BatchedMatmulRequest): Kernel {
   const { m, n, k, batch, a, b, c, alpha = 1 } = request;
   const panels = Math.ceil(n / tileColumns);
-  const copies = b.column !== 1 || b.row === 0 || m >= rowsWorthCopying;
+  const dots = m <= rowsOfDots && b.row === 1 && a.column === 1 && b.column > 1;
+  const copies = !dots && (b.column !== 1 || b.row === 0 || m >= rowsWorthCopying);
   return defineKernel({
     family: "batched-matmul",
     request: { m, n, k, batch, a, b, c, alpha },
@@ -66,10 +70,11 @@ export function batchedMatmul(request: BatchedMatmulRequest): Kernel {
           scratch: offsets.scratch,
         };
         const rest = n % tileColumns;
-        const whole = (): void => emitPanel(f, request, at, tileColumns);
+        const emit = dots ? emitDots : emitPanel;
+        const whole = (): void => emit(f, request, at, tileColumns);
         if (rest === 0) whole();
-        else if (panels === 1) emitPanel(f, request, at, rest);
-        else f.when(i32.ne(panel, i32.const(panels - 1)), whole, () => emitPanel(f, request, at, rest));
+        else if (panels === 1) emit(f, request, at, rest);
+        else f.when(i32.ne(panel, i32.const(panels - 1)), whole, () => emit(f, request, at, rest));
       });
     },
   });
@@ -80,6 +85,22 @@ interface Place {
   readonly b: I32;
   readonly c: I32;
   readonly scratch: I32 | undefined;
+}
+
+function emitDots(f: FunctionBuilder, { m, k, a, b, c, alpha = 1 }: BatchedMatmulRequest, at: Place, columns: number): void {
+  for (const row of indices(m))
+    for (let first = 0; first < columns; first += laneCount) {
+      const lanes = Math.min(laneCount, columns - first);
+      const result = dotPanel(f, {
+        depth: k,
+        columns: lanes,
+        a: i32.add(at.a, i32.const(row * a.row * floatBytes)),
+        b: i32.add(at.b, i32.const(first * b.column * floatBytes)),
+        columnStride: b.column,
+      });
+      const scaled = alpha === 1 ? result : f32x4.mul(result, f32x4.const(alpha));
+      storeLanes(f, at.c, scaled, lanes, (row * c.row + first) * floatBytes);
+    }
 }
 
 function emitPanel(f: FunctionBuilder, request: BatchedMatmulRequest, at: Place, columns: number): void {

@@ -5,23 +5,33 @@ import { i32 } from "../assembler/scalar.ts";
 import { acrossLanes, v128 } from "../assembler/vector.ts";
 import type { Binary } from "../assembler/instruction-tables.ts";
 import { firstLanes } from "./lanes.ts";
+import { indices } from "./matmul-tile.ts";
 
 const vectorBytes = 16;
 
-/** The body for every vector of a row; `lanes` is 4 but for the last, which may be shorter. `offset` is in bytes from the row's start. */
-export function forVectors(f: FunctionBuilder, length: number, body: (offset: I32, lanes: number) => void): void {
-  const whole = Math.floor(length / 4);
-  if (whole > 0) {
+/**
+ * The body for every vector of a row; `lanes` is 4 but for the last, which may be shorter. `offset` is in bytes from the row's start.
+ * The loop's body is written `ways` times, `way` counting from 0, so that chains of dependent sums can run side by side.
+ */
+export function forVectors(
+  f: FunctionBuilder,
+  length: number,
+  body: (offset: I32, lanes: number, way: number) => void,
+  ways: number = 1,
+): void {
+  const rounds = Math.floor(length / (4 * ways));
+  if (rounds > 0) {
     const offset = f.value(i32.const(0));
     f.doWhile(
       () => {
-        body(offset, 4);
-        f.increase(offset, vectorBytes);
+        for (const way of indices(ways)) body(way === 0 ? offset : i32.add(offset, i32.const(way * vectorBytes)), 4, way);
+        f.increase(offset, ways * vectorBytes);
       },
-      () => i32.ne(offset, i32.const(whole * vectorBytes)),
+      () => i32.ne(offset, i32.const(rounds * ways * vectorBytes)),
     );
   }
-  if (length % 4 > 0) body(i32.const(whole * vectorBytes), length % 4);
+  for (let first = rounds * ways * 4, way = 0; first < length; first += 4, way += 1)
+    body(i32.const(first * 4), Math.min(4, length - first), way);
 }
 
 /** How a reduction combines: on four lanes, starting from `identity`, which lanes behind the row's end are replaced by. */
@@ -30,19 +40,26 @@ export interface Combining {
   readonly identity: V128;
 }
 
-/** Combines what `element` makes of each vector of a row; the result is in every lane. */
+/**
+ * Combines what `element` makes of each vector of a row; the result is in every lane. Cheap elements are combined in four sums at a time,
+ * costly ones keep the machine busy with one.
+ */
 export function reduceRow(
   f: FunctionBuilder,
   length: number,
   { combine, identity }: Combining,
   element: (offset: I32, lanes: number) => V128,
+  cost: "cheap" | "costly" = "cheap",
 ): Local<"v128"> {
-  const total = f.value(identity);
-  forVectors(f, length, (offset, lanes) => {
-    f.set(total, combine(total, firstLanes(element(offset, lanes), identity, lanes)));
-  });
-  f.set(total, acrossLanes(total, combine));
-  return total;
+  const ways = cost === "cheap" && length >= 32 ? 4 : 1;
+  const totals = indices(ways).map(() => f.value(identity));
+  const body = (offset: I32, lanes: number, way: number): void => {
+    const total = totals[way];
+    if (total !== undefined) f.set(total, combine(total, firstLanes(element(offset, lanes), identity, lanes)));
+  };
+  forVectors(f, length, body, ways);
+  const sum = f.value(totals.slice(1).reduce<V128>((all, total) => combine(all, total), totals[0] ?? identity));
+  return f.value(acrossLanes(sum, combine));
 }
 
 export function loadAt(base: I32, offset: I32): V128 {

@@ -38,9 +38,12 @@ export function softmax(request: SoftmaxRequest): Kernel {
         const rowX = f.value(advanced(x, row, columns * floatBytes));
         const rowY = f.value(advanced(y, row, columns * floatBytes));
         const given = mask && f.value(maskRow(f, mask, row, rowShape, maskStrides ?? []));
-        const most = f.value(greatest(f, columns, { rowX, rowY, scale, mask: given, maskStep: maskStrides?.at(-1) ?? 0 }));
-        if (logarithm) finishLogarithm(f, columns, rowY, most);
-        else finish(f, columns, rowY, most);
+        if (given === undefined && scale > 0) {
+          finish(f, columns, { from: rowX, to: rowY, most: greatest(f, columns, rowX), scale, logarithm });
+          return;
+        }
+        const most = prepare(f, columns, { rowX, rowY, scale, mask: given, maskStep: maskStrides?.at(-1) ?? 0 });
+        finish(f, columns, { from: rowY, to: rowY, most, scale: 1, logarithm });
       });
     },
   });
@@ -62,10 +65,16 @@ interface Given {
   readonly maskStep: number;
 }
 
+const largest = { combine: f32x4.pmax, identity: f32x4.const(Number.NEGATIVE_INFINITY) };
+const adding = { combine: f32x4.add, identity: v128.zero };
+
+function greatest(f: FunctionBuilder, columns: number, row: I32): Local<"v128"> {
+  return reduceRow(f, columns, largest, (offset) => loadAt(row, offset));
+}
+
 /** Writes the scaled and masked row to y, and gives its greatest element. */
-function greatest(f: FunctionBuilder, columns: number, given: Given): V128 {
-  const least = f32x4.const(Number.NEGATIVE_INFINITY);
-  return reduceRow(f, columns, { combine: f32x4.pmax, identity: least }, (offset, lanes) => {
+function prepare(f: FunctionBuilder, columns: number, given: Given): Local<"v128"> {
+  return reduceRow(f, columns, largest, (offset, lanes) => {
     const x = loadAt(given.rowX, offset);
     const scaled = given.scale === 1 ? x : f32x4.mul(x, f32x4.const(given.scale));
     const mask = given.mask && (given.maskStep === 0 ? v128.load32Splat(given.mask) : loadAt(given.mask, offset));
@@ -75,28 +84,32 @@ function greatest(f: FunctionBuilder, columns: number, given: Given): V128 {
   });
 }
 
-function finish(f: FunctionBuilder, columns: number, row: I32, most: V128): void {
-  const sum = reduceRow(f, columns, { combine: f32x4.add, identity: v128.zero }, (offset, lanes) => {
-    const power = clampedExp(f, f32x4.sub(loadAt(row, offset), most));
-    storeLanes(f, place(f, row, offset), power, lanes);
-    return power;
-  });
-  const factor = f.value(f32x4.div(f32x4.const(1), sum));
-  forVectors(f, columns, (offset, lanes) => {
-    const at = place(f, row, offset);
-    storeLanes(f, at, f32x4.mul(v128.load(at), factor), lanes);
-  });
+interface Row {
+  readonly from: I32;
+  readonly to: I32;
+  readonly most: Local<"v128">;
+  /** Above 0: so the greatest element is the greatest after scaling as well. */
+  readonly scale: number;
+  readonly logarithm: boolean;
 }
 
-/** x - most - log(sum exp(x - most)) */
-function finishLogarithm(f: FunctionBuilder, columns: number, row: I32, most: V128): void {
-  const sum = reduceRow(f, columns, { combine: f32x4.add, identity: v128.zero }, (offset) =>
-    clampedExp(f, f32x4.sub(loadAt(row, offset), most)),
-  );
-  const logarithm = log(f, sum);
+/** exp(d) / sum exp(d), or its logarithm d - log(sum exp(d)), where d = scale * (x - most). */
+function finish(f: FunctionBuilder, columns: number, { from, to, most, scale, logarithm }: Row): void {
+  const below = (offset: I32): V128 => {
+    const difference = f32x4.sub(loadAt(from, offset), most);
+    return scale === 1 ? difference : f32x4.mul(difference, f32x4.const(scale));
+  };
+  const power = (offset: I32, lanes: number): V128 => {
+    const result = clampedExp(f, below(offset));
+    if (!logarithm) storeLanes(f, place(f, to, offset), result, lanes);
+    return result;
+  };
+  const sum = reduceRow(f, columns, adding, power, "costly");
+  const factor = logarithm ? log(f, sum) : f.value(f32x4.div(f32x4.const(1), sum));
   forVectors(f, columns, (offset, lanes) => {
-    const at = place(f, row, offset);
-    storeLanes(f, at, f32x4.sub(f32x4.sub(v128.load(at), most), logarithm), lanes);
+    const at = place(f, to, offset);
+    const result = logarithm ? f32x4.sub(below(offset), factor) : f32x4.mul(v128.load(at), factor);
+    storeLanes(f, at, result, lanes);
   });
 }
 

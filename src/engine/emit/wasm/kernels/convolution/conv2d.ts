@@ -1,0 +1,168 @@
+/**
+ * Convolution of [batch, channels, height, width] in float32, with bias and activation: a product of the weights, 4 output channels at a
+ * time, with 8 neighbouring places of an output row at a time. A convolution of 1 x 1 without stride has no rows: its places run on.
+ */
+import type { I32 } from "../../assembler/expression.ts";
+import type { FunctionBuilder } from "../../assembler/function-builder.ts";
+import { i32 } from "../../assembler/scalar.ts";
+import { v128 } from "../../assembler/vector.ts";
+import { type Kernel, defineKernel } from "../../kernel.ts";
+import type { Activation } from "../../math/activation.ts";
+import { advanced, unravel } from "../indexing.ts";
+import { floatBytes, laneCount, multiplyTile, tileColumns, tileRows } from "../matmul-tile.ts";
+import { copyPanel } from "../panel-copy.ts";
+import { type Tail, storeTile } from "../tail.ts";
+import { depthwise } from "./depthwise.ts";
+import { copyPatch } from "./patch-copy.ts";
+import { type ResolvedWindow, type Window, resolveWindow } from "./window.ts";
+
+export interface Conv2dRequest {
+  readonly batch: number;
+  readonly inChannels: number;
+  readonly outChannels: number;
+  /** Divides both; 1 where absent. Channels of a group see only that group's. */
+  readonly groups?: number;
+  readonly window: Window;
+  readonly bias?: boolean;
+  readonly activation?: Activation;
+  /** Adds a tensor shaped like the output (which may be the output only where the activation is none or relu). */
+  readonly residual?: Tail["residual"];
+}
+
+const multiplyAddsPerNanosecond = 20;
+
+/**
+ * Parameters: x, weights [outChannels, inChannels / groups, height, width] as they are, then bias and residual where asked for, y, and
+ * scratch where `scratchBytes` is not 0. Pieces: 8 places of one image and group, or planes where each channel is its own group.
+ */
+export function conv2d(request: Conv2dRequest): Kernel {
+  const { batch, inChannels, outChannels, groups = 1, bias = false, activation = "none", residual = "none" } = request;
+  const window = resolveWindow(request.window);
+  if (groups === inChannels && groups === outChannels)
+    return depthwise({ batch, channels: groups, window, bias, activation, residual });
+  const shape = flattened(window);
+  const layer: Layer = {
+    window: shape,
+    isPointwise: isPointwise(shape),
+    channels: inChannels / groups,
+    outputs: outChannels / groups,
+    tail: { activation, residual },
+  };
+  const [height, width] = shape.output;
+  const panels = Math.ceil(width / tileColumns);
+  const depth = layer.channels * shape.size[0] * shape.size[1];
+  const planeBytes = (plane: readonly [number, number]): number => plane[0] * plane[1] * floatBytes;
+  return defineKernel({
+    family: "conv2d",
+    request: { ...layer, groups, panels, bias },
+    inputs: ["x", "weights"],
+    optional: { bias, residual: residual !== "none" },
+    outputs: ["y"],
+    pieces: batch * groups * height * panels,
+    pieceNanoseconds: (depth * Math.min(width, tileColumns) * layer.outputs) / multiplyAddsPerNanosecond + 20,
+    scratchBytes: Math.ceil(depth / laneCount) * laneCount * tileColumns * floatBytes,
+    emit(f, { x, weights, y, bias: biasAt, residual: residualAt, scratch = x }, from, to) {
+      f.range(from, to, 1, (piece) => {
+        const [image = piece, row = piece, panel = piece] = unravel(f, piece, [batch * groups, height, panels]);
+        const group = f.value(i32.remU(image, i32.const(groups)));
+        const column = f.value(i32.mul(panel, i32.const(tileColumns)));
+        const onOutput = (base: I32): I32 => {
+          const plane = advanced(base, image, layer.outputs * planeBytes(shape.output));
+          return f.value(advanced(advanced(plane, row, width * floatBytes), column, floatBytes));
+        };
+        const at: Place = {
+          x: f.value(advanced(x, image, layer.channels * planeBytes(shape.input))),
+          weights: f.value(advanced(weights, group, layer.outputs * depth * floatBytes)),
+          y: onOutput(y),
+          bias: biasAt && f.value(advanced(biasAt, group, layer.outputs * floatBytes)),
+          residual: residualAt && onOutput(residualAt),
+          scratch,
+          row,
+          column,
+        };
+        const rest = width % tileColumns;
+        if (rest === 0) emitPanel(f, layer, at, tileColumns);
+        else if (panels === 1) emitPanel(f, layer, at, rest);
+        else {
+          f.when(
+            i32.ne(panel, i32.const(panels - 1)),
+            () => emitPanel(f, layer, at, tileColumns),
+            () => emitPanel(f, layer, at, rest),
+          );
+        }
+      });
+    },
+  });
+}
+
+interface Layer {
+  readonly window: ResolvedWindow;
+  readonly isPointwise: boolean;
+  /** Of one group. */
+  readonly channels: number;
+  readonly outputs: number;
+  readonly tail: Tail;
+}
+
+interface Place {
+  readonly x: I32;
+  readonly weights: I32;
+  readonly y: I32;
+  readonly bias: I32 | undefined;
+  readonly residual: I32 | undefined;
+  readonly scratch: I32;
+  readonly row: I32;
+  readonly column: I32;
+}
+
+/** A window of 1 x 1 without stride or pads sees one long row. */
+function flattened(window: ResolvedWindow): ResolvedWindow {
+  const { size, strides, pads, input } = window;
+  if (![...size, ...strides].every((value) => value === 1) || pads.some((pad) => pad > 0)) return window;
+  const row = [1, input[0] * input[1]] as const;
+  return { ...window, dilations: [1, 1], input: row, padded: row, output: row };
+}
+
+function isPointwise({ size, strides, pads, input }: ResolvedWindow): boolean {
+  return input[0] === 1 && [...size, ...strides].every((value) => value === 1) && pads.every((pad) => pad === 0);
+}
+
+function emitPanel(f: FunctionBuilder, layer: Layer, at: Place, columns: number): void {
+  const { window, channels, outputs, tail } = layer;
+  const depth = channels * window.size[0] * window.size[1];
+  const vectors = Math.ceil(columns / laneCount);
+  const rowBytes = window.output[0] * window.output[1] * floatBytes;
+  if (layer.isPointwise) {
+    const from = advanced(at.x, at.column, floatBytes);
+    copyPanel(f, { depth, columns, from, to: at.scratch, rowStride: window.input[1], columnStride: 1 });
+  } else {
+    copyPatch(f, { window, channels, image: at.x, row: at.row, column: at.column, columns, to: at.scratch });
+  }
+  const tile = (block: I32, rows: number): void => {
+    const bias = at.bias && f.value(advanced(at.bias, block, tileRows * floatBytes));
+    const sums = multiplyTile(f, {
+      rows,
+      vectors,
+      depth,
+      a: advanced(at.weights, block, tileRows * depth * floatBytes),
+      b: at.scratch,
+      aRowBytes: depth * floatBytes,
+      aDepthBytes: floatBytes,
+      bDepthBytes: vectors * laneCount * floatBytes,
+      start: (row) => (bias === undefined ? v128.zero : v128.load32Splat(bias, row * floatBytes)),
+    });
+    const onOutput = (base: I32): I32 => f.value(advanced(base, block, tileRows * rowBytes));
+    storeTile(f, tail, {
+      sums,
+      columns,
+      c: onOutput(at.y),
+      cRowBytes: rowBytes,
+      residual: at.residual && onOutput(at.residual),
+      residualRowBytes: rowBytes,
+      finish: (sum) => sum,
+    });
+  };
+  const whole = Math.floor(outputs / tileRows);
+  if (whole > 0) f.range(i32.const(0), i32.const(whole), 1, (block) => tile(block, tileRows));
+  if (outputs % tileRows > 0) tile(i32.const(whole), outputs % tileRows);
+}
