@@ -7,7 +7,7 @@ import type { OperatorCall } from "./operator-call.ts";
 import { type OperatorFamily, since } from "./operator-rule.ts";
 import { widened } from "./precision.ts";
 import { centred, requantized } from "./quantized-values.ts";
-import { sampleLinear } from "./sampled-points.ts";
+import { linearNeighbours, sampleBetween } from "./sampled-points.ts";
 import { channelAligned, windowOf } from "./window-attributes.ts";
 
 /** The kernel is that of the weights, whatever else is stated is refused. */
@@ -120,7 +120,7 @@ function deformConv(call: OperatorCall): Value {
     return call.reshape(call.binary("add", start, offset), [batch * shares, taps * area]);
   });
   const image = call.reshape(x, [batch * shares, channels / shares, height, width]);
-  const read = sampleLinear(call, image, places, "zeros"); // [N * shares, channels / shares, taps * area]
+  const read = sampleBetween(call, image, places, linearNeighbours, "zeros"); // [N * shares, channels / shares, taps * area]
   const columnsOf = call.reshape(read, [batch, shares, channels / shares, taps, area]);
   const masked =
     mask === undefined

@@ -4,6 +4,7 @@ import { attentions } from "./attention.ts";
 import { constants } from "./constants.ts";
 import { controlFlow } from "./control-flow.ts";
 import { convolutions } from "./convolutions.ts";
+import { einsums } from "./einsum.ts";
 import { elementwise } from "./elementwise.ts";
 import { linearAttentions } from "./linear-attention.ts";
 import { normalizations } from "./normalizations.ts";
@@ -13,7 +14,9 @@ import { products } from "./products.ts";
 import { quantization } from "./quantization.ts";
 import { recurrentNetworks } from "./recurrent.ts";
 import { reductions } from "./reductions.ts";
+import { resizing } from "./resize.ts";
 import { rotary } from "./rotary.ts";
+import { sampling } from "./sampling.ts";
 import { shapes } from "./shapes.ts";
 
 export const operatorFamilies: Readonly<Record<string, OperatorFamily>> = {
@@ -31,6 +34,9 @@ export const operatorFamilies: Readonly<Record<string, OperatorFamily>> = {
   rotary,
   linearAttentions,
   recurrentNetworks,
+  resizing,
+  sampling,
+  einsums,
   controlFlow,
 };
 
