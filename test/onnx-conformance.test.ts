@@ -6,9 +6,6 @@ import { needsData, sharedData } from "./shared-data.ts";
 
 const [skip, name] = needsData("ONNX conformance");
 
-/** Wrong to the letter, each for a reason: bfloat16 is rounded after every operator, which is a unit in the last place away from rounding once. */
-const known = new Set(["node/test_celu_bfloat16", "node/test_celu_bfloat16_expanded"]);
-
 describe.skipIf(skip)(name, () => {
   const outcomes = { passed: 0, refused: 0, failed: [] as string[] };
 
@@ -18,10 +15,10 @@ describe.skipIf(skip)(name, () => {
       if (verdict === "failed") outcomes.failed.push(`${each.name}: ${reason}`);
       else outcomes[verdict] += 1;
     }
-    expect(outcomes.failed.filter((failure) => !known.has(failure.split(":")[0] ?? ""))).toEqual([]);
+    expect(outcomes.failed).toEqual([]);
   }, 120_000);
 
   it("passes no fewer than it did", () => {
-    expect(outcomes.passed).toBeGreaterThanOrEqual(840);
+    expect(outcomes.passed).toBeGreaterThanOrEqual(1122);
   });
 });

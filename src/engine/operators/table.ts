@@ -1,11 +1,22 @@
 /** Every operator the engine knows, with the versions it is known from. One visible list. */
 import { activations } from "./activations.ts";
+import { attentions } from "./attention.ts";
 import { constants } from "./constants.ts";
 import { controlFlow } from "./control-flow.ts";
+import { convolutions } from "./convolutions.ts";
+import { einsums } from "./einsum.ts";
 import { elementwise } from "./elementwise.ts";
+import { linearAttentions } from "./linear-attention.ts";
+import { normalizations } from "./normalizations.ts";
 import type { OperatorFamily, OperatorRule } from "./operator-rule.ts";
+import { pooling } from "./pooling.ts";
 import { products } from "./products.ts";
+import { quantization } from "./quantization.ts";
+import { recurrentNetworks } from "./recurrent.ts";
 import { reductions } from "./reductions.ts";
+import { resizing } from "./resize.ts";
+import { rotary } from "./rotary.ts";
+import { sampling } from "./sampling.ts";
 import { shapes } from "./shapes.ts";
 
 export const operatorFamilies: Readonly<Record<string, OperatorFamily>> = {
@@ -15,6 +26,17 @@ export const operatorFamilies: Readonly<Record<string, OperatorFamily>> = {
   constants,
   reductions,
   products,
+  convolutions,
+  pooling,
+  normalizations,
+  quantization,
+  attentions,
+  rotary,
+  linearAttentions,
+  recurrentNetworks,
+  resizing,
+  sampling,
+  einsums,
   controlFlow,
 };
 
@@ -22,6 +44,7 @@ export const operatorFamilies: Readonly<Record<string, OperatorFamily>> = {
 export const newestVersions: ReadonlyMap<string, number> = new Map([
   ["", 28],
   ["ai.onnx.ml", 5],
+  ["ai.onnx.preview", 1],
   ["com.microsoft", 1],
 ]);
 

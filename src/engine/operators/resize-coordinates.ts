@@ -1,0 +1,91 @@
+/** Where an output element of a resized axis lies in the input, and which input elements it is made of. */
+
+export interface ResizedAxis {
+  readonly axis: number;
+  readonly from: number;
+  readonly to: number;
+  /** The stated factor; `to` is `from` times this, cut off. */
+  readonly scale: number;
+  /** The part of the axis that a crop keeps, from 0 to 1. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/** https://onnx.ai/onnx/operators/onnx__Resize.html: "coordinate_transformation_mode". */
+export function coordinateOf(transformation: string, at: number, { from, to, scale, start, end }: ResizedAxis): number {
+  const length = from * scale; // the specification counts with the length before it is cut off
+  switch (transformation) {
+    case "half_pixel":
+      return (at + 0.5) / scale - 0.5;
+    case "half_pixel_symmetric":
+      return (from / 2) * (1 - to / length) + (at + 0.5) / scale - 0.5;
+    case "pytorch_half_pixel":
+      return to > 1 ? (at + 0.5) / scale - 0.5 : 0;
+    case "tf_half_pixel_for_nn":
+      return (at + 0.5) / scale;
+    case "align_corners":
+      return length === 1 || to === 1 ? 0 : (at * (from - 1)) / (length - 1);
+    case "asymmetric":
+      return at / scale;
+    case "tf_crop_and_resize":
+      if (to === 1) return 0.5 * (start + end) * (from - 1);
+      return start * (from - 1) + (at * (end - start) * (from - 1)) / (length - 1);
+    default:
+      throw new Error(`its coordinate_transformation_mode "${transformation}" is unknown`);
+  }
+}
+
+export function nearestOf(mode: string, at: number, scale: number): number {
+  switch (mode) {
+    case "round_prefer_floor":
+      return Math.ceil(at - 0.5);
+    case "round_prefer_ceil":
+      return Math.floor(at + 0.5);
+    case "floor":
+      return Math.floor(at);
+    case "ceil":
+      return Math.ceil(at);
+    case "simple":
+      return scale < 1 ? Math.ceil(at) : Math.floor(at);
+    default:
+      throw new Error(`its nearest_mode "${mode}" is unknown`);
+  }
+}
+
+export interface Weighting {
+  readonly mode: string;
+  /** Of cubic convolution. */
+  readonly slope: number;
+  /** Neighbours outside count nothing; else they are the edge's element. */
+  readonly excludeOutside: boolean;
+  /** Where the axis shrinks, the neighbourhood is as much wider. */
+  readonly antialias: boolean;
+}
+
+interface Tap {
+  readonly place: number;
+  readonly weight: number;
+}
+
+/** The input elements around a coordinate, with weights that sum to 1. */
+export function tapsOf(style: Weighting, at: number, size: number, scale: number): readonly Tap[] {
+  const squeeze = style.antialias ? Math.min(scale, 1) : 1;
+  const reach = style.mode === "cubic" ? 2 : 1;
+  const below = Math.ceil(at) - 1;
+  const first = Math.floor(-reach / squeeze) + 1;
+  const taps = Array.from({ length: 2 - 2 * first }, (_, index) => {
+    const place = below + first + index;
+    const distance = Math.abs(place - at) * squeeze;
+    const outside = place < 0 || place >= size;
+    const weight = style.mode === "cubic" ? cubicWeight(distance, style.slope) : Math.max(0, 1 - distance);
+    return { place: Math.min(Math.max(place, 0), size - 1), weight: style.excludeOutside && outside ? 0 : weight };
+  });
+  const sum = taps.reduce((all, { weight }) => all + weight, 0);
+  return squeeze === 1 && !style.excludeOutside ? taps : taps.map(({ place, weight }) => ({ place, weight: weight / sum }));
+}
+
+/** Keys, https://doi.org/10.1109/TASSP.1981.1163711. */
+function cubicWeight(distance: number, slope: number): number {
+  if (distance <= 1) return ((slope + 2) * distance - (slope + 3)) * distance * distance + 1;
+  return distance < 2 ? ((slope * distance - 5 * slope) * distance + 8 * slope) * distance - 4 * slope : 0;
+}
