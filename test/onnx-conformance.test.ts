@@ -6,8 +6,16 @@ import { needsData, sharedData } from "./shared-data.ts";
 
 const [skip, name] = needsData("ONNX conformance");
 
-/** Wrong to the letter, each for a reason: bfloat16 is rounded after every operator, which is a unit in the last place away from rounding once. */
-const known = new Set(["node/test_celu_bfloat16", "node/test_celu_bfloat16_expanded"]);
+/**
+ * Wrong to the letter, each for a reason: bfloat16 is rounded after every operator, which is a unit in the last place away from rounding once;
+ * and the middle bin of the inverse transform of 0 to 99 is 0, where the case holds what float32 leaves of it, 1.9e-7 among numbers up to 99.
+ */
+const known = new Set([
+  "node/test_celu_bfloat16",
+  "node/test_celu_bfloat16_expanded",
+  "node/test_dft_inverse",
+  "node/test_dft_inverse_opset19",
+]);
 
 describe.skipIf(skip)(name, () => {
   const outcomes = { passed: 0, refused: 0, failed: [] as string[] };
@@ -22,6 +30,6 @@ describe.skipIf(skip)(name, () => {
   }, 120_000);
 
   it("passes no fewer than it did", () => {
-    expect(outcomes.passed).toBeGreaterThanOrEqual(840);
+    expect(outcomes.passed).toBeGreaterThanOrEqual(935);
   });
 });

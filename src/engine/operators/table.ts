@@ -3,10 +3,13 @@ import { activations } from "./activations.ts";
 import { constants } from "./constants.ts";
 import { controlFlow } from "./control-flow.ts";
 import { elementwise } from "./elementwise.ts";
+import { losses } from "./losses.ts";
 import type { OperatorFamily, OperatorRule } from "./operator-rule.ts";
 import { products } from "./products.ts";
 import { reductions } from "./reductions.ts";
+import { sequences } from "./sequences.ts";
 import { shapes } from "./shapes.ts";
+import { signal } from "./signal.ts";
 
 export const operatorFamilies: Readonly<Record<string, OperatorFamily>> = {
   elementwise,
@@ -16,6 +19,9 @@ export const operatorFamilies: Readonly<Record<string, OperatorFamily>> = {
   reductions,
   products,
   controlFlow,
+  sequences,
+  losses,
+  signal,
 };
 
 /** Newest version of each domain that was read while the rules were written; a model of a newer one is refused. */
