@@ -10,6 +10,7 @@ import { reductions } from "./reductions.ts";
 import { sequences } from "./sequences.ts";
 import { shapes } from "./shapes.ts";
 import { signal } from "./signal.ts";
+import { text } from "./text.ts";
 
 export const operatorFamilies: Readonly<Record<string, OperatorFamily>> = {
   elementwise,
@@ -22,6 +23,7 @@ export const operatorFamilies: Readonly<Record<string, OperatorFamily>> = {
   sequences,
   losses,
   signal,
+  text,
 };
 
 /** Newest version of each domain that was read while the rules were written; a model of a newer one is refused. */
