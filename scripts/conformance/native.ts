@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import {
   Builder,
+  defaultLimits,
   isOptional,
   isSequence,
   isTensor,
@@ -17,7 +18,7 @@ export function openNative(path: string): OnnxModel {
 }
 
 export function runNative(model: OnnxModel, inputs: readonly CaseValue[]): readonly CaseValue[] {
-  const build = new Builder();
+  const build = new Builder(defaultLimits, "run");
   const named = new Map(
     model.graph.inputs.flatMap(({ name }, index): [string, Traced][] => {
       const value = inputs[index];

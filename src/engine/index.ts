@@ -5,6 +5,6 @@ export type { ExternalData } from "./import/read-tensor.ts";
 export { detectWasmFeatures, type WasmFeatures } from "./emit/wasm/index.ts";
 export { checkOperators } from "./trace/check-operators.ts";
 export { EngineModel, type EngineSettings } from "./run/engine-model.ts";
-export { Builder } from "./trace/builder.ts";
+export { Builder, defaultLimits } from "./trace/builder.ts";
 export { traceModel } from "./trace/trace-model.ts";
 export { isOptional, isSequence, isTensor, type Traced } from "./trace/traced.ts";

@@ -160,6 +160,8 @@ export type Operation =
       readonly function: string;
       readonly attributes: CallAttributes;
       readonly types: readonly CallType[];
+      /** Gives something else each time (random numbers without a seed): never folded, shared or left out of a later run. */
+      readonly fresh?: true;
     };
 
 export interface LinearParts {

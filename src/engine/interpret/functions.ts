@@ -4,10 +4,15 @@
  */
 import type { Literal } from "../graph/literal.ts";
 import type { CallAttributes, OperationOf } from "../graph/operations.ts";
+import { concatenateTexts, countGrams, matchTexts } from "./text.ts";
 
 type HostFunction = (inputs: readonly Literal[], attributes: CallAttributes) => readonly Literal[];
 
-const functions: Readonly<Record<string, HostFunction>> = {};
+const functions: Readonly<Record<string, HostFunction>> = {
+  "concatenate-texts": concatenateTexts,
+  "match-texts": matchTexts,
+  "count-grams": countGrams,
+};
 
 export function callFunction(
   { function: name, attributes }: OperationOf<"call">,

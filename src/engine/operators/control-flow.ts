@@ -1,5 +1,5 @@
 /** Branches and loops. Their conditions must be known while the model is traced: a loop is unrolled. */
-import { literalOf, numbersOf } from "../graph/literal.ts";
+import { literalOf, numbersOf, zeroLiteral } from "../graph/literal.ts";
 import type { Value } from "../graph/graph.ts";
 import { isTensor, type Traced } from "../trace/traced.ts";
 import { axisOf, type OperatorCall } from "./operator-call.ts";
@@ -19,6 +19,7 @@ function loop(call: OperatorCall): readonly Traced[] {
   let carried: readonly Traced[] = Array.from({ length: call.inputCount - 2 }, (_, index) => call.traced(index + 2));
   const stacked: Value[][] = Array.from({ length: call.node.outputs.length - carried.length }, () => []);
   for (let round = 0; going && round < most; round += 1) {
+    call.build.step();
     const counter = call.build.constant(literalOf("int64", [], [round]));
     const [condition, ...rest] = call.traceGraph(body, [counter, call.build.constant(literalOf("bool", [], [1])), ...carried]);
     if (condition === undefined || !isTensor(condition)) throw new Error("its body gives no condition");
@@ -42,7 +43,7 @@ function stack(call: OperatorCall, values: readonly Value[], axis: number, none:
 function emptyOf(call: OperatorCall, type: BodyType | undefined): Value {
   if (type?.kind !== "tensor") throw new Error("it runs no round, and its body does not state what it would give");
   const shape = (type.shape ?? []).map((size) => (typeof size === "number" ? size : 0));
-  return call.build.constant(literalOf(type.dataType, [0, ...shape], []));
+  return call.build.constant(zeroLiteral(type.dataType, [0, ...shape]));
 }
 
 type BodyType = ReturnType<OperatorCall["graph"]>["outputs"][number]["type"];
@@ -63,6 +64,7 @@ function scan(call: OperatorCall): readonly Traced[] {
   let carried: readonly Traced[] = tensors.slice(0, states);
   const stacked: Value[][] = Array.from({ length: count }, () => []);
   for (let round = 0; round < rounds; round += 1) {
+    call.build.step();
     const slices = inputs.map((input, index) => {
       const axis = inputAxes[index] ?? 0;
       const at = inputDown[index] ? rounds - 1 - round : round;

@@ -8,6 +8,7 @@ import { einsums } from "./einsum.ts";
 import { elementwise } from "./elementwise.ts";
 import { linearAttentions } from "./linear-attention.ts";
 import { normalizations } from "./normalizations.ts";
+import { losses } from "./losses.ts";
 import type { OperatorFamily, OperatorRule } from "./operator-rule.ts";
 import { pooling } from "./pooling.ts";
 import { products } from "./products.ts";
@@ -17,7 +18,10 @@ import { reductions } from "./reductions.ts";
 import { resizing } from "./resize.ts";
 import { rotary } from "./rotary.ts";
 import { sampling } from "./sampling.ts";
+import { sequences } from "./sequences.ts";
 import { shapes } from "./shapes.ts";
+import { signal } from "./signal.ts";
+import { text } from "./text.ts";
 
 export const operatorFamilies: Readonly<Record<string, OperatorFamily>> = {
   elementwise,
@@ -38,6 +42,10 @@ export const operatorFamilies: Readonly<Record<string, OperatorFamily>> = {
   sampling,
   einsums,
   controlFlow,
+  sequences,
+  losses,
+  signal,
+  text,
 };
 
 /** Newest version of each domain that was read while the rules were written; a model of a newer one is refused. */

@@ -6,7 +6,7 @@ import type { ElementType } from "../graph/element-types.ts";
 import type { Value } from "../graph/graph.ts";
 import { infer } from "../graph/infer/index.ts";
 import { numbersOf } from "../graph/literal.ts";
-import type { BinaryFunction, ElementOperation, UnaryFunction } from "../graph/operations.ts";
+import type { BinaryFunction, ElementOperation, OperationOf, UnaryFunction } from "../graph/operations.ts";
 import type { NodeOf } from "../passes/rewrite.ts";
 import { type LoweredNode, oneCall, tensor } from "./planned-call.ts";
 
@@ -65,13 +65,18 @@ export function lowerElements({ operation, inputs, outputs }: NodeOf<"elementwis
   return { ...oneCall(kernel, ...tensors.map((input) => tensor(input)), tensor(output)), inPlace: tensors };
 }
 
-/** Kernels compute bytes in 32 bits, so that results would not wrap around: they only change the type of bytes. */
+function isByte(type: ElementType): boolean {
+  return type === "int8" || type === "uint8";
+}
+
+/** Kernels compute bytes in 32 bits, so that results would not wrap around: they only change the type of bytes, and clamp floats to them. */
 function computesInBytes({ steps }: NodeOf<"elementwise">["operation"], inputs: readonly Value[]): boolean {
   const types = inputs.map(({ type }) => type);
   return steps.some(({ operation, of }) => {
     const operands = of.map((place) => types[place]).filter((type) => type !== undefined);
     types.push(...infer(operation, operands));
-    return operation.kind !== "cast" && operands.some(({ dataType }) => dataType === "int8" || dataType === "uint8");
+    if (operation.kind === "cast") return operation.saturate && isByte(operation.to) && operands[0]?.dataType !== "float32";
+    return operands.some(({ dataType }) => isByte(dataType));
   });
 }
 
@@ -121,12 +126,22 @@ class Translation {
       case "gelu":
         return this.#emit({ op: operation.approximate === "tanh" ? "gelu-tanh" : "gelu", of: [a] });
       case "cast":
-        return isKernelType(operation.to) ? this.#emit({ op: "cast", of: [a], to: operation.to }) : undefined;
+        return isKernelType(operation.to)
+          ? this.#emit({ op: "cast", of: [this.#clamped(a, operation)], to: operation.to })
+          : undefined;
       case "binary":
         return this.#binary(operation.function, a, b);
       case "unary":
         return this.#unary(operation.function, a);
     }
+  }
+
+  /** Kernels keep the low bits of what a byte cannot hold; a cast that saturates is clamped before. Its operand is of float32. */
+  #clamped(a: number, { to, saturate }: OperationOf<"cast">): number {
+    if (!saturate || (to !== "int8" && to !== "uint8")) return a;
+    const [low, high] = to === "int8" ? [-128, 127] : [0, 255];
+    const bound = (value: number): number => this.#emit({ op: "constant", type: "float32", value });
+    return this.#emit({ op: "min", of: [this.#emit({ op: "max", of: [a, bound(low)] }), bound(high)] });
   }
 
   #binary(name: BinaryFunction, a: number, b: number): number | undefined {

@@ -21,6 +21,12 @@ export interface BuilderLimits {
 
 export const defaultLimits: BuilderLimits = { tensorBytes: 2 ** 31, operations: 5_000_000 };
 
+/**
+ * What is built: a program that runs many times, in which random numbers are drawn anew by each run, or one run, in which they are drawn at
+ * once.
+ */
+export type Purpose = "program" | "run";
+
 /** Thrown where an operator must know a value that only a run tells: the program cannot be laid out beforehand. */
 export class ValueUnknown extends Error {
   constructor(what: string) {
@@ -31,10 +37,12 @@ export class ValueUnknown extends Error {
 export class Builder {
   readonly #nodes: GraphNode[] = [];
   readonly #limits: BuilderLimits;
+  readonly #purpose: Purpose;
   #operations = 0;
 
-  constructor(limits: BuilderLimits = defaultLimits) {
+  constructor(limits: BuilderLimits = defaultLimits, purpose: Purpose = "program") {
     this.#limits = limits;
+    this.#purpose = purpose;
   }
 
   constant(literal: Literal): Value {
@@ -55,7 +63,7 @@ export class Builder {
   }
 
   addAll(operation: Operation, ...inputs: readonly Value[]): readonly Value[] {
-    this.#step();
+    this.step();
     const types = infer(
       operation,
       inputs.map(({ type }) => type),
@@ -67,7 +75,8 @@ export class Builder {
       });
     }
     const literals = inputs.map(({ constant }) => constant);
-    if (literals.every((literal) => literal !== undefined))
+    const fresh = operation.kind === "call" && operation.fresh === true && this.#purpose === "program";
+    if (!fresh && literals.every((literal) => literal !== undefined))
       return evaluate(operation, literals).map((literal) => this.constant(literal));
     const outputs = types.map((type): Value => ({ type }));
     this.#nodes.push({ operation, inputs, outputs });
@@ -79,7 +88,8 @@ export class Builder {
     return { inputs, nodes: this.#nodes, outputs };
   }
 
-  #step(): void {
+  /** Counts one operation, or one node or round that builds none: whatever does not end runs into the limit. */
+  step(): void {
     this.#operations += 1;
     const { operations, signal } = this.#limits;
     signal?.throwIfAborted();

@@ -68,6 +68,7 @@ class Tracer {
 
   #nodes(nodes: readonly OnnxNode[], names: Scope, opsets: ReadonlyMap<string, number>, depth: number): void {
     for (const node of nodes) {
+      this.#build.step();
       const inputs = node.inputs.map((name) => {
         if (name === "") return undefined;
         const value = names.find(name);
@@ -133,15 +134,19 @@ class Tracer {
   }
 }
 
-/** A node of a function's body, with the caller's attributes in the place of references, and without inputs that the caller left out. */
+/**
+ * A node of a function's body, with the caller's attributes in the place of references, in the graphs it holds as well, and without inputs that
+ * the caller left out.
+ */
 function withAttributes(node: OnnxNode, caller: OnnxNode, body: OnnxFunction, given: Scope): OnnxNode {
   const attributes = new Map<string, OnnxAttribute>();
   for (const [name, attribute] of node.attributes) {
-    if (attribute.kind !== "reference") attributes.set(name, attribute);
-    else {
-      const value = caller.attributes.get(attribute.value) ?? body.defaults.get(attribute.value);
-      if (value !== undefined) attributes.set(name, value);
-    }
+    const value =
+      attribute.kind === "reference" ? (caller.attributes.get(attribute.value) ?? body.defaults.get(attribute.value)) : attribute;
+    if (value?.kind === "graph" && value === attribute) {
+      const nodes = value.value.nodes.map((each) => withAttributes(each, caller, body, given));
+      attributes.set(name, { kind: "graph", value: { ...value.value, nodes } });
+    } else if (value !== undefined) attributes.set(name, value);
   }
   const inputs = node.inputs.map((name) => (body.inputs.includes(name) && !given.has(name) ? "" : name));
   return { ...node, attributes, inputs };

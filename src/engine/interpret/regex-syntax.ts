@@ -1,0 +1,327 @@
+/** Reads a pattern in RE2's syntax into its parts. Groups capture nothing: only whether a text matches is asked. */
+
+export type Part =
+  | { readonly kind: "character"; readonly accepts: Accepts }
+  /** Holds or not between two characters; -1 is an end of the text. */
+  | { readonly kind: "where"; readonly holds: (before: number, after: number) => boolean }
+  | { readonly kind: "sequence"; readonly parts: readonly Part[] }
+  | { readonly kind: "choice"; readonly parts: readonly Part[] }
+  | { readonly kind: "repeat"; readonly part: Part; readonly least: number; readonly most: number };
+
+type Accepts = (code: number) => boolean;
+
+interface Flags {
+  /** i: upper and lower case are the same. */
+  readonly insensitive: boolean;
+  /** s: a dot takes line breaks. */
+  readonly dotAll: boolean;
+  /** m: ^ and $ hold at line breaks. */
+  readonly lines: boolean;
+}
+
+/** RE2's own limit. */
+const mostRepeats = 1000;
+const deepestGroup = 200;
+
+export function parsePattern(pattern: string): Part {
+  const reader = new PatternReader(Array.from(pattern));
+  const part = reader.choice({ insensitive: false, dotAll: false, lines: false }, 0);
+  if (!reader.atEnd) throw new Error(`its pattern closes a group that is not open`);
+  return part;
+}
+
+const lineBreak = 10;
+const digit: Accepts = (code) => code >= 48 && code <= 57;
+const word: Accepts = (code) => digit(code) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122) || code === 95;
+const space: Accepts = (code) => code === 32 || code === 9 || code === 10 || code === 12 || code === 13;
+const not =
+  (accepts: Accepts): Accepts =>
+  (code) =>
+    !accepts(code);
+const classes: Readonly<Record<string, Accepts>> = {
+  d: digit,
+  D: not(digit),
+  w: word,
+  W: not(word),
+  s: space,
+  S: not(space),
+};
+const posix: Readonly<Record<string, RegExp>> = {
+  alnum: /^[0-9A-Za-z]$/,
+  alpha: /^[A-Za-z]$/,
+  ascii: /^[\0-\x7f]$/, // oxlint-disable-line no-control-regex -- it names them all
+  blank: /^[\t ]$/,
+  cntrl: /^[\0-\x1f\x7f]$/, // oxlint-disable-line no-control-regex
+  digit: /^[0-9]$/,
+  graph: /^[!-~]$/,
+  lower: /^[a-z]$/,
+  print: /^[ -~]$/,
+  punct: /^[!-/:-@[-`{-~]$/,
+  space: /^[\t\n\v\f\r ]$/,
+  upper: /^[A-Z]$/,
+  word: /^[0-9A-Za-z_]$/,
+  xdigit: /^[0-9A-Fa-f]$/,
+};
+const controls: Readonly<Record<string, number>> = { a: 7, f: 12, t: 9, n: 10, r: 13, v: 11 };
+
+class PatternReader {
+  readonly #characters: readonly string[];
+  #at = 0;
+
+  constructor(characters: readonly string[]) {
+    this.#characters = characters;
+  }
+
+  get atEnd(): boolean {
+    return this.#at >= this.#characters.length;
+  }
+
+  choice(flags: Flags, depth: number): Part {
+    if (depth > deepestGroup) throw new Error(`its pattern nests more than ${deepestGroup} groups`);
+    const parts: Part[] = [];
+    let current = flags;
+    for (;;) {
+      const [part, after] = this.#sequence(current, depth);
+      parts.push(part);
+      current = after; // flags set inside hold up to the end of the group
+      if (!this.#take("|")) break;
+    }
+    return parts.length === 1 && parts[0] !== undefined ? parts[0] : { kind: "choice", parts };
+  }
+
+  #sequence(given: Flags, depth: number): [part: Part, flags: Flags] {
+    const parts: Part[] = [];
+    let flags = given;
+    while (!this.atEnd && this.#peek() !== "|" && this.#peek() !== ")") {
+      const next = this.#atom(flags, depth);
+      if ("insensitive" in next) flags = next;
+      else parts.push(this.#repeated(next));
+    }
+    return [{ kind: "sequence", parts }, flags];
+  }
+
+  /** One part, or the flags that hold from here on. */
+  #atom(flags: Flags, depth: number): Part | Flags {
+    const character = this.#next();
+    if (character === "(") return this.#group(flags, depth);
+    if (character === "[") return { kind: "character", accepts: this.#set(flags) };
+    if (character === ".") return { kind: "character", accepts: (code) => flags.dotAll || code !== lineBreak };
+    if (character === "^") return { kind: "where", holds: (before) => before < 0 || (flags.lines && before === lineBreak) };
+    if (character === "$") return { kind: "where", holds: (_, after) => after < 0 || (flags.lines && after === lineBreak) };
+    if (character === "\\") return this.#escaped(flags);
+    if (character === "*" || character === "+" || character === "?") throw new Error("its pattern repeats nothing");
+    return { kind: "character", accepts: one(character.codePointAt(0) ?? 0, flags) };
+  }
+
+  #group(flags: Flags, depth: number): Part | Flags {
+    let inner = flags;
+    if (this.#take("?")) {
+      if (this.#take("P")) this.#name();
+      else if (this.#peek() === "<") this.#name();
+      else {
+        inner = this.#flags(flags);
+        if (this.#take(")")) return inner;
+        this.#expect(":");
+      }
+    }
+    const part = this.choice(inner, depth + 1);
+    this.#expect(")");
+    return part;
+  }
+
+  #name(): void {
+    this.#expect("<");
+    while (!this.#take(">")) {
+      if (!word(this.#next().codePointAt(0) ?? 0)) throw new Error("its pattern names a group with other than letters");
+    }
+  }
+
+  #flags(given: Flags): Flags {
+    let { insensitive, dotAll, lines } = given;
+    let on = true;
+    while (this.#peek() !== ":" && this.#peek() !== ")") {
+      const flag = this.#next();
+      if (flag === "-") on = false;
+      else if (flag === "i") insensitive = on;
+      else if (flag === "s") dotAll = on;
+      else if (flag === "m") lines = on;
+      else if (flag !== "U") throw new Error(`its pattern has the group "(?${flag}", which RE2 does not know`); // U changes what is captured only
+    }
+    return { insensitive, dotAll, lines };
+  }
+
+  /** What follows a part: *, +, ?, {n}, {n,}, {n,m}, each with a ? that changes what is captured only. */
+  #repeated(part: Part): Part {
+    let [least, most] = [1, 1];
+    if (this.#take("*")) [least, most] = [0, Number.POSITIVE_INFINITY];
+    else if (this.#take("+")) [least, most] = [1, Number.POSITIVE_INFINITY];
+    else if (this.#take("?")) [least, most] = [0, 1];
+    else {
+      const counts = this.#counts();
+      if (counts === undefined) return part;
+      [least, most] = counts;
+    }
+    this.#take("?");
+    if ("*+?".includes(this.#peek() || " ")) throw new Error("its pattern repeats a repeat");
+    return { kind: "repeat", part, least, most };
+  }
+
+  /** A brace that holds no counts stands for itself. */
+  #counts(): [least: number, most: number] | undefined {
+    const found = /^\{(\d+)(,(\d*))?\}/.exec(this.#characters.slice(this.#at, this.#at + 16).join(""));
+    if (found === null) return undefined;
+    this.#at += found[0].length;
+    const least = Number(found[1]);
+    const most = found[2] === undefined ? least : found[3] === "" ? Number.POSITIVE_INFINITY : Number(found[3]);
+    if (least > mostRepeats || (most !== Number.POSITIVE_INFINITY && most > mostRepeats) || most < least)
+      throw new Error(`its pattern repeats ${found[0]}`);
+    return [least, most];
+  }
+
+  #escaped(flags: Flags): Part {
+    const letter = this.#peek();
+    if (letter === "A" || letter === "z" || letter === "b" || letter === "B") {
+      this.#at += 1;
+      if (letter === "A") return { kind: "where", holds: (before) => before < 0 };
+      if (letter === "z") return { kind: "where", holds: (_, after) => after < 0 };
+      const wanted = letter === "b";
+      return { kind: "where", holds: (before, after) => (word(before) !== word(after)) === wanted };
+    }
+    if (letter === "Q") return this.#quoted(flags);
+    const escape = this.#escape();
+    return { kind: "character", accepts: typeof escape === "number" ? one(escape, flags) : escape };
+  }
+
+  /** \Q...\E: as it stands. */
+  #quoted(flags: Flags): Part {
+    this.#at += 1;
+    const parts: Part[] = [];
+    while (!this.atEnd) {
+      const character = this.#next();
+      if (character === "\\" && this.#take("E")) break;
+      parts.push({ kind: "character", accepts: one(character.codePointAt(0) ?? 0, flags) });
+    }
+    return { kind: "sequence", parts };
+  }
+
+  /** What a backslash means inside of a set as well: a character's number, or a class. */
+  #escape(): number | Accepts {
+    const letter = this.#next();
+    const known = Object.hasOwn(classes, letter) ? classes[letter] : undefined;
+    if (known !== undefined) return known;
+    if (Object.hasOwn(controls, letter)) return controls[letter] ?? 0;
+    if (letter === "x") return this.#hexadecimal();
+    if (letter === "p" || letter === "P") return this.#property(letter === "P");
+    if (/[0-7]/.test(letter)) {
+      let digits = letter;
+      while (digits.length < 3 && /[0-7]/.test(this.#peek())) digits += this.#next();
+      if (letter !== "0" && digits.length < 3) throw new Error("its pattern refers back to a group, which RE2 does not do");
+      return Number.parseInt(digits, 8);
+    }
+    if (/[A-Za-z0-9]/.test(letter)) throw new Error(`its pattern has the escape "\\${letter}", which is not taken here`);
+    return letter.codePointAt(0) ?? 0;
+  }
+
+  #hexadecimal(): number {
+    let digits = "";
+    if (this.#take("{")) while (!this.#take("}")) digits += this.#next();
+    else digits = this.#next() + this.#next();
+    if (!/^[0-9A-Fa-f]{1,6}$/.test(digits)) throw new Error(`its pattern names the character "${digits}"`);
+    return Number.parseInt(digits, 16);
+  }
+
+  /** A category or script of Unicode, by a letter or in braces. */
+  #property(inverted: boolean): Accepts {
+    let name = this.#next();
+    if (name === "{") {
+      name = "";
+      while (!this.#take("}")) name += this.#next();
+    }
+    const negated = name.startsWith("^");
+    const bare = negated ? name.slice(1) : name;
+    if (!/^[A-Za-z_]+$/.test(bare)) throw new Error(`its pattern names the property "${bare}"`);
+    const expression = propertyExpression(bare);
+    return (code) => code >= 0 && expression.test(String.fromCodePoint(code)) !== (inverted !== negated);
+  }
+
+  #set(flags: Flags): Accepts {
+    const inverted = this.#take("^");
+    const members: Accepts[] = [];
+    for (let first = true; first || this.#peek() !== "]"; first = false) {
+      const from = this.#member();
+      if (typeof from !== "number") {
+        members.push(from);
+        continue;
+      }
+      const isRange = this.#peek() === "-" && this.#characters[this.#at + 1] !== "]" && this.#at + 1 < this.#characters.length;
+      if (isRange) this.#at += 1;
+      const to = isRange ? this.#member() : from;
+      if (typeof to !== "number" || to < from) throw new Error("its pattern has a range from nothing to something");
+      members.push(either((code) => code >= from && code <= to, flags));
+    }
+    this.#expect("]");
+    return (code) => members.some((accepts) => accepts(code)) !== inverted;
+  }
+
+  #member(): number | Accepts {
+    const character = this.#next();
+    if (character === "\\") return this.#escape();
+    if (character === "[" && this.#peek() === ":") {
+      const end = this.#characters.indexOf("]", this.#at);
+      const inside = this.#characters.slice(this.#at, end < 0 ? this.#at : end).join("");
+      const found = /^:(\^?)([a-z]+):$/.exec(inside);
+      const members = found?.[2] !== undefined && Object.hasOwn(posix, found[2]) ? posix[found[2]] : undefined;
+      if (members === undefined) throw new Error(`its pattern names the class "[${inside.slice(0, 20)}]"`);
+      this.#at = end + 1;
+      return (code) => members.test(String.fromCodePoint(code)) !== (found?.[1] === "^");
+    }
+    return character.codePointAt(0) ?? 0;
+  }
+
+  #peek(): string {
+    return this.#characters[this.#at] ?? "";
+  }
+
+  #next(): string {
+    const character = this.#characters[this.#at];
+    if (character === undefined) throw new Error("its pattern ends too early");
+    this.#at += 1;
+    return character;
+  }
+
+  #take(character: string): boolean {
+    if (this.#peek() !== character) return false;
+    this.#at += 1;
+    return true;
+  }
+
+  #expect(character: string): void {
+    if (!this.#take(character)) throw new Error(`its pattern lacks "${character}" at ${this.#at}`);
+  }
+}
+
+function one(code: number, flags: Flags): Accepts {
+  return either((other) => other === code, flags);
+}
+
+/** Of either case, where the pattern does not tell them apart. */
+function either(accepts: Accepts, { insensitive }: Flags): Accepts {
+  if (!insensitive) return accepts;
+  return (code) => {
+    if (accepts(code)) return true;
+    const text = String.fromCodePoint(code);
+    return accepts(text.toLowerCase().codePointAt(0) ?? 0) || accepts(text.toUpperCase().codePointAt(0) ?? 0);
+  };
+}
+
+function propertyExpression(name: string): RegExp {
+  try {
+    return new RegExp(`^\\p{${name}}$`, "u");
+  } catch {
+    try {
+      return new RegExp(`^\\p{Script=${name}}$`, "u");
+    } catch (error) {
+      throw new Error(`its pattern names the property "${name}", which is unknown`, { cause: error });
+    }
+  }
+}
