@@ -1,6 +1,7 @@
 /** One function of a module: parameters, locals, statements, structured control. */
 import { type Bytes, unsigned, vector } from "./encoding.ts";
 import {
+  type Code,
   type Expression,
   type I32,
   type Local,
@@ -153,8 +154,15 @@ export class FunctionBuilder {
     };
   }
 
-  #write(...parts: readonly Bytes[]): void {
-    for (const part of parts) for (const byte of part) this.#code.push(byte);
+  #write(...parts: Code): void {
+    this.#append(parts);
+  }
+
+  #append(code: Code): void {
+    for (const part of code) {
+      if (typeof part === "number") this.#code.push(part);
+      else this.#append(part);
+    }
   }
 
   /** local += step, and its new value. */
