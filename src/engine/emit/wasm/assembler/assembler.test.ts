@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { KernelMemory, features } from "../../../../../test/kernel-memory.ts";
 import { compileKernels } from "../compile.ts";
 import { defineKernel } from "../kernel.ts";
-import { signed, unsigned } from "./encoding.ts";
+import { signed32, signed64, unsigned } from "./encoding.ts";
 import type { I32, Local } from "./expression.ts";
 import { detectWasmFeatures } from "./features.ts";
 import type { FunctionBuilder } from "./function-builder.ts";
@@ -37,8 +37,11 @@ describe("LEB128", () => {
   });
 
   it("writes signed constants of both widths", () => {
-    expect(signed(-1n)).toEqual([0x7f]);
-    expect(signed(64n)).toEqual([0xc0, 0x00]);
+    expect([signed32(-1), signed64(-1n)]).toEqual([[0x7f], [0x7f]]);
+    expect([signed32(64), signed64(64n)]).toEqual([
+      [0xc0, 0x00],
+      [0xc0, 0x00],
+    ]);
     for (const value of [0, 1, -1, 63, 64, -64, -65, 2 ** 31 - 1, -(2 ** 31)]) {
       expect(compiled(() => i32.const(value))(0)).toBe(value);
       expect(compiled(() => i32.wrap(i64.shrS(i64.const(BigInt(value) << 32n), i64.const(32n))))(0)).toBe(value);

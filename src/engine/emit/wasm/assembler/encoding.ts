@@ -11,12 +11,22 @@ export function unsigned(value: number): Bytes {
   }
 }
 
-/** Signed LEB128 of an integer of at most 64 bits. */
-export function signed(value: bigint): Bytes {
+/** Signed LEB128 of a 32-bit integer. */
+export function signed32(value: number): Bytes {
+  const bytes: number[] = [];
+  for (let rest = value | 0; ; rest >>= 7) {
+    const low = rest & 127;
+    if (rest >> 6 === 0 || rest >> 6 === -1) return [...bytes, low];
+    bytes.push(low | 128);
+  }
+}
+
+/** Signed LEB128 of a 64-bit integer. */
+export function signed64(value: bigint): Bytes {
   const bytes: number[] = [];
   for (let rest = value; ; rest >>= 7n) {
     const low = Number(rest & 127n);
-    if ((rest >> 6n === 0n && low < 64) || (rest >> 6n === -1n && low >= 64)) return [...bytes, low];
+    if (rest >> 6n === 0n || rest >> 6n === -1n) return [...bytes, low];
     bytes.push(low | 128);
   }
 }

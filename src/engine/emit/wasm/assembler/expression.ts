@@ -2,18 +2,21 @@
  * Typed pieces of code. An expression is the instructions that leave one value on the stack; the type checker sees what kind of value.
  * Both are plain data: used twice, an expression is computed twice. `FunctionBuilder.value` keeps it in a local instead.
  */
-import { type Bytes, unsigned } from "./encoding.ts";
+import { unsigned } from "./encoding.ts";
+
+/** Bytes, nested as they were put together: written out once, when a function takes them. */
+export type Code = readonly (number | Code)[];
 
 export type ValueType = "i32" | "i64" | "f32" | "f64" | "v128";
 
 export interface Expression<Type extends ValueType> {
   readonly type: Type;
-  readonly code: Bytes;
+  readonly code: Code;
 }
 
 /** Instructions that leave nothing. */
 export interface Statement {
-  readonly code: Bytes;
+  readonly code: Code;
 }
 
 /** A parameter or local variable: as an expression, its value. */
@@ -30,8 +33,8 @@ export type V128 = Expression<"v128">;
 
 export const typeCodes: Readonly<Record<ValueType, number>> = { i32: 0x7f, i64: 0x7e, f32: 0x7d, f64: 0x7c, v128: 0x7b };
 
-export function expression<Type extends ValueType>(type: Type, ...parts: readonly (Bytes | number)[]): Expression<Type> {
-  return { type, code: parts.flat() };
+export function expression<Type extends ValueType>(type: Type, ...parts: Code): Expression<Type> {
+  return { type, code: parts };
 }
 
 export function localOf<Type extends ValueType>(type: Type, index: number): Local<Type> {

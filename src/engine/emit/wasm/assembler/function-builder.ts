@@ -1,6 +1,7 @@
 /** One function of a module: parameters, locals, statements, structured control. */
 import { type Bytes, unsigned, vector } from "./encoding.ts";
 import {
+  type Code,
   type Expression,
   type I32,
   type Local,
@@ -16,7 +17,6 @@ import type { HostFunction } from "./host-functions.ts";
 import { i32 } from "./scalar.ts";
 import { f32x4 } from "./vector.ts";
 
-const block = 0x02;
 const loop = 0x03;
 const otherwiseCode = 0x05;
 const end = 0x0b;
@@ -83,8 +83,9 @@ export class FunctionBuilder {
     this.when(condition(), () => this.doWhile(body, condition));
   }
 
-  /** The body `times` times, which is at least once: `times` is constant and above 0. */
+  /** The body `times` times, a constant. */
   repeat(times: number, body: () => void): void {
+    if (times <= 0) return;
     if (times === 1) {
       body();
       return;
@@ -112,13 +113,6 @@ export class FunctionBuilder {
       this.#write([otherwiseCode]);
       otherwise();
     }
-    this.#write([end]);
-  }
-
-  /** A block that `leave` jumps out of. `depth` counts the blocks, loops and conditions opened in between. */
-  block(body: () => void): void {
-    this.#write([block, empty]);
-    body();
     this.#write([end]);
   }
 
@@ -153,8 +147,15 @@ export class FunctionBuilder {
     };
   }
 
-  #write(...parts: readonly Bytes[]): void {
-    for (const part of parts) for (const byte of part) this.#code.push(byte);
+  #write(...parts: Code): void {
+    this.#append(parts);
+  }
+
+  #append(code: Code): void {
+    for (const part of code) {
+      if (typeof part === "number") this.#code.push(part);
+      else this.#append(part);
+    }
   }
 
   /** local += step, and its new value. */

@@ -68,7 +68,7 @@ export function stores<
   Of extends ValueType,
 >(table: Table, encode: Encode, _of: Of): Named<Table, Store<Of>> {
   return mapped(table, ([opcode, alignment]): Store<Of> => (address, value, offset = 0) => ({
-    code: [...address.code, ...value.code, ...encode(opcode), alignment, ...unsigned(offset)],
+    code: [address.code, value.code, encode(opcode), alignment, unsigned(offset)],
   }));
 }
 

@@ -1,5 +1,5 @@
 /** The instructions on one number (WebAssembly specification, "Numeric Instructions"), named as the specification names them. */
-import { float32Bytes, float64Bytes, signed } from "./encoding.ts";
+import { float32Bytes, float64Bytes, signed32, signed64 } from "./encoding.ts";
 import {
   type Expression,
   type F32,
@@ -98,7 +98,7 @@ export const i32: Named<typeof i32Binary, Binary<"i32">> &
     readonly eqz: Unary<"i32">;
     readonly wrap: Unary<"i64", "i32">;
   } = {
-  const: (value) => expression("i32", 0x41, signed(BigInt(value | 0))),
+  const: (value) => expression("i32", 0x41, signed32(value)),
   ...binaries(i32Binary, plain, "i32", "i32"),
   ...loads(i32Load, plain, "i32"),
   ...stores(i32Store, plain, "i32"),
@@ -116,7 +116,7 @@ export const i64: Named<typeof i64Binary, Binary<"i64">> &
     /** Saturating; NaN gives 0. */
     readonly truncSatF32S: Unary<"f32", "i64">;
   } = {
-  const: (value) => expression("i64", 0x42, signed(value)),
+  const: (value) => expression("i64", 0x42, signed64(value)),
   ...binaries(i64Binary, plain, "i64", "i64"),
   ...binaries(i64Compare, plain, "i64", "i32"),
   ...loads(i64Load, plain, "i64"),
@@ -162,7 +162,7 @@ export const f64: Named<typeof f64Binary, Binary<"f64">> &
 
 /** Copies `bytes` bytes; the two may overlap (bulk memory). */
 export function copyMemory(target: I32, source: I32, bytes: I32): Statement {
-  return { code: [...target.code, ...source.code, ...bytes.code, 0xfc, 10, 0, 0] };
+  return { code: [target.code, source.code, bytes.code, 0xfc, 10, 0, 0] };
 }
 
 /** `whenTrue` where the condition is not 0. Both are computed. */

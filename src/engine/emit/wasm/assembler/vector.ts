@@ -225,7 +225,7 @@ function laneAccess<Type extends ValueType>(
   lane: number,
   offset: number,
 ): Statement {
-  return { code: [...address.code, ...value.code, ...simd(opcode), alignment, ...unsigned(offset), lane] };
+  return { code: [address.code, value.code, simd(opcode), alignment, unsigned(offset), lane] };
 }
 
 function repeated(bytes: Bytes, times: number): Bytes {

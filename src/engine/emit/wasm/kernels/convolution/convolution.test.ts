@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { KernelMemory, featureSets, largestError, randomFloats } from "../../../../../../test/kernel-memory.ts";
+import { assembleKernels } from "../../compile.ts";
 import type { Kernel } from "../../kernel.ts";
 import { type Conv2dRequest, conv2d } from "./conv2d.ts";
 import { type Pool2dRequest, pool2d } from "./pool2d.ts";
@@ -125,6 +126,17 @@ describe("conv2d", () => {
     );
   });
 
+  it("keeps its code small for large windows", () => {
+    const window: Window = { input: [13, 15], size: [9, 11], dilations: [1, 1], strides: [2, 1], pads: [3, 2, 1, 5] };
+    checkConvolution({ batch: 1, inChannels: 2, outChannels: 5, window, bias: true }, 2);
+    checkConvolution({ batch: 1, inChannels: 3, outChannels: 3, groups: 3, window, bias: true, activation: "relu" }, 2);
+    const huge: Window = { input: [300, 300], size: [300, 300] };
+    for (const groups of [1, 2]) {
+      const kernel = conv2d({ batch: 1, inChannels: 2, outChannels: 2, groups, window: huge });
+      expect(assembleKernels([kernel], { features: featureSets[0]!, shared: false }).length).toBeLessThan(5000);
+    }
+  });
+
   it("takes 1 x 1 as a product over the whole plane", () => {
     const request: Conv2dRequest = {
       batch: 2,
@@ -139,6 +151,17 @@ describe("conv2d", () => {
 });
 
 describe("pool2d", () => {
+  it("pools a whole plane", () => {
+    const window: Window = { input: [30, 31], size: [30, 31] };
+    const x = randomFloats(2 * 930, 1);
+    const planes = [x.subarray(0, 930), x.subarray(930)];
+    const largest = output(pool2d({ planes: 2, kind: "max", window }), { x }, 2, 2);
+    expect([...largest]).toEqual(planes.map((plane) => Math.max(...plane)));
+    const average = output(pool2d({ planes: 2, kind: "average", window }), { x }, 2, 2);
+    const means = planes.map((plane) => plane.reduce((sum, value) => sum + value, 0) / 930);
+    expect(largestError(average, means)).toBeLessThan(1e-6);
+  });
+
   it("equals the definition, whatever part of the pads counts", () => {
     fc.assert(
       fc.property(

@@ -46,7 +46,7 @@ export function depthwise(request: DepthwiseRequest): Kernel {
         const added = residualAt && f.value(advanced(residualAt, plane, planeBytes));
         slideWindow(f, window, scratch ?? source, (place) => {
           const sum = f.value(start);
-          place.forTaps((value, tap) => f.set(sum, f.madd(value, v128.load32Splat(kernel, tap * floatBytes), sum)));
+          place.forTaps((value, tapBytes) => f.set(sum, f.madd(value, v128.load32Splat(i32.add(kernel, tapBytes)), sum)));
           const term = added && v128.load(i32.add(added, place.offset));
           const early = term !== undefined && residual === "before-activation" ? f32x4.add(sum, term) : sum;
           const active = activate(f, activation, early);

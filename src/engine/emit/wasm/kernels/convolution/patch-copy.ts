@@ -8,7 +8,7 @@ import { f32, i32, select } from "../../assembler/scalar.ts";
 import { i8x16, v128 } from "../../assembler/vector.ts";
 import { advanced } from "../indexing.ts";
 import { floatBytes, indices, laneCount } from "../matmul-tile.ts";
-import type { ResolvedWindow } from "./window.ts";
+import { type ResolvedWindow, isWrittenOut } from "./window.ts";
 
 export interface Patch {
   readonly window: ResolvedWindow;
@@ -31,6 +31,10 @@ export function copyPatch(f: FunctionBuilder, patch: Patch): void {
   const mostTop = input[0] - 1 - (size[0] - 1) * dilations[0];
   const mostLeft = input[1] - 1 - (size[1] - 1) * dilations[1] - (columns - 1) * strides[1];
   const within = (place: I32, most: number): I32 => i32.leU(place, i32.const(most)); // unsigned: a negative place is large
+  if (!isWrittenOut(window)) {
+    copyBorder(f, patch, top, left);
+    return;
+  }
   const canShift = strides[1] === 1 && input[1] >= laneCount;
   const border = (): void => (canShift ? copyShifted(f, patch, top, left) : copyBorder(f, patch, top, left));
   if (mostTop < 0 || mostLeft < 0) {
@@ -111,7 +115,7 @@ function bounded(value: I32, least: number, most: number): I32 {
   return select(i32.gtS(low, i32.const(most)), i32.const(most), low);
 }
 
-/** Number by number, 0 outside of the input. */
+/** Number by number, 0 outside of the input: for what the two above cannot do. */
 function copyBorder(f: FunctionBuilder, patch: Patch, top: I32, left: I32): void {
   const { window, channels, image, columns, to } = patch;
   const { input, size, strides, dilations } = window;

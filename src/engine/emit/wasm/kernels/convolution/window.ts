@@ -25,3 +25,11 @@ export function resolveWindow(window: Window): ResolvedWindow {
   const places = (axis: 0 | 1): number => Math.floor((padded[axis] - dilations[axis] * (size[axis] - 1) - 1) / strides[axis]) + 1;
   return { input, size, strides, dilations, pads, padded, output: [places(0), places(1)] };
 }
+
+/** Larger windows are gone through in loops, so that the code of hostile ones stays small. */
+const mostWrittenOut = 64;
+
+/** Whether a window's code is written out place by place. */
+export function isWrittenOut({ size }: ResolvedWindow): boolean {
+  return size[0] * size[1] <= mostWrittenOut;
+}

@@ -1,0 +1,149 @@
+import { Worker } from "node:worker_threads";
+import { afterEach, describe, expect, it } from "vitest";
+import { features, randomFloats } from "../../../test/kernel-memory.ts";
+import { i32 } from "../emit/wasm/assembler/scalar.ts";
+import { type WasmMemory, wasmHost } from "../emit/wasm/assembler/webassembly.ts";
+import { compileKernels } from "../emit/wasm/compile.ts";
+import { type Kernel, defineKernel } from "../emit/wasm/kernel.ts";
+import { batchedMatmul } from "../emit/wasm/kernels/batched-matmul.ts";
+import { matmul } from "../emit/wasm/kernels/matmul.ts";
+import { KernelThreads, type ThreadPeer } from "./kernel-threads.ts";
+import { peerOf } from "./node-threads.ts";
+
+const running: KernelThreads[] = [];
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((threads) => threads.end()));
+});
+
+function start(count: number, memory: WasmMemory, kernels: readonly Kernel[]): KernelThreads {
+  const threads = new KernelThreads({ threads: count, memory, spawn: spawnFromSource });
+  running.push(threads);
+  threads.add(compileKernels(kernels, memory, features));
+  return threads;
+}
+
+/** The program as it is here, which a worker needs tsx for. */
+function spawnFromSource(): ThreadPeer {
+  const program = new URL("./node-thread.ts", import.meta.url).href;
+  const code = `import("tsx/esm/api").then(({ register }) => { register(); return import(${JSON.stringify(program)}); });`;
+  return peerOf(new Worker(code, { eval: true }), (cause) => {
+    throw cause;
+  });
+}
+
+const shared = (pages: number) => new (wasmHost().Memory)({ initial: pages, maximum: pages, shared: true });
+
+/** Each piece adds its number to a word, and notes in another that it was computed once more. */
+const count = defineKernel({
+  family: "count",
+  request: {},
+  inputs: [],
+  outputs: ["sums", "times"],
+  pieces: 1000,
+  pieceNanoseconds: 50_000, // so that every piece may be a chunk
+  emit: (f, { sums, times }, from, to) =>
+    f.range(from, to, 1, (piece) => {
+      const at = f.value(i32.shl(piece, i32.const(2)));
+      f.run(i32.store(i32.add(sums, at), i32.add(i32.load(i32.add(sums, at)), piece)));
+      f.run(i32.store(i32.add(times, at), i32.add(i32.load(i32.add(times, at)), i32.const(1))));
+    }),
+});
+
+/** Waits until a worker has taken part: they start while the caller computes. */
+async function started(threads: KernelThreads, memory: WasmMemory): Promise<void> {
+  const probe = defineKernel({ ...spin, outputs: ["who"] });
+  threads.add(compileKernels([probe], memory, features));
+  for (let waited = 0; waited < 20_000; waited += 20) {
+    threads.run(probe, [0], 4);
+    if (new Int32Array(memory.buffer, 0, 4).subarray(1).some((word) => word !== 0)) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error("no thread took part");
+}
+
+/** Long pieces that mark the word of the thread that computes them: `who` is moved on by the scratch stride. */
+const spin = {
+  family: "spin",
+  request: {},
+  inputs: [],
+  pieces: 16,
+  pieceNanoseconds: 1e6,
+  emit: (f: Parameters<Kernel["emit"]>[0], { who }: { readonly who: ReturnType<typeof i32.const> }) => {
+    f.repeat(200_000, () => f.run(i32.store(who, i32.const(1))));
+  },
+} as const;
+
+describe("threads", () => {
+  it("compute every piece of every call once, whoever takes it", async () => {
+    const memory = shared(4);
+    const threads = start(3, memory, [count]);
+    await started(threads, memory);
+    for (let call = 0; call < 3000; call += 1) expect(threads.run(count, [4096, 16_384])).toBe(0);
+    const [sums, times] = [4096, 16_384].map((offset) => new Int32Array(memory.buffer, offset, 1000));
+    expect([...times!]).toEqual(Array(1000).fill(3000));
+    expect([...sums!]).toEqual(Array.from({ length: 1000 }, (_, piece) => piece * 3000));
+  });
+
+  it("give the same bits as one, with scratch memory of their own", async () => {
+    const memory = shared(64);
+    const size = 96;
+    const strides = { row: size, column: 1, batch: [] };
+    const product = batchedMatmul({
+      m: size,
+      n: size,
+      k: size,
+      batch: [],
+      a: strides,
+      b: { ...strides, row: 1, column: size },
+      c: strides,
+    });
+    const kernel: Kernel = { ...product, grain: 1 };
+    new Float32Array(memory.buffer, 65_536, size * size).set(randomFloats(size * size, 1));
+    const results = [1, 2].map(async (number) => {
+      const threads = start(number, memory, [kernel]);
+      if (number > 1) await started(threads, memory);
+      threads.run(kernel, [65_536, 65_536, 1 << 20, 2 << 20], product.scratchBytes);
+      return new Float32Array(memory.buffer, 1 << 20, size * size).slice();
+    });
+    const [alone, together] = [await results[0], await results[1]];
+    expect(together).toEqual(alone);
+    expect(alone?.some((value) => value !== 0)).toBe(true);
+  });
+
+  it("compute alone what is small, and before the others are there", () => {
+    const memory = shared(4);
+    const kernel = matmul({ m: 4, n: 64, k: 4 });
+    const threads = start(2, memory, [kernel, count]);
+    expect(threads.run(kernel, [4096, 8192, 16_384])).toBe(0);
+    threads.run(count, [4096, 16_384]);
+    expect([...new Int32Array(memory.buffer, 16_384, 1000)]).toEqual(Array(1000).fill(1));
+  });
+
+  it("report statuses, and a trap as an error, and go on", async () => {
+    const memory = shared(4);
+    const failing = defineKernel({
+      family: "failing",
+      request: {},
+      inputs: ["far"],
+      outputs: [],
+      pieces: 64,
+      pieceNanoseconds: 50_000,
+      emit(f, { far }, from) {
+        f.run(i32.store(far, from));
+        return i32.const(4);
+      },
+    });
+    const threads = start(2, memory, [failing, count]);
+    await started(threads, memory);
+    expect(threads.run(failing, [4096])).toBe(4);
+    expect(() => threads.run(failing, [1 << 30])).toThrow(/failing trapped/);
+    expect(threads.run(count, [4096, 16_384])).toBe(0);
+    expect([...new Int32Array(memory.buffer, 16_384, 1000)]).toEqual(Array(1000).fill(1));
+  });
+
+  it("refuse memory that is not shared, and kernels they were not told of", () => {
+    const plain = new (wasmHost().Memory)({ initial: 1 });
+    expect(() => start(2, plain, [])).toThrow(/shared memory/);
+    expect(() => start(1, plain, []).run(count, [])).toThrow(/was not added/);
+  });
+});
