@@ -22,8 +22,8 @@ function groupQueryAttention(call: OperatorCall): readonly Value[] {
   const steps = countedAlong(call, length, 2, 4);
   const places = starts === undefined ? steps : call.binary("add", starts, steps);
   const [turnedQuery, turnedKey] = turned(call, query, key, places);
-  const keys = cached(call, 3, turnedKey, places, longest);
-  const values = cached(call, 4, value, places, longest);
+  const keys = cached(call, 3, turnedKey, { places, starts, longest });
+  const values = cached(call, 4, value, { places, starts, longest });
   const total = keys.type.shape[2] ?? 0;
   const { output } = attend(call, {
     query: turnedQuery,
@@ -31,7 +31,7 @@ function groupQueryAttention(call: OperatorCall): readonly Value[] {
     value: widened(call, values),
     scale: call.float("scale", 0) || 1 / Math.sqrt(query.type.shape[3] ?? 1),
     softcap: call.float("softcap", 0),
-    bias: biasFor(call, places, total),
+    bias: biasFor(call, places, lasts, total),
     sink: sinkOf(call, heads),
   });
   const { dataType } = call.tensor(0).type;
@@ -71,26 +71,38 @@ function turned(call: OperatorCall, query: Value, key: Value, places: Value): re
   return [rotated(call, query, cosines, sines, interleaved), rotated(call, key, cosines, sines, interleaved)];
 }
 
-/** The cache with new rows at their places; as long as it was, or as the longest sequence is now. */
-function cached(call: OperatorCall, input: number, rows: Value, places: Value, longest: number): Value {
+interface Places {
+  /** [N or 1, 1, L, 1]: of every new row. */
+  readonly places: Value;
+  /** [N, 1, 1, 1]: how many rows each sequence has already; undefined where it has none. */
+  readonly starts: Value | undefined;
+  readonly longest: number;
+}
+
+/** What the cache holds of each sequence, its new rows behind that, and zeros; as long as it was, or as the longest sequence is now. */
+function cached(call: OperatorCall, input: number, rows: Value, { places, starts, longest }: Places): Value {
   const { dataType } = call.tensor(0).type;
   const now = call.cast(rows, dataType);
   const [batch = 0, heads = 0, , size = 0] = now.type.shape;
   const past = call.tensorIfGiven(input);
   const before = past?.type.shape[2] ?? 0;
   const total = Math.max(before, longest);
-  if (past === undefined && total === now.type.shape[2]) return now;
-  const zeros = call.add({ kind: "expand", shape: [batch, heads, total - before, size] }, call.scalar(0, dataType));
-  const room = past === undefined ? zeros : total === before ? past : call.add({ kind: "concat", axis: 2 }, past, zeros);
+  const zeros = (length: number): Value =>
+    call.add({ kind: "expand", shape: [batch, heads, length, size] }, call.scalar(0, dataType));
+  let room = zeros(total);
+  if (past !== undefined && starts !== undefined) {
+    const filled = call.select(call.binary("less", countedAlong(call, before, 2, 4), starts), past, 0);
+    room = total === before ? filled : call.add({ kind: "concat", axis: 2 }, filled, zeros(total - before));
+  }
   const indices = call.add({ kind: "expand", shape: now.type.shape }, places);
   return call.add({ kind: "scatter-elements", axis: 2, reduction: "none" }, room, indices, now);
 }
 
-/** A query sees the keys up to its own place, and of those only the last ones where there is a window. */
-function biasFor(call: OperatorCall, places: Value, total: number): Value {
+/** A query sees the keys up to its own place and up to its sequence's end, and of those only the last ones where there is a window. */
+function biasFor(call: OperatorCall, places: Value, lasts: Value, total: number): Value {
   const keys = countedAlong(call, total, 3, 4);
   const window = call.int("local_window_size", -1);
-  const seen = call.binary("less-or-equal", keys, places);
+  const seen = call.binary("less-or-equal", keys, call.binary("min", places, lasts));
   const near = window < 0 ? seen : call.binary("and", seen, call.binary("greater", keys, call.binary("sub", places, window)));
   const bias = biasOf(call, near, "float32");
   const stated = widenedIfGiven(call, 10);

@@ -115,7 +115,8 @@ function operandsOf(call: OperatorCall, heads: number): readonly [query: Value, 
         ? [splitHeads(call, q, heads), ...packed(k, 2)]
         : [q, k, v].map((each) => (each.type.shape.length === 4 ? each : splitHeads(call, each, heads)));
   if (query === undefined || key === undefined || value === undefined) throw new Error("it lacks queries, keys or values");
-  return [biased(query), biased(key), biased(value)];
+  // Keys that come in heads come from an encoder, with their bias in them.
+  return k?.type.shape.length === 4 ? [biased(query), key, value] : [biased(query), biased(key), biased(value)];
 }
 
 function multiHeadAttention(call: OperatorCall): readonly Value[] {
