@@ -18,6 +18,8 @@ export interface AttentionOperands {
   readonly bias: Value | undefined;
   /** What the softmax is computed in, where it is wider than the operands. */
   readonly softmaxType?: ElementType | undefined;
+  /** A score [1, heads, 1, 1] that takes part in the softmax and leads to no value: probabilities may sum to less than 1. */
+  readonly sink?: Value | undefined;
   /** What is made of the biased scores before the softmax, and of its result after. */
   readonly modifyScores?: (scores: Value) => Value;
   readonly modifyProbabilities?: (probabilities: Value) => Value;
@@ -43,10 +45,18 @@ export function attend(call: OperatorCall, operands: AttentionOperands): Attenti
   const biased = bias === undefined ? capped : call.binary("add", capped, bias);
   const modified = operands.modifyScores?.(biased) ?? biased;
   const wide = softmaxType === "float64" ? call.cast(modified, "float64") : modified;
-  const softmax = call.cast(call.add({ kind: "softmax", axis: 3, logarithm: false }, wide), dataType);
+  const softmax = call.cast(softmaxWith(call, wide, operands.sink), dataType);
   const safe = bias === undefined ? softmax : withoutMaskedRows(call, softmax, bias);
   const probabilities = operands.modifyProbabilities?.(safe) ?? safe;
   return { output: sharedProduct(call, probabilities, value), scores, capped, biased, probabilities };
+}
+
+function softmaxWith(call: OperatorCall, scores: Value, sink: Value | undefined): Value {
+  if (sink === undefined) return call.add({ kind: "softmax", axis: 3, logarithm: false }, scores);
+  const { shape, dataType } = scores.type;
+  const column = call.add({ kind: "expand", shape: [...shape.slice(0, 3), 1] }, call.cast(sink, dataType));
+  const all = call.add({ kind: "concat", axis: 3 }, scores, column);
+  return call.slice(call.add({ kind: "softmax", axis: 3, logarithm: false }, all), 3, 0, shape[3] ?? 0);
 }
 
 /** The product of [N, H, L, A] and [N, K, A, B], where each of the K heads serves H / K of the others. */

@@ -152,8 +152,8 @@ function dropout(call: OperatorCall): readonly Value[] {
     if (ratio !== 0) throw new Error("it trains: what it drops is random");
   }
   if (!call.wants(1)) return [x];
-  const maskType = call.version < 10 ? x.type.dataType : "bool";
-  return [x, call.add({ kind: "expand", shape: x.type.shape }, call.build.constant(literalOf(maskType, [], [1])))];
+  if (call.version < 12) throw new Error(`what its mask holds outside of training is not said in version ${call.version}`);
+  return [x, call.add({ kind: "expand", shape: x.type.shape }, call.build.constant(literalOf("bool", [], [1])))];
 }
 
 function knownRatio(call: OperatorCall): number | undefined {

@@ -25,7 +25,7 @@ function gemm(call: OperatorCall): Value {
   return call.binary("add", scaled, beta === 1 ? c : call.binary("mul", c, beta));
 }
 
-function convolution(call: OperatorCall): Value {
+export function convolution(call: OperatorCall): Value {
   const x = call.tensor(0);
   const weights = call.tensor(1);
   const kernel = weights.type.shape.slice(2);

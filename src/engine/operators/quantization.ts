@@ -18,7 +18,7 @@ function scaleAxis(call: OperatorCall, x: Value): number | undefined {
 }
 
 /** Inputs: x, scales, zero points. The division is done in the scales' type, or in the one that "precision" names. */
-function quantize(call: OperatorCall): Value {
+export function quantize(call: OperatorCall): Value {
   const x = call.tensor(0);
   const scale = call.tensor(1);
   const zero = call.tensorIfGiven(2);
@@ -38,7 +38,7 @@ function quantize(call: OperatorCall): Value {
 }
 
 /** (x - zero point) * scale, in float32, rounded once. */
-function dequantize(call: OperatorCall): Value {
+export function dequantize(call: OperatorCall): Value {
   const x = call.tensor(0);
   const scale = call.tensor(1);
   const zero = call.tensorIfGiven(2);

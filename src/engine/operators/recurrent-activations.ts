@@ -56,17 +56,25 @@ export function activationsOf(
   const betas = [...(call.floats("activation_beta") ?? [])];
   if (names.length !== defaults.length * directions)
     throw new Error(`it names ${names.length} activations, and ${defaults.length * directions} are wanted`);
-  const all = names.map((name): Activation => {
-    const key = name.toLowerCase();
-    const found = Object.hasOwn(named, key) ? named[key] : undefined;
-    if (found === undefined) throw new Error(`its activation "${name}" is unknown`);
-    const alpha = parameter(found.alpha, alphas, name);
-    const beta = parameter(found.beta, betas, name);
-    return (inner, x) => found.compute(inner, x, alpha, beta);
-  });
+  const all = names.map((name) => withParameters(name, alphas, betas));
   return Array.from({ length: directions }, (_, direction) =>
     all.slice(direction * defaults.length, (direction + 1) * defaults.length),
   );
+}
+
+/** One function with its parameters: alpha, then beta. */
+export function activationOf(name: string, parameters: readonly number[]): Activation {
+  return withParameters(name, parameters.slice(0, 1), parameters.slice(1, 2));
+}
+
+/** Takes what it needs from the begin of each list. */
+function withParameters(name: string, alphas: number[], betas: number[]): Activation {
+  const key = name.toLowerCase();
+  const found = Object.hasOwn(named, key) ? named[key] : undefined;
+  if (found === undefined) throw new Error(`its activation "${name}" is unknown`);
+  const alpha = parameter(found.alpha, alphas, name);
+  const beta = parameter(found.beta, betas, name);
+  return (call, x) => found.compute(call, x, alpha, beta);
 }
 
 function parameter(otherwise: number | null | undefined, stated: number[], name: string): number {

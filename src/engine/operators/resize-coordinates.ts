@@ -4,29 +4,35 @@ export interface ResizedAxis {
   readonly axis: number;
   readonly from: number;
   readonly to: number;
-  /** The stated factor; `to` is `from` times this, cut off. */
   readonly scale: number;
+  /** By a factor of float32: `to` is `from` times that, cut off. Else by its size, and the factor is exact. */
+  readonly byFactor: boolean;
   /** The part of the axis that a crop keeps, from 0 to 1. */
   readonly start: number;
   readonly end: number;
 }
 
-/** https://onnx.ai/onnx/operators/onnx__Resize.html: "coordinate_transformation_mode". */
-export function coordinateOf(transformation: string, at: number, { from, to, scale, start, end }: ResizedAxis): number {
-  const length = from * scale; // the specification counts with the length before it is cut off
+/**
+ * https://onnx.ai/onnx/operators/onnx__Resize.html: "coordinate_transformation_mode". Factors of float32 are computed with in float32, as other
+ * engines do: 3.5 / 0.7 is 5 there, and between two pixels that decides which one is nearest.
+ */
+export function coordinateOf(transformation: string, at: number, axis: ResizedAxis): number {
+  const { from, to, scale, byFactor, start, end } = axis;
+  const length = byFactor ? from * scale : to; // the specification counts with the length before it is cut off
+  const divided = (place: number): number => (byFactor ? Math.fround(place / scale) : place / scale);
   switch (transformation) {
     case "half_pixel":
-      return (at + 0.5) / scale - 0.5;
+      return divided(at + 0.5) - 0.5;
     case "half_pixel_symmetric":
-      return (from / 2) * (1 - to / length) + (at + 0.5) / scale - 0.5;
+      return (from / 2) * (1 - to / length) + divided(at + 0.5) - 0.5;
     case "pytorch_half_pixel":
-      return to > 1 ? (at + 0.5) / scale - 0.5 : 0;
+      return to > 1 ? divided(at + 0.5) - 0.5 : 0;
     case "tf_half_pixel_for_nn":
-      return (at + 0.5) / scale;
+      return divided(at + 0.5);
     case "align_corners":
       return length === 1 || to === 1 ? 0 : (at * (from - 1)) / (length - 1);
     case "asymmetric":
-      return at / scale;
+      return divided(at);
     case "tf_crop_and_resize":
       if (to === 1) return 0.5 * (start + end) * (from - 1);
       return start * (from - 1) + (at * (end - start) * (from - 1)) / (length - 1);

@@ -19,7 +19,7 @@ function resized(call: OperatorCall, x: Value, axes: readonly ResizedAxis[], sty
     throw new Error(`its mode "${style.mode}" is unknown`);
   const nearest = style.mode === "nearest";
   if (!nearest && !isFloat(dataType) && style.mode === "cubic") throw new Error(`cubic resizing of ${dataType} is not built`);
-  let result = nearest ? x : widened(call, x);
+  let result = nearest ? x : isFloat(dataType) ? widened(call, x) : call.cast(x, "float32");
   const crops = style.transformation === "tf_crop_and_resize";
   for (const resizing of axes) {
     const { axis, from, to, scale } = resizing;
@@ -81,11 +81,10 @@ function resize(call: OperatorCall): Value {
   const axes = (call.ints("axes") ?? [...shape.keys()]).map((axis) => axisOf(axis, shape.length));
   const box = transformation === "tf_crop_and_resize" ? Array.from(numbersOf(call.known(1))) : [];
   const mode = call.string("mode", "nearest");
-  const resizings = targets(call, shape, axes).map(({ to, scale }, index): ResizedAxis => ({
+  const resizings = targets(call, shape, axes).map((target, index): ResizedAxis => ({
+    ...target,
     axis: axes[index] ?? 0,
     from: shape[axes[index] ?? 0] ?? 0,
-    to,
-    scale,
     start: box[index] ?? 0,
     end: box[index + axes.length] ?? 1,
   }));
@@ -101,27 +100,29 @@ function resize(call: OperatorCall): Value {
   });
 }
 
+type Target = Pick<ResizedAxis, "to" | "scale" | "byFactor">;
+
 /** The size of each axis, and the factor its coordinates go by. */
-function targets(
-  call: OperatorCall,
-  shape: readonly number[],
-  axes: readonly number[],
-): readonly { readonly to: number; readonly scale: number }[] {
+function targets(call: OperatorCall, shape: readonly number[], axes: readonly number[]): readonly Target[] {
   const lengths = axes.map((axis) => shape[axis] ?? 0);
   const policy = call.string("keep_aspect_ratio_policy", "stretch");
   const scales = call.tensorIfGiven(2);
   if (scales !== undefined && scales.type.shape[0] !== 0) {
     const factors = numbersOf(call.known(2));
     checkCount(factors.length, axes.length);
-    return lengths.map((from, index) => ({ to: Math.floor(from * (factors[index] ?? 1)), scale: factors[index] ?? 1 }));
+    return lengths.map((from, index) => {
+      const scale = factors[index] ?? 1;
+      return { to: Math.floor(from * scale), scale, byFactor: true };
+    });
   }
   const sizes = call.knownIntegers(3);
   checkCount(sizes.length, axes.length);
   const ratios = lengths.map((from, index) => (from === 0 ? 1 : (sizes[index] ?? 0) / from));
-  if (policy === "stretch") return lengths.map((_, index) => ({ to: sizes[index] ?? 0, scale: ratios[index] ?? 1 }));
+  if (policy === "stretch")
+    return lengths.map((_, index) => ({ to: sizes[index] ?? 0, scale: ratios[index] ?? 1, byFactor: false }));
   if (policy !== "not_larger" && policy !== "not_smaller") throw new Error(`its keep_aspect_ratio_policy "${policy}" is unknown`);
   const scale = policy === "not_larger" ? Math.min(...ratios) : Math.max(...ratios);
-  return lengths.map((from) => ({ to: Math.floor(from * scale + 0.5), scale }));
+  return lengths.map((from) => ({ to: Math.floor(from * scale + 0.5), scale, byFactor: true }));
 }
 
 function checkCount(given: number, wanted: number): void {
@@ -139,6 +140,7 @@ function simple(scalesOf: (call: OperatorCall) => readonly number[]): (call: Ope
       from,
       to: Math.floor(from * (scales[axis] ?? 1)),
       scale: scales[axis] ?? 1,
+      byFactor: true,
       start: 0,
       end: 1,
     }));

@@ -46,7 +46,7 @@ function gridSample(call: OperatorCall): Value {
       ? call.binary("mul", moved, (size - 1) / 2)
       : call.binary("div", call.binary("sub", call.binary("mul", moved, size), 1), 2);
     const coordinate = mode === "nearest" ? call.unary("round", exact) : exact;
-    if (padding === "zeros") return coordinate;
+    if (padding === "zeros" || (padding === "border" && mode !== "nearest" && mode !== linearNeighbours)) return coordinate;
     if (padding === "reflection") return folded(coordinate, axis);
     const edge = corners ? 0 : 0.5;
     const beyond = call.binary("or", call.binary("less", coordinate, -edge), call.binary("greater", coordinate, size - 1 + edge));

@@ -6,7 +6,11 @@ import { controlFlow } from "./control-flow.ts";
 import { convolutions } from "./convolutions.ts";
 import { einsums } from "./einsum.ts";
 import { elementwise } from "./elementwise.ts";
+import { groupedQueryAttentions } from "./grouped-query-attention.ts";
 import { linearAttentions } from "./linear-attention.ts";
+import { microsoftAttentions } from "./microsoft-attention.ts";
+import { microsoftFused } from "./microsoft-fused.ts";
+import { microsoftQuantized } from "./microsoft-quantized.ts";
 import { normalizations } from "./normalizations.ts";
 import { losses } from "./losses.ts";
 import type { OperatorFamily, OperatorRule } from "./operator-rule.ts";
@@ -41,6 +45,10 @@ export const operatorFamilies: Readonly<Record<string, OperatorFamily>> = {
   resizing,
   sampling,
   einsums,
+  microsoftAttentions,
+  groupedQueryAttentions,
+  microsoftFused,
+  microsoftQuantized,
   controlFlow,
   sequences,
   losses,
