@@ -1,5 +1,4 @@
 /** Runs a case on our own engine. */
-import { readFileSync } from "node:fs";
 import {
   Builder,
   defaultLimits,
@@ -7,15 +6,10 @@ import {
   isSequence,
   isTensor,
   type OnnxModel,
-  readOnnxModel,
   type Traced,
   traceModel,
 } from "../../src/engine/index.ts";
 import type { CaseValue } from "./values.ts";
-
-export function openNative(path: string): OnnxModel {
-  return readOnnxModel(readFileSync(path), path).model;
-}
 
 export function runNative(model: OnnxModel, inputs: readonly CaseValue[]): readonly CaseValue[] {
   const build = new Builder(defaultLimits, "run");

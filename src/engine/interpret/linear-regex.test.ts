@@ -22,9 +22,12 @@ describe("fullMatcher", () => {
     const matches = fullMatcher(pattern);
     const same = new RegExp(`^(?:${pattern.replaceAll("(?P<", "(?<")})$`, "u");
     fc.assert(
-      fc.property(fc.array(fc.constantFrom(...Array.from("abcdx@. ]-é"), "a@gmail.com", "ab", "xx", "yahoo"), { maxLength: 6 }), (parts) => {
-        expect(matches(parts.join(""))).toBe(same.test(parts.join("")));
-      }),
+      fc.property(
+        fc.array(fc.constantFrom(...Array.from("abcdx@. ]-é"), "a@gmail.com", "ab", "xx", "yahoo"), { maxLength: 6 }),
+        (parts) => {
+          expect(matches(parts.join(""))).toBe(same.test(parts.join("")));
+        },
+      ),
     );
   });
 

@@ -1,7 +1,7 @@
 /** Activation functions. */
 import type { Value } from "../graph/graph.ts";
 import type { OperatorCall } from "./operator-call.ts";
-import { type OperatorFamily, since } from "./operator-rule.ts";
+import { type OperatorFamily, since, versions } from "./operator-rule.ts";
 
 /** `then` above zero, `otherwise` from there down. */
 function byPositive(call: OperatorCall, x: Value, then: Value, otherwise: Value | number): Value {
@@ -56,6 +56,15 @@ function prelu(call: OperatorCall): Value {
   return call.select(call.binary("less", x, 0), call.binary("mul", x, call.tensor(1)), x);
 }
 
+/** Up to version 6 the slope is one number, or one for each channel. */
+function oldPrelu(call: OperatorCall): Value {
+  const x = call.tensor(0);
+  const slope = call.tensor(1);
+  const behind = slope.type.shape[0] === 1 ? 0 : x.type.shape.length - 2;
+  const fitted = call.reshape(slope, [...slope.type.shape, ...Array.from({ length: behind }, () => 1)]);
+  return call.select(call.binary("less", x, 0), call.binary("mul", x, fitted), x);
+}
+
 function thresholdedRelu(call: OperatorCall): Value {
   const x = call.tensor(0);
   return call.select(call.binary("greater", x, call.float("alpha", 1)), x, 0);
@@ -83,19 +92,19 @@ function mish(call: OperatorCall): Value {
 }
 
 export const activations: OperatorFamily = {
-  Relu: since(6, (call) => call.binary("max", call.tensor(0), 0)),
-  LeakyRelu: since(6, leakyRelu),
-  PRelu: since(7, prelu),
-  Elu: since(6, elu),
+  Relu: since(1, (call) => call.binary("max", call.tensor(0), 0)),
+  LeakyRelu: since(1, leakyRelu),
+  PRelu: versions([1, oldPrelu], [7, prelu]),
+  Elu: since(1, elu),
   Celu: since(12, celu),
-  Selu: since(6, selu),
+  Selu: since(1, selu),
   Gelu: since(20, gelu),
-  Sigmoid: since(6, (call) => call.unary("sigmoid", call.tensor(0))),
-  HardSigmoid: since(6, hardSigmoid),
+  Sigmoid: since(1, (call) => call.unary("sigmoid", call.tensor(0))),
+  HardSigmoid: since(1, hardSigmoid),
   HardSwish: since(14, (call) => call.binary("mul", call.tensor(0), bentLine(call, call.tensor(0), 1 / 6, 0.5))),
   Swish: since(24, swish),
   Mish: since(18, mish),
-  Tanh: since(6, (call) => call.unary("tanh", call.tensor(0))),
+  Tanh: since(1, (call) => call.unary("tanh", call.tensor(0))),
   Softplus: since(1, (call) => call.unary("softplus", call.tensor(0))),
   Softsign: since(1, (call) => call.binary("div", call.tensor(0), call.binary("add", call.unary("abs", call.tensor(0)), 1))),
   ThresholdedRelu: since(10, thresholdedRelu),

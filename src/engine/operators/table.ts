@@ -6,11 +6,14 @@ import { elementwise } from "./elementwise.ts";
 import { losses } from "./losses.ts";
 import type { OperatorFamily, OperatorRule } from "./operator-rule.ts";
 import { products } from "./products.ts";
+import { random } from "./random.ts";
 import { reductions } from "./reductions.ts";
+import { selections } from "./selections.ts";
 import { sequences } from "./sequences.ts";
 import { shapes } from "./shapes.ts";
 import { signal } from "./signal.ts";
 import { text } from "./text.ts";
+import { training } from "./training.ts";
 
 export const operatorFamilies: Readonly<Record<string, OperatorFamily>> = {
   elementwise,
@@ -24,6 +27,9 @@ export const operatorFamilies: Readonly<Record<string, OperatorFamily>> = {
   losses,
   signal,
   text,
+  selections,
+  random,
+  training,
 };
 
 /** Newest version of each domain that was read while the rules were written; a model of a newer one is refused. */
