@@ -75,6 +75,6 @@ function caseValueOf(tensor: Tensor): CaseValue {
   if (!passable.has(tensor.type)) throw new Refused(`the library gives ${tensor.type}`);
   return {
     kind: "tensor",
-    literal: { dataType: tensor.type as "float32", shape: tensor.dims, data: tensor.data as Float32Array },
+    literal: { dataType: tensor.type, shape: tensor.dims, data: tensor.data },
   };
 }

@@ -30,7 +30,7 @@ export function operatorsOf(cases: readonly ConformanceCase[]): ReadonlyMap<stri
 function onlyOperator(modelPath: string): string | undefined {
   try {
     const { nodes } = readOnnxModel(readFileSync(modelPath), modelPath).model.graph;
-    const [node] = nodes.filter(({ operator }) => nodes.length === 1 || operator !== "Constant");
+    const node = nodes.find(({ operator }) => nodes.length === 1 || operator !== "Constant");
     const others = new Set(nodes.filter(({ operator }) => operator !== "Constant").map(fullName));
     return node === undefined || others.size > 1 ? undefined : fullName(node);
   } catch {

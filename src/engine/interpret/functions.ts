@@ -6,6 +6,8 @@ import type { Literal } from "../graph/literal.ts";
 import type { CallAttributes, CallType, OperationOf } from "../graph/operations.ts";
 import { determinants } from "./determinant.ts";
 import { drawClasses, drawNormal, drawUniform } from "./random.ts";
+import { lookUp } from "./look-up.ts";
+import { scoreTrees } from "./trees.ts";
 import { concatenateTexts, countGrams, matchTexts } from "./text.ts";
 
 type HostFunction = (inputs: readonly Literal[], attributes: CallAttributes, types: readonly CallType[]) => readonly Literal[];
@@ -14,6 +16,8 @@ const functions: Readonly<Record<string, HostFunction>> = {
   "concatenate-texts": concatenateTexts,
   "match-texts": matchTexts,
   "count-grams": countGrams,
+  "look-up": lookUp,
+  "score-trees": scoreTrees,
   determinant: determinants,
   "draw-uniform": drawUniform,
   "draw-normal": drawNormal,

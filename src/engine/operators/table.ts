@@ -3,6 +3,8 @@ import { activations } from "./activations.ts";
 import { constants } from "./constants.ts";
 import { controlFlow } from "./control-flow.ts";
 import { elementwise } from "./elementwise.ts";
+import { labelEncoders } from "./label-encoders.ts";
+import { linearModels } from "./linear-models.ts";
 import { losses } from "./losses.ts";
 import type { OperatorFamily, OperatorRule } from "./operator-rule.ts";
 import { products } from "./products.ts";
@@ -12,8 +14,10 @@ import { selections } from "./selections.ts";
 import { sequences } from "./sequences.ts";
 import { shapes } from "./shapes.ts";
 import { signal } from "./signal.ts";
+import { supportVectors } from "./support-vectors.ts";
 import { text } from "./text.ts";
 import { training } from "./training.ts";
+import { treeEnsembles } from "./tree-ensembles.ts";
 
 export const operatorFamilies: Readonly<Record<string, OperatorFamily>> = {
   elementwise,
@@ -30,6 +34,10 @@ export const operatorFamilies: Readonly<Record<string, OperatorFamily>> = {
   selections,
   random,
   training,
+  labelEncoders,
+  linearModels,
+  treeEnsembles,
+  supportVectors,
 };
 
 /** Newest version of each domain that was read while the rules were written; a model of a newer one is refused. */
