@@ -1,7 +1,7 @@
 /** ONNX's own conformance cases on our engine: all of them, wherever they are. */
 import { describe, expect, it } from "vitest";
 import { findCases } from "../scripts/conformance/cases.ts";
-import { judge } from "../scripts/conformance/judge.ts";
+import { judge, openInterpreter, openNative } from "../scripts/conformance/judge.ts";
 import { needsData, sharedData } from "./shared-data.ts";
 
 const [skip, name] = needsData("ONNX conformance");
@@ -9,17 +9,20 @@ const [skip, name] = needsData("ONNX conformance");
 /** The middle bin of the inverse transform of 0 to 99 is 0, where the case holds what float32 leaves of it, 1.9e-7 among numbers up to 99. */
 const known = new Set(["node/test_dft_inverse", "node/test_dft_inverse_opset19"]);
 
-describe.skipIf(skip)(name, () => {
+describe.skipIf(skip).each([
+  ["generated kernels", openNative],
+  ["the interpreter", openInterpreter],
+] as const)(`${name}, %s`, (_engine, open) => {
   const outcomes = { passed: 0, refused: 0, failed: [] as string[] };
 
-  it("gives no wrong answer: what is not built is refused", () => {
+  it("gives no wrong answer: what is not built is refused", async () => {
     for (const each of findCases(`${sharedData}onnx-conformance`)) {
-      const { verdict, reason } = judge(each);
+      const { verdict, reason } = await judge(each, open);
       if (verdict === "failed") outcomes.failed.push(`${each.name}: ${reason}`);
       else outcomes[verdict] += 1;
     }
     expect(outcomes.failed.filter((failure) => !known.has(failure.split(":")[0] ?? ""))).toEqual([]);
-  }, 120_000);
+  }, 300_000);
 
   it("passes no fewer than it did", () => {
     expect(outcomes.passed).toBeGreaterThanOrEqual(1200);

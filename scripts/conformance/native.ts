@@ -1,23 +1,37 @@
-/** Runs a case on our own engine. */
-import { readFileSync } from "node:fs";
+/** Runs a case on our own engine, or on its reference interpreter alone. */
 import {
   Builder,
+  detectWasmFeatures,
+  EngineModel,
   defaultLimits,
   isOptional,
   isSequence,
   isTensor,
   type OnnxModel,
-  readOnnxModel,
   type Traced,
   traceModel,
 } from "../../src/engine/index.ts";
+import { switchOnRelaxedSimd } from "../../src/engine/emit/wasm/node-flags.ts";
+import type { Tensor } from "../../src/tensor.ts";
 import type { CaseValue } from "./values.ts";
 
-export function openNative(path: string): OnnxModel {
-  return readOnnxModel(readFileSync(path), path).model;
+/** Compiled kernels, as a loaded model has them. Sequences and optionals exist only in the interpreter. */
+export async function runNative(model: OnnxModel, inputs: readonly CaseValue[]): Promise<readonly CaseValue[]> {
+  const { graph } = model;
+  if ([...graph.inputs, ...graph.outputs].some(({ type }) => type.kind !== "tensor")) return interpret(model, inputs);
+  const engine = new EngineModel(model, { features: detectWasmFeatures(switchOnRelaxedSimd), optimize: true });
+  const tensors = graph.inputs.flatMap(({ name }, index): [string, Tensor][] => {
+    const value = inputs[index];
+    return value?.kind === "tensor" ? [[name, value.literal as Tensor]] : [];
+  });
+  const results = await engine.run(Object.fromEntries(tensors));
+  return graph.outputs.flatMap(({ name }): CaseValue[] => {
+    const literal = results[name];
+    return literal === undefined ? [] : [{ kind: "tensor", literal }];
+  });
 }
 
-export function runNative(model: OnnxModel, inputs: readonly CaseValue[]): readonly CaseValue[] {
+export function interpret(model: OnnxModel, inputs: readonly CaseValue[]): readonly CaseValue[] {
   const build = new Builder(defaultLimits, "run");
   const named = new Map(
     model.graph.inputs.flatMap(({ name }, index): [string, Traced][] => {

@@ -11,30 +11,31 @@ export type CaseValue =
 const relative = 1e-3;
 const absolute = 1e-7;
 
-/** What differs, in a sentence, or undefined where nothing does. */
-export function difference(given: CaseValue, right: CaseValue): string | undefined {
+/** What differs, in a sentence, or undefined where nothing does. `typesOnly`: the elements may be any. */
+export function difference(given: CaseValue, right: CaseValue, typesOnly = false): string | undefined {
   if (right.kind === "optional" && given.kind === "optional") {
     if (right.content === undefined || given.content === undefined) {
       return right.content === given.content ? undefined : "one holds something and the other does not";
     }
-    return difference(given.content, right.content);
+    return difference(given.content, right.content, typesOnly);
   }
   if (right.kind === "sequence" && given.kind === "sequence") {
     if (given.items.length !== right.items.length) return `${given.items.length} items in place of ${right.items.length}`;
     for (const [index, item] of right.items.entries()) {
       const other = given.items[index];
-      const found = other === undefined ? "nothing" : difference(other, item);
+      const found = other === undefined ? "nothing" : difference(other, item, typesOnly);
       if (found !== undefined) return `item ${index}: ${found}`;
     }
     return undefined;
   }
-  if (right.kind === "tensor" && given.kind === "tensor") return tensorDifference(given.literal, right.literal);
+  if (right.kind === "tensor" && given.kind === "tensor") return tensorDifference(given.literal, right.literal, typesOnly);
   return `a ${given.kind} in place of a ${right.kind}`;
 }
 
-function tensorDifference(given: Literal, right: Literal): string | undefined {
+function tensorDifference(given: Literal, right: Literal, typesOnly: boolean): string | undefined {
   if (given.dataType !== right.dataType) return `${given.dataType} in place of ${right.dataType}`;
   if (given.shape.join() !== right.shape.join()) return `[${given.shape.join(", ")}] in place of [${right.shape.join(", ")}]`;
+  if (typesOnly) return undefined;
   if (right.dataType === "string") {
     const [texts, wanted] = [stringsOf(given), stringsOf(right)];
     const at = wanted.findIndex((text, index) => text !== texts[index]);

@@ -89,7 +89,7 @@ const wideBinary: Readonly<Record<Exclude<BinaryFunction, "and" | "or" | "xor">,
   sub: (a, b) => a - b,
   mul: (a, b) => a * b,
   div: (a, b) => a / b,
-  pow: (a, b) => (b < 0n ? BigInt(Math.trunc(Number(a) ** Number(b)) || 0) : a ** b),
+  pow: widePower,
   min: (a, b) => (a < b ? a : b),
   max: (a, b) => (a > b ? a : b),
   mod: (a, b) => ((a % b) + b) % b,
@@ -105,6 +105,18 @@ const wideBinary: Readonly<Record<Exclude<BinaryFunction, "and" | "or" | "xor">,
   greater: (a, b) => BigInt(a > b),
   "greater-or-equal": (a, b) => BigInt(a >= b),
 };
+
+/** The last 64 bits, by squaring: written out the number would fill the memory. */
+function widePower(base: bigint, exponent: bigint): bigint {
+  if (exponent < 0n) return base === 1n || (base === -1n && exponent % 2n === 0n) ? 1n : base === -1n ? -1n : 0n;
+  let result = 1n;
+  let square = base;
+  for (let rest = exponent; rest > 0n; rest >>= 1n) {
+    if (rest & 1n) result = BigInt.asIntN(64, result * square);
+    square = BigInt.asIntN(64, square * square);
+  }
+  return result;
+}
 
 const givesBool: ReadonlySet<BinaryFunction> = new Set([
   "equal",

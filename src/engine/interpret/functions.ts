@@ -3,22 +3,32 @@
  * visible list.
  */
 import type { Literal } from "../graph/literal.ts";
-import type { CallAttributes, OperationOf } from "../graph/operations.ts";
+import type { CallAttributes, CallType, OperationOf } from "../graph/operations.ts";
+import { determinants } from "./determinant.ts";
+import { drawClasses, drawNormal, drawUniform } from "./random.ts";
+import { lookUp } from "./look-up.ts";
+import { scoreTrees } from "./trees.ts";
 import { concatenateTexts, countGrams, matchTexts } from "./text.ts";
 
-type HostFunction = (inputs: readonly Literal[], attributes: CallAttributes) => readonly Literal[];
+type HostFunction = (inputs: readonly Literal[], attributes: CallAttributes, types: readonly CallType[]) => readonly Literal[];
 
 const functions: Readonly<Record<string, HostFunction>> = {
   "concatenate-texts": concatenateTexts,
   "match-texts": matchTexts,
   "count-grams": countGrams,
+  "look-up": lookUp,
+  "score-trees": scoreTrees,
+  determinant: determinants,
+  "draw-uniform": drawUniform,
+  "draw-normal": drawNormal,
+  "draw-classes": drawClasses,
 };
 
 export function callFunction(
-  { function: name, attributes }: OperationOf<"call">,
+  { function: name, attributes, types }: OperationOf<"call">,
   inputs: readonly Literal[],
 ): readonly Literal[] {
   const compute = Object.hasOwn(functions, name) ? functions[name] : undefined;
   if (compute === undefined) throw new Error(`there is no function "${name}"`);
-  return compute(inputs, attributes);
+  return compute(inputs, attributes, types);
 }

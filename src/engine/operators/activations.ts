@@ -1,7 +1,7 @@
 /** Activation functions. */
 import type { Value } from "../graph/graph.ts";
 import type { OperatorCall } from "./operator-call.ts";
-import { type OperatorFamily, since } from "./operator-rule.ts";
+import { type OperatorFamily, since, versions } from "./operator-rule.ts";
 import { roundedOnce, widened } from "./precision.ts";
 
 /** `then` above zero, `otherwise` from there down. */
@@ -52,6 +52,15 @@ function prelu(call: OperatorCall, x: Value): Value {
   return call.select(call.binary("less", x, 0), call.binary("mul", x, widened(call, call.tensor(1))), x);
 }
 
+/** Up to version 6 the slope is one number, or one for each channel. */
+function oldPrelu(call: OperatorCall): Value {
+  const x = call.tensor(0);
+  const slope = call.tensor(1);
+  const behind = slope.type.shape[0] === 1 ? 0 : x.type.shape.length - 2;
+  const fitted = call.reshape(slope, [...slope.type.shape, ...Array.from({ length: behind }, () => 1)]);
+  return call.select(call.binary("less", x, 0), call.binary("mul", x, fitted), x);
+}
+
 function thresholdedRelu(call: OperatorCall): Value {
   const x = call.tensor(0);
   return call.select(call.binary("greater", x, call.float("alpha", 1)), x, 0);
@@ -81,15 +90,15 @@ function mish(call: OperatorCall, x: Value): Value {
 }
 
 export const activations: OperatorFamily = {
-  Relu: since(6, (call) => call.binary("max", call.tensor(0), 0)),
-  LeakyRelu: since(6, roundedOnce(leakyRelu)),
-  PRelu: since(7, roundedOnce(prelu)),
-  Elu: since(6, roundedOnce(elu)),
+  Relu: since(1, (call) => call.binary("max", call.tensor(0), 0)),
+  LeakyRelu: since(1, roundedOnce(leakyRelu)),
+  PRelu: versions([1, oldPrelu], [7, roundedOnce(prelu)]),
+  Elu: since(1, roundedOnce(elu)),
   Celu: since(12, roundedOnce(celu)),
-  Selu: since(6, roundedOnce(selu)),
+  Selu: since(1, roundedOnce(selu)),
   Gelu: since(20, roundedOnce(gelu)),
-  Sigmoid: since(6, (call) => call.unary("sigmoid", call.tensor(0))),
-  HardSigmoid: since(6, roundedOnce(hardSigmoid)),
+  Sigmoid: since(1, (call) => call.unary("sigmoid", call.tensor(0))),
+  HardSigmoid: since(1, roundedOnce(hardSigmoid)),
   HardSwish: since(
     14,
     roundedOnce((call, x) => call.binary("mul", x, bentLine(call, x, 1 / 6, 0.5))),
@@ -97,7 +106,7 @@ export const activations: OperatorFamily = {
   Swish: since(24, roundedOnce(swish)),
   SwiGLU: since(28, roundedOnce(swiglu)),
   Mish: since(18, roundedOnce(mish)),
-  Tanh: since(6, (call) => call.unary("tanh", call.tensor(0))),
+  Tanh: since(1, (call) => call.unary("tanh", call.tensor(0))),
   Softplus: since(1, (call) => call.unary("softplus", call.tensor(0))),
   Softsign: since(
     1,

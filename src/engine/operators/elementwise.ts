@@ -1,9 +1,9 @@
 /** Operators on elements: arithmetic, comparisons, logic. Activation functions have their own file. */
 import { isFloat } from "../graph/element-types.ts";
-import type { Value } from "../graph/graph.ts";
+import { sameShape, type Value } from "../graph/graph.ts";
 import type { BinaryFunction, UnaryFunction } from "../graph/operations.ts";
-import type { OperatorCall } from "./operator-call.ts";
-import { type Lower, type OperatorFamily, since } from "./operator-rule.ts";
+import { axisOf, type OperatorCall } from "./operator-call.ts";
+import { type Lower, type OperatorFamily, type OperatorRule, since, versions } from "./operator-rule.ts";
 
 function unary(name: UnaryFunction): Lower {
   return (call) => call.unary(name, call.tensor(0));
@@ -11,6 +11,25 @@ function unary(name: UnaryFunction): Lower {
 
 function binary(name: BinaryFunction): Lower {
   return (call) => call.binary(name, call.tensor(0), call.tensor(1));
+}
+
+/** Up to version 6 shapes broadcast only where the node says so, and `axis` names where the second shape begins in the first. */
+function aligned(call: OperatorCall): readonly [Value, Value] {
+  const [a, b] = [call.tensor(0), call.tensor(1)];
+  const axis = call.intIfGiven("axis");
+  if (call.int("broadcast", 0) !== 1) {
+    if (!sameShape(a.type.shape, b.type.shape)) throw new Error("its shapes differ, and it does not say that they broadcast");
+    return [a, b];
+  }
+  if (axis === undefined) return [a, b];
+  const behind = a.type.shape.length - axisOf(axis, a.type.shape.length) - b.type.shape.length;
+  if (behind < 0) throw new Error(`[${b.type.shape.join(", ")}] does not fit behind the axis ${axis}`);
+  return [a, call.reshape(b, [...b.type.shape, ...Array.from({ length: behind }, () => 1)])];
+}
+
+/** As it was before version 7, and as it is. */
+function arithmetic(name: BinaryFunction): readonly OperatorRule[] {
+  return versions([1, (call) => call.binary(name, ...aligned(call))], [7, binary(name)]);
 }
 
 /** Of any number of tensors, from the first to the last. */
@@ -65,27 +84,27 @@ function isInfinite(call: OperatorCall): Value {
 }
 
 export const elementwise: OperatorFamily = {
-  Add: since(7, binary("add")),
-  Sub: since(7, binary("sub")),
-  Mul: since(7, binary("mul")),
-  Div: since(7, binary("div")),
-  Pow: since(7, power),
+  Add: arithmetic("add"),
+  Sub: arithmetic("sub"),
+  Mul: arithmetic("mul"),
+  Div: arithmetic("div"),
+  Pow: versions([1, (call) => call.binary("pow", ...aligned(call))], [7, power]),
   Mod: since(10, mod),
-  Max: since(6, folded("max")),
-  Min: since(6, folded("min")),
-  Sum: since(6, folded("add")),
-  Mean: since(6, mean),
-  Clip: since(6, clip),
-  Abs: since(6, unary("abs")),
-  Neg: since(6, unary("neg")),
+  Max: since(1, folded("max")),
+  Min: since(1, folded("min")),
+  Sum: since(1, folded("add")),
+  Mean: since(1, mean),
+  Clip: since(1, clip),
+  Abs: since(1, unary("abs")),
+  Neg: since(1, unary("neg")),
   Sign: since(9, unary("sign")),
-  Floor: since(6, unary("floor")),
-  Ceil: since(6, unary("ceil")),
+  Floor: since(1, unary("floor")),
+  Ceil: since(1, unary("ceil")),
   Round: since(11, unary("round")),
-  Sqrt: since(6, unary("sqrt")),
-  Reciprocal: since(6, unary("reciprocal")),
-  Exp: since(6, unary("exp")),
-  Log: since(6, unary("log")),
+  Sqrt: since(1, unary("sqrt")),
+  Reciprocal: since(1, unary("reciprocal")),
+  Exp: since(1, unary("exp")),
+  Log: since(1, unary("log")),
   Sin: since(7, unary("sin")),
   Cos: since(7, unary("cos")),
   Tan: since(7, unary("tan")),
@@ -98,14 +117,14 @@ export const elementwise: OperatorFamily = {
   Acosh: since(9, unary("acosh")),
   Atanh: since(9, unary("atanh")),
   Erf: since(9, unary("erf")),
-  Equal: since(7, binary("equal")),
-  Less: since(7, binary("less")),
+  Equal: arithmetic("equal"),
+  Less: arithmetic("less"),
   LessOrEqual: since(12, binary("less-or-equal")),
-  Greater: since(7, binary("greater")),
+  Greater: arithmetic("greater"),
   GreaterOrEqual: since(12, binary("greater-or-equal")),
-  And: since(7, binary("and")),
-  Or: since(7, binary("or")),
-  Xor: since(7, binary("xor")),
+  And: arithmetic("and"),
+  Or: arithmetic("or"),
+  Xor: arithmetic("xor"),
   Not: since(1, unary("not")),
   BitShift: since(11, bitShift),
   BitwiseAnd: since(18, binary("bitwise-and")),

@@ -90,6 +90,10 @@ export class OperatorCall {
     return this.#attribute(name, "float") ?? otherwise;
   }
 
+  floatIfGiven(name: string): number | undefined {
+    return this.#attribute(name, "float");
+  }
+
   floats(name: string): readonly number[] | undefined {
     return this.#attribute(name, "floats");
   }

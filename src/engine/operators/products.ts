@@ -16,6 +16,7 @@ export function matmul(call: OperatorCall, a: Value, b: Value): Value {
 
 /** alpha A' B' + beta C. */
 function gemm(call: OperatorCall): Value {
+  if (call.version < 7) call.ignore("broadcast");
   const a = call.int("transA", 0) === 1 ? call.transpose(call.tensor(0), [1, 0]) : call.tensor(0);
   const b = call.int("transB", 0) === 1 ? call.transpose(call.tensor(1), [1, 0]) : call.tensor(1);
   const [alpha, beta, c] = [call.float("alpha", 1), call.float("beta", 1), call.tensorIfGiven(2)];
@@ -57,7 +58,7 @@ function layerNorm(call: OperatorCall): readonly Value[] {
 
 export const products: OperatorFamily = {
   MatMul: since(1, (call) => matmul(call, call.tensor(0), call.tensor(1))),
-  Gemm: since(7, gemm),
+  Gemm: since(1, gemm),
   Conv: since(1, convolution),
   LayerNormalization: since(17, layerNorm),
 };

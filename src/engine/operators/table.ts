@@ -7,25 +7,32 @@ import { convolutions } from "./convolutions.ts";
 import { einsums } from "./einsum.ts";
 import { elementwise } from "./elementwise.ts";
 import { groupedQueryAttentions } from "./grouped-query-attention.ts";
+import { labelEncoders } from "./label-encoders.ts";
 import { linearAttentions } from "./linear-attention.ts";
+import { linearModels } from "./linear-models.ts";
+import { losses } from "./losses.ts";
 import { microsoftAttentions } from "./microsoft-attention.ts";
 import { microsoftFused } from "./microsoft-fused.ts";
 import { microsoftQuantized } from "./microsoft-quantized.ts";
 import { normalizations } from "./normalizations.ts";
-import { losses } from "./losses.ts";
 import type { OperatorFamily, OperatorRule } from "./operator-rule.ts";
 import { pooling } from "./pooling.ts";
 import { products } from "./products.ts";
 import { quantization } from "./quantization.ts";
+import { random } from "./random.ts";
 import { recurrentNetworks } from "./recurrent.ts";
 import { reductions } from "./reductions.ts";
 import { resizing } from "./resize.ts";
 import { rotary } from "./rotary.ts";
 import { sampling } from "./sampling.ts";
+import { selections } from "./selections.ts";
 import { sequences } from "./sequences.ts";
 import { shapes } from "./shapes.ts";
 import { signal } from "./signal.ts";
+import { supportVectors } from "./support-vectors.ts";
 import { text } from "./text.ts";
+import { training } from "./training.ts";
+import { treeEnsembles } from "./tree-ensembles.ts";
 
 export const operatorFamilies: Readonly<Record<string, OperatorFamily>> = {
   elementwise,
@@ -54,6 +61,13 @@ export const operatorFamilies: Readonly<Record<string, OperatorFamily>> = {
   losses,
   signal,
   text,
+  selections,
+  random,
+  training,
+  labelEncoders,
+  linearModels,
+  treeEnsembles,
+  supportVectors,
 };
 
 /** Newest version of each domain that was read while the rules were written; a model of a newer one is refused. */

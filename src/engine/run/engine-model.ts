@@ -9,7 +9,7 @@ import type { OnnxModel } from "../import/onnx-model.ts";
 import { fuseElements } from "../passes/fuse-elements.ts";
 import { optimize } from "../passes/index.ts";
 import { planGraph } from "../plan/plan.ts";
-import { Builder, ValueUnknown } from "../trace/builder.ts";
+import { Builder, defaultLimits, ValueUnknown } from "../trace/builder.ts";
 import { traceModel } from "../trace/trace-model.ts";
 import { isTensor, type Traced } from "../trace/traced.ts";
 import { EngineMemory } from "./engine-memory.ts";
@@ -124,7 +124,7 @@ export class EngineModel {
   }
 
   #interpret(inputs: TensorMap, wanted: ReadonlySet<string> | undefined, signal: AbortSignal | undefined): TensorMap {
-    const build = new Builder({ tensorBytes: 2 ** 31, operations: 5_000_000, ...(signal === undefined ? {} : { signal }) });
+    const build = new Builder({ ...defaultLimits, ...(signal === undefined ? {} : { signal }) }, "run");
     const given = new Map<string, Traced>(Object.entries(inputs).map(([name, tensor]) => [name, build.constant(tensor)]));
     const results: Record<string, Tensor> = {};
     for (const [name, value] of traceModel(this.#model, given, build)) {

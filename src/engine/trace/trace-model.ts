@@ -101,6 +101,7 @@ class Tracer {
       const inner = new Map(graph.inputs.map(({ name }, index): [string, Traced] => [name, values[index] as Traced]));
       return this.graph(graph, new Scope(names, inner), opsets, depth + 1);
     });
+    if (version < 6) call.ignore("consumed_inputs"); // of the first versions: which inputs may be overwritten
     try {
       const outputs = rule.lower(call);
       if (call.unread.length > 0) throw new Error(`its attribute "${call.unread[0]}" is not known`);

@@ -1,0 +1,90 @@
+/** Random numbers: the same bits for the same seed on every machine, others each time without one. */
+import { elementCount } from "../../tensor.ts";
+import type { ElementType } from "../graph/element-types.ts";
+import { type Literal, literalOf, numbersOf } from "../graph/literal.ts";
+import type { CallAttributes, CallType } from "../graph/operations.ts";
+
+/** Numbers from 0 to below 1, in steps of 2^-53. */
+export type Generator = () => number;
+
+/** SplitMix32, twice per number: small, well spread, and its whole state is one seed (Steele and others, https://doi.org/10.1145/2660193.2660195). */
+export function generatorOf(seed: number | undefined): Generator {
+  if (seed === undefined) return Math.random;
+  const words = new Uint32Array(new Float64Array([seed]).buffer);
+  let state = Math.imul(words[0] ?? 0, 0x9e3779b9) ^ (words[1] ?? 0);
+  const next = (): number => {
+    state = (state + 0x9e3779b9) | 0;
+    let mixed = Math.imul(state ^ (state >>> 16), 0x21f0aaad);
+    mixed = Math.imul(mixed ^ (mixed >>> 15), 0x735a2d97);
+    return (mixed ^ (mixed >>> 15)) >>> 0;
+  };
+  return () => ((next() >>> 5) * 2 ** 26 + (next() >>> 6)) / 2 ** 53;
+}
+
+/** Two independent numbers of the standard normal distribution (Box and Muller, https://doi.org/10.1214/aoms/1177706645). */
+function normalPair(random: Generator): readonly [number, number] {
+  const radius = Math.sqrt(-2 * Math.log(1 - random()));
+  const angle = 2 * Math.PI * random();
+  return [radius * Math.cos(angle), radius * Math.sin(angle)];
+}
+
+function seedOf({ seed }: CallAttributes): number | undefined {
+  return typeof seed === "number" ? seed : undefined;
+}
+
+/** Binary digits of the types smaller than float64. */
+const digits: Readonly<Partial<Record<ElementType, number>>> = { float32: 24, float16: 11, bfloat16: 8 };
+
+/** Attributes: low, high, [seed]. */
+export function drawUniform(_: readonly Literal[], attributes: CallAttributes, [type]: readonly CallType[]): readonly Literal[] {
+  if (type === undefined) throw new Error("it gives nothing");
+  const random = generatorOf(seedOf(attributes));
+  const [low, high] = [Number(attributes["low"]), Number(attributes["high"])];
+  // In steps that the type holds, so that no number is rounded up to the end.
+  const steps = 2 ** (digits[type.dataType] ?? 53);
+  const values = Float64Array.from(
+    { length: elementCount(type.shape) },
+    () => low + ((high - low) * Math.floor(random() * steps)) / steps,
+  );
+  return [literalOf(type.dataType, type.shape, values)];
+}
+
+/** Attributes: mean, scale, [seed]. */
+export function drawNormal(_: readonly Literal[], attributes: CallAttributes, [type]: readonly CallType[]): readonly Literal[] {
+  if (type === undefined) throw new Error("it gives nothing");
+  const random = generatorOf(seedOf(attributes));
+  const [mean, scale] = [Number(attributes["mean"]), Number(attributes["scale"])];
+  const values = new Float64Array(elementCount(type.shape));
+  for (let at = 0; at < values.length; at += 2) {
+    const [one, other] = normalPair(random);
+    values[at] = mean + scale * one;
+    if (at + 1 < values.length) values[at + 1] = mean + scale * other;
+  }
+  return [literalOf(type.dataType, type.shape, values)];
+}
+
+/** Classes drawn by the logarithms of their weights [batch, classes], which need not add up to 1. Attributes: [seed]. */
+export function drawClasses(
+  [logits]: readonly Literal[],
+  attributes: CallAttributes,
+  [type]: readonly CallType[],
+): readonly Literal[] {
+  if (type === undefined || logits === undefined) throw new Error("it lacks its operand");
+  const random = generatorOf(seedOf(attributes));
+  const [batch = 0, classes = 0] = logits.shape;
+  const values = numbersOf(logits);
+  const samples = type.shape[1] ?? 0;
+  const drawn = new Float64Array(batch * samples);
+  for (let row = 0; row < batch; row += 1) {
+    const own = Array.from({ length: classes }, (_, index) => values[row * classes + index] ?? 0);
+    const largest = own.reduce((most, value) => Math.max(most, value), Number.NEGATIVE_INFINITY);
+    let sum = 0;
+    const upTo = own.map((value) => (sum += Math.exp(value - largest)));
+    for (let sample = 0; sample < samples; sample += 1) {
+      const at = random() * sum;
+      const found = upTo.findIndex((end) => at < end);
+      drawn[row * samples + sample] = found < 0 ? classes - 1 : found;
+    }
+  }
+  return [literalOf(type.dataType, type.shape, drawn)];
+}

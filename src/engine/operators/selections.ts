@@ -1,0 +1,137 @@
+/** Operators that choose among what is there, so that the shape of what they give is only known with the values; and determinants. */
+import { elementCount } from "../../tensor.ts";
+import { isWide } from "../graph/element-types.ts";
+import type { Value } from "../graph/graph.ts";
+import { bigintsOf, int64Literal, type Literal, numbersOf, pickElements, stringsOf } from "../graph/literal.ts";
+import { axisOf, type OperatorCall } from "./operator-call.ts";
+import { type OperatorFamily, since } from "./operator-rule.ts";
+
+interface Group {
+  /** Slices that are equal, by their place; the first one is the smallest. */
+  readonly members: number[];
+}
+
+/** Each slice of an axis, or each element, once. Outputs: them, their first places, for each slice its group, how many of each there are. */
+function unique(call: OperatorCall): readonly Value[] {
+  const x = call.known(0);
+  const written = call.intIfGiven("axis");
+  const shape = written === undefined ? [elementCount(x.shape)] : x.shape;
+  const axis = written === undefined ? 0 : axisOf(written, shape.length);
+  const length = shape[axis] ?? 0;
+  const inner = elementCount(shape.slice(axis + 1));
+  const outer = elementCount(shape.slice(0, axis));
+  const elements = elementsOf(x);
+  const placesOf = (index: number): number[] =>
+    Array.from({ length: outer * inner }, (_, at) => (Math.floor(at / inner) * length + index) * inner + (at % inner));
+  const slices = Array.from({ length }, (_, index) => placesOf(index).map((place) => elements[place] ?? 0));
+  const groups = new Map<string, Group>();
+  for (const [index, slice] of slices.entries()) {
+    const key = slice.map((value) => (value === 0 ? "0" : String(value))).join("\u0000");
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, { members: [index] });
+    else group.members.push(index);
+  }
+  const found = [...groups.values()].map(({ members }) => ({ members, first: members[0] ?? 0 }));
+  if (call.int("sorted", 1) === 1) found.sort((one, other) => compareSlices(slices[one.first] ?? [], slices[other.first] ?? []));
+  const firsts = found.map(({ first }) => first);
+  const inverse = Array.from({ length }, () => 0);
+  for (const [rank, { members }] of found.entries()) for (const member of members) inverse[member] = rank;
+  const places = Array.from({ length: outer * firsts.length * inner }, (_, at) => {
+    const first = firsts[Math.floor(at / inner) % firsts.length] ?? 0;
+    return (Math.floor(at / inner / firsts.length) * length + first) * inner + (at % inner);
+  });
+  return [
+    pickElements(x, shape.with(axis, firsts.length), places),
+    int64Literal(firsts),
+    int64Literal(inverse),
+    int64Literal(found.map(({ members }) => members.length)),
+  ].map((literal) => call.build.constant(literal));
+}
+
+type Element = number | bigint | string;
+
+function elementsOf(x: Literal): ArrayLike<Element> {
+  if (x.dataType === "string") return stringsOf(x);
+  return isWide(x.dataType) ? bigintsOf(x) : numbersOf(x);
+}
+
+/** Element by element; what is no number comes last. */
+function compareSlices(one: readonly Element[], other: readonly Element[]): number {
+  for (const [at, value] of one.entries()) {
+    const against = other[at] ?? 0;
+    if (value < against) return -1;
+    if (value > against) return 1;
+    const order = Number(Number.isNaN(value)) - Number(Number.isNaN(against));
+    if (order !== 0) return order;
+  }
+  return 0;
+}
+
+interface Box {
+  readonly top: number;
+  readonly left: number;
+  readonly bottom: number;
+  readonly right: number;
+}
+
+/** Boxes [batches, N, 4] and scores [batches, classes, N] become rows [batch, class, box], the best first, none of which overlap much. */
+function nonMaxSuppression(call: OperatorCall): Value {
+  const [boxes, scores] = [call.known(0), call.known(1)];
+  const most = call.knownIntegersIfGiven(2)?.[0] ?? 0;
+  const overlap = call.tracedIfGiven(3) === undefined ? 0 : (numbersOf(call.known(3))[0] ?? 0);
+  const least = call.tracedIfGiven(4) === undefined ? Number.NEGATIVE_INFINITY : (numbersOf(call.known(4))[0] ?? 0);
+  const centred = call.int("center_point_box", 0) === 1;
+  const [batches = 0, classes = 0, count = 0] = scores.shape;
+  if (boxes.shape.join() !== [batches, count, 4].join() || scores.shape.length !== 3)
+    throw new Error(`boxes [${boxes.shape.join(", ")}] do not fit scores [${scores.shape.join(", ")}]`);
+  const [corners, values] = [numbersOf(boxes), numbersOf(scores)];
+  const rows: number[] = [];
+  for (let batch = 0; batch < batches; batch += 1) {
+    const own = Array.from({ length: count }, (_, box) => boxAt(corners, 4 * (batch * count + box), centred));
+    for (let group = 0; group < classes; group += 1) {
+      const start = (batch * classes + group) * count;
+      const score = (box: number): number => values[start + box] ?? 0;
+      const order = Array.from({ length: count }, (_, box) => box)
+        .filter((box) => score(box) > least)
+        .sort((one, other) => score(other) - score(one) || one - other);
+      const kept: number[] = [];
+      for (const box of order) {
+        if (kept.length >= most) break;
+        if (kept.every((other) => intersectionOverUnion(own[box], own[other]) <= overlap)) kept.push(box);
+      }
+      for (const box of kept) rows.push(batch, group, box);
+    }
+  }
+  return call.build.constant(int64Literal(rows, [rows.length / 3, 3]));
+}
+
+/** Corners in any order, [y1, x1, y2, x2]; or [x centre, y centre, width, height]. */
+function boxAt(values: ArrayLike<number>, at: number, centred: boolean): Box {
+  const [a, b, c, d] = [values[at] ?? 0, values[at + 1] ?? 0, values[at + 2] ?? 0, values[at + 3] ?? 0];
+  if (centred) return { left: a - c / 2, right: a + c / 2, top: b - d / 2, bottom: b + d / 2 };
+  return { top: Math.min(a, c), bottom: Math.max(a, c), left: Math.min(b, d), right: Math.max(b, d) };
+}
+
+function intersectionOverUnion(one: Box | undefined, other: Box | undefined): number {
+  if (one === undefined || other === undefined) return 0;
+  const height = Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top);
+  const width = Math.min(one.right, other.right) - Math.max(one.left, other.left);
+  if (height <= 0 || width <= 0) return 0;
+  const area = ({ top, left, bottom, right }: Box): number => (bottom - top) * (right - left);
+  const shared = height * width;
+  return shared / (area(one) + area(other) - shared);
+}
+
+function determinant(call: OperatorCall): Value {
+  const x = call.tensor(0);
+  const { dataType, shape } = x.type;
+  if (shape.length < 2 || shape.at(-1) !== shape.at(-2)) throw new Error(`[${shape.join(", ")}] holds no square matrices`);
+  const types = [{ dataType, shape: shape.slice(0, -2) }];
+  return call.add({ kind: "call", function: "determinant", attributes: {}, types }, x);
+}
+
+export const selections: OperatorFamily = {
+  Unique: since(11, unique),
+  NonMaxSuppression: since(10, nonMaxSuppression),
+  Det: since(11, determinant),
+};
