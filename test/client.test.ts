@@ -11,8 +11,10 @@ import { type Client, ServerError, type components, createClient, vectorsOf } fr
 import { chromium } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from "vitest";
 import { clientTypes, clientTypesFile } from "../scripts/client-types.ts";
+import { guideExample } from "./fixtures/guide-example.ts";
 import { type ServerProcess, ServerProcesses, ready } from "./fixtures/server-process.ts";
 
+const repository = fileURLToPath(new URL("..", import.meta.url));
 const servers = new ServerProcesses();
 let server: ServerProcess;
 let client: Client;
@@ -197,10 +199,16 @@ describe("what a call throws", () => {
   });
 });
 
+it("runs the guide's example", async () => {
+  const { url } = await servers.serve([]);
+  const [printed, said] = await guideExample("inferyard/client", { url, folder: repository });
+  expect(printed).toBe(said);
+});
+
 describe("in a page", () => {
   const bundle = async (): Promise<BuildResult<{ write: false; metafile: true }>> =>
     build({
-      stdin: { contents: 'export * from "inferyard/client"', resolveDir: fileURLToPath(new URL("..", import.meta.url)) },
+      stdin: { contents: 'export * from "inferyard/client"', resolveDir: repository },
       bundle: true,
       write: false,
       minify: true,

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createRuntime } from "inferyard";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { guideExample } from "./fixtures/guide-example.ts";
 import { installNpm, installPython, installedModule, pythonOf, titled } from "./fixtures/installed.ts";
 
 const repository = fileURLToPath(new URL("..", import.meta.url));
@@ -93,6 +94,11 @@ describe.skipIf(npmProblem !== undefined)(titled(`npm: ${npmPackage}`, npmProble
     expect([one.data.length, one.data[0]!.embedding.length]).toEqual([1, 5]);
   });
 
+  it("runs the guide's example", async () => {
+    const [printed, said] = await guideExample("openai, npm", { url: server.url, folder });
+    expect(printed).toBe(said);
+  });
+
   it("lists models and asks for one", async () => {
     const client = await connect();
     const names: string[] = [];
@@ -137,6 +143,11 @@ describe.skipIf(pythonProblem !== undefined)(titled("PyPI: openai and cohere", p
     'arguments = dict(model="builtin", query="a pet", documents=["a car", "a cat", "a house"])',
   ];
   const print = (expression: string): string => `print(json.dumps(${expression}))`;
+
+  it.each(["openai, PyPI", "cohere, PyPI"])("%s: runs the guide's example", async (heading) => {
+    const [printed, said] = await guideExample(heading, { url: server.url, folder, python });
+    expect(printed).toBe(said);
+  });
 
   it("openai embeds, and its errors are its own", async () => {
     const { vectors, tokens, ids } = await expected();

@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createRuntime } from "inferyard";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { guideExample } from "./fixtures/guide-example.ts";
 import { installNpm, installedModule, titled } from "./fixtures/installed.ts";
 import { type ServerProcess, ServerProcesses, ready } from "./fixtures/server-process.ts";
 import { hasSharedData, sharedData, worst } from "./shared-data.ts";
@@ -167,3 +168,11 @@ describe.skipIf(problem !== undefined)(
     });
   },
 );
+
+describe.skipIf(problem !== undefined)(titled("the guide's examples", problem), () => {
+  it.each(["LangChain.js", "Vercel AI SDK"])("%s", async (heading) => {
+    const { url } = await servers.serve([]); // without keys, and with the built-in model
+    const [printed, said] = await guideExample(heading, { url, folder });
+    expect(printed).toBe(said);
+  });
+});
