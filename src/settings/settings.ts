@@ -62,3 +62,8 @@ export const settingDefaults: Settings = {
 export function environmentName(name: string): string {
   return `INFERYARD_${name.replaceAll(/[A-Z]/g, (capital) => `_${capital}`).toUpperCase()}`;
 }
+
+/** The variable that sets a setting of the section `server`: maxQueue -> INFERYARD_SERVER_MAX_QUEUE. */
+export function serverVariable(name: string): string {
+  return environmentName(`server${name.charAt(0).toUpperCase()}${name.slice(1)}`);
+}

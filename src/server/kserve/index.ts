@@ -2,6 +2,7 @@
 import { OpenAPIHono, type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { InferyardError } from "../../errors.ts";
+import { readManifest } from "../../models/index.ts";
 import { version as serverVersion } from "../../version.ts";
 import { type Env, type Routes, callerOf, servedHeaders } from "../context.ts";
 import type { Readiness } from "../readiness.ts";
@@ -95,9 +96,11 @@ function addModels(routes: Routes, service: Service): void {
     } satisfies RouteConfig;
     routes.openapi(createRoute(config), async (context) => {
       const model = modelOf(context);
-      const { reference } = await service.named(callerOf(context), model);
+      const { name, reference } = await service.named(callerOf(context), model);
       service.refuseDraining();
       if (isLoaded(service, reference)) return context.body(null, 200);
+      // An administrator may name anything: what is not there will never be ready.
+      if (!(await service.modelNames()).includes(name)) await readManifest(reference);
       throw new InferyardError("MODEL_LOADING", `the model ${JSON.stringify(model)} is not loaded`, {
         remedy: "its first request loads it, and so does POST /v2/repository/models/NAME/load",
         retryAfterMs: 1000,

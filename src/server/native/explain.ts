@@ -5,6 +5,7 @@ import { type Routes, callerOf } from "../context.ts";
 import { jsonRoute } from "../json-route.ts";
 import type { Caller, Service } from "../service.ts";
 import { decisionBody, shownDecision } from "./decision.ts";
+import { described } from "./described.ts";
 import { errorAnswers } from "./errors.ts";
 
 const wish = z
@@ -30,13 +31,23 @@ const postRoute = createRoute(
   jsonRoute("/api/explain", "Where a model would run, and why; loads nothing", wish, decisionBody, errorAnswers),
 );
 
-const backends = z.object({
-  backends: z.array(z.custom<BackendReport>()).openapi({
-    type: "array",
-    items: { type: "object" },
-    description: "By backend: its name, and what its probe said of each device",
-  }),
+const device = z.object({
+  device: z.object({ type: z.string(), index: z.int() }),
+  available: z.boolean(),
+  reason: z.string().describe("Why not, or what was found"),
+  remedy: z.string().optional(),
+  milliseconds: z.number().optional().describe("How long a tiny graph took, where one was run"),
 });
+const availability = z.union([
+  z.object({ present: z.literal(false), reason: z.string(), remedy: z.string().optional() }),
+  z.object({
+    present: z.literal(true),
+    library: z.object({ name: z.string(), version: z.string() }),
+    devices: z.array(device).describe("In the engine's order of preference"),
+  }),
+]);
+const report = described<BackendReport>("BackendReport", z.toJSONSchema(z.object({ backend: z.string(), availability })));
+const backends = z.object({ backends: z.array(report) });
 
 const backendsRoute = createRoute({
   method: "get",
