@@ -30,7 +30,9 @@ import { ResidentModel } from "./resident-model.ts";
 import { select } from "./selection.ts";
 import type { SelectionFacts } from "./selection-facts.ts";
 import type { Surroundings } from "./surroundings.ts";
-import { type Target, formatTarget } from "./target.ts";
+import { parseSize } from "./size.ts";
+import { Supervisor } from "./supervisor.ts";
+import { formatTarget, placedFile } from "./target.ts";
 import type { Turn } from "./turn.ts";
 import type { AnswerCheck } from "./verification.ts";
 import { type Wish, type WishInput, mergeWishes } from "./wish.ts";
@@ -39,6 +41,8 @@ import { type Wish, type WishInput, mergeWishes } from "./wish.ts";
 const circuitRestMs = 60_000;
 const defaultKeepAlive = "5m";
 const defaultMemoryWait = "30s";
+const defaultMaxCrashes = 5;
+const defaultCrashWindow = "1m";
 
 export class ModelRuntime {
   readonly #backends: readonly Backend[];
@@ -47,9 +51,10 @@ export class ModelRuntime {
   readonly #surroundings: Surroundings;
   readonly #facts: FactsReader;
   readonly #circuits = new Circuits(circuitRestMs);
+  readonly #supervisor: Supervisor;
   readonly #limits: Limits | undefined;
   readonly #residency: Residency<ResidentModel>;
-  /** What models that have left were seen to take, by what `sizeKey` gives. */
+  /** What models that have left were seen to take, by what `placedFile` gives. */
   readonly #sizes = new Map<string, Amounts>();
   readonly #digests: DigestMemo = createDigestMemo();
   #disposal: Promise<void> | undefined;
@@ -62,6 +67,13 @@ export class ModelRuntime {
     this.#surroundings = surroundings;
     this.#facts = new FactsReader(this.#backends, surroundings.machine);
     this.#limits = limitsOf(settings);
+    const { maxCrashes = defaultMaxCrashes, crashWindow = defaultCrashWindow, onEvent } = settings;
+    this.#supervisor = new Supervisor({
+      limits: { most: maxCrashes, windowMs: parseDuration(crashWindow) },
+      circuits: this.#circuits,
+      maxMemory: processMemoryOf(settings, surroundings),
+      onEvent: (event) => onEvent?.(event),
+    });
     this.#residency = new Residency({
       keepAliveMs: parseDuration(settings.keepAlive ?? defaultKeepAlive),
       ...(this.#limits === undefined ? {} : { limits: this.#limits }),
@@ -233,7 +245,7 @@ export class ModelRuntime {
 
   #rememberSize({ target, variant, need, model }: Loaded): void {
     const held = heldBy(model.memory, need);
-    if (held !== need) this.#sizes.set(sizeKey(target, variant), held);
+    if (held !== need) this.#sizes.set(placedFile(target, variant), held);
   }
 
   async #loadOnce(reference: string, options: ModelOptions, room: Room, signal?: AbortSignal): Promise<Loaded> {
@@ -243,7 +255,7 @@ export class ModelRuntime {
     refuseUnknownVariant(manifest.variants, request.variant, reference);
     const wish = await this.#wishFor(reference, options);
     const facts = await this.#factsFor(manifest, wish, request.settings);
-    const loaded = await loadFirst(await this.#context(room), facts, manifest, wish, request, signal);
+    const loaded = await loadFirst(await this.#context(reference, room), facts, manifest, wish, request, signal);
     this.#settings.onEvent?.({ type: "loaded", decision: loaded.decision });
     return loaded;
   }
@@ -266,11 +278,12 @@ export class ModelRuntime {
     const { host } = this.#settings;
     return {
       ...(host === undefined ? {} : { asked: host }),
-      blocking: this.#limits === undefined ? "worker" : this.#surroundings.isolating,
+      blocking:
+        this.#limits === undefined && this.#settings.maxProcessMemory === undefined ? "worker" : this.#surroundings.isolating,
     };
   }
 
-  async #context(room: Room): Promise<LoadingContext> {
+  async #context(reference: string, room: Room): Promise<LoadingContext> {
     const machine = await this.#facts.machine();
     return {
       backends: this.#backends,
@@ -279,7 +292,8 @@ export class ModelRuntime {
       threads: (wanted) => threadsFor(machine.cpu, wanted),
       checkAnswers: this.#checkAnswers,
       digestOf: (variant) => digestOf(variant, this.#digests),
-      knownSize: (target, variant) => this.#sizes.get(sizeKey(target, variant)),
+      knownSize: (target, variant) => this.#sizes.get(placedFile(target, variant)),
+      supervise: (target, variant) => this.#supervisor.of(reference, target, variant),
       book: (need, known) => room.book(need, known),
     };
   }
@@ -314,9 +328,13 @@ export class ModelRuntime {
   }
 }
 
-/** One size is remembered for each file of weights on each target. */
-function sizeKey(target: Target, variant: Variant): string {
-  return `${formatTarget(target)} ${variant.path}`;
+/** Bytes. INPUT_INVALID where models cannot live in processes, which alone know what they hold. */
+function processMemoryOf({ maxProcessMemory, host }: RuntimeSettings, { isolating }: Surroundings): number | undefined {
+  if (maxProcessMemory === undefined) return undefined;
+  if (isolating === "process" && (host === undefined || host === "process")) return parseSize(maxProcessMemory);
+  throw new InferyardError("INPUT_INVALID", "maxProcessMemory is set, and models do not live in processes", {
+    remedy: isolating === "process" ? 'set host to "process", or leave it out' : "leave it out",
+  });
 }
 
 function wantedVariant({ variant }: ModelOptions): { readonly variant?: string } {

@@ -76,6 +76,14 @@ export const settingFields: Readonly<Record<SettingName, z.ZodType>> = {
   memoryWait: duration.describe("How long a load waits for models in use to leave when the budget is full."),
   keepAlive: duration.describe('How long a model stays in memory after its last use: "30s", "5m", "1h"; 0 is for ever.'),
   failover: z.boolean().describe("After a failure that may pass, load on the next target and run the request once more."),
+  maxProcessMemory: size.describe("Most memory of one model's process; one that holds more is replaced between two calls."),
+  maxCrashes: z
+    .int()
+    .positive()
+    .describe(
+      "So many deaths of a model's thread or process within crashWindow are a crash loop: the model is left alone for as long.",
+    ),
+  crashWindow: duration.describe("How long deaths are counted, and how long a model in a crash loop is left alone."),
   offline: z.boolean().describe("Fetch nothing: a model that is not on this machine is an error."),
   server: serverSchema.describe("What `inferyard serve` does; other commands have no use for it."),
 };

@@ -27,6 +27,9 @@ const watching: ReadonlySet<string> = new Set([
   "/metrics",
 ]);
 
+/** What an operator should see. */
+const troubles: ReadonlySet<RuntimeEvent["type"]> = new Set<RuntimeEvent["type"]>(["failover", "died"]);
+
 export function createLog({ level, stream }: LogOptions): Log {
   const lines = pino(
     { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
@@ -42,7 +45,7 @@ export function createLog({ level, stream }: LogOptions): Log {
     event(event) {
       const quiet = event.type === "download" && event.progress.stage !== "done";
       const { type, ...fields } = publicEvent(event);
-      lines[quiet ? "debug" : event.type === "failover" ? "warn" : "info"](fields, type);
+      lines[quiet ? "debug" : troubles.has(event.type) ? "warn" : "info"](fields, type);
     },
   };
 }

@@ -19,6 +19,14 @@ export function publicEvent(event: RuntimeEvent): PublicEvent {
     }
     case "failover":
       return { type: event.type, model: scrub(event.reference), from: event.from, reason: scrub(event.reason) };
+    case "died": {
+      const { reference, reason, ...fields } = event;
+      return { ...fields, model: scrub(reference), reason: scrub(reason) };
+    }
+    case "restarted": {
+      const { reference, ...fields } = event;
+      return { ...fields, model: scrub(reference) };
+    }
     case "download": {
       const { stage, bytes } = event.progress;
       return { type: event.type, model: scrub(event.reference), stage, bytes };
