@@ -32,7 +32,7 @@ export interface LoadingContext {
    */
   readonly book?: (need: Amounts, known: boolean) => Promise<void>;
   /** Who watches over the host of a variant on a target. Default: nobody. */
-  readonly supervise?: (target: Target, variant: Variant) => Supervision;
+  readonly supervise?: (target: Target, variant: Variant) => Supervision | undefined;
   /** Told what is tried. Default: nobody is. */
   readonly onAttempt?: (target: Target, variant: Variant) => void;
 }
@@ -159,10 +159,10 @@ async function attempt(
   const capabilities = backend.capabilities(target.device);
   const host = context.hosts[hostFor(context.host, capabilities.blocking, backend.entry !== undefined)];
   const known = context.knownSize?.(target, variant);
-  context.onAttempt?.(target, variant);
   const need = known ?? estimate(target, variant, manifest.requirements, capabilities, host.name);
   await context.book?.(need, known !== undefined);
   throwIfAborted(signal);
+  context.onAttempt?.(target, variant);
   const supervision = context.supervise?.(target, variant);
   const copy = (wanted: LoadSettings, copySignal?: AbortSignal): Promise<HostedModel> => {
     const threads = capabilities.options.includes("threads") ? { threads: context.threads(wanted.threads) } : {};

@@ -1,7 +1,7 @@
 /** The runtime below the tasks: it holds the registry of backends, finds each model its place, and keeps it while it is used. */
 import type { Backend, LoadSettings, MachineFacts } from "../backend.ts";
 import { threadsFor } from "../devices/threads.ts";
-import { InferyardError } from "../errors.ts";
+import { InferyardError, messageOf } from "../errors.ts";
 import {
   type DigestMemo,
   type Manifest,
@@ -19,7 +19,6 @@ import { parseDuration } from "./duration.ts";
 import { FactsReader } from "./facts.ts";
 import type { HostChoice } from "./host-choice.ts";
 import { type Loaded, type LoadingContext, explainCandidates, loadFirst } from "./loading.ts";
-import { gatherMeasurements } from "./measurement-facts.ts";
 import { ModelHandle } from "./model-handle.ts";
 import { checkLoadSettings, checkRuntimeSettings, mergeLoadSettings, modelOptionNames, refuseUnknown } from "./options.ts";
 import type { BackendReport, MemoryReport } from "./reports.ts";
@@ -29,9 +28,7 @@ import { Residency, type Room } from "./residency.ts";
 import { ResidentModel } from "./resident-model.ts";
 import { select } from "./selection.ts";
 import type { SelectionFacts } from "./selection-facts.ts";
-import type { Surroundings } from "./surroundings.ts";
-import { parseSize } from "./size.ts";
-import { Supervisor } from "./supervisor.ts";
+import type { Supervise, Surroundings } from "./surroundings.ts";
 import { formatTarget, placedFile } from "./target.ts";
 import type { Turn } from "./turn.ts";
 import type { AnswerCheck } from "./verification.ts";
@@ -41,8 +38,6 @@ import { type Wish, type WishInput, mergeWishes } from "./wish.ts";
 const circuitRestMs = 60_000;
 const defaultKeepAlive = "5m";
 const defaultMemoryWait = "30s";
-const defaultMaxCrashes = 5;
-const defaultCrashWindow = "1m";
 
 export class ModelRuntime {
   readonly #backends: readonly Backend[];
@@ -51,7 +46,7 @@ export class ModelRuntime {
   readonly #surroundings: Surroundings;
   readonly #facts: FactsReader;
   readonly #circuits = new Circuits(circuitRestMs);
-  readonly #supervisor: Supervisor;
+  readonly #supervise: Supervise;
   readonly #limits: Limits | undefined;
   readonly #residency: Residency<ResidentModel>;
   /** What models that have left were seen to take, by what `placedFile` gives. */
@@ -67,13 +62,7 @@ export class ModelRuntime {
     this.#surroundings = surroundings;
     this.#facts = new FactsReader(this.#backends, surroundings.machine);
     this.#limits = limitsOf(settings);
-    const { maxCrashes = defaultMaxCrashes, crashWindow = defaultCrashWindow, onEvent } = settings;
-    this.#supervisor = new Supervisor({
-      limits: { most: maxCrashes, windowMs: parseDuration(crashWindow) },
-      circuits: this.#circuits,
-      maxMemory: processMemoryOf(settings, surroundings),
-      onEvent: (event) => onEvent?.(event),
-    });
+    this.#supervise = surroundings.supervise(settings, this.#circuits);
     this.#residency = new Residency({
       keepAliveMs: parseDuration(settings.keepAlive ?? defaultKeepAlive),
       ...(this.#limits === undefined ? {} : { limits: this.#limits }),
@@ -149,6 +138,12 @@ export class ModelRuntime {
     return Promise.all(reports);
   }
 
+  /** Whether a load with these options would take a model that is in memory. */
+  async isLoaded(reference: string, options: ModelOptions = {}): Promise<boolean> {
+    checkCall(reference, options);
+    return this.#residency.has(keyOf(reference, options));
+  }
+
   /** The decisions of the models in memory. */
   async loaded(): Promise<Decision[]> {
     const residents = await this.#residency.items();
@@ -206,7 +201,7 @@ export class ModelRuntime {
   async #acquire(reference: string, options: ModelOptions, hold: "handle" | "work", turn?: Turn): Promise<ModelHandle> {
     checkCall(reference, options);
     const { signal, ...asked } = options;
-    const key = JSON.stringify([reference, Object.entries(asked).toSorted(([a], [b]) => (a < b ? -1 : 1))]);
+    const key = keyOf(reference, asked);
     const place = await placeOf(reference);
     const strategy = (await this.#settingsFor(place)).findLast((settings) => settings.strategy !== undefined)?.strategy ?? "lazy";
     const stay = { reference, place, hold, pinned: strategy === "pinned", kept: strategy === "eager" };
@@ -216,7 +211,11 @@ export class ModelRuntime {
   }
 
   async #loadResident(reference: string, options: ModelOptions, signal: AbortSignal, room: Room): Promise<ResidentModel> {
-    const loaded = await this.#loadOnce(reference, options, room, signal);
+    const loaded = await this.#loadOnce(reference, options, room, signal).catch((error: unknown) => {
+      const code = error instanceof InferyardError ? error.code : "DEFECT";
+      this.#settings.onEvent?.({ type: "load-failed", reference, code, reason: messageOf(error) });
+      throw error;
+    });
     const { replicas = "auto", failover = false } = this.#settings;
     const copies = replicas === "auto" ? await this.#copiesFor(loaded, options) : replicas;
     const move = async (failed: Loaded, failure: InferyardError): Promise<Loaded> => {
@@ -268,6 +267,7 @@ export class ModelRuntime {
     const budget = this.#limits === undefined ? {} : { budget: { limits: this.#limits, host: this.#hostChoice() } };
     const facts = { ...(await this.#facts.read(this.#circuits)), ...budget };
     if (wish.policy !== "fastest") return facts;
+    const { gatherMeasurements } = await import("./measurement-facts.ts"); // rarely needed, and in a page never
     const machine = await this.#facts.machine();
     const digest = (variant: Variant): Promise<string> => digestOf(variant, this.#digests);
     const kept = await this.#surroundings.readMeasurements();
@@ -293,7 +293,9 @@ export class ModelRuntime {
       checkAnswers: this.#checkAnswers,
       digestOf: (variant) => digestOf(variant, this.#digests),
       knownSize: (target, variant) => this.#sizes.get(placedFile(target, variant)),
-      supervise: (target, variant) => this.#supervisor.of(reference, target, variant),
+      supervise: (target, variant) => this.#supervise(reference, target, variant),
+      onAttempt: (target, { bytes }) =>
+        this.#settings.onEvent?.({ type: "loading", reference, target: formatTarget(target), bytes }),
       book: (need, known) => room.book(need, known),
     };
   }
@@ -328,13 +330,9 @@ export class ModelRuntime {
   }
 }
 
-/** Bytes. INPUT_INVALID where models cannot live in processes, which alone know what they hold. */
-function processMemoryOf({ maxProcessMemory, host }: RuntimeSettings, { isolating }: Surroundings): number | undefined {
-  if (maxProcessMemory === undefined) return undefined;
-  if (isolating === "process" && (host === undefined || host === "process")) return parseSize(maxProcessMemory);
-  throw new InferyardError("INPUT_INVALID", "maxProcessMemory is set, and models do not live in processes", {
-    remedy: isolating === "process" ? 'set host to "process", or leave it out' : "leave it out",
-  });
+/** What loads of one model in one way have in common. */
+function keyOf(reference: string, { signal: _signal, ...asked }: ModelOptions): string {
+  return JSON.stringify([reference, Object.entries(asked).toSorted(([a], [b]) => (a < b ? -1 : 1))]);
 }
 
 function wantedVariant({ variant }: ModelOptions): { readonly variant?: string } {

@@ -65,7 +65,11 @@ export interface ModelSettings extends WishInput {
 export type Strategy = "lazy" | "eager" | "pinned";
 
 export type RuntimeEvent =
+  /** Weights of so many bytes are about to be loaded on a target. */
+  | { readonly type: "loading"; readonly reference: string; readonly target: string; readonly bytes: number }
   | { readonly type: "loaded"; readonly decision: Decision }
+  /** A load was given up, because no target could run the model or because nobody waited for it any more. */
+  | { readonly type: "load-failed"; readonly reference: string; readonly code: string; readonly reason: string }
   | ({ readonly type: "unloaded"; readonly reference: string; readonly target: string } & Departure)
   | { readonly type: "failover"; readonly reference: string; readonly from: string; readonly reason: string }
   | {

@@ -1,11 +1,37 @@
-/** Supervision of all hosts of a runtime: restarts with growing delays, and a circuit where a model's host dies again and again. */
+/**
+ * Supervision of all hosts of a runtime: restarts with growing delays, and a circuit where a model's host dies again and again. Node.js hands
+ * it to the runtime; a page does without.
+ */
 import { InferyardError, abortError } from "../errors.ts";
 import type { Supervision } from "../hosts/supervision.ts";
 import type { Variant } from "../models/manifest.ts";
 import type { Circuits } from "./circuits.ts";
 import { type CrashLimits, Crashes } from "./crashes.ts";
-import type { RuntimeEvent } from "./runtime-settings.ts";
+import { parseDuration } from "./duration.ts";
+import type { RuntimeEvent, RuntimeSettings } from "./runtime-settings.ts";
+import { parseSize } from "./size.ts";
+import type { Supervise } from "./surroundings.ts";
 import { type Target, formatTarget, placedFile } from "./target.ts";
+
+const defaultMaxCrashes = 5;
+const defaultCrashWindow = "1m";
+
+/** Of the runtime with these settings. INPUT_INVALID where one of them could mean nothing. */
+export function superviseBy(settings: RuntimeSettings, circuits: Circuits): Supervise {
+  const { maxCrashes = defaultMaxCrashes, crashWindow = defaultCrashWindow, maxProcessMemory, host, onEvent } = settings;
+  if (maxProcessMemory !== undefined && host !== undefined && host !== "process") {
+    throw new InferyardError("INPUT_INVALID", "maxProcessMemory is set, and models do not live in processes", {
+      remedy: 'set host to "process", or leave it out',
+    });
+  }
+  const supervisor = new Supervisor({
+    limits: { most: maxCrashes, windowMs: parseDuration(crashWindow) },
+    circuits,
+    maxMemory: maxProcessMemory === undefined ? undefined : parseSize(maxProcessMemory),
+    onEvent,
+  });
+  return (reference, target, variant) => supervisor.of(reference, target, variant);
+}
 
 export interface SupervisorOptions {
   readonly limits: CrashLimits;
@@ -58,7 +84,7 @@ function loopReason(deaths: number, reason: string): string {
   return `its host died ${times}, the last time like this: ${reason}`;
 }
 
-export function circuitOpen(reason: string, leftMs: number): InferyardError {
+function circuitOpen(reason: string, leftMs: number): InferyardError {
   return new InferyardError("CIRCUIT_OPEN", `this model is left alone for ${Math.ceil(leftMs / 1000)} s: ${reason}`, {
     remedy: "send the request again later; try another target, or another variant of the model",
     retryAfterMs: Math.ceil(leftMs),

@@ -39,6 +39,9 @@ export const serverFields: Readonly<Record<keyof ServerSection, z.ZodType>> = {
   maxJsonDepth: count.describe("Deepest nesting of a JSON body."),
   maxTexts: count.describe("Most texts of one request."),
   requestTimeout: duration.describe("Longest time from a request to its answer, waiting included."),
+  loadingWait: duration.describe(
+    "Longest time a request waits for a model that is still loading, before it is refused with 503.",
+  ),
   headersTimeout: duration.describe("Longest time for a client to send the head of a request."),
   bodyTimeout: duration.describe("Longest time for a client to send a whole request."),
   drainTimeout: duration.describe("Longest time running requests are waited for when the server ends."),

@@ -28,7 +28,7 @@ const watching: ReadonlySet<string> = new Set([
 ]);
 
 /** What an operator should see. */
-const troubles: ReadonlySet<RuntimeEvent["type"]> = new Set<RuntimeEvent["type"]>(["failover", "died"]);
+const troubles: ReadonlySet<RuntimeEvent["type"]> = new Set<RuntimeEvent["type"]>(["failover", "died", "load-failed"]);
 
 export function createLog({ level, stream }: LogOptions): Log {
   const lines = pino(
@@ -43,7 +43,7 @@ export function createLog({ level, stream }: LogOptions): Log {
       lines[levelOf(record)](line, "request");
     },
     event(event) {
-      const quiet = event.type === "download" && event.progress.stage !== "done";
+      const quiet = event.type === "loading" || (event.type === "download" && event.progress.stage !== "done");
       const { type, ...fields } = publicEvent(event);
       lines[quiet ? "debug" : troubles.has(event.type) ? "warn" : "info"](fields, type);
     },
