@@ -1,7 +1,7 @@
 /** The socket. Nothing else of the server knows that there is one. */
-import type { Server, ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Http2Bindings, type HttpBindings, serve } from "@hono/node-server";
 import { InferyardError } from "../errors.ts";
@@ -36,6 +36,10 @@ export interface Listening {
 
 /** Connections at rest are kept for longer than the load balancers in front do, so that it is they who close. */
 const keepAliveMs = 75_000;
+/** A server that ends goes on listening until nothing has come for so long: what was sent before the signal may not have been read yet. */
+const quietMs = 100;
+/** Where something comes all the time, it goes on for this long. */
+const longestQuietMs = 1000;
 /** How often connections are looked at for those that are too slow. */
 const checkMs = 500;
 
@@ -46,9 +50,16 @@ export async function listen(handler: Handler, options: ListenOptions = {}): Pro
   if (!isLoopback(address) && keys.length === 0 && !allowAnonymous) refuseOpen(address);
   const server = await started(handler, { ...options, address, port });
   const open = new Set<ServerResponse>();
+  /** Connections on which nothing has been asked yet. */
+  const fresh = new Set<Socket>();
+  server.on(options.tls === undefined ? "connection" : "secureConnection", (socket: Socket) => {
+    fresh.add(socket);
+    socket.once("close", () => fresh.delete(socket));
+  });
   // Before the handler, which may have sent its head already when others are told.
-  server.prependListener("request", (_request, response: ServerResponse) => {
+  server.prependListener("request", (request: IncomingMessage, response: ServerResponse) => {
     open.add(response);
+    fresh.delete(request.socket);
     response.once("close", () => open.delete(response));
     if (handler.service.draining) response.setHeader("connection", "close");
   });
@@ -57,15 +68,27 @@ export async function listen(handler: Handler, options: ListenOptions = {}): Pro
   let closing: Promise<number> | undefined;
   return {
     url: `${scheme}://${address.includes(":") ? `[${address}]` : address}:${taken}`,
-    close: () => (closing ??= drain(handler, server, open, parseDuration(drainTimeout))),
+    close: () => (closing ??= drain(handler, server, { open, fresh }, parseDuration(drainTimeout))),
   };
 }
 
-async function drain(handler: Handler, server: Server, open: ReadonlySet<ServerResponse>, longestMs: number): Promise<number> {
+interface Work {
+  readonly open: ReadonlySet<ServerResponse>;
+  readonly fresh: ReadonlySet<Socket>;
+}
+
+async function drain(handler: Handler, server: Server, { open, fresh }: Work, longestMs: number): Promise<number> {
   handler.service.drain();
-  const deadline = performance.now() + longestMs;
+  const begun = performance.now();
+  const newcomersUntil = begun + Math.min(longestQuietMs, longestMs);
+  let quietSince = begun;
   // The port stays open meanwhile: who comes now is told so, which is better than a refused connection.
-  while (open.size > 0 && performance.now() < deadline) await sleep(Math.min(20, longestMs));
+  for (let now = begun; now < begun + longestMs; now = performance.now()) {
+    const isAwaited = fresh.size > 0 && now < newcomersUntil;
+    if (open.size > 0 || isAwaited) quietSince = now;
+    else if (now - quietSince >= quietMs || now >= newcomersUntil) break;
+    await sleep(Math.min(20, longestMs));
+  }
   const cut = open.size;
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeAllConnections();
