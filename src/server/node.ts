@@ -36,10 +36,14 @@ export interface Listening {
 
 /** Connections at rest are kept for longer than the load balancers in front do, so that it is they who close. */
 const keepAliveMs = 75_000;
-/** A server that ends goes on listening until nothing has come for so long: what was sent before the signal may not have been read yet. */
-const quietMs = 100;
-/** Where something comes all the time, it goes on for this long. */
-const longestQuietMs = 1000;
+/**
+ * A server that ends looks so often, at rest, until it stops listening: what was sent before the signal may not have been read yet. Looks are
+ * counted and not time, since a turn of a busy event loop may take long, and connections are taken once in each.
+ */
+const quietLooks = 5;
+const lookMs = 20;
+/** Where something comes all the time, or nothing on open connections, it looks no more often than this. */
+const mostLooks = 50;
 /** How often connections are looked at for those that are too slow. */
 const checkMs = 500;
 
@@ -79,15 +83,14 @@ interface Work {
 
 async function drain(handler: Handler, server: Server, { open, fresh }: Work, longestMs: number): Promise<number> {
   handler.service.drain();
-  const begun = performance.now();
-  const newcomersUntil = begun + Math.min(longestQuietMs, longestMs);
-  let quietSince = begun;
+  const deadline = performance.now() + longestMs;
+  let quiet = 0;
   // The port stays open meanwhile: who comes now is told so, which is better than a refused connection.
-  for (let now = begun; now < begun + longestMs; now = performance.now()) {
-    const isAwaited = fresh.size > 0 && now < newcomersUntil;
-    if (open.size > 0 || isAwaited) quietSince = now;
-    else if (now - quietSince >= quietMs || now >= newcomersUntil) break;
-    await sleep(Math.min(20, longestMs));
+  for (let look = 0; performance.now() < deadline; look += 1) {
+    const isLate = look >= mostLooks;
+    quiet = open.size > 0 || (fresh.size > 0 && !isLate) ? 0 : quiet + 1;
+    if (quiet >= quietLooks || (quiet > 0 && isLate)) break;
+    await sleep(Math.min(lookMs, longestMs));
   }
   const cut = open.size;
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
