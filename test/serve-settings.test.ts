@@ -129,6 +129,16 @@ describe("serve", () => {
     expect(await codeOf(await embed(server, texts(4000)))).toEqual([504, "REQUEST_TIMEOUT"]);
   });
 
+  it(`${of("loadingWait")}: how long a request waits for a model that is not in memory`, async () => {
+    const first = async (flags: string[]): Promise<Response> =>
+      embed(await serve(flags), { input: "a", model: "builtin@native:cpu" }); // with a target it is loaded once more than at the start
+    const refused = await first(["--loading-wait", "0"]);
+    expect(refused.headers.get("retry-after")).toBe("1");
+    expect(await codeOf(refused)).toEqual([503, "MODEL_LOADING"]);
+    expect((await first(["--loading-wait", "60s"])).status).toBe(200);
+    expect((await first([])).status).toBe(200);
+  });
+
   it(`${of("headersTimeout", "bodyTimeout")}: senders that are too slow`, async () => {
     const server = await serve(["--headers-timeout", "300ms"], { bodyTimeout: "600ms" });
     const firstLine = async (text: string): Promise<string> => {

@@ -34,6 +34,9 @@ export const runtimeSettingNames: readonly (keyof RuntimeSettings)[] = [
   "memoryWait",
   "keepAlive",
   "failover",
+  "maxProcessMemory",
+  "maxCrashes",
+  "crashWindow",
   "offline",
   "onEvent",
 ];
@@ -93,6 +96,7 @@ export function checkRuntimeSettings(settings: RuntimeSettings): void {
   refuseOther("offline", settings.offline, [true, false]);
   if (settings.replicas !== "auto") refuseNonPositive("replicas", settings.replicas);
   refuseNonPositive("maxLoadedModels", settings.maxLoadedModels);
+  refuseNonPositive("maxCrashes", settings.maxCrashes);
   for (const [reference, model] of Object.entries(settings.models ?? {})) {
     refuseUnknown(model, modelSettingNames, `the settings for ${reference}`);
     refuseOther<Strategy>(`the strategy for ${reference}`, model.strategy, ["lazy", "eager", "pinned"]);

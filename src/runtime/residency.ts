@@ -139,6 +139,12 @@ export class Residency<Item extends Resident> {
     }
   }
 
+  /** Whether the item with this key is there for whoever comes. */
+  has(key: string): boolean {
+    const entry = this.#entries.get(key);
+    return entry?.item !== undefined && entry.door === undefined;
+  }
+
   /** The items that are loaded now, and those about to be. */
   async items(): Promise<Item[]> {
     const settled = await Promise.allSettled([...this.#entries.values()].map(({ load }) => load));

@@ -5,7 +5,9 @@ import { HTTPException } from "hono/http-exception";
 import { type ErrorCode, InferyardError, errorKinds } from "../errors.ts";
 import type { Priority } from "../runtime/turn.ts";
 import type { Role } from "./server-settings.ts";
+import type { LoadProgress } from "./load-watch.ts";
 import { scrub } from "./scrub.ts";
+import { type ShownProgress, shownProgress } from "./shown-progress.ts";
 import type { CallRecord, Caller, Served } from "./service.ts";
 
 /** What the outermost layer finds out about each request, for the routes. */
@@ -60,11 +62,14 @@ export interface PublicError {
   readonly remedy?: string;
   readonly retryable: boolean;
   readonly retryAfterMs?: number;
+  /** Of MODEL_LOADING: how far the load is. */
+  readonly loading?: ShownProgress;
   readonly headers: Record<string, string>;
 }
 
 export function publicError(thrown: unknown): PublicError {
-  const { code, message, remedy, retryable, retryAfterMs } = known(thrown);
+  const { code, message, remedy, retryable, retryAfterMs, data } = known(thrown);
+  const progress = code === "MODEL_LOADING" ? (data["loading"] as LoadProgress | undefined) : undefined;
   const retryAfter = retryAfterMs === undefined ? {} : { "retry-after": String(Math.ceil(retryAfterMs / 1000)) };
   return {
     status: errorKinds[code].httpStatus,
@@ -73,6 +78,7 @@ export function publicError(thrown: unknown): PublicError {
     ...(remedy === undefined ? {} : { remedy: scrub(remedy) }),
     retryable,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(progress === undefined ? {} : { loading: shownProgress(progress) }),
     headers: { ...retryAfter, ...(code === "UNAUTHORIZED" ? { "www-authenticate": "Bearer" } : {}) },
   };
 }

@@ -10,6 +10,7 @@ import { RecentRequests } from "./dashboard/recent-requests.ts";
 import { front } from "./front.ts";
 import { healthRoutes } from "./health.ts";
 import { kserveRoutes } from "./kserve/index.ts";
+import { LoadWatch } from "./load-watch.ts";
 import { nativeRoutes } from "./native/index.ts";
 import { openAiRoutes } from "./openai/index.ts";
 import { protocolError } from "./protocol-errors.ts";
@@ -49,7 +50,14 @@ export interface Handler {
 /** Everything the server answers, on one runtime, which stays the caller's to dispose. */
 export function createHandler(runtime: Runtime, options: HandlerOptions = {}): Handler {
   const { storedNames = async () => [], events = new RuntimeEvents(), log, ...settings } = options;
-  const service: Service = new Service(runtime, { settings, storedNames, onCall: (record) => metrics.call(record) });
+  const loadWatch = new LoadWatch();
+  events.subscribe((event) => loadWatch.event(event));
+  const service: Service = new Service(runtime, {
+    settings,
+    storedNames,
+    loadWatch,
+    onCall: (record) => metrics.call(record),
+  });
   const metrics = new Metrics(service);
   events.subscribe((event) => {
     metrics.event(event);

@@ -29,6 +29,11 @@ export interface ServerSettings {
   readonly maxQueue?: number;
   /** Longest time from a request to its answer, waiting included: milliseconds, or "30s". Default: "120s". */
   readonly requestTimeout?: number | string;
+  /**
+   * Longest time a request waits for a model that is not in memory yet; after it the answer is MODEL_LOADING, and the load goes on. 0: it
+   * waits for none. Default: as long as the request may take.
+   */
+  readonly loadingWait?: number | string;
   /** Longest time running requests are waited for when the server ends. Default: "30s". */
   readonly drainTimeout?: number | string;
   /** Largest body of a request in bytes. Default: 32 MiB. */

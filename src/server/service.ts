@@ -9,6 +9,8 @@ import type { Runtime } from "../task-runtime.ts";
 import type { Priority } from "../runtime/turn.ts";
 import { serverDefaults } from "../settings/server-section.ts";
 import { Admission } from "./admission.ts";
+import { LoadWatch } from "./load-watch.ts";
+import { LoadingModels } from "./loading-models.ts";
 import { type NamedModel, type StoredNames, namedModel } from "./model-names.ts";
 import type { Role, ServerSettings } from "./server-settings.ts";
 
@@ -32,6 +34,8 @@ export interface ModelCall {
   readonly model: string | undefined;
   /** Texts it brings, for the limit. Default: 1. */
   readonly texts?: number;
+  /** Whether the request is there to load it, and waits however long that takes. Default: false. */
+  readonly loads?: boolean;
 }
 
 /** What came of it. */
@@ -61,22 +65,31 @@ export interface ServiceOptions {
   readonly settings: ServerSettings;
   readonly storedNames: StoredNames;
   readonly onCall?: (record: CallRecord) => void;
+  /** How far loads are. Default: nothing is known of that. */
+  readonly loadWatch?: LoadWatch;
 }
 
 export class Service {
   readonly runtime: Runtime;
   readonly settings: ServerSettings;
   readonly admission: Admission;
+  /** How far loads are. */
+  readonly loadWatch: LoadWatch;
+  readonly #loading: LoadingModels;
+  readonly #loadingWaitMs: number | undefined;
   readonly #storedNames: StoredNames;
   readonly #onCall: ((record: CallRecord) => void) | undefined;
   readonly #timeoutMs: number;
   readonly #ending = new AbortController();
 
-  constructor(runtime: Runtime, { settings, storedNames, onCall }: ServiceOptions) {
+  constructor(runtime: Runtime, { settings, storedNames, onCall, loadWatch = new LoadWatch() }: ServiceOptions) {
     this.runtime = runtime;
     this.settings = settings;
     this.#storedNames = storedNames;
     this.#onCall = onCall;
+    this.loadWatch = loadWatch;
+    this.#loading = new LoadingModels(runtime, loadWatch, this.ending);
+    this.#loadingWaitMs = settings.loadingWait === undefined ? undefined : parseDuration(settings.loadingWait);
     this.#timeoutMs = parseDuration(settings.requestTimeout ?? serverDefaults.requestTimeout);
     this.admission = new Admission({ running: this.limits.running, waiting: settings.maxQueue ?? serverDefaults.maxQueue });
   }
@@ -116,7 +129,7 @@ export class Service {
   /** Runs work on the model a client names, when it is its turn. */
   async call<Result>(
     caller: Caller,
-    { model: written, texts = 1 }: ModelCall,
+    { model: written, texts = 1, loads = false }: ModelCall,
     work: (model: ModelHandle, signal: AbortSignal) => Promise<Result>,
   ): Promise<Served<Result>> {
     this.refuseDraining();
@@ -141,6 +154,7 @@ export class Service {
           this.#tell(caller, { model: named.name, target: handle.target, ...times, ...tokensOf(result) });
           return { result, model: named.name, target: handle.target, decision: handle.decision.id, ...times };
         };
+        if (!loads && this.#loadingWaitMs !== undefined) await this.#loading.wait(named, this.#loadingWaitMs, signal);
         return await this.runtime.use(named.reference, { ...named.wish, signal }, onModel, turn);
       });
     } catch (thrown) {
@@ -153,6 +167,12 @@ export class Service {
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  /** Begins to load a model, or looks how far that is: throws MODEL_LOADING until it is there, and what the load threw. */
+  async loadInBackground(caller: Caller, written: string): Promise<void> {
+    this.refuseDraining();
+    await this.#loading.wait(await this.named(caller, written), 0, caller.signal);
   }
 
   #tell({ onCall }: Caller, record: CallRecord): void {

@@ -112,6 +112,9 @@ describe("where a value comes from", () => {
       memoryWait: "10s",
       keepAlive: 0,
       failover: true,
+      maxProcessMemory: "2GB",
+      maxCrashes: 3,
+      crashWindow: "30s",
       offline: true,
       server: { port: 9000, models: { mine: "./m" }, preload: ["mine"], drainTimeout: "5s" },
     };

@@ -117,6 +117,16 @@ export const settingFields: Readonly<Record<SettingName, z.ZodType>> = {
   failover: z
     .boolean()
     .describe("`true`: after a failure that may pass, the model is loaded on the next target and the request is run once more."),
+  maxProcessMemory: size.describe(
+    "The most memory of one model's process: `2GB`, `500MB`, or bytes. One that holds more is [replaced between two calls](../guide/serving.md#processes-of-models), and no request is lost. Set, models of backends that block their thread live in processes.",
+  ),
+  maxCrashes: z
+    .int()
+    .positive()
+    .describe(
+      "So many deaths of a model's thread or process within `crashWindow` are a crash loop: the model is left alone on that target for as long, and calls end with `CIRCUIT_OPEN` or, while loading, take the next target.",
+    ),
+  crashWindow: duration.describe("How long deaths are counted, and how long a model in a crash loop is left alone."),
   offline: z
     .boolean()
     .describe(

@@ -57,6 +57,9 @@ export const serverFields: Readonly<Record<keyof ServerSection, z.ZodType>> = {
   requestTimeout: duration.describe(
     "The longest time from a request to its answer, waiting included; after it the answer is 504.",
   ),
+  loadingWait: duration.describe(
+    "The longest time a request waits for a model that is not in memory yet; after it the answer is 503 `MODEL_LOADING` with how far the load is, and the load goes on. `0` waits for none; not set, a request waits as long as it may take.",
+  ),
   headersTimeout: duration.describe("The longest time for a client to send the head of a request; after it the answer is 408."),
   bodyTimeout: duration.describe("The longest time for a client to send a whole request; after it the answer is 408."),
   drainTimeout: duration.describe("How long running requests are waited for when the server is told to end."),

@@ -21,6 +21,7 @@ export interface ServerSection {
   readonly maxJsonDepth?: number;
   readonly maxTexts?: number;
   readonly requestTimeout?: number | string;
+  readonly loadingWait?: number | string;
   readonly headersTimeout?: number | string;
   readonly bodyTimeout?: number | string;
   readonly drainTimeout?: number | string;

@@ -41,6 +41,9 @@ export const settingNames: readonly SettingName[] = [
   "memoryWait",
   "keepAlive",
   "failover",
+  "maxProcessMemory",
+  "maxCrashes",
+  "crashWindow",
   "offline",
   "server",
 ];
@@ -55,6 +58,8 @@ export const settingDefaults: Settings = {
   memoryWait: "30s",
   keepAlive: "5m",
   failover: false,
+  maxCrashes: 5,
+  crashWindow: "1m",
   offline: false,
 };
 

@@ -20,6 +20,7 @@ const names: readonly (keyof ServerFlags)[] = [
   "maxJsonDepth",
   "maxTexts",
   "requestTimeout",
+  "loadingWait",
   "headersTimeout",
   "bodyTimeout",
   "drainTimeout",
@@ -47,6 +48,7 @@ export function addServerFlags(command: Command): Command {
     .addOption(whole("--max-json-depth <number>", "deepest nesting of a JSON body"))
     .addOption(whole("--max-texts <number>", `most texts of one request (default: ${maxTexts})`))
     .option("--request-timeout <time>", `longest time to an answer (default: ${requestTimeout})`)
+    .option("--loading-wait <time>", "longest time a request waits for a model that is loading; 0 waits for none")
     .option("--headers-timeout <time>", "longest time for a client to send the head of a request")
     .option("--body-timeout <time>", "longest time for a client to send a whole request")
     .option("--drain-timeout <time>", `longest time running requests are waited for at the end (default: ${drainTimeout})`)

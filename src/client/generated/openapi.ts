@@ -52,7 +52,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Loads, unloads, failovers and downloads as they happen (server-sent events) */
+        /** Loads, unloads, failovers, deaths, restarts and downloads as they happen (server-sent events) */
         get: {
             parameters: {
                 query?: never;
@@ -1134,7 +1134,10 @@ export interface paths {
         /** Loads a model, for admins */
         post: {
             parameters: {
-                query?: never;
+                query?: {
+                    /** @description false: answer at once; ask again until it is 200 */
+                    wait?: "true" | "false";
+                };
                 header?: never;
                 path: {
                     /** @description Name of a model, slashes as they are or escaped */
@@ -1151,6 +1154,15 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["LoadedModel"];
+                    };
+                };
+                /** @description It is being loaded */
+                202: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["LoadingModel"];
                     };
                 };
                 /** @description The request is not right */
@@ -5235,8 +5247,23 @@ export interface components {
                 remedy?: string;
                 retryable: boolean;
                 retry_after_ms?: number;
+                loading?: components["schemas"]["LoadProgress"];
                 request_id: string;
             };
+        };
+        /** @description Of a model that is still loading */
+        LoadProgress: {
+            /** @enum {string} */
+            stage: "preparing" | "downloading" | "loading";
+            /** @description Since the load began */
+            elapsed_ms: number;
+            /** @description Fetched so far */
+            bytes?: number;
+            total_bytes?: number;
+            /** @description From 0 to 1, of this stage, where it is known */
+            progress?: number;
+            /** @description Until this stage is over, where earlier loads tell */
+            estimate_ms?: number;
         };
         Live: {
             /** @enum {string} */
@@ -5512,6 +5539,10 @@ export interface components {
             decision: string;
             milliseconds: number;
         };
+        LoadingModel: {
+            model: string;
+            loading?: components["schemas"]["LoadProgress"];
+        };
         UnloadedModel: {
             model: string;
             /** @description Whether it was in memory */
@@ -5599,6 +5630,7 @@ export interface components {
             code: string;
             retryable: boolean;
             retry_after_ms?: number;
+            loading?: components["schemas"]["LoadProgress"];
         };
         RerankRequest: {
             /**
@@ -5654,6 +5686,7 @@ export interface components {
                 code: string;
                 retryable: boolean;
                 retry_after_ms?: number;
+                loading?: components["schemas"]["LoadProgress"];
             };
         };
         OpenAIEmbeddings: {
@@ -5706,6 +5739,7 @@ export interface components {
             code: string;
             retryable: boolean;
             retry_after_ms?: number;
+            loading?: components["schemas"]["LoadProgress"];
         };
         TeiEmbedRequest: {
             inputs: components["schemas"]["TeiInput"];
@@ -5886,6 +5920,7 @@ export interface components {
             code: string;
             retryable: boolean;
             retry_after_ms?: number;
+            loading?: components["schemas"]["LoadProgress"];
             request_id: string;
         };
         ModelMetadata: {

@@ -6,6 +6,7 @@ import { readManifest } from "../../models/index.ts";
 import { version as serverVersion } from "../../version.ts";
 import { type Env, type Routes, callerOf, servedHeaders } from "../context.ts";
 import type { Readiness } from "../readiness.ts";
+import type { LoadProgress } from "../load-watch.ts";
 import type { Service } from "../service.ts";
 import { refuseInvalid } from "../validation.ts";
 import { kserveError } from "./errors.ts";
@@ -104,6 +105,7 @@ function addModels(routes: Routes, service: Service): void {
       throw new InferyardError("MODEL_LOADING", `the model ${JSON.stringify(model)} is not loaded`, {
         remedy: "its first request loads it, and so does POST /v2/repository/models/NAME/load",
         retryAfterMs: 1000,
+        ...progressData(service.loadWatch.progressOf(reference)),
       });
     });
   }
@@ -156,6 +158,10 @@ function addInfer(routes: Routes, service: Service): void {
       return new Response(answer.body as Uint8Array<ArrayBuffer>, { headers: { ...servedHeaders(served), ...answer.headers } });
     });
   }
+}
+
+function progressData(loading: LoadProgress | undefined): { readonly data?: { readonly loading: LoadProgress } } {
+  return loading === undefined ? {} : { data: { loading } };
 }
 
 /** The model of the path. MODEL_NOT_FOUND for a version it does not have. */

@@ -24,6 +24,12 @@ export class Metrics {
     "to",
     "reason",
   ]);
+  readonly #deaths = this.#counter("child_deaths_total", "Processes of models that died by themselves", ["model", "target"]);
+  readonly #restarts = this.#counter("child_restarts_total", "Processes of models that took the place of others", [
+    "model",
+    "target",
+    "why",
+  ]);
   readonly #downloads = this.#counter("downloads_total", "Models fetched", ["model"]);
   readonly #requestSeconds = this.#histogram("request_seconds", "From a request to its answer", ["route"], shortTimes);
   readonly #queueSeconds = this.#histogram("queue_seconds", "Waiting for a turn", ["model"], shortTimes);
@@ -67,6 +73,9 @@ export class Metrics {
 
   event(event: RuntimeEvent): void {
     if (event.type === "failover") this.#failed.set(event.reference, event.from);
+    if (event.type === "died") this.#deaths.inc({ model: this.#label(event.reference), target: event.target });
+    if (event.type === "restarted")
+      this.#restarts.inc({ model: this.#label(event.reference), target: event.target, why: event.why });
     if (event.type === "unloaded")
       this.#unloads.inc({ model: this.#label(event.reference), target: event.target, why: event.why });
     if (event.type === "download" && event.progress.stage === "done")

@@ -66,6 +66,28 @@ describe("GET /metrics", () => {
     expect(metrics.get('inferyard_event_loop_delay_seconds{quantile="0.99"}')).toBeGreaterThanOrEqual(0);
   });
 
+  it("counts deaths and restarts of models' processes", async () => {
+    const own = new RuntimeEvents();
+    const handler = createHandler(runtime, { events: own, models: { mine: "/models/secret/m" } });
+    const place = { reference: "/models/secret/m", target: "onnx:cpu" };
+    const death = {
+      type: "died",
+      ...place,
+      reason: "the process died of SIGABRT",
+      deaths: 1,
+      resting: false,
+      restMs: 0,
+    } as const;
+    for (const event of [death, death]) own.tell(event);
+    own.tell({ type: "restarted", ...place, why: "died", milliseconds: 80 });
+    own.tell({ type: "restarted", ...place, why: "memory", milliseconds: 80 });
+    expect(Object.fromEntries(await metricsOf(handler))).toMatchObject({
+      'inferyard_child_deaths_total{model="mine",target="onnx:cpu"}': 2,
+      'inferyard_child_restarts_total{model="mine",target="onnx:cpu",why="died"}': 1,
+      'inferyard_child_restarts_total{model="mine",target="onnx:cpu",why="memory"}': 1,
+    });
+  });
+
   it("counts evictions and fallbacks, of loads and of runs, under the server's own names", async () => {
     const own = new RuntimeEvents();
     const handler = createHandler(runtime, { events: own, models: { mine: "/models/secret/m" } });
@@ -149,6 +171,10 @@ describe("GET /api/events", () => {
     await embed(handler, { input: "a" });
     await runtime.unload("builtin");
     events.tell({ type: "failover", reference: "m", from: "onnx:cuda", reason: "/srv/private/lib.so died" });
+    const place = { reference: "/srv/private/m", target: "onnx:cpu" };
+    events.tell({ type: "died", ...place, reason: "/srv/private/lib.so aborted", deaths: 5, resting: true, restMs: 60_000 });
+    events.tell({ type: "restarted", ...place, why: "died", milliseconds: 80 });
+    events.tell({ type: "load-failed", reference: "/srv/private/m", code: "MODEL_INVALID", reason: "/srv/private/m is cut off" });
     const progress = { reference: "hf:o/m", stage: "fetching", bytes: 1, bytesPerSecond: 1 } as const;
     for (let bytes = 0; bytes < 100; bytes += 1)
       events.tell({ type: "download", reference: "hf:o/m", progress: { ...progress, bytes } });
@@ -160,9 +186,13 @@ describe("GET /api/events", () => {
       .filter((line) => line.startsWith("data: "))
       .map((line) => JSON.parse(line.slice(6)) as unknown);
     expect(data).toMatchObject([
+      { type: "loading", model: "builtin", target: "native:cpu", bytes: expect.any(Number) },
       { type: "loaded", model: "builtin", target: "native:cpu", decision: expect.any(String) },
       { type: "unloaded", model: "builtin", why: "unloaded" },
       { type: "failover", from: "onnx:cuda", reason: "lib.so died" },
+      { type: "died", model: "m", target: "onnx:cpu", reason: "lib.so aborted", deaths: 5, resting: true, restMs: 60_000 },
+      { type: "restarted", model: "m", target: "onnx:cpu", why: "died", milliseconds: 80 },
+      { type: "load-failed", model: "m", code: "MODEL_INVALID", reason: "m is cut off" },
       { type: "download", model: "hf:o/m", stage: "fetching" },
       { type: "download", stage: "done" },
     ]);
