@@ -98,6 +98,23 @@ export class ModelRuntime {
     }
   }
 
+  /** As `use` with the model that is in memory for these options; undefined where there is none, or it is about to leave. Nothing is loaded. */
+  async useLoaded<Result>(
+    reference: string,
+    options: Omit<ModelOptions, "signal">,
+    work: (model: ModelHandle) => Promise<Result>,
+  ): Promise<Result | undefined> {
+    checkCall(reference, options);
+    const lease = this.#residency.acquireLoaded(keyOf(reference, options));
+    if (lease === undefined) return undefined;
+    const handle = new ModelHandle(reference, lease);
+    try {
+      return await work(handle);
+    } finally {
+      await handle.dispose();
+    }
+  }
+
   /** Loads what the settings say is to be loaded at the start. The first that cannot be loaded is thrown. */
   async preload(): Promise<void> {
     const { models = {}, preload = [] } = this.#settings;
@@ -194,7 +211,7 @@ export class ModelRuntime {
   async #acquire(reference: string, options: ModelOptions, hold: "handle" | "work", turn?: Turn): Promise<ModelHandle> {
     checkCall(reference, options);
     const { signal, ...asked } = options;
-    const key = JSON.stringify([reference, Object.entries(asked).toSorted(([a], [b]) => (a < b ? -1 : 1))]);
+    const key = keyOf(reference, asked);
     const place = await placeOf(reference);
     const strategy = (await this.#settingsFor(place)).findLast((settings) => settings.strategy !== undefined)?.strategy ?? "lazy";
     const stay = { reference, place, hold, pinned: strategy === "pinned", kept: strategy === "eager" };
@@ -312,6 +329,11 @@ export class ModelRuntime {
     const settings = mergeLoadSettings(manifest.settings ?? {}, this.#settings, options);
     return { ...(options.variant === undefined ? {} : { variant: options.variant }), settings };
   }
+}
+
+/** What is loaded for the same reference with the same options is the same model. */
+function keyOf(reference: string, options: Omit<ModelOptions, "signal">): string {
+  return JSON.stringify([reference, Object.entries(options).toSorted(([a], [b]) => (a < b ? -1 : 1))]);
 }
 
 /** One size is remembered for each file of weights on each target. */

@@ -3,7 +3,7 @@ import { InferyardError } from "../errors.ts";
 import { nearest } from "../models/nearest.ts";
 import type { ModelOptions } from "../runtime/runtime-settings.ts";
 import type { WishInput } from "../runtime/wish.ts";
-import type { Role, ServerSettings } from "./server-settings.ts";
+import { type Role, type ServerSettings, referenceOf } from "./server-settings.ts";
 
 export interface NamedModel {
   /** As the answer writes it: the client's own word. */
@@ -31,7 +31,7 @@ export async function namedModel(
   const ofDefault = variant === undefined || name !== defaultModel ? {} : { variant };
   const wish = { ...wishOf(header), ...(target === undefined ? {} : { target }), ...ofDefault };
   const own = Object.hasOwn(models, name) ? models[name] : undefined;
-  if (own !== undefined) return { name, reference: own, wish };
+  if (own !== undefined) return { name, reference: referenceOf(own), wish };
   if (name === "builtin" || name === defaultModel) return { name, reference: name, wish };
   const names = await stored();
   if (names.includes(name)) return { name, reference: name, wish };

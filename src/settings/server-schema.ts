@@ -16,7 +16,13 @@ export const keysSchema: z.ZodType<ServerKey[]> = z.array(key) as z.ZodType<Serv
 
 const model = z.union([
   z.string(),
-  z.strictObject({ reference: z.string(), strategy: z.enum(["lazy", "eager", "pinned"]).optional() }),
+  z.strictObject({
+    reference: z.string(),
+    strategy: z.enum(["lazy", "eager", "pinned"]).optional(),
+    maxConcurrentRequests: count.optional().describe("Requests of this model that run at once, besides the limit of all."),
+    maxQueue: z.int().nonnegative().optional().describe("Requests of this model that wait at most, besides the limit of all."),
+    requestTimeout: duration.optional().describe("In place of the server's."),
+  }),
 ]);
 
 /** One line per setting, in the order of the documentation. */
@@ -38,6 +44,10 @@ export const serverFields: Readonly<Record<keyof ServerSection, z.ZodType>> = {
   maxBodyBytes: count.describe("Largest body of a request in bytes."),
   maxJsonDepth: count.describe("Deepest nesting of a JSON body."),
   maxTexts: count.describe("Most texts of one request."),
+  resultCacheBytes: z
+    .int()
+    .nonnegative()
+    .describe("Memory for answers that are kept and given again to who asks the same, in bytes; 0 keeps none."),
   requestTimeout: duration.describe("Longest time from a request to its answer, waiting included."),
   headersTimeout: duration.describe("Longest time for a client to send the head of a request."),
   bodyTimeout: duration.describe("Longest time for a client to send a whole request."),

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { InferyardError } from "../../errors.ts";
 import type { RuntimeSettings } from "../../runtime/runtime-settings.ts";
+import type { ServedModel } from "../../server/server-settings.ts";
 import { type ServerSection, serverDefaults } from "../../settings/server-section.ts";
 import { openStore } from "../model-store.ts";
 import { type ServerFlags, addServerFlags, withFlags } from "../serving/server-flags.ts";
@@ -58,7 +59,7 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
       keys,
       events,
       log: createLog({ level, stream: terminal.stderr }),
-      models: models.references,
+      models: models.served,
       preload: [...new Set([...(section.preload ?? []), ...models.early])],
       defaultModel: session.model,
       ...(values.variant === undefined ? {} : { variant: values.variant }),
@@ -87,7 +88,7 @@ function modelsOf(
   { models = {} }: ServerSection,
   wishes: NonNullable<RuntimeSettings["models"]>,
 ): {
-  readonly references: Readonly<Record<string, string>>;
+  readonly served: Readonly<Record<string, ServedModel>>;
   readonly settings: NonNullable<RuntimeSettings["models"]>;
   readonly early: readonly string[];
 } {
@@ -112,7 +113,7 @@ function modelsOf(
     settings[reference] = { ...settings[reference], strategy };
   }
   return {
-    references: Object.fromEntries(entries.map(({ name, reference }) => [name, reference])),
+    served: Object.fromEntries(entries.map(({ name, strategy: _strategy, ...model }) => [name, model])),
     settings,
     early: entries.filter(({ strategy }) => strategy !== "lazy").map(({ name }) => name),
   };

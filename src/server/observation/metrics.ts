@@ -3,6 +3,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { RuntimeEvent } from "../../runtime/runtime-settings.ts";
 import { scrub } from "../scrub.ts";
+import { referenceOf } from "../server-settings.ts";
 import type { CallRecord, Service } from "../service.ts";
 import { type RequestRecord, codeOf } from "./requests.ts";
 
@@ -25,6 +26,7 @@ export class Metrics {
     "reason",
   ]);
   readonly #downloads = this.#counter("downloads_total", "Models fetched", ["model"]);
+  readonly #reused = this.#counter("answers_reused_total", "Requests that another one's work answered", ["model", "how"]);
   readonly #requestSeconds = this.#histogram("request_seconds", "From a request to its answer", ["route"], shortTimes);
   readonly #queueSeconds = this.#histogram("queue_seconds", "Waiting for a turn", ["model"], shortTimes);
   readonly #inferenceSeconds = this.#histogram(
@@ -37,7 +39,7 @@ export class Metrics {
 
   constructor(service: Service) {
     const { models = {} } = service.settings;
-    this.#names = new Map(Object.entries(models).map(([name, reference]) => [reference, name]));
+    this.#names = new Map(Object.entries(models).map(([name, model]) => [referenceOf(model), name]));
     this.#gauges(service);
   }
 
@@ -57,11 +59,13 @@ export class Metrics {
     if (fault !== undefined) this.#errors.inc({ code: codeOf(fault) });
   }
 
-  call({ model: name, target, queueMs, inferenceMs, tokens }: CallRecord): void {
-    if (target === undefined) return;
+  /** A model has worked once for all who shared its answer: how long, is said once. */
+  call({ model: name, target, queueMs, inferenceMs, tokens, reuse }: CallRecord): void {
     const model = this.#label(name);
+    if (reuse !== undefined) this.#reused.inc({ model, how: reuse });
+    if (target === undefined) return;
     this.#queueSeconds.observe({ model }, queueMs / 1000);
-    this.#inferenceSeconds.observe({ model, target }, inferenceMs / 1000);
+    if (reuse === undefined) this.#inferenceSeconds.observe({ model, target }, inferenceMs / 1000);
     if (tokens !== undefined) this.#tokens.inc({ model }, tokens);
   }
 
@@ -86,7 +90,9 @@ export class Metrics {
     if (from !== undefined) this.#fallbacks.inc({ from, to, reason: "run" });
   }
 
-  #gauges({ admission, runtime }: Service): void {
+  #gauges(service: Service): void {
+    const { admission, runtime } = service;
+    this.#gauge("result_cache_bytes", "Memory that kept answers take", () => service.cachedBytes);
     this.#gauge("requests_running", "Requests that run", () => admission.running);
     this.#gauge("requests_waiting", "Requests that wait for a turn", () => admission.waiting);
     this.#gauge("models_loaded", "Models in memory", () => runtime.memory().models.length);

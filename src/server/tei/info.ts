@@ -43,7 +43,7 @@ const route = createRoute({
 
 export function addInfo(routes: Routes, service: Service): void {
   routes.openapi(route, async (context) => {
-    const served = await callModel(service, context, 0, async (handle) => ({
+    const served = await callModel(service, context, 0, undefined, async (handle) => ({
       dtype: dtypeOf(handle),
       type: modelTypeOf(handle.manifest),
       length: handle.manifest.text?.maxTokens ?? 2 ** 31 - 1,
