@@ -4,6 +4,7 @@
  */
 import type { Backend } from "./backend.ts";
 import { InferyardError } from "./errors.ts";
+import { later } from "./next-turn.ts";
 import { ModelHandle } from "./runtime/model-handle.ts";
 import { ModelRuntime } from "./runtime/model-runtime.ts";
 import type { ModelOptions, RuntimeSettings } from "./runtime/runtime-settings.ts";
@@ -48,6 +49,9 @@ import type {
   TaskRun,
 } from "./task-requests.ts";
 
+/** To read one takes a tenth of a second; a file that changes is read anew after this. */
+const keptTokenizerMs = 60_000;
+
 /** One call of a task, as the runtime sees it. */
 interface TaskCall {
   readonly name: string;
@@ -63,6 +67,8 @@ export class Runtime extends ModelRuntime {
   readonly #shareBatches: boolean;
   /** One for each model in memory. */
   readonly #pools = new WeakMap<ModelHandle["model"], BatchPool>();
+  /** Tokenizers of models that were asked for nothing else. */
+  readonly #unloaded = new Map<string, Tokenizer>();
 
   constructor(backends: readonly Backend[], settings: RuntimeSettings, surroundings: Surroundings) {
     const tokenizers = new Tokenizers();
@@ -215,8 +221,7 @@ export class Runtime extends ModelRuntime {
     }
     if (runs) return this.use(model, asked, (handle) => this.#chunkWith(handle, list, settings, runs));
     refusePlacing(asked, settings);
-    const manifest = await this.manifest(model, asked);
-    const tokenizer = await this.#tokenizers.of(textSettings(manifest));
+    const tokenizer = await this.#tokenizerOf(model, asked);
     const started = performance.now();
     const { chunkTexts } = await import("./tasks/chunk/chunk.ts");
     const results = await chunkTexts(list, tokenizer, settings, undefined);
@@ -279,6 +284,17 @@ export class Runtime extends ModelRuntime {
     if (!(model instanceof ModelHandle)) return this.use(model, asked, run);
     refuseLoadOptions(asked);
     return run(model);
+  }
+
+  /** The tokenizer of a model that is not loaded; what was read is kept for a while, as a model that was loaded is. */
+  async #tokenizerOf(model: string, options: ModelOptions): Promise<Tokenizer> {
+    const key = JSON.stringify([model, options.variant]);
+    const known = this.#unloaded.get(key);
+    if (known !== undefined) return known;
+    const tokenizer = await this.#tokenizers.of(textSettings(await this.manifest(model, options)));
+    this.#unloaded.set(key, tokenizer);
+    later(() => this.#unloaded.delete(key), keptTokenizerMs);
+    return tokenizer;
   }
 
   /** `runs`: whether the strategy runs the model. */
