@@ -21,12 +21,14 @@ import { observationRoutes } from "./observation/routes.ts";
 import { RuntimeEvents } from "./observation/runtime-events.ts";
 import { Readiness } from "./readiness.ts";
 import type { ServerSettings } from "./server-settings.ts";
-import { Service } from "./service.ts";
+import { Service, type StoredTime } from "./service.ts";
 import { teiRoutes } from "./tei/index.ts";
 
 export interface HandlerOptions extends ServerSettings {
   /** Names of models clients may use besides those of the settings. Default: none. */
   readonly storedNames?: StoredNames;
+  /** When those were fetched. Default: it is not known. */
+  readonly storedTime?: StoredTime;
   /** What the runtime reports: given to its `onEvent` as well. Default: nothing is reported. */
   readonly events?: RuntimeEvents;
   /** Default: nothing is logged. */
@@ -48,8 +50,13 @@ export interface Handler {
 
 /** Everything the server answers, on one runtime, which stays the caller's to dispose. */
 export function createHandler(runtime: Runtime, options: HandlerOptions = {}): Handler {
-  const { storedNames = async () => [], events = new RuntimeEvents(), log, ...settings } = options;
-  const service: Service = new Service(runtime, { settings, storedNames, onCall: (record) => metrics.call(record) });
+  const { storedNames = async () => [], storedTime, events = new RuntimeEvents(), log, ...settings } = options;
+  const service: Service = new Service(runtime, {
+    settings,
+    storedNames,
+    ...(storedTime === undefined ? {} : { storedTime }),
+    onCall: (record) => metrics.call(record),
+  });
   const metrics = new Metrics(service);
   events.subscribe((event) => {
     metrics.event(event);

@@ -11,7 +11,7 @@ import type { Priority } from "../runtime/turn.ts";
 import { serverDefaults } from "../settings/server-section.ts";
 import { Admission } from "./admission.ts";
 import { type OwnLimits, modelLimits } from "./model-limits.ts";
-import { type NamedModel, type StoredNames, namedModel } from "./model-names.ts";
+import { type NamedModel, type StoredNames, defaultOf, namedModel } from "./model-names.ts";
 import { bytesOf, copyOf } from "./plain-data.ts";
 import { type Question, keyOf } from "./question.ts";
 import { ResultCache } from "./result-cache.ts";
@@ -80,9 +80,14 @@ export interface CallRecord {
   readonly error?: InferyardError;
 }
 
+/** When a model of the store was fetched, by its reference; undefined where the store has none such. */
+export type StoredTime = (reference: string) => Promise<Date | undefined>;
+
 export interface ServiceOptions {
   readonly settings: ServerSettings;
   readonly storedNames: StoredNames;
+  /** Default: no time is known. */
+  readonly storedTime?: StoredTime;
   readonly onCall?: (record: CallRecord) => void;
 }
 
@@ -102,6 +107,7 @@ export class Service {
   readonly settings: ServerSettings;
   readonly admission: Admission;
   readonly #storedNames: StoredNames;
+  readonly #storedTime: StoredTime;
   readonly #onCall: ((record: CallRecord) => void) | undefined;
   readonly #timeoutMs: number;
   readonly #ownLimits: ReadonlyMap<string, OwnLimits>;
@@ -109,11 +115,12 @@ export class Service {
   readonly #cache: ResultCache<DoneByModel<unknown>> | undefined;
   readonly #ending = new AbortController();
 
-  constructor(runtime: Runtime, { settings, storedNames, onCall }: ServiceOptions) {
+  constructor(runtime: Runtime, { settings, storedNames, storedTime = async () => undefined, onCall }: ServiceOptions) {
     const { maxQueue = serverDefaults.maxQueue, resultCacheBytes = serverDefaults.resultCacheBytes } = settings;
     this.runtime = runtime;
     this.settings = settings;
     this.#storedNames = storedNames;
+    this.#storedTime = storedTime;
     this.#onCall = onCall;
     this.#timeoutMs = parseDuration(settings.requestTimeout ?? serverDefaults.requestTimeout);
     this.#ownLimits = modelLimits(settings);
@@ -150,8 +157,14 @@ export class Service {
 
   /** Names clients may use, the default first. */
   async modelNames(): Promise<string[]> {
-    const { models = {}, defaultModel = "builtin" } = this.settings;
-    return [...new Set([defaultModel, "builtin", ...Object.keys(models), ...(await this.#storedNames())])];
+    const { models = {} } = this.settings;
+    return [...new Set([defaultOf(this.settings).name, "builtin", ...Object.keys(models), ...(await this.#storedNames())])];
+  }
+
+  /** When a model was fetched, where that is known. */
+  async timeOf(name: string): Promise<Date | undefined> {
+    const { reference } = await this.named({ role: "reader" }, name);
+    return this.#storedTime(reference).catch(() => undefined); // a record that cannot be read has no time
   }
 
   /** The model a client names, which it must be allowed to name. Nothing is loaded. */

@@ -64,6 +64,10 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
       defaultModel: session.model,
       ...(values.variant === undefined ? {} : { variant: values.variant }),
       storedNames: async () => (await store.list()).map(({ name }) => name),
+      storedTime: async (reference) => {
+        const stored = await store.find(reference);
+        return stored === undefined ? undefined : new Date(stored.pulledAt);
+      },
     });
     const sockets = { address, port, allowAnonymous, headersTimeout, bodyTimeout, tls };
     const listening = await listen(handler, given(sockets));

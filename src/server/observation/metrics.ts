@@ -2,6 +2,7 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { RuntimeEvent } from "../../runtime/runtime-settings.ts";
+import { defaultOf } from "../model-names.ts";
 import { scrub } from "../scrub.ts";
 import { referenceOf } from "../server-settings.ts";
 import type { CallRecord, Service } from "../service.ts";
@@ -39,7 +40,11 @@ export class Metrics {
 
   constructor(service: Service) {
     const { models = {} } = service.settings;
-    this.#names = new Map(Object.entries(models).map(([name, model]) => [referenceOf(model), name]));
+    const { name: shown, written } = defaultOf(service.settings);
+    this.#names = new Map([
+      [written, shown],
+      ...Object.entries(models).map(([name, model]) => [referenceOf(model), name] as const),
+    ]);
     this.#gauges(service);
   }
 
