@@ -65,6 +65,7 @@ interface TaskCall {
 export class Runtime extends ModelRuntime {
   readonly #tokenizers: Tokenizers;
   readonly #shareBatches: boolean;
+  readonly #onBatch: RuntimeSettings["onBatch"];
   /** One for each model in memory. */
   readonly #pools = new WeakMap<ModelHandle["model"], BatchPool>();
   /** Tokenizers of models that were asked for nothing else. */
@@ -75,6 +76,7 @@ export class Runtime extends ModelRuntime {
     super(backends, settings, answerCheck(tokenizers), surroundings);
     this.#tokenizers = tokenizers;
     this.#shareBatches = settings.shareBatches ?? false;
+    this.#onBatch = settings.onBatch;
   }
 
   /** Texts to vectors (task `feature-extraction`). With a reference the model is loaded, or taken from memory, and released after. */
@@ -309,11 +311,17 @@ export class Runtime extends ModelRuntime {
     return { model: handle.reference, ...ran, results, milliseconds };
   }
 
+  #batchesOf({ reference, target }: ModelHandle): Pick<Encoder, "onBatch"> {
+    const tell = this.#onBatch;
+    return tell === undefined ? {} : { onBatch: (batch) => tell({ reference, target, ...batch }) };
+  }
+
   async #encoder(handle: ModelHandle): Promise<Encoder> {
     const tokenizer = await this.tokenizer(handle);
     const { manifest, inputs, outputs } = handle;
     const chain = () => this.#tokenizers.chainOf(textSettings(manifest));
-    const encoder = { manifest, tokenizer, inputs, outputs, chain, run: handle.run.bind(handle), lanes: () => handle.lanes() };
+    const run = handle.run.bind(handle);
+    const encoder = { manifest, tokenizer, inputs, outputs, chain, run, lanes: () => handle.lanes(), ...this.#batchesOf(handle) };
     if (!this.#shareBatches) return encoder;
     const { BatchPool } = await import("./tasks/batch-pool.ts"); // servers alone share batches
     const { model, turn } = handle;

@@ -36,6 +36,7 @@ export const runtimeSettingNames: readonly (keyof RuntimeSettings)[] = [
   "failover",
   "offline",
   "onEvent",
+  "onBatch",
 ];
 
 /** Knobs of other runtimes that are not built, since measuring showed nothing to gain: why, and what to do instead. */

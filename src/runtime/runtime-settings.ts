@@ -36,6 +36,8 @@ export interface RuntimeSettings extends WishInput, LoadSettings, BudgetSettings
   readonly failover?: boolean;
   /** Told of loads, unloads, failovers and downloads. */
   readonly onEvent?: (event: RuntimeEvent) => void;
+  /** Told of every batch of texts that a model has run. Default: nobody is. */
+  readonly onBatch?: (batch: BatchEvent) => void;
   /** Fetch nothing: a model that is not on this machine is MODEL_NOT_FOUND. Default: false, unless HF_HUB_OFFLINE is set. */
   readonly offline?: boolean;
 }
@@ -56,6 +58,17 @@ export type RuntimeEvent =
   | ({ readonly type: "unloaded"; readonly reference: string; readonly target: string } & Departure)
   | { readonly type: "failover"; readonly reference: string; readonly from: string; readonly reason: string }
   | { readonly type: "download"; readonly reference: string; readonly progress: PullProgress };
+
+/** Texts, or parts of texts, that a model has run together. */
+export interface BatchEvent {
+  readonly reference: string;
+  readonly target: string;
+  /** How many there were. */
+  readonly rows: number;
+  /** Tokens of all of them, and what they were padded to: rows times the longest. */
+  readonly tokens: number;
+  readonly paddedTokens: number;
+}
 
 /** What one load may ask for. */
 export interface ModelOptions extends WishInput, LoadSettings {

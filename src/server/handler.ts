@@ -29,7 +29,7 @@ export interface HandlerOptions extends ServerSettings {
   readonly storedNames?: StoredNames;
   /** When those were fetched. Default: it is not known. */
   readonly storedTime?: StoredTime;
-  /** What the runtime reports: given to its `onEvent` as well. Default: nothing is reported. */
+  /** What the runtime reports: its `tell` is the runtime's `onEvent`, its `tellBatch` its `onBatch`. Default: nothing is reported. */
   readonly events?: RuntimeEvents;
   /** Default: nothing is logged. */
   readonly log?: Log;
@@ -62,6 +62,7 @@ export function createHandler(runtime: Runtime, options: HandlerOptions = {}): H
     metrics.event(event);
     log?.event(event);
   });
+  events.subscribeBatches((batch) => metrics.batch(batch));
   const readiness = new Readiness(service);
   const app = new OpenAPIHono<Env>();
   app.onError(protocolError);

@@ -41,6 +41,7 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
     models: models.settings,
     shareBatches: true,
     onEvent: events.tell,
+    onBatch: events.tellBatch,
   });
   const store = openStore(terminal);
   const { models: _models, keysFile: _keysFile, tlsCert: _tlsCert, tlsKey: _tlsKey, ...settings } = section;

@@ -1,7 +1,7 @@
 /** What Prometheus reads. Each server has a registry of its own. */
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { RuntimeEvent } from "../../runtime/runtime-settings.ts";
+import type { BatchEvent, RuntimeEvent } from "../../runtime/runtime-settings.ts";
 import { defaultOf } from "../model-names.ts";
 import { scrub } from "../scrub.ts";
 import { referenceOf } from "../server-settings.ts";
@@ -11,6 +11,10 @@ import { type RequestRecord, codeOf } from "./requests.ts";
 /** Seconds: from a static model's answer to a bulk request's. */
 const shortTimes = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120];
 const loadTimes = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+
+const batchSizes = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
+const batchTokens = [8, 16, 32, 64, 128, 256, 512, 1024, 4096, 16_384];
+const shares = [0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75];
 
 export class Metrics {
   readonly #registry = new Registry();
@@ -37,6 +41,10 @@ export class Metrics {
     shortTimes,
   );
   readonly #loadSeconds = this.#histogram("load_seconds", "Loading and verifying a model", ["model", "target"], loadTimes);
+
+  readonly #batchRows = this.#histogram("batch_rows", "Texts, or parts of them, in a batch", ["model"], batchSizes);
+  readonly #batchTokens = this.#histogram("batch_tokens", "Tokens in a batch, padding left out", ["model"], batchTokens);
+  readonly #padding = this.#histogram("padding_ratio", "Share of a batch that is padding", ["model"], shares);
 
   constructor(service: Service) {
     const { models = {} } = service.settings;
@@ -72,6 +80,13 @@ export class Metrics {
     this.#queueSeconds.observe({ model }, queueMs / 1000);
     if (reuse === undefined) this.#inferenceSeconds.observe({ model, target }, inferenceMs / 1000);
     if (tokens !== undefined) this.#tokens.inc({ model }, tokens);
+  }
+
+  batch({ reference, rows, tokens, paddedTokens }: BatchEvent): void {
+    const model = this.#label(reference);
+    this.#batchRows.observe({ model }, rows);
+    this.#batchTokens.observe({ model }, tokens);
+    this.#padding.observe({ model }, paddedTokens === 0 ? 0 : 1 - tokens / paddedTokens);
   }
 
   event(event: RuntimeEvent): void {
