@@ -19,6 +19,7 @@ import { Metrics } from "./observation/metrics.ts";
 import { observeRequests } from "./observation/requests.ts";
 import { observationRoutes } from "./observation/routes.ts";
 import { RuntimeEvents } from "./observation/runtime-events.ts";
+import { traceRequests } from "./observation/tracing.ts";
 import { Readiness } from "./readiness.ts";
 import type { ServerSettings } from "./server-settings.ts";
 import { Service, type StoredTime } from "./service.ts";
@@ -73,7 +74,7 @@ export function createHandler(runtime: Runtime, options: HandlerOptions = {}): H
     ),
   );
   const recent = new RecentRequests();
-  app.use(observeRequests([metrics, recent, ...(log === undefined ? [] : [log])]), ...front(settings));
+  app.use(traceRequests(), observeRequests([metrics, recent, ...(log === undefined ? [] : [log])]), ...front(settings));
   app.route("/", observationRoutes(service, metrics, events));
   app.route("/", healthRoutes(service, readiness));
   app.route("/", dashboardRoutes(service, recent));

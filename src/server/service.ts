@@ -78,6 +78,10 @@ export interface CallRecord {
   readonly tokens?: number;
   readonly reuse?: Reuse;
   readonly error?: InferyardError;
+  /** The name of the work, where the call says what it asks. */
+  readonly work?: string;
+  /** When it ended, by `performance.now()`. */
+  readonly endedAt: number;
 }
 
 /** When a model of the store was fetched, by its reference; undefined where the store has none such. */
@@ -245,13 +249,13 @@ export class Service {
       const times = { queueMs: begun - started, inferenceMs: performance.now() - begun };
       const how = answer.own ? {} : { reuse: "shared" as const };
       const own = answer.own ? { ...(loadMs === undefined ? {} : { loadMs }), ...tokensOf(result) } : {};
-      this.#tell(caller, { model: name, ...targetOf(place.target), ...times, ...how, ...own });
+      this.#tell(caller, question, { model: name, ...targetOf(place.target), ...times, ...how, ...own });
       return { ...place, result, model: name, ...times, ...how };
     } catch (thrown) {
       const error = limit.signal.aborted && !caller.signal.aborted ? this.#tooLate(timeoutMs, reference) : thrown;
       if (error instanceof InferyardError) {
         const times = { queueMs: begun - started, inferenceMs: performance.now() - begun };
-        this.#tell(caller, { model: name, ...targetOf(target), ...times, error });
+        this.#tell(caller, question, { model: name, ...targetOf(target), ...times, error });
       }
       throw error;
     } finally {
@@ -275,7 +279,7 @@ export class Service {
     if (done === undefined) return undefined;
     const { target, decision } = done;
     const answered = { model: name, target, queueMs: 0, inferenceMs: 0, reuse: "cached" as const };
-    this.#tell(caller, answered);
+    this.#tell(caller, question, answered);
     // What has the same key is the answer to the same question, and so of the same kind.
     return { ...answered, decision: decision.id, result: copyOf(done.result, decision) as Result };
   }
@@ -286,7 +290,8 @@ export class Service {
     this.#cache.put(`${decision.id} ${keyOf(question)}`, { result: kept, target, decision }, bytesOf(kept, decision));
   }
 
-  #tell({ onCall }: Caller, record: CallRecord): void {
+  #tell({ onCall }: Caller, question: Question | undefined, ended: Omit<CallRecord, "work" | "endedAt">): void {
+    const record = { ...ended, ...(question === undefined ? {} : { work: question[0] }), endedAt: performance.now() };
     this.#onCall?.(record);
     onCall?.(record);
   }

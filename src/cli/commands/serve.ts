@@ -4,6 +4,7 @@ import type { RuntimeSettings } from "../../runtime/runtime-settings.ts";
 import type { ServedModel } from "../../server/server-settings.ts";
 import { type ServerSection, serverDefaults } from "../../settings/server-section.ts";
 import { openStore } from "../model-store.ts";
+import { startTracing } from "../serving/tracing.ts";
 import { type ServerFlags, addServerFlags, withFlags } from "../serving/server-flags.ts";
 import { addLoadFlags, effectiveSettings, openSession } from "../session.ts";
 import { type Terminal, writeLine } from "../terminal.ts";
@@ -30,6 +31,7 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
     import("../../server/observation/runtime-events.ts"),
     import("../serving/server-files.ts"),
   ]);
+  const endTracing = await startTracing(process.env); // the SDK reads the rest of its variables there too
   const events = new RuntimeEvents();
   const { values } = await effectiveSettings(terminal, { ...flags });
   const section = withFlags({ ...serverDefaults, ...values.server }, flags);
@@ -85,6 +87,7 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
     }
   } finally {
     await session.runtime.dispose();
+    await endTracing();
   }
 }
 
