@@ -225,6 +225,12 @@ describe("limits of single models", () => {
     expect((await Promise.all(asked)).map(({ status }) => status).toSorted()).toEqual([200, 200, 429]);
   });
 
+  it("are what /info tells of the default model", async () => {
+    const handler = createHandler(runtime, { models: { builtin: { reference: "builtin", maxConcurrentRequests: 3 } } });
+    const info = await handler(new Request("http://localhost/info"));
+    expect(await info.json()).toMatchObject({ max_concurrent_requests: 3 });
+  });
+
   it("are the model's: two names with different ones are refused", () => {
     const models = { a: { reference: "builtin", maxQueue: 1 }, b: { reference: "builtin", maxQueue: 2 } };
     expect(() => createHandler(runtime, { models })).toThrow(expect.objectContaining({ code: "CONFIG_INVALID" }));

@@ -149,6 +149,11 @@ export class Service {
     return { running, texts: maxTexts ?? serverDefaults.maxTexts };
   }
 
+  /** Requests for one model that run at once. */
+  runningLimit(reference: string): number {
+    return Math.min(this.limits.running, this.#ownLimits.get(reference)?.admission.running ?? Number.POSITIVE_INFINITY);
+  }
+
   /** What the answers that are kept take, in bytes. */
   get cachedBytes(): number {
     return this.#cache?.bytes ?? 0;
@@ -229,7 +234,7 @@ export class Service {
     const limit = new AbortController();
     const timer = setTimeout(() => limit.abort(), timeoutMs);
     const signal = AbortSignal.any([caller.signal, limit.signal]);
-    let begun = started;
+    let begun: number | undefined;
     let target: string | undefined;
     try {
       const answer: SharedAnswer<Work & Done<Result>> = await this.#shared.ask({
@@ -244,9 +249,8 @@ export class Service {
         work: (together) => work(together, (where) => (target = where)),
         copy: (done) => ({ ...done, result: copyOf(done.result, done.decision) }),
       });
-      begun = Math.max(started, answer.begun);
       const { result, loadMs, ...place } = answer.result;
-      const times = { queueMs: begun - started, inferenceMs: performance.now() - begun };
+      const times = timesOf(started, Math.max(started, answer.begun));
       const how = answer.own ? {} : { reuse: "shared" as const };
       const own = answer.own ? { ...(loadMs === undefined ? {} : { loadMs }), ...tokensOf(result) } : {};
       this.#tell(caller, question, { model: name, ...targetOf(place.target), ...times, ...how, ...own });
@@ -254,8 +258,7 @@ export class Service {
     } catch (thrown) {
       const error = limit.signal.aborted && !caller.signal.aborted ? this.#tooLate(timeoutMs, reference) : thrown;
       if (error instanceof InferyardError) {
-        const times = { queueMs: begun - started, inferenceMs: performance.now() - begun };
-        this.#tell(caller, question, { model: name, ...targetOf(target), ...times, error });
+        this.#tell(caller, question, { model: name, ...targetOf(target), ...timesOf(started, begun), error });
       }
       throw error;
     } finally {
@@ -321,6 +324,12 @@ export class Service {
       retryAfterMs: Math.ceil(this.admission.expectedWaitMs(reference)),
     });
   }
+}
+
+/** Until now. What never had its turn has only waited. */
+function timesOf(started: number, begun: number | undefined): { readonly queueMs: number; readonly inferenceMs: number } {
+  const now = performance.now();
+  return { queueMs: (begun ?? now) - started, inferenceMs: now - (begun ?? now) };
 }
 
 function targetOf(target: string | undefined): { readonly target?: string } {

@@ -26,6 +26,8 @@ describe("POST /api/chunk", () => {
     expect(fixed).toMatchObject({ status: 200, body: { model: "builtin", chunks: [{ text: "One. " }, { text: "Two." }] } });
     expect(fixed.headers.get("x-inferyard-target")).toBeNull();
     expect(runtime.memory().models).toEqual([]);
+    const metrics = await (await handler(new Request("http://localhost/metrics"))).text();
+    expect(metrics).toContain('inferyard_requests_total{route="/api/chunk",model="builtin",code="200"} 1');
     const semantic = await chunk(handler, { strategy: "semantic" });
     expect([semantic.status, semantic.headers.get("x-inferyard-target")]).toEqual([200, "native:cpu"]);
     expect(runtime.memory().models.length).toBe(1);

@@ -66,7 +66,8 @@ export class Metrics {
 
   /** A model that could not be found has no label: clients would decide how many there are. */
   request({ route, status, milliseconds, call, fault }: RequestRecord): void {
-    const model = call?.target === undefined ? "" : this.#label(call.model);
+    const isKnown = call !== undefined && (call.target !== undefined || call.error === undefined);
+    const model = isKnown ? this.#label(call.model) : "";
     this.#requests.inc({ route, model, code: String(status) });
     this.#requestSeconds.observe({ route }, milliseconds / 1000);
     if (fault !== undefined) this.#errors.inc({ code: codeOf(fault) });
