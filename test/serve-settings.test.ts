@@ -18,8 +18,8 @@ afterEach(() => servers.killAll());
 afterAll(() => servers.remove());
 
 const digestOf = (key: string): string => createHash("sha256").update(key).digest("hex");
-const texts = (count: number): object => ({
-  input: Array.from({ length: count }, (_value, index) => `the text number ${index}`),
+const texts = (count: number, request = 0): object => ({
+  input: Array.from({ length: count }, (_value, index) => `the text number ${index} of request ${request}`),
 });
 
 async function codeOf(response: Response): Promise<[number, string]> {
@@ -83,7 +83,7 @@ describe("serve", () => {
   it(`${of("maxConcurrentRequests", "maxQueue")}: who comes when all places are taken is sent away, and told when to come again`, async () => {
     const server = await serve(["--max-concurrent-requests", "1", "--max-queue", "1"]);
     await ready(server);
-    const responses = await Promise.all(Array.from({ length: 12 }, () => embed(server, texts(4000))));
+    const responses = await Promise.all(Array.from({ length: 12 }, (_value, request) => embed(server, texts(4000, request))));
     const refused = responses.filter(({ status }) => status === 429);
     expect(refused.length).toBeGreaterThan(0);
     expect(responses.filter(({ status }) => status === 200).length).toBe(12 - refused.length);
@@ -119,7 +119,7 @@ describe("serve", () => {
     const server = await serve(
       ["--max-texts", "3"],
       { maxTexts: 1, maxJsonDepth: 1 },
-      { INFERYARD_SERVER_MAX_TEXTS: "2", INFERYARD_SERVER_MAX_JSON_DEPTH: "9" },
+      { environment: { INFERYARD_SERVER_MAX_TEXTS: "2", INFERYARD_SERVER_MAX_JSON_DEPTH: "9" } },
     );
     expect([(await embed(server, texts(3))).status, (await embed(server, texts(4))).status]).toEqual([200, 413]);
   });
@@ -137,6 +137,32 @@ describe("serve", () => {
     expect(await codeOf(refused)).toEqual([503, "MODEL_LOADING"]);
     expect((await first(["--loading-wait", "60s"])).status).toBe(200);
     expect((await first([])).status).toBe(200);
+  });
+
+  it(`${of("models")}: limits of one model, and of no other`, async () => {
+    const limited = { reference: "builtin", maxConcurrentRequests: 1, maxQueue: 1, requestTimeout: "1m" };
+    const server = await serve(["--request-timeout", "1ms"], { models: { limited } });
+    const asked = Array.from({ length: 12 }, (_value, request) => embed(server, { model: "limited", ...texts(4000, request) }));
+    const answers = await Promise.all(
+      (await Promise.all(asked)).map(async (response) => [response.status, await response.text()]),
+    );
+    const refused = answers.filter(([status]) => status === 429);
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused[0]![1]).toContain("for this model");
+    expect(answers.filter(([status]) => status === 200).length).toBe(12 - refused.length); // in its own time, and not in 1 ms
+  });
+
+  it(`${of("resultCacheBytes")}: an answer is given again`, async () => {
+    for (const [flags, wanted] of [
+      [["--result-cache-bytes", "100000"], true],
+      [[], false],
+    ] as const) {
+      const server = await serve(flags);
+      const answers = [await embed(server, { input: "a cat" }), await embed(server, { input: "a cat" })];
+      const [first, second] = answers.map((response) => response.headers.get("server-timing")!.includes("cached"));
+      expect([first, second]).toEqual([false, wanted]);
+      expect(await answers[1]!.json()).toEqual(await answers[0]!.json());
+    }
   });
 
   it(`${of("headersTimeout", "bodyTimeout")}: senders that are too slow`, async () => {

@@ -128,8 +128,11 @@ describe.skipIf(skip)(title, () => {
     await ready(server);
     const children = childrenOf(server.child.pid!);
     expect(children.length).toBeGreaterThan(0);
-    const requests = Array.from({ length: 4 }, () =>
-      embed(server, { input: texts }).then(async (response) => [response.status, await response.json()]),
+    const requests = Array.from({ length: 4 }, (_value, request) =>
+      embed(server, { input: texts.map((text) => text + request) }).then(async (response) => [
+        response.status,
+        await response.json(),
+      ]),
     );
     await runningAre(server, requests.length);
     server.child.kill("SIGTERM");
@@ -146,8 +149,11 @@ describe.skipIf(skip)(title, () => {
     const server = await serve(["--model", miniLm, "--replicas", "1"]);
     await ready(server);
     const [first] = childrenOf(server.child.pid!);
-    const requests = Array.from({ length: 4 }, () =>
-      embed(server, { input: texts }).then(async (response) => ({ status: response.status, body: await response.text() })),
+    const requests = Array.from({ length: 4 }, (_value, request) =>
+      embed(server, { input: texts.map((text) => text + request) }).then(async (response) => ({
+        status: response.status,
+        body: await response.text(),
+      })),
     );
     const all = Promise.all(requests);
     const killing = setInterval(() => {

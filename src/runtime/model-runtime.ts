@@ -99,6 +99,23 @@ export class ModelRuntime {
     }
   }
 
+  /** As `use` with the model that is in memory for these options; undefined where there is none, or it is about to leave. Nothing is loaded. */
+  async useLoaded<Result>(
+    reference: string,
+    options: Omit<ModelOptions, "signal">,
+    work: (model: ModelHandle) => Promise<Result>,
+  ): Promise<Result | undefined> {
+    checkCall(reference, options);
+    const lease = this.#residency.acquireLoaded(keyOf(reference, options));
+    if (lease === undefined) return undefined;
+    const handle = new ModelHandle(reference, lease);
+    try {
+      return await work(handle);
+    } finally {
+      await handle.dispose();
+    }
+  }
+
   /** Loads what the settings say is to be loaded at the start. The first that cannot be loaded is thrown. */
   async preload(): Promise<void> {
     const { models = {}, preload = [] } = this.#settings;
@@ -330,7 +347,7 @@ export class ModelRuntime {
   }
 }
 
-/** What loads of one model in one way have in common. */
+/** What is loaded for the same reference with the same options is the same model. */
 function keyOf(reference: string, { signal: _signal, ...asked }: ModelOptions): string {
   return JSON.stringify([reference, Object.entries(asked).toSorted(([a], [b]) => (a < b ? -1 : 1))]);
 }

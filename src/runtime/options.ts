@@ -39,6 +39,7 @@ export const runtimeSettingNames: readonly (keyof RuntimeSettings)[] = [
   "crashWindow",
   "offline",
   "onEvent",
+  "onBatch",
 ];
 
 /** Knobs of other runtimes that are not built, since measuring showed nothing to gain: why, and what to do instead. */

@@ -49,6 +49,8 @@ export interface RuntimeSettings extends WishInput, LoadSettings, BudgetSettings
   readonly crashWindow?: number | string;
   /** Told of loads, unloads, failovers, deaths, restarts and downloads. */
   readonly onEvent?: (event: RuntimeEvent) => void;
+  /** Told of every batch of texts that a model has run. Default: nobody is. */
+  readonly onBatch?: (batch: BatchEvent) => void;
   /** Fetch nothing: a model that is not on this machine is MODEL_NOT_FOUND. Default: false, unless HF_HUB_OFFLINE is set. */
   readonly offline?: boolean;
 }
@@ -93,6 +95,17 @@ export type RuntimeEvent =
       readonly milliseconds: number;
     }
   | { readonly type: "download"; readonly reference: string; readonly progress: PullProgress };
+
+/** Texts, or parts of texts, that a model has run together. */
+export interface BatchEvent {
+  readonly reference: string;
+  readonly target: string;
+  /** How many there were. */
+  readonly rows: number;
+  /** Tokens of all of them, and what they were padded to: rows times the longest. */
+  readonly tokens: number;
+  readonly paddedTokens: number;
+}
 
 /** What one load may ask for. */
 export interface ModelOptions extends WishInput, LoadSettings {

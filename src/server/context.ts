@@ -8,7 +8,7 @@ import type { Role } from "./server-settings.ts";
 import type { LoadProgress } from "./load-watch.ts";
 import { scrub } from "./scrub.ts";
 import { type ShownProgress, shownProgress } from "./shown-progress.ts";
-import type { CallRecord, Caller, Served } from "./service.ts";
+import type { Answered, CallRecord, Caller, Served } from "./service.ts";
 
 /** What the outermost layer finds out about each request, for the routes. */
 export interface Env {
@@ -40,17 +40,19 @@ export function callerOf(context: Context<Env>): Caller {
   };
 }
 
-/** Headers of an answer: where it ran, why, and how long what took. */
+/** Headers of an answer: where it ran and why, where a model ran, how long what took, and whether another call's work gave it. */
 export function servedHeaders({
   target,
   decision,
   queueMs,
   inferenceMs,
-}: Omit<Served<unknown>, "result">): Record<string, string> {
+  reuse,
+}: Omit<Answered<unknown> & Partial<Served<unknown>>, "result">): Record<string, string> {
+  const times = `queue;dur=${queueMs.toFixed(1)}, inference;dur=${inferenceMs.toFixed(1)}`;
   return {
-    "x-inferyard-target": target,
-    "x-inferyard-decision": decision,
-    "server-timing": `queue;dur=${queueMs.toFixed(1)}, inference;dur=${inferenceMs.toFixed(1)}`,
+    ...(target === undefined ? {} : { "x-inferyard-target": target }),
+    ...(decision === undefined ? {} : { "x-inferyard-decision": decision }),
+    "server-timing": reuse === undefined ? times : `${times}, ${reuse}`,
   };
 }
 

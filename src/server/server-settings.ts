@@ -8,7 +8,7 @@ export type Role = ServerKey["role"];
 
 export interface ServerSettings {
   /** Models clients may name besides `builtin`, by the name they use: references, as of `runtime.load`. Default: the models of the store. */
-  readonly models?: Readonly<Record<string, string>>;
+  readonly models?: Readonly<Record<string, string | ServedModel>>;
   /** The model of requests that name none. Default: "builtin". */
   readonly defaultModel?: string;
   /** Variant of that model, for example "int8". Default: the first one the chosen backend can run. */
@@ -42,4 +42,24 @@ export interface ServerSettings {
   readonly maxJsonDepth?: number;
   /** Most texts of one request. Default: 4096. */
   readonly maxTexts?: number;
+  /** Memory for answers that are kept and given again to who asks the same, in bytes. Default: 0, and none is kept. */
+  readonly resultCacheBytes?: number;
+}
+
+/** Limits of one model, besides those of all; under whatever name it is asked for. */
+export interface ModelLimits {
+  /** Default: the server's. */
+  readonly maxConcurrentRequests?: number;
+  /** Default: the server's. */
+  readonly maxQueue?: number;
+  /** Default: the server's. */
+  readonly requestTimeout?: number | string;
+}
+
+export interface ServedModel extends ModelLimits {
+  readonly reference: string;
+}
+
+export function referenceOf(model: string | ServedModel): string {
+  return typeof model === "string" ? model : model.reference;
 }

@@ -16,7 +16,13 @@ export const keysSchema: z.ZodType<ServerKey[]> = z.array(key) as z.ZodType<Serv
 
 const model = z.union([
   z.string(),
-  z.strictObject({ reference: z.string(), strategy: z.enum(["lazy", "eager", "pinned"]).optional() }),
+  z.strictObject({
+    reference: z.string(),
+    strategy: z.enum(["lazy", "eager", "pinned"]).optional(),
+    maxConcurrentRequests: count.optional().describe("Requests of this model that run at once, besides the limit of all."),
+    maxQueue: z.int().nonnegative().optional().describe("Requests of this model that wait at most, besides the limit of all."),
+    requestTimeout: duration.optional().describe("In place of the server's."),
+  }),
 ]);
 
 /** One line per setting, in the order of the documentation. */
@@ -43,7 +49,7 @@ export const serverFields: Readonly<Record<keyof ServerSection, z.ZodType>> = {
   models: z
     .record(z.string(), model)
     .describe(
-      "Models by the name clients use: a reference, or `reference` with a `strategy` (`lazy`, `eager`: loaded at the start, leaves for room alone, `pinned`: stays); a map, so it stands in the file only.",
+      "Models by the name clients use: a reference, or `reference` with a `strategy` (`lazy`, `eager`: loaded at the start, leaves for room alone, `pinned`: stays) and limits of its own: `maxConcurrentRequests` and `maxQueue` hold besides those of the server, `requestTimeout` in place of it. They are the model's under each of its names. A map, so it stands in the file only.",
     ),
   preload: z
     .array(z.string())
@@ -54,6 +60,12 @@ export const serverFields: Readonly<Record<keyof ServerSection, z.ZodType>> = {
   maxBodyBytes: count.describe("The largest body of a request; a larger one gets 413."),
   maxJsonDepth: count.describe("How deep the lists and objects of a body may nest; a deeper one gets 413."),
   maxTexts: count.describe("Most texts of one request; more get 413."),
+  resultCacheBytes: z
+    .int()
+    .nonnegative()
+    .describe(
+      "Memory for answers that are kept and [given again](../guide/serving.md#the-same-asked-twice) to who asks the same, in bytes; the least recently used leave first. `0` keeps none.",
+    ),
   requestTimeout: duration.describe(
     "The longest time from a request to its answer, waiting included; after it the answer is 504.",
   ),

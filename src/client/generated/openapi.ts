@@ -5435,7 +5435,7 @@ export interface components {
             /** @description The same, as it was called before */
             text?: string;
             config?: {
-                /** @description Whose tokens are counted, and who runs where the strategy runs a model. Default, and "fixed": the server's default model */
+                /** @description Whose tokens are counted; it is loaded for strategies that run a model alone. "fixed": builtin. Default: the server's default model */
                 model?: string;
                 /**
                  * @description Default: fixed
@@ -5671,7 +5671,7 @@ export interface components {
             id: string;
             /** @enum {string} */
             object: "model";
-            /** @description Always 0: when a model was made is not known */
+            /** @description When it was fetched, in seconds since 1970; 0 where that is not known */
             created: number;
             owned_by: string;
         };

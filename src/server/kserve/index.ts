@@ -147,8 +147,9 @@ function addInfer(routes: Routes, service: Service): void {
       const body = new Uint8Array(await context.req.arrayBuffer());
       const request = parseInferRequest(body, context.req.header("inference-header-content-length"), maxJsonDepth);
       const { inputs } = request;
-      const served = await service.call(callerOf(context), { model, texts: textCount(inputs) }, async (handle, signal) => {
-        const names = request.outputs?.map(({ name }) => name);
+      const names = request.outputs?.map(({ name }) => name);
+      const call = { model, texts: textCount(inputs), question: ["infer", inputs, names ?? null] as const };
+      const served = await service.call(callerOf(context), call, async (handle, signal) => {
         const task = Object.hasOwn(inputs, textInput) ? requestedTask(handle, names ?? []) : undefined;
         if (task !== undefined) return runTexts(service.runtime, handle, task, inputs, signal);
         const outputs = names === undefined ? {} : { outputs: names };

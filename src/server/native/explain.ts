@@ -3,6 +3,7 @@ import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import type { BackendReport } from "../../runtime/reports.ts";
 import { type Routes, callerOf } from "../context.ts";
 import { jsonRoute } from "../json-route.ts";
+import { scrubAll } from "../scrub.ts";
 import type { Caller, Service } from "../service.ts";
 import { decisionBody, shownDecision } from "./decision.ts";
 import { described } from "./described.ts";
@@ -60,9 +61,12 @@ export function addExplain(routes: Routes, service: Service): void {
   const explain = async (caller: Caller, { model, ...asked }: Wish) => {
     const named = await service.named(caller, model);
     const given = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined));
-    return shownDecision(await service.runtime.explain(named.reference, { ...named.wish, ...given }), named.name);
+    return shownDecision(await service.runtime.explain(named.reference, { ...named.wish, ...given }), named.name, caller.role);
   };
   routes.openapi(getRoute, async (context) => context.json(await explain(callerOf(context), context.req.valid("query")), 200));
   routes.openapi(postRoute, async (context) => context.json(await explain(callerOf(context), context.req.valid("json")), 200));
-  routes.openapi(backendsRoute, async (context) => context.json({ backends: await service.runtime.backends() }, 200));
+  routes.openapi(backendsRoute, async (context) => {
+    const backends = await service.runtime.backends();
+    return context.json({ backends: callerOf(context).role === "admin" ? backends : scrubAll(backends) }, 200);
+  });
 }

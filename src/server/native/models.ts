@@ -103,9 +103,10 @@ export function addModels(routes: Routes, service: Service): void {
   for (const route of described) routes.openAPIRegistry.registerPath(route);
   // By hand: names have slashes in them, which clients write as they are or escaped.
   routes.get("/api/models/:name{.+}/decision", async (context) => {
-    const { name, reference } = await service.named(callerOf(context), context.req.param("name"));
+    const caller = callerOf(context);
+    const { name, reference } = await service.named(caller, context.req.param("name"));
     const decision = (await service.runtime.loaded()).find(({ model }) => model.reference === reference);
-    if (decision !== undefined) return context.json(shownDecision(decision, name));
+    if (decision !== undefined) return context.json(shownDecision(decision, name, caller.role));
     throw new InferyardError("MODEL_NOT_FOUND", `${name} is not in memory, so nothing was decided`, {
       remedy: "GET /api/explain says where it would run",
     });

@@ -113,6 +113,45 @@ describe("GET /metrics", () => {
   });
 });
 
+describe("GET /metrics of batches", () => {
+  it.each([true, false])("tells rows, tokens and padding of what ran together (shared: %s)", async (shareBatches) => {
+    const own = new RuntimeEvents();
+    const batching = await createRuntime({ shareBatches, onEvent: own.tell, onBatch: own.tellBatch });
+    const handler = createHandler(batching, { events: own, models: { mine: "builtin" } });
+    await embed(handler, { input: ["a", "a cat sleeps"] });
+    const metrics = await metricsOf(handler);
+    expect(Object.fromEntries(metrics)).toMatchObject({
+      'inferyard_batch_rows_sum{model="mine"}': 2,
+      'inferyard_batch_rows_count{model="mine"}': 1,
+      'inferyard_batch_tokens_sum{model="mine"}': 1 + 3,
+    });
+    const ratio = metrics.get('inferyard_padding_ratio_sum{model="mine"}')!;
+    expect(ratio).toBeCloseTo(1 - (1 + 3) / (2 * 3), 6);
+    await batching.dispose();
+  });
+
+  it("counts what runs and what waits, and how late the event loop was", async () => {
+    const handler = createHandler(runtime, { maxConcurrentRequests: 1 });
+    let end = (): void => {};
+    const applicant = { client: "a", priority: "normal", signal: new AbortController().signal } as const;
+    const running = handler.service.admission.run(applicant, () => new Promise<void>((resolve) => (end = resolve)));
+    const waiting = embed(handler, { input: "a" });
+    while (handler.service.admission.waiting === 0) await new Promise((resolve) => setImmediate(resolve));
+    expect(Object.fromEntries(await metricsOf(handler))).toMatchObject({
+      inferyard_requests_running: 1,
+      inferyard_requests_waiting: 1,
+    });
+    end();
+    await running;
+    await waiting;
+    await new Promise((resolve) => setTimeout(resolve, 30)); // so that the measuring has begun
+    const until = performance.now() + 100;
+    while (performance.now() < until); // nothing else runs meanwhile
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect((await metricsOf(handler)).get('inferyard_event_loop_delay_seconds{quantile="1"}')).toBeGreaterThan(0.05);
+  });
+});
+
 describe("the log", () => {
   const secret = "nobody may read this text";
   const run = async (options: HandlerOptions, on: Runtime = runtime): Promise<void> => {
