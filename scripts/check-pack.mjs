@@ -18,6 +18,10 @@ try {
   const output = JSON.parse(run("npx", ["inferyard", "embed", "--json", "hello"], folder));
   if (output.target !== "native:cpu" || output.embeddings[0].length !== output.dimensions)
     throw new Error(`a wrong answer: ${output.target}`);
+  const client =
+    'import { createClient, ServerError } from "inferyard/client"; console.log(typeof createClient, typeof ServerError)';
+  if (run("node", ["--input-type=module", "-e", client], folder).trim() !== "function function")
+    throw new Error("no inferyard/client");
   const stray = packed.files.filter(({ path }) => path.includes(".test.") || path.includes("recorded"));
   if (stray.length > 0) throw new Error(`the package carries ${stray[0].path}`);
   console.log(

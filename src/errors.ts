@@ -24,6 +24,7 @@ export type ErrorCode =
   | "ABORTED"
   | "ACCESS_DENIED"
   | "BACKEND_UNAVAILABLE"
+  | "CIRCUIT_OPEN"
   | "CONFIG_INVALID"
   | "CONTRACT_VIOLATION"
   | "DISK_FULL"
@@ -59,6 +60,7 @@ export const errorKinds: Readonly<Record<ErrorCode, ErrorKind>> = {
   ABORTED: kind(499, 1),
   ACCESS_DENIED: kind(403, 1),
   BACKEND_UNAVAILABLE: kind(503, 1, { tryNext: true }),
+  CIRCUIT_OPEN: kind(503, 1, { retryable: true, tryNext: true }),
   CONFIG_INVALID: kind(500, 2),
   CONTRACT_VIOLATION: kind(500, 1),
   DISK_FULL: kind(507, 1),

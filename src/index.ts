@@ -9,7 +9,14 @@ export type { Candidate, Decision, Selected, Stage, Verdict } from "./runtime/de
 export { ModelHandle } from "./runtime/model-handle.ts";
 export { ModelRuntime } from "./runtime/model-runtime.ts";
 export type { BackendReport, MemoryReport, ModelMemory } from "./runtime/reports.ts";
-export type { ModelOptions, ModelSettings, RuntimeEvent, RuntimeSettings, Strategy } from "./runtime/runtime-settings.ts";
+export type {
+  BatchEvent,
+  ModelOptions,
+  ModelSettings,
+  RuntimeEvent,
+  RuntimeSettings,
+  Strategy,
+} from "./runtime/runtime-settings.ts";
 export type { Amounts, BudgetSettings } from "./runtime/budget.ts";
 export type { Departure } from "./runtime/residency.ts";
 export type { Policy, WishInput } from "./runtime/wish.ts";

@@ -4,6 +4,7 @@ import { readMeasurements } from "./measurements/index.ts";
 import { inlineHost } from "./hosts/inline.ts";
 import { processHost } from "./hosts/process.ts";
 import { workerHost } from "./hosts/worker.ts";
+import { superviseBy } from "./runtime/supervisor.ts";
 import type { FetchOptions, Surroundings } from "./runtime/surroundings.ts";
 
 export function nodeSurroundings(): Surroundings {
@@ -13,6 +14,7 @@ export function nodeSurroundings(): Surroundings {
     readMeasurements: () => readMeasurements(),
     machine: createMachineReader(),
     fetchModel,
+    supervise: superviseBy,
   };
 }
 

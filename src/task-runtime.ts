@@ -4,6 +4,7 @@
  */
 import type { Backend } from "./backend.ts";
 import { InferyardError } from "./errors.ts";
+import { later } from "./next-turn.ts";
 import { ModelHandle } from "./runtime/model-handle.ts";
 import { ModelRuntime } from "./runtime/model-runtime.ts";
 import type { ModelOptions, RuntimeSettings } from "./runtime/runtime-settings.ts";
@@ -48,6 +49,9 @@ import type {
   TaskRun,
 } from "./task-requests.ts";
 
+/** To read one takes a tenth of a second; a file that changes is read anew after this. */
+const keptTokenizerMs = 60_000;
+
 /** One call of a task, as the runtime sees it. */
 interface TaskCall {
   readonly name: string;
@@ -61,14 +65,18 @@ interface TaskCall {
 export class Runtime extends ModelRuntime {
   readonly #tokenizers: Tokenizers;
   readonly #shareBatches: boolean;
+  readonly #onBatch: RuntimeSettings["onBatch"];
   /** One for each model in memory. */
   readonly #pools = new WeakMap<ModelHandle["model"], BatchPool>();
+  /** Tokenizers of models that were asked for nothing else. */
+  readonly #unloaded = new Map<string, Tokenizer>();
 
   constructor(backends: readonly Backend[], settings: RuntimeSettings, surroundings: Surroundings) {
     const tokenizers = new Tokenizers();
     super(backends, settings, answerCheck(tokenizers), surroundings);
     this.#tokenizers = tokenizers;
     this.#shareBatches = settings.shareBatches ?? false;
+    this.#onBatch = settings.onBatch;
   }
 
   /** Texts to vectors (task `feature-extraction`). With a reference the model is loaded, or taken from memory, and released after. */
@@ -215,8 +223,7 @@ export class Runtime extends ModelRuntime {
     }
     if (runs) return this.use(model, asked, (handle) => this.#chunkWith(handle, list, settings, runs));
     refusePlacing(asked, settings);
-    const manifest = await this.manifest(model, asked);
-    const tokenizer = await this.#tokenizers.of(textSettings(manifest));
+    const tokenizer = await this.#tokenizerOf(model, asked);
     const started = performance.now();
     const { chunkTexts } = await import("./tasks/chunk/chunk.ts");
     const results = await chunkTexts(list, tokenizer, settings, undefined);
@@ -281,6 +288,17 @@ export class Runtime extends ModelRuntime {
     return run(model);
   }
 
+  /** The tokenizer of a model that is not loaded; what was read is kept for a while, as a model that was loaded is. */
+  async #tokenizerOf(model: string, options: ModelOptions): Promise<Tokenizer> {
+    const key = JSON.stringify([model, options.variant]);
+    const known = this.#unloaded.get(key);
+    if (known !== undefined) return known;
+    const tokenizer = await this.#tokenizers.of(textSettings(await this.manifest(model, options)));
+    this.#unloaded.set(key, tokenizer);
+    later(() => this.#unloaded.delete(key), keptTokenizerMs);
+    return tokenizer;
+  }
+
   /** `runs`: whether the strategy runs the model. */
   async #chunkWith(handle: ModelHandle, texts: readonly string[], settings: ChunkSettings, runs: boolean): Promise<ChunkResult> {
     const encoder = await this.#encoder(handle);
@@ -293,11 +311,17 @@ export class Runtime extends ModelRuntime {
     return { model: handle.reference, ...ran, results, milliseconds };
   }
 
+  #batchesOf({ reference, target }: ModelHandle): Pick<Encoder, "onBatch"> {
+    const tell = this.#onBatch;
+    return tell === undefined ? {} : { onBatch: (batch) => tell({ reference, target, ...batch }) };
+  }
+
   async #encoder(handle: ModelHandle): Promise<Encoder> {
     const tokenizer = await this.tokenizer(handle);
     const { manifest, inputs, outputs } = handle;
     const chain = () => this.#tokenizers.chainOf(textSettings(manifest));
-    const encoder = { manifest, tokenizer, inputs, outputs, chain, run: handle.run.bind(handle), lanes: () => handle.lanes() };
+    const run = handle.run.bind(handle);
+    const encoder = { manifest, tokenizer, inputs, outputs, chain, run, lanes: () => handle.lanes(), ...this.#batchesOf(handle) };
     if (!this.#shareBatches) return encoder;
     const { BatchPool } = await import("./tasks/batch-pool.ts"); // servers alone share batches
     const { model, turn } = handle;

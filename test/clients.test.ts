@@ -3,13 +3,14 @@
  * (measured: 3 s for npm's openai, 17 s for PyPI's openai and cohere), and where a registry cannot be reached the tests say so and are skipped.
  */
 import { execFileSync, spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 import { createRuntime } from "inferyard";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { guideExample } from "./fixtures/guide-example.ts";
+import { installNpm, installPython, installedModule, pythonOf, titled } from "./fixtures/installed.ts";
 
 const repository = fileURLToPath(new URL("..", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "inferyard-clients-"));
@@ -18,36 +19,9 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 /** The newest that runs on Node.js 20: version 7 asks for 22. */
 const npmPackage = "openai@6.49.0";
 const pythonPackages = ["openai==3.54.0", "cohere==7.3.1"];
-const installMs = 120_000;
-const isWindows = process.platform === "win32";
-const python = join(folder, "venv", isWindows ? "Scripts/python.exe" : "bin/python");
-
-/** Why it could not be installed; undefined where it was. */
-function problemOf(install: () => void): string | undefined {
-  try {
-    install();
-    return undefined;
-  } catch (error) {
-    const { stderr, message } = error as { stderr?: string; message: string };
-    return (stderr ?? message).trim().split("\n").at(-1)?.slice(0, 120) ?? "it failed";
-  }
-}
-
-const npmProblem = problemOf(() => {
-  writeFileSync(join(folder, "package.json"), '{ "private": true }\n');
-  const args = ["install", "--no-audit", "--no-fund", "--ignore-scripts", "--fetch-retries=1", npmPackage];
-  execFileSync("npm", args, { cwd: folder, timeout: installMs, encoding: "utf8", stdio: "pipe", shell: isWindows });
-});
-
-const pythonProblem = problemOf(() => {
-  const options = { cwd: folder, timeout: installMs, encoding: "utf8", stdio: "pipe" } as const;
-  execFileSync(isWindows ? "python" : "python3", ["-m", "venv", "venv"], options);
-  const args = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--retries", "1", ...pythonPackages];
-  execFileSync(python, args, options);
-});
-
-const titled = (name: string, problem: string | undefined): string =>
-  problem === undefined ? name : `${name} (skipped: it cannot be installed here: ${problem})`;
+const npmProblem = installNpm(folder, [npmPackage]);
+const pythonProblem = installPython(folder, pythonPackages);
+const python = pythonOf(folder);
 
 /** The server's address, while the tests of this file run. */
 const server: { url: string; end: () => Promise<void> } = { url: "", end: async () => {} };
@@ -104,8 +78,7 @@ interface OpenAiModule {
 }
 
 describe.skipIf(npmProblem !== undefined)(titled(`npm: ${npmPackage}`, npmProblem), () => {
-  const load = async (): Promise<OpenAiModule> =>
-    (await import(pathToFileURL(createRequire(join(folder, "index.js")).resolve("openai")).href)) as OpenAiModule;
+  const load = (): Promise<OpenAiModule> => installedModule(folder, "openai");
   const connect = async (): Promise<InstanceType<OpenAiModule["default"]>> =>
     new (await load()).default({ baseURL: `${server.url}/v1`, apiKey: "none", maxRetries: 0 });
 
@@ -119,6 +92,11 @@ describe.skipIf(npmProblem !== undefined)(titled(`npm: ${npmPackage}`, npmProble
     }
     const one = await client.embeddings.create({ model: "builtin", input: texts[0], dimensions: 5, user: "me" });
     expect([one.data.length, one.data[0]!.embedding.length]).toEqual([1, 5]);
+  });
+
+  it("runs the guide's example", async () => {
+    const [printed, said] = await guideExample("openai, npm", { url: server.url, folder });
+    expect(printed).toBe(said);
   });
 
   it("lists models and asks for one", async () => {
@@ -165,6 +143,11 @@ describe.skipIf(pythonProblem !== undefined)(titled("PyPI: openai and cohere", p
     'arguments = dict(model="builtin", query="a pet", documents=["a car", "a cat", "a house"])',
   ];
   const print = (expression: string): string => `print(json.dumps(${expression}))`;
+
+  it.each(["openai, PyPI", "cohere, PyPI"])("%s: runs the guide's example", async (heading) => {
+    const [printed, said] = await guideExample(heading, { url: server.url, folder, python });
+    expect(printed).toBe(said);
+  });
 
   it("openai embeds, and its errors are its own", async () => {
     const { vectors, tokens, ids } = await expected();

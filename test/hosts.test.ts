@@ -37,8 +37,8 @@ async function runtimeWith(backends: readonly Backend[], settings: object = {}):
 
 type RemoteHost = "worker" | "process";
 
-async function loadMoody(options: MoodyOptions = {}, host?: RemoteHost): Promise<ModelHandle> {
-  const handle = await (await runtimeWith([moody(options)], host === undefined ? {} : { host })).load(model);
+async function loadMoody(options: MoodyOptions = {}, host?: RemoteHost, settings: object = {}): Promise<ModelHandle> {
+  const handle = await (await runtimeWith([moody(options)], host === undefined ? settings : { ...settings, host })).load(model);
   expect(handle.decision.selected?.host).toBe(host ?? "worker");
   return handle;
 }
@@ -265,7 +265,7 @@ describe.each<RemoteHost>(["worker", "process"])("the host %s", (host) => {
       const warnings: string[] = [];
       const listen = (warning: Error): void => void warnings.push(warning.message);
       process.on("warning", listen);
-      const handles = await Promise.all(Array.from({ length: 12 }, () => loadMoody({}, host)));
+      const handles = await Promise.all(Array.from({ length: 12 }, () => loadMoody({}, host, { crashWindow: 0 })));
       for (let death = 0; death < 12; death += 1) await refusal(handles[0]!.run(inputs(moods.exit)));
       await Promise.all(runtimes.splice(0).map((runtime) => runtime.dispose()));
       await new Promise((resolve) => setImmediate(resolve));

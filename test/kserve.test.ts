@@ -10,6 +10,7 @@ import { createRuntime } from "../src/create-runtime.ts";
 import { createHandler } from "../src/server/handler.ts";
 import { type Listening, listen } from "../src/server/node.ts";
 import type { Runtime } from "../src/task-runtime.ts";
+import { guideExample } from "./fixtures/guide-example.ts";
 import { needsData, sharedData } from "./shared-data.ts";
 
 const run = promisify(execFile);
@@ -72,6 +73,11 @@ describe.skipIf(missing !== undefined)(title, () => {
     const outputs = await handle.run({ input_ids: tensor([5n, 6n, 7n]), attention_mask: tensor([1n, 1n, 1n]) });
     await handle.dispose();
     expect(found["raw"]).toEqual([...(Object.values(outputs)[0]!.data as Float32Array)]);
+  });
+
+  it("runs the guide's example", async () => {
+    const [printed, said] = await guideExample("tritonclient, PyPI", { url: listening.url, folder, python });
+    expect(printed).toBe(said);
   });
 });
 

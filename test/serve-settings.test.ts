@@ -3,10 +3,12 @@ import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { request } from "node:https";
-import { connect } from "node:net";
 import { once } from "node:events";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { serverFields } from "../src/settings/server-schema.ts";
+import type { ServerSection } from "../src/settings/server-section.ts";
 import { ServerProcesses, embed, ready } from "./fixtures/server-process.ts";
 import { needsData, sharedData } from "./shared-data.ts";
 
@@ -16,16 +18,23 @@ afterEach(() => servers.killAll());
 afterAll(() => servers.remove());
 
 const digestOf = (key: string): string => createHash("sha256").update(key).digest("hex");
-const texts = (count: number): object => ({
-  input: Array.from({ length: count }, (_value, index) => `the text number ${index}`),
+const texts = (count: number, request = 0): object => ({
+  input: Array.from({ length: count }, (_value, index) => `the text number ${index} of request ${request}`),
 });
 
 async function codeOf(response: Response): Promise<[number, string]> {
   return [response.status, ((await response.json()) as { error: { code: string } }).error.code];
 }
 
+/** Every setting whose effect a test of this file sees: its title names them. */
+const tested = new Set<keyof ServerSection>();
+function of(...names: (keyof ServerSection)[]): string {
+  for (const name of names) tested.add(name);
+  return names.join(", ");
+}
+
 describe("serve", () => {
-  it("address, allowAnonymous: others can reach it, and are readers", async () => {
+  it(`${of("address", "allowAnonymous")}: others can reach it, and are readers`, async () => {
     const server = await serve(["--allow-anonymous"], { address: "0.0.0.0" });
     const local = { ...server, url: `http://127.0.0.1:${server.port}` };
     expect((await embed(local, { input: "a" })).status).toBe(200);
@@ -33,7 +42,7 @@ describe("serve", () => {
     expect(((await forwarded.json()) as { error: { message: string } }).error.message).toContain("there is no model");
   });
 
-  it("keys, keysFile: both are keys, and without one there is no answer", async () => {
+  it(`${of("keys", "keysFile")}: both are keys, and without one there is no answer`, async () => {
     writeFileSync(join(servers.folder, "keys.yaml"), `- { name: filed, sha256: ${digestOf("two")}, role: admin }\n`);
     const keys = [{ name: "set", sha256: digestOf("one"), role: "reader", requestsPerMinute: 2 }];
     const server = await serve(["--keys-file", "keys.yaml"], { keys });
@@ -43,7 +52,7 @@ describe("serve", () => {
     expect([await statusOf("one"), await statusOf("one")]).toEqual([200, 429]);
   });
 
-  it("cors: the pages that are named may read answers", async () => {
+  it(`${of("cors")}: the pages that are named may read answers`, async () => {
     const server = await serve(["--cors", "https://a.example,https://b.example"]);
     const of = async (origin: string): Promise<[number, string | null]> => {
       const response = await embed(server, { input: "a" }, { origin });
@@ -56,7 +65,7 @@ describe("serve", () => {
   it.each([
     [["--trust-proxy"], [200, 200, 429]],
     [[], [200, 429, 429]],
-  ])("trustProxy, requestsPerMinute: who a client is (%j)", async (flags, wanted) => {
+  ])(`${of("trustProxy", "requestsPerMinute")}: who a client is (%j)`, async (flags, wanted) => {
     const server = await serve(flags, { requestsPerMinute: 1 });
     const statuses = [];
     for (const address of ["9.9.9.9", "8.8.8.8", "9.9.9.9"])
@@ -64,29 +73,99 @@ describe("serve", () => {
     expect(statuses).toEqual(wanted);
   });
 
-  it("maxBodyBytes, maxJsonDepth, maxTexts: what is too much", async () => {
+  it(`${of("maxBodyBytes", "maxJsonDepth", "maxTexts")}: what is too much`, async () => {
     const server = await serve(["--max-texts", "3"], { maxBodyBytes: 300, maxJsonDepth: 3 });
     const limited = [{ input: "a".repeat(300) }, { input: "a", x: [[[1]]] }, texts(4)];
     for (const body of limited) expect(await codeOf(await embed(server, body))).toEqual([413, "LIMIT_EXCEEDED"]);
     expect((await embed(server, texts(3))).status).toBe(200);
   });
 
-  it("maxConcurrentRequests, maxQueue: who comes when all places are taken is sent away, and told when to come again", async () => {
+  it(`${of("maxConcurrentRequests", "maxQueue")}: who comes when all places are taken is sent away, and told when to come again`, async () => {
     const server = await serve(["--max-concurrent-requests", "1", "--max-queue", "1"]);
     await ready(server);
-    const responses = await Promise.all(Array.from({ length: 12 }, () => embed(server, texts(4000))));
+    const responses = await Promise.all(Array.from({ length: 12 }, (_value, request) => embed(server, texts(4000, request))));
     const refused = responses.filter(({ status }) => status === 429);
     expect(refused.length).toBeGreaterThan(0);
     expect(responses.filter(({ status }) => status === 200).length).toBe(12 - refused.length);
     expect(Number(refused[0]!.headers.get("retry-after"))).toBeGreaterThan(0);
   });
 
-  it("requestTimeout: an answer that would come too late", async () => {
+  it(`${of("port")}: the one that is asked for, and no other that is taken`, async () => {
+    const free = createServer().listen(0, "127.0.0.1");
+    await once(free, "listening");
+    const { port } = free.address() as AddressInfo;
+    const taken = serve(["--port", String(port)]).then(undefined, (error: Error) => error.message);
+    expect(await taken).toContain("it is in use");
+    await new Promise((resolve) => free.close(resolve));
+    const server = await serve([], { port });
+    expect(server.port).toBe(port);
+    expect((await embed(server, { input: "a" })).status).toBe(200);
+  });
+
+  it(`${of("drainTimeout")}: a request that never ends is waited for so long, and no longer`, async () => {
+    const server = await serve([], { drainTimeout: "300ms" });
+    await ready(server);
+    const socket = connect(server.port, "127.0.0.1");
+    socket.write("POST /api/embed HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{");
+    await fetch(`${server.url}/health/live`); // by now the head has been read
+    const cut = once(socket, "close");
+    socket.on("error", () => {});
+    server.child.kill("SIGTERM");
+    await cut;
+    expect(await server.ended).toMatchObject({ code: 0, stderr: expect.stringContaining("cut off") });
+  }, 25_000); // where it is not heard, the default of 30 s passes
+
+  it("a variable wins over the file, and a flag over both", async () => {
+    const server = await serve(
+      ["--max-texts", "3"],
+      { maxTexts: 1, maxJsonDepth: 1 },
+      { environment: { INFERYARD_SERVER_MAX_TEXTS: "2", INFERYARD_SERVER_MAX_JSON_DEPTH: "9" } },
+    );
+    expect([(await embed(server, texts(3))).status, (await embed(server, texts(4))).status]).toEqual([200, 413]);
+  });
+
+  it(`${of("requestTimeout")}: an answer that would come too late`, async () => {
     const server = await serve(["--request-timeout", "1ms"]);
     expect(await codeOf(await embed(server, texts(4000)))).toEqual([504, "REQUEST_TIMEOUT"]);
   });
 
-  it("headersTimeout, bodyTimeout: senders that are too slow", async () => {
+  it(`${of("loadingWait")}: how long a request waits for a model that is not in memory`, async () => {
+    const first = async (flags: string[]): Promise<Response> =>
+      embed(await serve(flags), { input: "a", model: "builtin@native:cpu" }); // with a target it is loaded once more than at the start
+    const refused = await first(["--loading-wait", "0"]);
+    expect(refused.headers.get("retry-after")).toBe("1");
+    expect(await codeOf(refused)).toEqual([503, "MODEL_LOADING"]);
+    expect((await first(["--loading-wait", "60s"])).status).toBe(200);
+    expect((await first([])).status).toBe(200);
+  });
+
+  it(`${of("models")}: limits of one model, and of no other`, async () => {
+    const limited = { reference: "builtin", maxConcurrentRequests: 1, maxQueue: 1, requestTimeout: "1m" };
+    const server = await serve(["--request-timeout", "1ms"], { models: { limited } });
+    const asked = Array.from({ length: 12 }, (_value, request) => embed(server, { model: "limited", ...texts(4000, request) }));
+    const answers = await Promise.all(
+      (await Promise.all(asked)).map(async (response) => [response.status, await response.text()]),
+    );
+    const refused = answers.filter(([status]) => status === 429);
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused[0]![1]).toContain("for this model");
+    expect(answers.filter(([status]) => status === 200).length).toBe(12 - refused.length); // in its own time, and not in 1 ms
+  });
+
+  it(`${of("resultCacheBytes")}: an answer is given again`, async () => {
+    for (const [flags, wanted] of [
+      [["--result-cache-bytes", "100000"], true],
+      [[], false],
+    ] as const) {
+      const server = await serve(flags);
+      const answers = [await embed(server, { input: "a cat" }), await embed(server, { input: "a cat" })];
+      const [first, second] = answers.map((response) => response.headers.get("server-timing")!.includes("cached"));
+      expect([first, second]).toEqual([false, wanted]);
+      expect(await answers[1]!.json()).toEqual(await answers[0]!.json());
+    }
+  });
+
+  it(`${of("headersTimeout", "bodyTimeout")}: senders that are too slow`, async () => {
     const server = await serve(["--headers-timeout", "300ms"], { bodyTimeout: "600ms" });
     const firstLine = async (text: string): Promise<string> => {
       const socket = connect(server.port, "127.0.0.1");
@@ -101,21 +180,27 @@ describe("serve", () => {
   });
 
   it.each([
-    ["info", 2],
-    ["warn", 1],
+    ["debug", 3],
+    ["info", 3],
+    ["warn", 2],
+    ["error", 1],
     ["silent", 0],
-  ])("logLevel %s: so many lines, all of them JSON", async (level, count) => {
+  ])(`${of("logLevel")}: %s: so many lines, all of them JSON`, async (level, count) => {
     const server = await serve([], { logLevel: level });
     await ready(server);
     await embed(server, { input: "a private text" });
     await embed(server, { input: 3 });
+    await fetch(`${server.url}/api/generate`, { method: "POST" });
     server.child.kill("SIGTERM");
     const { stderr } = await server.ended;
     const lines = stderr
       .split("\n")
       .filter((line) => line !== "")
-      .map((line) => JSON.parse(line) as { msg: string });
-    expect(lines.filter(({ msg }) => msg === "request").length).toBe(count);
+      .map((line) => JSON.parse(line) as { msg: string; route?: string });
+    const requests = lines.filter(({ msg }) => msg === "request").map(({ route }) => route);
+    expect(requests.filter((route) => route !== "/health/ready").length).toBe(count);
+    expect(requests.includes("/health/ready")).toBe(level === "debug");
+    expect(lines.some(({ msg }) => msg === "loaded")).toBe(level === "debug" || level === "info");
     expect(stderr).not.toContain("private");
   });
 });
@@ -124,7 +209,7 @@ const [skip, title] = needsData("serve with models of its own");
 describe.skipIf(skip)(title, () => {
   const model = `${sharedData}tiny-random-bert`;
 
-  it("models, preload: names for clients, loaded when the server is ready; their folder stays unknown", async () => {
+  it(`${of("models", "preload")}: names for clients, loaded when the server is ready; their folder stays unknown`, async () => {
     const server = await serve(["--preload", "early"], {
       models: { early: model, pinned: { reference: `${model}/`, strategy: "pinned" }, late: `${model}/.` },
     });
@@ -155,7 +240,7 @@ function certificate(folder: string): string | undefined {
 }
 
 const noCertificate = certificate(servers.folder);
-it.skipIf(noCertificate !== undefined)(`tlsCert, tlsKey: HTTPS${noCertificate ?? ""}`, async () => {
+it.skipIf(noCertificate !== undefined)(`${of("tlsCert", "tlsKey")}: HTTPS${noCertificate ?? ""}`, async () => {
   const server = await serve(["--tls-cert", "cert.pem", "--tls-key", "key.pem"]);
   expect(server.url).toMatch(/^https:/);
   const status = await new Promise((resolve, reject) => {
@@ -164,4 +249,8 @@ it.skipIf(noCertificate !== undefined)(`tlsCert, tlsKey: HTTPS${noCertificate ??
   });
   expect(status).toBe(200);
   await expect(fetch(`http://127.0.0.1:${server.port}/health/live`)).rejects.toThrow(/fetch failed/);
+});
+
+it("every setting of the section server is seen by a test of this file", () => {
+  expect([...tested].toSorted()).toEqual(Object.keys(serverFields).toSorted());
 });

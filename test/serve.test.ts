@@ -1,8 +1,8 @@
 /** The built command `serve`: how it begins, how it ends, and what is left behind. */
 import { once } from "node:events";
-import { readFileSync, readdirSync } from "node:fs";
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { childrenOf, portIsFree } from "./fixtures/child-processes.ts";
 import { type ServerProcess, ServerProcesses, embed, ready } from "./fixtures/server-process.ts";
 import { needsData, sharedData } from "./shared-data.ts";
 
@@ -11,21 +11,6 @@ const servers = new ServerProcesses();
 const serve = servers.serve.bind(servers);
 afterEach(() => servers.killAll());
 afterAll(() => servers.remove());
-
-/** Processes whose parent is this one, as Linux tells. */
-function childrenOf(pid: number): number[] {
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .filter((other) => {
-      try {
-        const fields = readFileSync(`/proc/${other}/stat`, "utf8").split(") ").at(-1)!.split(" ");
-        return Number(fields[1]) === pid && fields[0] !== "Z";
-      } catch {
-        return false; // it has ended meanwhile
-      }
-    });
-}
 
 /** Waits until so many requests run. */
 async function runningAre({ url }: ServerProcess, count: number): Promise<void> {
@@ -43,16 +28,6 @@ const alive = (pid: number): boolean => {
     return false;
   }
 };
-
-async function portIsFree(port: number): Promise<boolean> {
-  const probe = createServer();
-  const outcome = await new Promise<boolean>((resolve) => {
-    probe.once("error", () => resolve(false));
-    probe.listen(port, "127.0.0.1", () => resolve(true));
-  });
-  probe.close();
-  return outcome;
-}
 
 describe("serve with the built-in model", () => {
   it.each(["SIGTERM", "SIGINT"] as const)("ends with 0 by %s, and its port is free", async (signal) => {
@@ -153,8 +128,11 @@ describe.skipIf(skip)(title, () => {
     await ready(server);
     const children = childrenOf(server.child.pid!);
     expect(children.length).toBeGreaterThan(0);
-    const requests = Array.from({ length: 4 }, () =>
-      embed(server, { input: texts }).then(async (response) => [response.status, await response.json()]),
+    const requests = Array.from({ length: 4 }, (_value, request) =>
+      embed(server, { input: texts.map((text) => text + request) }).then(async (response) => [
+        response.status,
+        await response.json(),
+      ]),
     );
     await runningAre(server, requests.length);
     server.child.kill("SIGTERM");
@@ -171,8 +149,11 @@ describe.skipIf(skip)(title, () => {
     const server = await serve(["--model", miniLm, "--replicas", "1"]);
     await ready(server);
     const [first] = childrenOf(server.child.pid!);
-    const requests = Array.from({ length: 4 }, () =>
-      embed(server, { input: texts }).then(async (response) => ({ status: response.status, body: await response.text() })),
+    const requests = Array.from({ length: 4 }, (_value, request) =>
+      embed(server, { input: texts.map((text) => text + request) }).then(async (response) => ({
+        status: response.status,
+        body: await response.text(),
+      })),
     );
     const all = Promise.all(requests);
     const killing = setInterval(() => {

@@ -33,6 +33,8 @@ export async function createRuntime(config: RuntimeConfig = {}): Promise<Runtime
   const assets = assetsFolder(wanted);
   const { backends = standardBackends(assets), ...settings } = rest;
   if (settings.host === "process") throw noProcesses();
+  for (const name of ["maxProcessMemory", "maxCrashes", "crashWindow"] as const)
+    if (settings[name] !== undefined) throw notInPages(name);
   const workers = browserWorkerHost(worker === undefined ? undefined : addressOf("worker", worker));
   const surroundings: Surroundings = {
     hosts: { inline: inlineHost(), worker: workers, process: workers },
@@ -40,8 +42,15 @@ export async function createRuntime(config: RuntimeConfig = {}): Promise<Runtime
     readMeasurements: async () => ({ measurements: [], problems: [] }), // nothing measures in a page
     machine: browserMachine(),
     fetchModel: (reference, options) => fetchModel(assets, reference, options),
+    supervise: () => () => undefined,
   };
   return started(new Runtime(backends, { replicas: 1, threads: guestThreads(), ...settings }, surroundings));
+}
+
+function notInPages(name: string): InferyardError {
+  return new InferyardError("CONFIG_INVALID", `${name} is set, and in a page nobody watches over workers`, {
+    remedy: "leave it out",
+  });
 }
 
 function noProcesses(): InferyardError {

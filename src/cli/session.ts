@@ -126,6 +126,7 @@ export interface SessionExtras {
   /** Rows of requests that overlap share batches. */
   readonly shareBatches?: boolean;
   readonly onEvent?: (event: RuntimeEvent) => void;
+  readonly onBatch?: NonNullable<RuntimeSettings["onBatch"]>;
 }
 
 export async function openSession(
@@ -164,6 +165,7 @@ export async function openSession(
   const own = {
     ...(more.models === undefined ? {} : { models: more.models }),
     ...(more.shareBatches === undefined ? {} : { shareBatches: more.shareBatches }),
+    ...(more.onBatch === undefined ? {} : { onBatch: more.onBatch }),
   };
   const runtime = await createRuntime({ ...chosen, ...own, onEvent });
   return { runtime, settings: values, model: model ?? defaultModel, notice, fetch };

@@ -4,8 +4,9 @@
  */
 import type { LoadedModel } from "../backend.ts";
 import { InferyardError, abortError, throwIfAborted, wrapError } from "../errors.ts";
-import type { Peer, StartPeer } from "./peer.ts";
+import type { DeathDetails, Peer, StartPeer } from "./peer.ts";
 import type { AnswerMessage, Call, ModelDescription, Results } from "./protocol.ts";
+import type { Supervision } from "./supervision.ts";
 
 interface Pending {
   readonly message: Call;
@@ -15,18 +16,21 @@ interface Pending {
 
 export class CallQueue {
   readonly #peer: Peer;
+  readonly #supervision: Supervision;
   readonly #queue: Pending[] = [];
   readonly #description: Promise<ModelDescription>;
   #running: Pending | undefined;
   #calls = 0;
   #death: InferyardError | undefined;
   #memory: LoadedModel["memory"] | undefined;
+  #holds = 0;
   loaded = false;
 
-  constructor(start: StartPeer, load: Extract<Call, { operation: "load" }>) {
+  constructor(start: StartPeer, load: Extract<Call, { operation: "load" }>, supervision: Supervision) {
+    this.#supervision = supervision;
     this.#peer = start({
       onAnswer: (message) => this.#answer(message),
-      onDeath: (reason, cause) => this.#die(reason, cause),
+      onDeath: (reason, details) => this.#die(reason, details),
     });
     this.#description = this.call<"load">(load);
     this.#description.then(
@@ -44,9 +48,14 @@ export class CallQueue {
     return this.#memory;
   }
 
+  /** Bytes the peer said it holds when it last answered; 0 where it says nothing. */
+  get holds(): number {
+    return this.#holds;
+  }
+
   /** Waits for the model to be loaded. */
   description(signal: AbortSignal | undefined): Promise<ModelDescription> {
-    return abandonable(this.#description, signal, () => {});
+    return abandonable(this.#description, signal);
   }
 
   call<Operation extends keyof Results>(
@@ -97,6 +106,7 @@ export class CallQueue {
   }
 
   #answer(message: AnswerMessage): void {
+    this.#holds = message.memory?.bytes ?? 0;
     // The most that was seen: a system takes pages back from a process at rest, and they return when it works.
     if ((message.memory?.bytes ?? 0) > (this.#memory?.bytes ?? 0)) this.#memory = message.memory;
     const running = this.#running;
@@ -111,11 +121,12 @@ export class CallQueue {
     if (place !== -1) this.#queue.splice(place, 1);
   }
 
-  #die(reason: string, cause?: unknown): void {
+  #die(reason: string, { cause, facts = {} }: DeathDetails = {}): void {
+    const waitMs = this.#death === undefined ? this.#supervision.died(reason) : 0;
     const death = new InferyardError(
       "HOST_DIED",
       `${reason}; its requests are lost, and the next one starts a new ${this.#peer.kind}`,
-      { cause, remedy: "send the request again" },
+      { cause, remedy: "send the request again", data: facts, ...(waitMs > 0 ? { retryAfterMs: Math.ceil(waitMs) } : {}) },
     );
     this.#death ??= death;
     for (const pending of [this.#running, ...this.#queue.splice(0)]) pending?.fail(death);
@@ -124,7 +135,11 @@ export class CallQueue {
 }
 
 /** The promise, or ABORTED as soon as the signal says so; work that has begun goes on unseen. */
-function abandonable<Result>(promise: Promise<Result>, signal: AbortSignal | undefined, onAbandon: () => void): Promise<Result> {
+export function abandonable<Result>(
+  promise: Promise<Result>,
+  signal: AbortSignal | undefined,
+  onAbandon: () => void = () => {},
+): Promise<Result> {
   if (signal === undefined) return promise;
   return new Promise((resolve, reject) => {
     const abandon = (): void => {

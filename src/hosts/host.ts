@@ -2,6 +2,7 @@
 import type { Backend, Device, LoadOptions, LoadedModel, ModelFiles, RunOptions } from "../backend.ts";
 import type { Reduction } from "../reduction.ts";
 import type { TensorMap } from "../tensor.ts";
+import type { Supervision } from "./supervision.ts";
 
 /** "inline": on the calling thread. "worker": on a thread of its own. "process": in a child process of its own. */
 export type HostName = "inline" | "worker" | "process";
@@ -20,7 +21,14 @@ export interface HostedModel extends LoadedModel {
 
 export interface Host {
   readonly name: HostName;
-  load(backend: Backend, model: ModelFiles, device: Device, options: LoadOptions): Promise<HostedModel>;
+  /** `supervision`: told when the thread or process dies, and asked before another is started; "inline" has none. Default: nobody. */
+  load(
+    backend: Backend,
+    model: ModelFiles,
+    device: Device,
+    options: LoadOptions,
+    supervision?: Supervision,
+  ): Promise<HostedModel>;
   /** Frees what the host itself holds; its models are disposed before. */
   dispose(): Promise<void>;
 }

@@ -16,7 +16,13 @@ export interface Peer {
 export interface PeerEvents {
   readonly onAnswer: (message: AnswerMessage) => void;
   /** A sentence without a full stop, for example "the worker ended with code 7". */
-  readonly onDeath: (reason: string, cause?: unknown) => void;
+  readonly onDeath: (reason: string, details?: DeathDetails) => void;
+}
+
+export interface DeathDetails {
+  readonly cause?: unknown;
+  /** For programs: becomes the `data` of the error. */
+  readonly facts?: Readonly<Record<string, unknown>>;
 }
 
 /** Starts a peer. */

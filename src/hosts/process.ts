@@ -20,6 +20,7 @@ const longestGoodbyeMs = 5_000;
 const longestFlushMs = 50;
 /** What an engine wrote last before it died says why; no more than this is kept. */
 const keptCharacters = 8_000;
+const keptLines = 10;
 
 function startProcess({ onAnswer, onDeath }: PeerEvents): Peer {
   const child = fork(fileURLToPath(new URL("./process-child.js", import.meta.url)), [], {
@@ -30,12 +31,13 @@ function startProcess({ onAnswer, onDeath }: PeerEvents): Peer {
   const lastWords = keepLastWords(child);
   const ended = new Promise<void>((resolve) => {
     child.once("error", (cause) => {
-      onDeath(`the process could not be started: ${cause.message}`, cause);
+      onDeath(`the process could not be started: ${cause.message}`, { cause });
       resolve();
     });
     child.once("exit", async (code, signal) => {
-      const how = signal === null ? `ended with code ${code}` : `died of ${signal}`;
-      onDeath(`the process ${how}${await lastWords()}`);
+      const { telling, lines } = await lastWords();
+      const said = telling === undefined ? "" : `, saying: ${telling}`;
+      onDeath(`the process ${howItEnded(code, signal)}${said}`, { facts: { exitCode: code, signal, lastLines: lines } });
       resolve();
     });
   });
@@ -55,8 +57,23 @@ function startProcess({ onAnswer, onDeath }: PeerEvents): Peer {
   };
 }
 
+function howItEnded(code: number | null, signal: NodeJS.Signals | null): string {
+  if (signal === null) return `ended with code ${code}`;
+  // Nothing ends a process so by itself: it is what the system does when memory runs out, or an operator.
+  return signal === "SIGKILL"
+    ? "was killed (SIGKILL), probably because the machine or its container ran out of memory"
+    : `died of ${signal}`;
+}
+
+interface LastWords {
+  /** The line that says most. */
+  readonly telling: string | undefined;
+  /** The last lines, stack traces left out. */
+  readonly lines: readonly string[];
+}
+
 /** Passes on what the child writes to stderr, and remembers the end of it. What is told is asked for when the child has ended. */
-function keepLastWords(child: ChildProcess): () => Promise<string> {
+function keepLastWords(child: ChildProcess): () => Promise<LastWords> {
   let kept = "";
   const silence = new Promise<void>((resolve) => child.stderr?.once("close", resolve));
   child.stderr?.setEncoding("utf8").on("data", (text: string) => {
@@ -65,16 +82,15 @@ function keepLastWords(child: ChildProcess): () => Promise<string> {
   });
   return async () => {
     await Promise.race([silence, setTimeout(longestFlushMs)]);
-    const said = tellingLine(kept);
-    return said === undefined ? "" : `, saying: ${said}`;
+    const lines = kept.split("\n").map((line) => line.trim());
+    const words = lines.filter((line) => line !== "" && !/^(at |\d+: |-----|\^|Node\.js v)/.test(line)); // of a stack nobody learns much
+    return { telling: tellingLine(words), lines: words.slice(-keptLines) };
   };
 }
 
-/** The line that says most of what a dying process writes: the last that names an error, else the last that is no stack trace. */
-function tellingLine(text: string): string | undefined {
-  const lines = text.split("\n").map((line) => line.trim());
-  const words = lines.filter((line) => line !== "" && !/^(at |\d+: |-----|\^|Node\.js v)/.test(line));
-  return words.findLast((line) => /error|terminate|what\(\)|abort|fatal|assert|fail/i.test(line)) ?? words.at(-1);
+/** The line that says most of what a dying process writes: the last that names an error, else the last. */
+function tellingLine(lines: readonly string[]): string | undefined {
+  return lines.findLast((line) => /error|terminate|what\(\)|abort|fatal|assert|fail/i.test(line)) ?? lines.at(-1);
 }
 
 /** A child at rest must not keep our program alive: neither the child itself, nor its channel, nor its stderr. */

@@ -2,26 +2,36 @@
 import type { Backend, BackendEntry, Device, LoadOptions, LoadedModel, ModelFiles } from "../backend.ts";
 import { InferyardError, throwIfAborted } from "../errors.ts";
 import type { TensorMap } from "../tensor.ts";
-import { CallQueue } from "./call-queue.ts";
+import { CallQueue, abandonable } from "./call-queue.ts";
 import type { Host, HostName, HostedModel, HostedRunOptions } from "./host.ts";
 import type { StartPeer } from "./peer.ts";
 import type { ModelDescription } from "./protocol.ts";
+import { type ReplacementReason, type Supervision, unsupervised } from "./supervision.ts";
 
 /** A host whose models each live in a peer of their own. */
 export function remoteHost(name: HostName, startPeer: StartPeer): Host {
   return {
     name,
-    async load(backend, model, device, options) {
+    async load(backend, model, device, options, supervision = unsupervised) {
       throwIfAborted(options.signal);
-      return RemoteModel.load(() => queueFor(startPeer, backend, model, device, options), options.signal);
+      const start = (): CallQueue => queueFor(startPeer, { backend, model, device, options, supervision });
+      return RemoteModel.load(start, supervision, options.signal);
     },
     dispose: async () => {},
   };
 }
 
-function queueFor(startPeer: StartPeer, backend: Backend, model: ModelFiles, device: Device, options: LoadOptions): CallQueue {
+interface Start {
+  readonly backend: Backend;
+  readonly model: ModelFiles;
+  readonly device: Device;
+  readonly options: LoadOptions;
+  readonly supervision: Supervision;
+}
+
+function queueFor(startPeer: StartPeer, { backend, model, device, options, supervision }: Start): CallQueue {
   const { signal: _signal, ...settings } = options;
-  return new CallQueue(startPeer, { operation: "load", entry: entryOf(backend), model, device, settings });
+  return new CallQueue(startPeer, { operation: "load", entry: entryOf(backend), model, device, settings }, supervision);
 }
 
 function entryOf(backend: Backend): BackendEntry {
@@ -33,6 +43,9 @@ function entryOf(backend: Backend): BackendEntry {
   );
 }
 
+/** A peer is left alone for this many times as long as its loading took: a limit of memory set too low costs a tenth of the time at most. */
+const patience = 10;
+
 class RemoteModel implements HostedModel {
   readonly kind = "tensor";
   readonly inputs: LoadedModel["inputs"];
@@ -40,22 +53,37 @@ class RemoteModel implements HostedModel {
   readonly library: LoadedModel["library"];
   readonly #memory: LoadedModel["memory"];
   readonly #start: () => CallQueue;
+  readonly #supervision: Supervision;
+  readonly #ending = new AbortController();
   #queue: CallQueue;
+  #restart: Promise<void> | undefined;
+  #recycling: Promise<void> | undefined;
+  /** The peer is not replaced for its memory before this moment. */
+  #keptUntil: number;
   #disposal: Promise<void> | undefined;
 
-  private constructor(start: () => CallQueue, queue: CallQueue, description: ModelDescription) {
+  private constructor(
+    start: () => CallQueue,
+    supervision: Supervision,
+    { queue, description, milliseconds }: { queue: CallQueue; description: ModelDescription; milliseconds: number },
+  ) {
     this.#start = start;
+    this.#supervision = supervision;
     this.#queue = queue;
+    this.#keptUntil = performance.now() + patience * milliseconds;
     this.inputs = description.inputs;
     this.outputs = description.outputs;
     this.library = description.library;
     this.#memory = description.memory;
   }
 
-  static async load(start: () => CallQueue, signal: AbortSignal | undefined): Promise<RemoteModel> {
+  static async load(start: () => CallQueue, supervision: Supervision, signal: AbortSignal | undefined): Promise<RemoteModel> {
+    await supervision.admit(signal);
+    const started = performance.now();
     const queue = start();
     try {
-      return new RemoteModel(start, queue, await queue.description(signal));
+      const description = await queue.description(signal);
+      return new RemoteModel(start, supervision, { queue, description, milliseconds: performance.now() - started });
     } catch (error) {
       await queue.end(); // its memory is free before the next candidate is tried
       throw error;
@@ -67,25 +95,81 @@ class RemoteModel implements HostedModel {
   }
 
   async run(inputs: TensorMap, { signal, ...options }: HostedRunOptions = {}): Promise<TensorMap> {
-    const queue = await this.#alive(signal);
-    return queue.call<"run">({ operation: "run", inputs, ...options }, signal);
+    await this.#revive(signal);
+    try {
+      return await this.#queue.call<"run">({ operation: "run", inputs, ...options }, signal);
+    } finally {
+      this.#watchMemory();
+    }
   }
 
   async evidence(): Promise<readonly string[]> {
-    const queue = await this.#alive();
-    return queue.call<"evidence">({ operation: "evidence" });
+    await this.#revive();
+    return this.#queue.call<"evidence">({ operation: "evidence" });
   }
 
   dispose(): Promise<void> {
-    this.#disposal ??= this.#queue.end();
+    this.#disposal ??= this.#end();
     return this.#disposal;
   }
 
-  async #alive(signal?: AbortSignal): Promise<CallQueue> {
+  async #end(): Promise<void> {
+    this.#ending.abort();
+    await Promise.allSettled([this.#restart, this.#recycling]);
+    await this.#queue.end();
+  }
+
+  /** Starts another peer where this one is dead: once, for all calls that find it so. */
+  async #revive(signal?: AbortSignal): Promise<void> {
+    this.#refuseDisposed();
+    if (!this.#queue.ended) return;
+    this.#restart ??= this.#replaceDead().finally(() => (this.#restart = undefined));
+    await abandonable(this.#restart, signal);
+    this.#refuseDisposed();
+  }
+
+  async #replaceDead(): Promise<void> {
+    await this.#supervision.admit(this.#ending.signal);
+    this.#queue = await this.#another("died");
+  }
+
+  /** A peer that holds too much is replaced beside the calls it has: it is ended when they are done. */
+  #watchMemory(): void {
+    const { maxMemory } = this.#supervision;
+    const old = this.#queue;
+    if (maxMemory === undefined || old.ended || old.holds <= maxMemory) return;
+    if (this.#recycling !== undefined || this.#disposal !== undefined || performance.now() < this.#keptUntil) return;
+    this.#recycling = this.#recycle(old)
+      .catch(() => {}) // the old one goes on; what happened to the new one was told
+      .finally(() => (this.#recycling = undefined));
+  }
+
+  async #recycle(old: CallQueue): Promise<void> {
+    await this.#supervision.admit(this.#ending.signal);
+    const fresh = await this.#another("memory");
+    if (this.#queue !== old || old.ended) return fresh.end(); // it has died meanwhile, and has a successor
+    this.#queue = fresh;
+    await old.end();
+  }
+
+  /** A further peer that has loaded the model. */
+  async #another(why: ReplacementReason): Promise<CallQueue> {
+    const started = performance.now();
+    const queue = this.#start();
+    try {
+      await queue.description(undefined);
+      this.#supervision.replaced(why, performance.now() - started);
+      return queue;
+    } catch (error) {
+      await queue.end();
+      throw error;
+    } finally {
+      const now = performance.now();
+      this.#keptUntil = now + patience * (now - started);
+    }
+  }
+
+  #refuseDisposed(): void {
     if (this.#disposal !== undefined) throw new InferyardError("DISPOSED", "this model was disposed");
-    if (this.#queue.ended) this.#queue = this.#start();
-    const queue = this.#queue;
-    if (!queue.loaded) await queue.description(signal);
-    return queue;
   }
 }

@@ -3,7 +3,7 @@ import { Worker } from "node:worker_threads";
 import { messageOf } from "../errors.ts";
 import { ExitGates } from "./exit-gate.ts";
 import type { Host } from "./host.ts";
-import { type Peer, type PeerEvents, inheritedArguments } from "./peer.ts";
+import { type DeathDetails, type Peer, type PeerEvents, inheritedArguments } from "./peer.ts";
 import type { AnswerMessage, WorkerData } from "./protocol.ts";
 import { remoteHost } from "./remote-model.ts";
 
@@ -14,17 +14,17 @@ export function workerHost(): Host {
 
 function startWorker(gates: ExitGates, { onAnswer, onDeath }: PeerEvents): Peer {
   const gate = gates.open();
-  const die = (reason: string, cause?: unknown): void => {
+  const die = (reason: string, details: DeathDetails): void => {
     gates.close(gate);
-    onDeath(reason, cause);
+    onDeath(reason, details);
   };
   const worker = new Worker(new URL("./worker-thread.js", import.meta.url), {
     workerData: { gate } satisfies WorkerData,
     execArgv: inheritedArguments(),
   });
   worker.on("message", (message: AnswerMessage) => onAnswer(message));
-  worker.on("error", (cause: unknown) => die(`the worker failed: ${messageOf(cause)}`, cause));
-  worker.on("exit", (code) => die(`the worker ended with code ${code}`));
+  worker.on("error", (cause: unknown) => die(`the worker failed: ${messageOf(cause)}`, { cause }));
+  worker.on("exit", (code) => die(`the worker ended with code ${code}`, { facts: { exitCode: code } }));
   return {
     kind: "worker",
     send: (message) => worker.postMessage(message),

@@ -1,32 +1,36 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { Circuits } from "./circuits.ts";
 
-beforeEach(() => void vi.useFakeTimers());
-afterEach(() => void vi.useRealTimers());
+function clock(): { now: () => number; pass: (milliseconds: number) => void } {
+  let time = 1000;
+  return { now: () => time, pass: (milliseconds) => (time += milliseconds) };
+}
 
 describe("circuits", () => {
   it("a target that failed is left alone for its rest, and comes back by itself", () => {
-    const circuits = new Circuits(60_000);
+    const { now, pass } = clock();
+    const circuits = new Circuits(60_000, now);
     expect([...circuits.current()]).toEqual([]);
     circuits.open("onnx:cuda", "device lost");
-    vi.advanceTimersByTime(59_999);
-    expect([...circuits.current()]).toEqual([["onnx:cuda", "device lost"]]);
-    vi.advanceTimersByTime(1);
+    pass(59_999);
+    expect([...circuits.current()]).toEqual([["onnx:cuda", { reason: "device lost", leftMs: 1 }]]);
+    pass(1);
     expect([...circuits.current()]).toEqual([]);
   });
 
   it("every target has its own rest, and failing again begins it anew", () => {
-    const circuits = new Circuits(1000);
+    const { now, pass } = clock();
+    const circuits = new Circuits(1000, now);
     circuits.open("onnx:cuda", "first");
-    vi.advanceTimersByTime(600);
+    pass(600);
     circuits.open("onnx:cuda", "second");
-    circuits.open("wasm:cpu", "other");
-    vi.advanceTimersByTime(600);
+    circuits.open("wasm:cpu", "other", 500);
+    pass(400);
     expect([...circuits.current()]).toEqual([
-      ["onnx:cuda", "second"],
-      ["wasm:cpu", "other"],
+      ["onnx:cuda", { reason: "second", leftMs: 600 }],
+      ["wasm:cpu", { reason: "other", leftMs: 100 }],
     ]);
-    vi.advanceTimersByTime(400);
+    pass(600);
     expect(circuits.current().size).toBe(0);
   });
 });

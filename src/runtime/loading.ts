@@ -2,6 +2,7 @@
 import type { Backend, LoadSettings } from "../backend.ts";
 import { InferyardError, errorKinds, throwIfAborted } from "../errors.ts";
 import type { Host, HostName, HostedModel } from "../hosts/host.ts";
+import type { Supervision } from "../hosts/supervision.ts";
 import { type Amounts, estimate } from "./budget.ts";
 import { type HostChoice, hostFor } from "./host-choice.ts";
 import type { Manifest, Variant } from "../models/manifest.ts";
@@ -30,6 +31,10 @@ export interface LoadingContext {
    * Default: there is room.
    */
   readonly book?: (need: Amounts, known: boolean) => Promise<void>;
+  /** Who watches over the host of a variant on a target. Default: nobody. */
+  readonly supervise?: (target: Target, variant: Variant) => Supervision | undefined;
+  /** Told what is tried. Default: nobody is. */
+  readonly onAttempt?: (target: Target, variant: Variant) => void;
 }
 
 /** A verified model and how it came to be. */
@@ -91,7 +96,8 @@ export async function loadFirst(
     }
   }
   if (winner === undefined) {
-    throw noCandidateError(manifest, wish, makeDecision({ manifest, wish, candidates, selected: null }), failures);
+    const decision = makeDecision({ manifest, wish, candidates, selected: null });
+    throw noCandidateError(manifest, wish, decision, { failures, circuits: [...facts.openCircuits.values()] });
   }
   const { target, variant } = winner.candidate;
   const { model, evidence, host, need, copy } = winner.attempt;
@@ -156,14 +162,12 @@ async function attempt(
   const need = known ?? estimate(target, variant, manifest.requirements, capabilities, host.name);
   await context.book?.(need, known !== undefined);
   throwIfAborted(signal);
+  context.onAttempt?.(target, variant);
+  const supervision = context.supervise?.(target, variant);
   const copy = (wanted: LoadSettings, copySignal?: AbortSignal): Promise<HostedModel> => {
     const threads = capabilities.options.includes("threads") ? { threads: context.threads(wanted.threads) } : {};
-    return host.load(backend, variant, target.device, {
-      ...settings,
-      ...wanted,
-      ...threads,
-      ...(copySignal === undefined ? {} : { signal: copySignal }),
-    });
+    const stop = copySignal === undefined ? {} : { signal: copySignal };
+    return host.load(backend, variant, target.device, { ...settings, ...wanted, ...threads, ...stop }, supervision);
   };
   const digest = context.digestOf(variant); // beside the load: another thread does that
   digest.catch(() => {}); // reported below; a model that does not load may be unreadable without it mattering

@@ -166,7 +166,7 @@ describe("loading", () => {
     const { runtime, events } = start([backend], { keepAlive: "20ms" });
     await (await runtime.load(model)).dispose();
     await vi.waitFor(() => expect(disposals(backend)).toBe(1), { timeout: 5000 });
-    expect(events.map(({ type }) => type)).toEqual(["loaded", "unloaded"]);
+    expect(events.map(({ type }) => type)).toEqual(["loading", "loaded", "unloaded"]);
     await runtime.dispose();
   });
 
@@ -256,8 +256,8 @@ describe("failover", () => {
     expect(handle.decision.candidates).toContainEqual(
       expect.objectContaining({ target: "onnx:cpu", verdict: "refused", stage: "circuit" }),
     );
-    expect(events.map(({ type }) => type)).toEqual(["loaded", "failover", "loaded"]);
-    expect(events[1]).toEqual({ type: "failover", reference: model, from: "onnx:cpu", reason: "the worker ended" });
+    expect(events.map(({ type }) => type)).toEqual(["loading", "loaded", "failover", "loading", "loaded"]);
+    expect(events[2]).toEqual({ type: "failover", reference: model, from: "onnx:cpu", reason: "the worker ended" });
     expect((await runtime.load(otherModel)).target).toBe("wasm:cpu");
     await runtime.dispose();
   });
@@ -279,7 +279,7 @@ describe("strategies", () => {
       preload: [otherModel],
     });
     await runtime.preload();
-    expect(events.map((event) => event.type)).toEqual(["loaded", "loaded"]);
+    expect(events.map((event) => event.type).filter((type) => type !== "loading")).toEqual(["loaded", "loaded"]);
     expect(
       runtime
         .memory()

@@ -1,7 +1,7 @@
 /** The runtime below the tasks: it holds the registry of backends, finds each model its place, and keeps it while it is used. */
 import type { Backend, LoadSettings, MachineFacts } from "../backend.ts";
 import { threadsFor } from "../devices/threads.ts";
-import { InferyardError } from "../errors.ts";
+import { InferyardError, messageOf } from "../errors.ts";
 import {
   type DigestMemo,
   type Manifest,
@@ -19,7 +19,6 @@ import { parseDuration } from "./duration.ts";
 import { FactsReader } from "./facts.ts";
 import type { HostChoice } from "./host-choice.ts";
 import { type Loaded, type LoadingContext, explainCandidates, loadFirst } from "./loading.ts";
-import { gatherMeasurements } from "./measurement-facts.ts";
 import { ModelHandle } from "./model-handle.ts";
 import { checkLoadSettings, checkRuntimeSettings, mergeLoadSettings, modelOptionNames, refuseUnknown } from "./options.ts";
 import type { BackendReport, MemoryReport } from "./reports.ts";
@@ -29,8 +28,8 @@ import { Residency, type Room } from "./residency.ts";
 import { ResidentModel } from "./resident-model.ts";
 import { select } from "./selection.ts";
 import type { SelectionFacts } from "./selection-facts.ts";
-import type { Surroundings } from "./surroundings.ts";
-import { type Target, formatTarget } from "./target.ts";
+import type { Supervise, Surroundings } from "./surroundings.ts";
+import { formatTarget, placedFile } from "./target.ts";
 import type { Turn } from "./turn.ts";
 import type { AnswerCheck } from "./verification.ts";
 import { type Wish, type WishInput, mergeWishes } from "./wish.ts";
@@ -47,9 +46,10 @@ export class ModelRuntime {
   readonly #surroundings: Surroundings;
   readonly #facts: FactsReader;
   readonly #circuits = new Circuits(circuitRestMs);
+  readonly #supervise: Supervise;
   readonly #limits: Limits | undefined;
   readonly #residency: Residency<ResidentModel>;
-  /** What models that have left were seen to take, by what `sizeKey` gives. */
+  /** What models that have left were seen to take, by what `placedFile` gives. */
   readonly #sizes = new Map<string, Amounts>();
   readonly #digests: DigestMemo = createDigestMemo();
   #disposal: Promise<void> | undefined;
@@ -62,6 +62,7 @@ export class ModelRuntime {
     this.#surroundings = surroundings;
     this.#facts = new FactsReader(this.#backends, surroundings.machine);
     this.#limits = limitsOf(settings);
+    this.#supervise = surroundings.supervise(settings, this.#circuits);
     this.#residency = new Residency({
       keepAliveMs: parseDuration(settings.keepAlive ?? defaultKeepAlive),
       ...(this.#limits === undefined ? {} : { limits: this.#limits }),
@@ -91,6 +92,23 @@ export class ModelRuntime {
     turn?: Turn,
   ): Promise<Result> {
     const handle = await this.#acquire(reference, options, "work", turn);
+    try {
+      return await work(handle);
+    } finally {
+      await handle.dispose();
+    }
+  }
+
+  /** As `use` with the model that is in memory for these options; undefined where there is none, or it is about to leave. Nothing is loaded. */
+  async useLoaded<Result>(
+    reference: string,
+    options: Omit<ModelOptions, "signal">,
+    work: (model: ModelHandle) => Promise<Result>,
+  ): Promise<Result | undefined> {
+    checkCall(reference, options);
+    const lease = this.#residency.acquireLoaded(keyOf(reference, options));
+    if (lease === undefined) return undefined;
+    const handle = new ModelHandle(reference, lease);
     try {
       return await work(handle);
     } finally {
@@ -135,6 +153,12 @@ export class ModelRuntime {
       availability: await this.#facts.run(backend, options.signal),
     }));
     return Promise.all(reports);
+  }
+
+  /** Whether a load with these options would take a model that is in memory. */
+  async isLoaded(reference: string, options: ModelOptions = {}): Promise<boolean> {
+    checkCall(reference, options);
+    return this.#residency.has(keyOf(reference, options));
   }
 
   /** The decisions of the models in memory. */
@@ -194,7 +218,7 @@ export class ModelRuntime {
   async #acquire(reference: string, options: ModelOptions, hold: "handle" | "work", turn?: Turn): Promise<ModelHandle> {
     checkCall(reference, options);
     const { signal, ...asked } = options;
-    const key = JSON.stringify([reference, Object.entries(asked).toSorted(([a], [b]) => (a < b ? -1 : 1))]);
+    const key = keyOf(reference, asked);
     const place = await placeOf(reference);
     const strategy = (await this.#settingsFor(place)).findLast((settings) => settings.strategy !== undefined)?.strategy ?? "lazy";
     const stay = { reference, place, hold, pinned: strategy === "pinned", kept: strategy === "eager" };
@@ -204,7 +228,11 @@ export class ModelRuntime {
   }
 
   async #loadResident(reference: string, options: ModelOptions, signal: AbortSignal, room: Room): Promise<ResidentModel> {
-    const loaded = await this.#loadOnce(reference, options, room, signal);
+    const loaded = await this.#loadOnce(reference, options, room, signal).catch((error: unknown) => {
+      const code = error instanceof InferyardError ? error.code : "DEFECT";
+      this.#settings.onEvent?.({ type: "load-failed", reference, code, reason: messageOf(error) });
+      throw error;
+    });
     const { replicas = "auto", failover = false } = this.#settings;
     const copies = replicas === "auto" ? await this.#copiesFor(loaded, options) : replicas;
     const move = async (failed: Loaded, failure: InferyardError): Promise<Loaded> => {
@@ -233,7 +261,7 @@ export class ModelRuntime {
 
   #rememberSize({ target, variant, need, model }: Loaded): void {
     const held = heldBy(model.memory, need);
-    if (held !== need) this.#sizes.set(sizeKey(target, variant), held);
+    if (held !== need) this.#sizes.set(placedFile(target, variant), held);
   }
 
   async #loadOnce(reference: string, options: ModelOptions, room: Room, signal?: AbortSignal): Promise<Loaded> {
@@ -243,7 +271,7 @@ export class ModelRuntime {
     refuseUnknownVariant(manifest.variants, request.variant, reference);
     const wish = await this.#wishFor(reference, options);
     const facts = await this.#factsFor(manifest, wish, request.settings);
-    const loaded = await loadFirst(await this.#context(room), facts, manifest, wish, request, signal);
+    const loaded = await loadFirst(await this.#context(reference, room), facts, manifest, wish, request, signal);
     this.#settings.onEvent?.({ type: "loaded", decision: loaded.decision });
     return loaded;
   }
@@ -256,6 +284,7 @@ export class ModelRuntime {
     const budget = this.#limits === undefined ? {} : { budget: { limits: this.#limits, host: this.#hostChoice() } };
     const facts = { ...(await this.#facts.read(this.#circuits)), ...budget };
     if (wish.policy !== "fastest") return facts;
+    const { gatherMeasurements } = await import("./measurement-facts.ts"); // rarely needed, and in a page never
     const machine = await this.#facts.machine();
     const digest = (variant: Variant): Promise<string> => digestOf(variant, this.#digests);
     const kept = await this.#surroundings.readMeasurements();
@@ -266,11 +295,12 @@ export class ModelRuntime {
     const { host } = this.#settings;
     return {
       ...(host === undefined ? {} : { asked: host }),
-      blocking: this.#limits === undefined ? "worker" : this.#surroundings.isolating,
+      blocking:
+        this.#limits === undefined && this.#settings.maxProcessMemory === undefined ? "worker" : this.#surroundings.isolating,
     };
   }
 
-  async #context(room: Room): Promise<LoadingContext> {
+  async #context(reference: string, room: Room): Promise<LoadingContext> {
     const machine = await this.#facts.machine();
     return {
       backends: this.#backends,
@@ -279,7 +309,10 @@ export class ModelRuntime {
       threads: (wanted) => threadsFor(machine.cpu, wanted),
       checkAnswers: this.#checkAnswers,
       digestOf: (variant) => digestOf(variant, this.#digests),
-      knownSize: (target, variant) => this.#sizes.get(sizeKey(target, variant)),
+      knownSize: (target, variant) => this.#sizes.get(placedFile(target, variant)),
+      supervise: (target, variant) => this.#supervise(reference, target, variant),
+      onAttempt: (target, { bytes }) =>
+        this.#settings.onEvent?.({ type: "loading", reference, target: formatTarget(target), bytes }),
       book: (need, known) => room.book(need, known),
     };
   }
@@ -314,9 +347,9 @@ export class ModelRuntime {
   }
 }
 
-/** One size is remembered for each file of weights on each target. */
-function sizeKey(target: Target, variant: Variant): string {
-  return `${formatTarget(target)} ${variant.path}`;
+/** What is loaded for the same reference with the same options is the same model. */
+function keyOf(reference: string, { signal: _signal, ...asked }: ModelOptions): string {
+  return JSON.stringify([reference, Object.entries(asked).toSorted(([a], [b]) => (a < b ? -1 : 1))]);
 }
 
 function wantedVariant({ variant }: ModelOptions): { readonly variant?: string } {

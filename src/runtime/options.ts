@@ -34,8 +34,12 @@ export const runtimeSettingNames: readonly (keyof RuntimeSettings)[] = [
   "memoryWait",
   "keepAlive",
   "failover",
+  "maxProcessMemory",
+  "maxCrashes",
+  "crashWindow",
   "offline",
   "onEvent",
+  "onBatch",
 ];
 
 /** Knobs of other runtimes that are not built, since measuring showed nothing to gain: why, and what to do instead. */
@@ -93,6 +97,7 @@ export function checkRuntimeSettings(settings: RuntimeSettings): void {
   refuseOther("offline", settings.offline, [true, false]);
   if (settings.replicas !== "auto") refuseNonPositive("replicas", settings.replicas);
   refuseNonPositive("maxLoadedModels", settings.maxLoadedModels);
+  refuseNonPositive("maxCrashes", settings.maxCrashes);
   for (const [reference, model] of Object.entries(settings.models ?? {})) {
     refuseUnknown(model, modelSettingNames, `the settings for ${reference}`);
     refuseOther<Strategy>(`the strategy for ${reference}`, model.strategy, ["lazy", "eager", "pinned"]);

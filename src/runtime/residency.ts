@@ -139,6 +139,22 @@ export class Residency<Item extends Resident> {
     }
   }
 
+  /** Whether the item with this key is there for whoever comes. */
+  has(key: string): boolean {
+    const entry = this.#entries.get(key);
+    return entry?.item !== undefined && entry.door === undefined;
+  }
+
+  /** A lease for one piece of work on the item with this key, where it is loaded and may be used; else undefined. */
+  acquireLoaded(key: string): Lease<Item> | undefined {
+    const entry = this.#entries.get(key);
+    if (entry?.item === undefined || entry.door !== undefined || this.#closed) return undefined;
+    clearTimeout(entry.idleTimer);
+    entry.works += 1;
+    this.#touch(entry);
+    return { item: entry.item, release: once(() => this.#release(entry, "works")) };
+  }
+
   /** The items that are loaded now, and those about to be. */
   async items(): Promise<Item[]> {
     const settled = await Promise.allSettled([...this.#entries.values()].map(({ load }) => load));

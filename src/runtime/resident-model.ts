@@ -110,7 +110,8 @@ export class ResidentModel implements Resident {
     try {
       return await copies.dispatcher.run(inputs, options);
     } catch (error) {
-      if (!this.#movesFor(error)) throw error;
+      const notBegun = error instanceof InferyardError && error.code === "CIRCUIT_OPEN"; // the copy is dead; the first one may not be
+      if (!notBegun && !this.#movesFor(error)) throw error;
       return await this.#runFirst(inputs, options); // and when that fails the same way, the model moves
     } finally {
       this.#report();

@@ -1,6 +1,7 @@
 /** What a runtime is told: settings, what one load may ask for, and the events it reports in turn. */
 import type { LoadSettings } from "../backend.ts";
 import type { HostName } from "../hosts/host.ts";
+import type { ReplacementReason } from "../hosts/supervision.ts";
 import type { PullProgress } from "../models/hub/progress.ts";
 import type { BudgetSettings } from "./budget.ts";
 import type { Decision } from "./decision.ts";
@@ -34,8 +35,22 @@ export interface RuntimeSettings extends WishInput, LoadSettings, BudgetSettings
   readonly keepAlive?: number | string;
   /** After a failure that may pass (the host died, no memory), load on the next target and run the request once more. Default: false. */
   readonly failover?: boolean;
-  /** Told of loads, unloads, failovers and downloads. */
+  /**
+   * Most memory of one model's process: bytes, or "2GB". One that holds more is replaced between two calls, so that what an engine leaks
+   * is given back. Models of backends that block their thread live in processes then. Default: no limit.
+   */
+  readonly maxProcessMemory?: number | string;
+  /**
+   * So many deaths of a model's thread or process within `crashWindow` are a crash loop: the model is left alone for as long (CIRCUIT_OPEN).
+   * Default: 5.
+   */
+  readonly maxCrashes?: number;
+  /** See `maxCrashes`: milliseconds, or "30s", "5m". Default: "1m". */
+  readonly crashWindow?: number | string;
+  /** Told of loads, unloads, failovers, deaths, restarts and downloads. */
   readonly onEvent?: (event: RuntimeEvent) => void;
+  /** Told of every batch of texts that a model has run. Default: nobody is. */
+  readonly onBatch?: (batch: BatchEvent) => void;
   /** Fetch nothing: a model that is not on this machine is MODEL_NOT_FOUND. Default: false, unless HF_HUB_OFFLINE is set. */
   readonly offline?: boolean;
 }
@@ -52,10 +67,45 @@ export interface ModelSettings extends WishInput {
 export type Strategy = "lazy" | "eager" | "pinned";
 
 export type RuntimeEvent =
+  /** Weights of so many bytes are about to be loaded on a target. */
+  | { readonly type: "loading"; readonly reference: string; readonly target: string; readonly bytes: number }
   | { readonly type: "loaded"; readonly decision: Decision }
+  /** A load was given up, because no target could run the model or because nobody waited for it any more. */
+  | { readonly type: "load-failed"; readonly reference: string; readonly code: string; readonly reason: string }
   | ({ readonly type: "unloaded"; readonly reference: string; readonly target: string } & Departure)
   | { readonly type: "failover"; readonly reference: string; readonly from: string; readonly reason: string }
+  | {
+      /** A model's thread or process died by itself. */
+      readonly type: "died";
+      readonly reference: string;
+      readonly target: string;
+      readonly reason: string;
+      /** Within `crashWindow`. */
+      readonly deaths: number;
+      /** Whether they are too many, so that nothing is started for `restMs`; else the next call starts another, after `restMs`. */
+      readonly resting: boolean;
+      readonly restMs: number;
+    }
+  | {
+      /** Another has taken its place; "memory": it held more than `maxProcessMemory`. */
+      readonly type: "restarted";
+      readonly reference: string;
+      readonly target: string;
+      readonly why: ReplacementReason;
+      readonly milliseconds: number;
+    }
   | { readonly type: "download"; readonly reference: string; readonly progress: PullProgress };
+
+/** Texts, or parts of texts, that a model has run together. */
+export interface BatchEvent {
+  readonly reference: string;
+  readonly target: string;
+  /** How many there were. */
+  readonly rows: number;
+  /** Tokens of all of them, and what they were padded to: rows times the longest. */
+  readonly tokens: number;
+  readonly paddedTokens: number;
+}
 
 /** What one load may ask for. */
 export interface ModelOptions extends WishInput, LoadSettings {

@@ -1,6 +1,7 @@
 /** The facts that selection decides on: plain data, gathered by `facts.ts`, made up by tests. */
 import type { Availability, Capabilities, Device } from "../backend.ts";
 import type { Limits } from "./budget.ts";
+import type { OpenCircuit } from "./circuits.ts";
 import type { HostChoice } from "./host-choice.ts";
 import type { MeasurementFacts } from "./measured.ts";
 
@@ -11,8 +12,8 @@ export interface SelectionFacts {
   readonly deviceFacts: readonly DeviceFacts[];
   /** What models may take together, and where they will live; left out: no limit. */
   readonly budget?: { readonly limits: Limits; readonly host: HostChoice };
-  /** Targets that failed while running and are left alone for now: target -> reason. */
-  readonly openCircuits: ReadonlyMap<string, string>;
+  /** What failed while running and is left alone for now: targets, and single files on targets (see `placedFile`). */
+  readonly openCircuits: ReadonlyMap<string, OpenCircuit>;
   /** There under the policy "fastest" only. */
   readonly measurements?: MeasurementFacts;
 }

@@ -253,7 +253,7 @@ describe("why a target is refused", () => {
     ],
     [
       "left alone after a failure",
-      { facts: { openCircuits: new Map([["onnx:cpu", "it failed while running"]]) } },
+      { facts: { openCircuits: new Map([["onnx:cpu", { reason: "it failed while running", leftMs: 1000 }]]) } },
       "onnx:cpu",
       "circuit: it failed while running",
     ],

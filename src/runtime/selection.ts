@@ -11,7 +11,7 @@ import { standingOf } from "./measured.ts";
 import { orderByPolicy } from "./order.ts";
 import { requirementProblem } from "./requirements.ts";
 import type { BackendFacts, SelectionFacts } from "./selection-facts.ts";
-import { type Target, type TargetPattern, formatPattern, formatTarget, matches, parseTarget } from "./target.ts";
+import { type Target, type TargetPattern, formatPattern, formatTarget, matches, parseTarget, placedFile } from "./target.ts";
 import type { Wish } from "./wish.ts";
 
 /** What this load asks for beside the wish. */
@@ -173,9 +173,12 @@ const checks: readonly ((question: Question) => Refusal | undefined)[] = [
     const reason = requirementProblem(manifest.requirements, target, variant, backend.capabilities(target.device), facts);
     return reason === undefined ? undefined : { stage: "requirement", reason };
   },
-  function circuitClosed({ target, facts }) {
-    const reason = facts.openCircuits.get(formatTarget(target));
-    return reason === undefined ? undefined : { stage: "circuit", reason };
+  function circuitClosed(question) {
+    const { target, facts } = question;
+    const variant = runnableVariant(question);
+    const keys = [formatTarget(target), ...(variant === undefined ? [] : [placedFile(target, variant)])];
+    const [open] = keys.flatMap((key) => facts.openCircuits.get(key) ?? []);
+    return open === undefined ? undefined : { stage: "circuit", reason: open.reason };
   },
 ];
 

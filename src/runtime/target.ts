@@ -88,3 +88,8 @@ export function formatDevice(device: Device): string {
 export function formatPattern(pattern: TargetPattern): string {
   return [pattern.backend, pattern.deviceType, pattern.index].filter((part) => part !== undefined).join(":");
 }
+
+/** One file of weights on one target: for circuits of one model, and for what was seen of its size and speed. */
+export function placedFile(target: Target, { path }: { readonly path: string }): string {
+  return `${formatTarget(target)} ${path}`;
+}

@@ -1,4 +1,4 @@
-/** Who runs, who waits, and who is sent away: so many requests at once, so many behind them, each for so long. */
+/** Who runs, who waits, and who is sent away: so many requests at once, so many behind them; for all models together, and for single ones. */
 import { InferyardError, abortError } from "../errors.ts";
 import type { Priority } from "../runtime/turn.ts";
 
@@ -7,8 +7,26 @@ export interface AdmissionLimits {
   readonly waiting: number;
 }
 
+/** Who wants to run, and until when. */
+export interface Applicant {
+  readonly client: string;
+  readonly priority: Priority;
+  readonly signal: AbortSignal;
+  /** Key of the limits it counts against besides those of all. Default: none. */
+  readonly model?: string;
+}
+
+/** What one model's limits leave. */
+interface Gate {
+  readonly limits: AdmissionLimits;
+  running: number;
+  waiting: number;
+  meanMs: number;
+}
+
 interface Waiter {
   readonly client: string;
+  readonly gate: Gate | undefined;
   admit(): void;
 }
 
@@ -16,95 +34,146 @@ interface Waiter {
 const memory = 32;
 
 export class Admission {
-  readonly #limits: AdmissionLimits;
-  /** By priority, then by client in the order of their turn. */
+  /** Of all models together. */
+  readonly #all: Gate;
+  readonly #gates: ReadonlyMap<string, Gate>;
+  /** By priority, then by client in the order of their turn. Nobody is among them who could run. */
   readonly #waiting: Readonly<Record<Priority, Map<string, Waiter[]>>> = { high: new Map(), normal: new Map() };
-  #running = 0;
-  #queued = 0;
-  #meanMs = 0;
 
-  constructor(limits: AdmissionLimits) {
-    this.#limits = limits;
+  /** `models`: limits of single models, by the keys that applicants name; what is left out there is limited by `limits` alone. */
+  constructor(limits: AdmissionLimits, models: ReadonlyMap<string, Partial<AdmissionLimits>> = new Map()) {
+    this.#all = gateOf(limits);
+    this.#gates = new Map(Array.from(models, ([key, own]) => [key, gateOf({ ...limits, ...own })]));
   }
 
   get running(): number {
-    return this.#running;
+    return this.#all.running;
   }
 
   get waiting(): number {
-    return this.#queued;
+    return this.#all.waiting;
   }
 
   /** How long a request that comes now would wait, by how long others took; in milliseconds. */
-  get expectedWaitMs(): number {
-    return (this.#meanMs * (this.#queued + 1)) / this.#limits.running;
+  expectedWaitMs(model?: string): number {
+    return Math.max(waitOf(this.#all), waitOf(this.#gateOf(model)));
   }
 
   /** Runs work when it is its turn. QUEUE_FULL where too many wait; ABORTED when the client leaves while waiting. */
-  async run<Result>(
-    { client, priority, signal }: { readonly client: string; readonly priority: Priority; readonly signal: AbortSignal },
-    work: () => Promise<Result>,
-  ): Promise<Result> {
+  async run<Result>(applicant: Applicant, work: () => Promise<Result>): Promise<Result> {
+    const { signal, model } = applicant;
     if (signal.aborted) throw abortError(signal);
-    if (this.#running >= this.#limits.running) await this.#wait(client, priority, signal);
-    else this.#running += 1;
+    const gate = this.#gateOf(model);
+    if (this.#hasRoom(gate)) this.#enter(gate);
+    else await this.#wait(applicant, gate);
     const started = performance.now();
     try {
       return await work();
     } finally {
-      const took = performance.now() - started;
-      this.#meanMs += (took - this.#meanMs) / memory;
-      this.#next();
+      this.#leave(gate, performance.now() - started);
     }
   }
 
-  #wait(client: string, priority: Priority, signal: AbortSignal): Promise<void> {
-    if (this.#queued >= this.#limits.waiting) return Promise.reject(this.#full());
+  #gateOf(model: string | undefined): Gate | undefined {
+    return model === undefined ? undefined : this.#gates.get(model);
+  }
+
+  #hasRoom(gate: Gate | undefined): boolean {
+    return hasPlace(this.#all) && (gate === undefined || hasPlace(gate));
+  }
+
+  #enter(gate: Gate | undefined): void {
+    this.#all.running += 1;
+    if (gate !== undefined) gate.running += 1;
+  }
+
+  #leave(gate: Gate | undefined, tookMs: number): void {
+    for (const place of gate === undefined ? [this.#all] : [this.#all, gate]) {
+      place.running -= 1;
+      place.meanMs += (tookMs - place.meanMs) / memory;
+    }
+    while (this.#admitNext()) {
+      // one that has ended may make room for several, where models have limits of their own
+    }
+  }
+
+  #wait({ client, priority, signal }: Applicant, gate: Gate | undefined): Promise<void> {
+    if (this.#all.waiting >= this.#all.limits.waiting) return Promise.reject(this.#full(this.#all, ""));
+    if (gate !== undefined && gate.waiting >= gate.limits.waiting) return Promise.reject(this.#full(gate, " for this model"));
     const clients = this.#waiting[priority];
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
         client,
+        gate,
         admit: () => {
           signal.removeEventListener("abort", leave);
+          this.#count(gate, -1);
+          this.#enter(gate);
           resolve();
         },
       };
       const leave = (): void => {
-        const own = (clients.get(client) ?? []).filter((other) => other !== waiter);
-        if (own.length === 0) clients.delete(client);
-        else clients.set(client, own);
-        this.#queued -= 1;
+        keep(
+          clients,
+          client,
+          (clients.get(client) ?? []).filter((other) => other !== waiter),
+        );
+        this.#count(gate, -1);
         reject(abortError(signal));
       };
-      const own = clients.get(client);
-      if (own === undefined) clients.set(client, [waiter]);
-      else own.push(waiter);
-      this.#queued += 1;
+      keep(clients, client, [...(clients.get(client) ?? []), waiter]);
+      this.#count(gate, 1);
       signal.addEventListener("abort", leave, { once: true });
     });
   }
 
-  /** The place of a request that has ended goes to the next in turn: one request of each client, then the next of each. */
-  #next(): void {
-    const clients = this.#waiting.high.size > 0 ? this.#waiting.high : this.#waiting.normal;
-    const [turn] = clients;
-    if (turn === undefined) {
-      this.#running -= 1;
-      return;
-    }
-    const [client, waiters] = turn;
-    const waiter = waiters.shift();
-    clients.delete(client);
-    if (waiters.length > 0) clients.set(client, waiters); // behind the other clients
-    this.#queued -= 1;
-    waiter?.admit();
+  #count(gate: Gate | undefined, change: 1 | -1): void {
+    this.#all.waiting += change;
+    if (gate !== undefined) gate.waiting += change;
   }
 
-  #full(): InferyardError {
-    const waitMs = Math.ceil(Math.max(this.expectedWaitMs, 1000));
-    return new InferyardError("QUEUE_FULL", `${this.#queued} requests are waiting already, and no more are taken`, {
+  /** A place that is free goes to the next in turn whose model has one too: one request of each client, then the next of each. */
+  #admitNext(): boolean {
+    for (const clients of [this.#waiting.high, this.#waiting.normal]) {
+      for (const [client, waiters] of clients) {
+        const waiter = waiters.find(({ gate }) => this.#hasRoom(gate));
+        if (waiter === undefined) continue;
+        clients.delete(client);
+        keep(
+          clients,
+          client,
+          waiters.filter((other) => other !== waiter),
+        ); // behind the other clients
+        waiter.admit();
+        return true;
+      }
+    }
+    return false;
+  }
+
+  #full(gate: Gate, where: string): InferyardError {
+    const waitMs = Math.ceil(Math.max(waitOf(gate), 1000));
+    return new InferyardError("QUEUE_FULL", `${gate.waiting} requests${where} are waiting already, and no more are taken`, {
       remedy: "send the request again later, as Retry-After says",
       retryAfterMs: waitMs,
     });
   }
+}
+
+function gateOf(limits: AdmissionLimits): Gate {
+  return { limits, running: 0, waiting: 0, meanMs: 0 };
+}
+
+function hasPlace({ running, limits }: Gate): boolean {
+  return running < limits.running;
+}
+
+function waitOf(gate: Gate | undefined): number {
+  return gate === undefined ? 0 : (gate.meanMs * (gate.waiting + 1)) / gate.limits.running;
+}
+
+/** A client that waits for nothing is forgotten. */
+function keep(clients: Map<string, Waiter[]>, client: string, waiters: Waiter[]): void {
+  if (waiters.length === 0) clients.delete(client);
+  else clients.set(client, waiters);
 }

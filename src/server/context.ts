@@ -5,8 +5,10 @@ import { HTTPException } from "hono/http-exception";
 import { type ErrorCode, InferyardError, errorKinds } from "../errors.ts";
 import type { Priority } from "../runtime/turn.ts";
 import type { Role } from "./server-settings.ts";
+import type { LoadProgress } from "./load-watch.ts";
 import { scrub } from "./scrub.ts";
-import type { CallRecord, Caller, Served } from "./service.ts";
+import { type ShownProgress, shownProgress } from "./shown-progress.ts";
+import type { Answered, CallRecord, Caller, Served } from "./service.ts";
 
 /** What the outermost layer finds out about each request, for the routes. */
 export interface Env {
@@ -38,17 +40,19 @@ export function callerOf(context: Context<Env>): Caller {
   };
 }
 
-/** Headers of an answer: where it ran, why, and how long what took. */
+/** Headers of an answer: where it ran and why, where a model ran, how long what took, and whether another call's work gave it. */
 export function servedHeaders({
   target,
   decision,
   queueMs,
   inferenceMs,
-}: Omit<Served<unknown>, "result">): Record<string, string> {
+  reuse,
+}: Omit<Answered<unknown> & Partial<Served<unknown>>, "result">): Record<string, string> {
+  const times = `queue;dur=${queueMs.toFixed(1)}, inference;dur=${inferenceMs.toFixed(1)}`;
   return {
-    "x-inferyard-target": target,
-    "x-inferyard-decision": decision,
-    "server-timing": `queue;dur=${queueMs.toFixed(1)}, inference;dur=${inferenceMs.toFixed(1)}`,
+    ...(target === undefined ? {} : { "x-inferyard-target": target }),
+    ...(decision === undefined ? {} : { "x-inferyard-decision": decision }),
+    "server-timing": reuse === undefined ? times : `${times}, ${reuse}`,
   };
 }
 
@@ -60,11 +64,14 @@ export interface PublicError {
   readonly remedy?: string;
   readonly retryable: boolean;
   readonly retryAfterMs?: number;
+  /** Of MODEL_LOADING: how far the load is. */
+  readonly loading?: ShownProgress;
   readonly headers: Record<string, string>;
 }
 
 export function publicError(thrown: unknown): PublicError {
-  const { code, message, remedy, retryable, retryAfterMs } = known(thrown);
+  const { code, message, remedy, retryable, retryAfterMs, data } = known(thrown);
+  const progress = code === "MODEL_LOADING" ? (data["loading"] as LoadProgress | undefined) : undefined;
   const retryAfter = retryAfterMs === undefined ? {} : { "retry-after": String(Math.ceil(retryAfterMs / 1000)) };
   return {
     status: errorKinds[code].httpStatus,
@@ -73,6 +80,7 @@ export function publicError(thrown: unknown): PublicError {
     ...(remedy === undefined ? {} : { remedy: scrub(remedy) }),
     retryable,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(progress === undefined ? {} : { loading: shownProgress(progress) }),
     headers: { ...retryAfter, ...(code === "UNAUTHORIZED" ? { "www-authenticate": "Bearer" } : {}) },
   };
 }

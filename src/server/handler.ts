@@ -10,6 +10,7 @@ import { RecentRequests } from "./dashboard/recent-requests.ts";
 import { front } from "./front.ts";
 import { healthRoutes } from "./health.ts";
 import { kserveRoutes } from "./kserve/index.ts";
+import { LoadWatch } from "./load-watch.ts";
 import { nativeRoutes } from "./native/index.ts";
 import { openAiRoutes } from "./openai/index.ts";
 import { protocolError } from "./protocol-errors.ts";
@@ -19,15 +20,18 @@ import { Metrics } from "./observation/metrics.ts";
 import { observeRequests } from "./observation/requests.ts";
 import { observationRoutes } from "./observation/routes.ts";
 import { RuntimeEvents } from "./observation/runtime-events.ts";
+import { traceRequests } from "./observation/tracing.ts";
 import { Readiness } from "./readiness.ts";
 import type { ServerSettings } from "./server-settings.ts";
-import { Service } from "./service.ts";
+import { Service, type StoredTime } from "./service.ts";
 import { teiRoutes } from "./tei/index.ts";
 
 export interface HandlerOptions extends ServerSettings {
   /** Names of models clients may use besides those of the settings. Default: none. */
   readonly storedNames?: StoredNames;
-  /** What the runtime reports: given to its `onEvent` as well. Default: nothing is reported. */
+  /** When those were fetched. Default: it is not known. */
+  readonly storedTime?: StoredTime;
+  /** What the runtime reports: its `tell` is the runtime's `onEvent`, its `tellBatch` its `onBatch`. Default: nothing is reported. */
   readonly events?: RuntimeEvents;
   /** Default: nothing is logged. */
   readonly log?: Log;
@@ -48,13 +52,22 @@ export interface Handler {
 
 /** Everything the server answers, on one runtime, which stays the caller's to dispose. */
 export function createHandler(runtime: Runtime, options: HandlerOptions = {}): Handler {
-  const { storedNames = async () => [], events = new RuntimeEvents(), log, ...settings } = options;
-  const service: Service = new Service(runtime, { settings, storedNames, onCall: (record) => metrics.call(record) });
+  const { storedNames = async () => [], storedTime, events = new RuntimeEvents(), log, ...settings } = options;
+  const loadWatch = new LoadWatch();
+  events.subscribe((event) => loadWatch.event(event));
+  const service: Service = new Service(runtime, {
+    settings,
+    storedNames,
+    loadWatch,
+    ...(storedTime === undefined ? {} : { storedTime }),
+    onCall: (record) => metrics.call(record),
+  });
   const metrics = new Metrics(service);
   events.subscribe((event) => {
     metrics.event(event);
     log?.event(event);
   });
+  events.subscribeBatches((batch) => metrics.batch(batch));
   const readiness = new Readiness(service);
   const app = new OpenAPIHono<Env>();
   app.onError(protocolError);
@@ -65,7 +78,7 @@ export function createHandler(runtime: Runtime, options: HandlerOptions = {}): H
     ),
   );
   const recent = new RecentRequests();
-  app.use(observeRequests([metrics, recent, ...(log === undefined ? [] : [log])]), ...front(settings));
+  app.use(traceRequests(), observeRequests([metrics, recent, ...(log === undefined ? [] : [log])]), ...front(settings));
   app.route("/", observationRoutes(service, metrics, events));
   app.route("/", healthRoutes(service, readiness));
   app.route("/", dashboardRoutes(service, recent));

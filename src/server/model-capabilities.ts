@@ -12,7 +12,7 @@ export function capabilitiesOf(manifest: Manifest): Capability[] {
     embed: isEmbedder,
     embed_sparse: has("fill-mask"),
     similarity: isEmbedder,
-    rerank: isEmbedder || labels === 1 || labels === 2,
+    rerank: isEmbedder || manifest.text?.lateInteraction !== undefined || labels === 1 || labels === 2,
     classify: labels > 0,
     recognize: has("token-classification"),
     answer: has("question-answering"),

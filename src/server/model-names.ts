@@ -3,7 +3,8 @@ import { InferyardError } from "../errors.ts";
 import { nearest } from "../models/nearest.ts";
 import type { ModelOptions } from "../runtime/runtime-settings.ts";
 import type { WishInput } from "../runtime/wish.ts";
-import type { Role, ServerSettings } from "./server-settings.ts";
+import { publicName } from "./scrub.ts";
+import { type Role, type ServerSettings, referenceOf } from "./server-settings.ts";
 
 export interface NamedModel {
   /** As the answer writes it: the client's own word. */
@@ -23,16 +24,20 @@ export type StoredNames = () => Promise<readonly string[]>;
 export async function namedModel(
   written: string | undefined,
   header: string | undefined,
-  { models = {}, defaultModel = "builtin", variant }: ServerSettings,
+  settings: ServerSettings,
   role: Role,
   stored: StoredNames,
 ): Promise<NamedModel> {
-  const { name, target } = splitTarget(written ?? defaultModel);
-  const ofDefault = variant === undefined || name !== defaultModel ? {} : { variant };
-  const wish = { ...wishOf(header), ...(target === undefined ? {} : { target }), ...ofDefault };
+  const { models = {}, variant } = settings;
+  const byDefault = defaultOf(settings);
+  const { name, target } = written === undefined ? byDefault : splitTarget(written);
   const own = Object.hasOwn(models, name) ? models[name] : undefined;
-  if (own !== undefined) return { name, reference: own, wish };
-  if (name === "builtin" || name === defaultModel) return { name, reference: name, wish };
+  const isDefault = name === byDefault.name || name === byDefault.written;
+  const ofDefault = variant === undefined || !isDefault ? {} : { variant };
+  const wish = { ...wishOf(header), ...(target === undefined ? {} : { target }), ...ofDefault };
+  if (own !== undefined) return { name, reference: referenceOf(own), wish };
+  if (isDefault) return { name, reference: byDefault.written, wish };
+  if (name === "builtin") return { name, reference: name, wish };
   const names = await stored();
   if (names.includes(name)) return { name, reference: name, wish };
   if (role === "admin") return { name, reference: name, wish };
@@ -41,6 +46,18 @@ export async function namedModel(
   throw new InferyardError("MODEL_NOT_FOUND", `there is no model ${JSON.stringify(name)} here`, {
     remedy: guess === undefined ? "GET /v1/models lists those there are" : `did you mean ${JSON.stringify(guess)}?`,
   });
+}
+
+/** The default model: as the settings write it, and as clients know it, who are not told of folders. */
+export function defaultOf({ models = {}, defaultModel = "builtin" }: ServerSettings): {
+  readonly name: string;
+  readonly written: string;
+  readonly target?: string;
+} {
+  const { name: written, ...target } = splitTarget(defaultModel);
+  const name = Object.hasOwn(models, written) ? written : publicName(written);
+  const isNone = name !== written && (name === "builtin" || !/\w/.test(name) || Object.hasOwn(models, name));
+  return { name: isNone ? "default" : name, written, ...target };
 }
 
 /** A revision of a repository is written with @ too: what looks like a target is one. */

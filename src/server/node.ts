@@ -1,7 +1,7 @@
 /** The socket. Nothing else of the server knows that there is one. */
-import type { Server, ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Http2Bindings, type HttpBindings, serve } from "@hono/node-server";
 import { InferyardError } from "../errors.ts";
@@ -36,6 +36,14 @@ export interface Listening {
 
 /** Connections at rest are kept for longer than the load balancers in front do, so that it is they who close. */
 const keepAliveMs = 75_000;
+/**
+ * A server that ends looks so often, at rest, until it stops listening: what was sent before the signal may not have been read yet. Looks are
+ * counted and not time, since a turn of a busy event loop may take long, and connections are taken once in each.
+ */
+const quietLooks = 5;
+const lookMs = 20;
+/** Where something comes all the time, or nothing on open connections, it looks no more often than this. */
+const mostLooks = 50;
 /** How often connections are looked at for those that are too slow. */
 const checkMs = 500;
 
@@ -46,9 +54,16 @@ export async function listen(handler: Handler, options: ListenOptions = {}): Pro
   if (!isLoopback(address) && keys.length === 0 && !allowAnonymous) refuseOpen(address);
   const server = await started(handler, { ...options, address, port });
   const open = new Set<ServerResponse>();
+  /** Connections on which nothing has been asked yet. */
+  const fresh = new Set<Socket>();
+  server.on(options.tls === undefined ? "connection" : "secureConnection", (socket: Socket) => {
+    fresh.add(socket);
+    socket.once("close", () => fresh.delete(socket));
+  });
   // Before the handler, which may have sent its head already when others are told.
-  server.prependListener("request", (_request, response: ServerResponse) => {
+  server.prependListener("request", (request: IncomingMessage, response: ServerResponse) => {
     open.add(response);
+    fresh.delete(request.socket);
     response.once("close", () => open.delete(response));
     if (handler.service.draining) response.setHeader("connection", "close");
   });
@@ -57,15 +72,26 @@ export async function listen(handler: Handler, options: ListenOptions = {}): Pro
   let closing: Promise<number> | undefined;
   return {
     url: `${scheme}://${address.includes(":") ? `[${address}]` : address}:${taken}`,
-    close: () => (closing ??= drain(handler, server, open, parseDuration(drainTimeout))),
+    close: () => (closing ??= drain(handler, server, { open, fresh }, parseDuration(drainTimeout))),
   };
 }
 
-async function drain(handler: Handler, server: Server, open: ReadonlySet<ServerResponse>, longestMs: number): Promise<number> {
+interface Work {
+  readonly open: ReadonlySet<ServerResponse>;
+  readonly fresh: ReadonlySet<Socket>;
+}
+
+async function drain(handler: Handler, server: Server, { open, fresh }: Work, longestMs: number): Promise<number> {
   handler.service.drain();
   const deadline = performance.now() + longestMs;
+  let quiet = 0;
   // The port stays open meanwhile: who comes now is told so, which is better than a refused connection.
-  while (open.size > 0 && performance.now() < deadline) await sleep(Math.min(20, longestMs));
+  for (let look = 0; performance.now() < deadline; look += 1) {
+    const isLate = look >= mostLooks;
+    quiet = open.size > 0 || (fresh.size > 0 && !isLate) ? 0 : quiet + 1;
+    if (quiet >= quietLooks || (quiet > 0 && isLate)) break;
+    await sleep(Math.min(lookMs, longestMs));
+  }
   const cut = open.size;
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeAllConnections();

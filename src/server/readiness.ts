@@ -4,7 +4,7 @@ import type { ErrorCode } from "../errors.ts";
 import { runProbe } from "../runtime/verification.ts";
 import { type PublicError, publicError } from "./context.ts";
 import { namedModel } from "./model-names.ts";
-import { scrub } from "./scrub.ts";
+import { publicName } from "./scrub.ts";
 import type { Service } from "./service.ts";
 
 /** Whoever asks for the first time waits this long; after it the answer is "not yet". */
@@ -51,7 +51,7 @@ export class Readiness {
       if (this.#results.size === 0) await Promise.race([probing, sleep(patienceMs, undefined, { ref: false })]);
     }
     const models = this.#names().map(
-      (model) => this.#results.get(model) ?? { model: scrub(model), ready: false, reason: "it is still loading" },
+      (model) => this.#results.get(model) ?? { model: publicName(model), ready: false, reason: "it is still loading" },
     );
     return { ready: !draining && models.every(({ ready }) => ready), draining, models };
   }
@@ -92,10 +92,10 @@ export class Readiness {
     try {
       const { reference, wish } = await this.#find(model);
       await runtime.use(reference, { ...wish, signal: ending }, async (handle) => runProbe(handle, handle.manifest, ending));
-      this.#results.set(model, { model: scrub(model), ready: true });
+      this.#results.set(model, { model: publicName(model), ready: true });
     } catch (error) {
       const { code, message }: PublicError = publicError(error);
-      this.#results.set(model, { model: scrub(model), ready: false, code, reason: message });
+      this.#results.set(model, { model: publicName(model), ready: false, code, reason: message });
       throw error;
     }
   }

@@ -17,6 +17,27 @@ export function scrub(words: string): string {
     .join("\n");
 }
 
+/** The same for every text in plain data. */
+export function scrubAll<Value>(value: Value): Value {
+  return scrubbed(value) as Value;
+}
+
+function scrubbed(value: unknown): unknown {
+  if (typeof value === "string") return scrub(value);
+  if (Array.isArray(value)) return value.map(scrubbed);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, scrubbed(item)]));
+}
+
+/** What a model is called to clients: of a path its last part, any other reference as it is. */
+export function publicName(reference: string): string {
+  return isAddress.test(reference) || !isPath.test(reference) ? reference : lastPart(reference);
+}
+
+/** `hf:` and addresses; one letter and a colon is a drive. */
+const isAddress = /^(?!file:)[a-z][\w+.-]+:/i;
+const isPath = /^(?:file:|~|\.{0,2}[/\\]|\.{1,2}$)|\\|\/.*\/|\.(?:onnx|safetensors|gguf|aimod)$/i;
+
 /** Folders whose names may hold spaces: what stands behind them is found as a path all the same. */
 function withoutKnownFolders(words: string): string {
   const folders = [process.cwd(), homedir(), tmpdir()].filter((folder) => folder.includes(" "));
@@ -24,6 +45,6 @@ function withoutKnownFolders(words: string): string {
 }
 
 function lastPart(path: string): string {
-  const parts = path.split(/[/\\]/).filter((part) => part !== "");
+  const parts = path.split(/[/\\]/).filter((part) => part !== "" && part !== ".");
   return parts.at(-1) ?? path;
 }

@@ -8,7 +8,7 @@ export type Role = ServerKey["role"];
 
 export interface ServerSettings {
   /** Models clients may name besides `builtin`, by the name they use: references, as of `runtime.load`. Default: the models of the store. */
-  readonly models?: Readonly<Record<string, string>>;
+  readonly models?: Readonly<Record<string, string | ServedModel>>;
   /** The model of requests that name none. Default: "builtin". */
   readonly defaultModel?: string;
   /** Variant of that model, for example "int8". Default: the first one the chosen backend can run. */
@@ -29,6 +29,11 @@ export interface ServerSettings {
   readonly maxQueue?: number;
   /** Longest time from a request to its answer, waiting included: milliseconds, or "30s". Default: "120s". */
   readonly requestTimeout?: number | string;
+  /**
+   * Longest time a request waits for a model that is not in memory yet; after it the answer is MODEL_LOADING, and the load goes on. 0: it
+   * waits for none. Default: as long as the request may take.
+   */
+  readonly loadingWait?: number | string;
   /** Longest time running requests are waited for when the server ends. Default: "30s". */
   readonly drainTimeout?: number | string;
   /** Largest body of a request in bytes. Default: 32 MiB. */
@@ -37,4 +42,24 @@ export interface ServerSettings {
   readonly maxJsonDepth?: number;
   /** Most texts of one request. Default: 4096. */
   readonly maxTexts?: number;
+  /** Memory for answers that are kept and given again to who asks the same, in bytes. Default: 0, and none is kept. */
+  readonly resultCacheBytes?: number;
+}
+
+/** Limits of one model, besides those of all; under whatever name it is asked for. */
+export interface ModelLimits {
+  /** Default: the server's. */
+  readonly maxConcurrentRequests?: number;
+  /** Default: the server's. */
+  readonly maxQueue?: number;
+  /** Default: the server's. */
+  readonly requestTimeout?: number | string;
+}
+
+export interface ServedModel extends ModelLimits {
+  readonly reference: string;
+}
+
+export function referenceOf(model: string | ServedModel): string {
+  return typeof model === "string" ? model : model.reference;
 }

@@ -1,11 +1,14 @@
 /** Settings from outside, held against the schema: an unknown key names the nearest right one; every other problem is listed. */
 import { parse } from "yaml";
+import type * as z from "zod";
 import { InferyardError, messageOf } from "../errors.ts";
 import { nearest } from "../models/nearest.ts";
 import { schemaProblems } from "../models/schema-problems.ts";
 import { notBuilt } from "../runtime/options.ts";
 import { settingFields, settingsSchema } from "./schema.ts";
-import { type SettingName, type Settings, environmentName, settingNames } from "./settings.ts";
+import { serverFields } from "./server-schema.ts";
+import type { ServerSection } from "./server-section.ts";
+import { type SettingName, type Settings, environmentName, serverVariable, settingNames } from "./settings.ts";
 
 /** Settings from the text of a YAML file; `path` is for messages. */
 export function checkYaml(text: string, path: string): Settings {
@@ -18,26 +21,29 @@ export function checkYaml(text: string, path: string): Settings {
   return check(values, path);
 }
 
-/** Settings from variables whose names begin with INFERYARD_. */
+/** Settings from variables whose names begin with INFERYARD_; those of the section `server` one by one. */
 export function checkVariables(variables: readonly (readonly [name: string, text: string])[]): Settings {
-  const byVariable = new Map(settingNames.map((name) => [environmentName(name), name]));
-  const values: Record<string, unknown> = {};
+  const names = new Map(settingNames.map((name) => [environmentName(name), name]));
+  const serverNames = new Map(Object.keys(serverFields).map((name) => [serverVariable(name), name]));
+  const values: Partial<Record<SettingName, unknown>> = {};
+  const server: Record<string, unknown> = {};
   for (const [variable, text] of variables) {
-    const name = byVariable.get(variable);
+    const [name, serverName] = [names.get(variable), serverNames.get(variable)];
     const refused = Object.keys(notBuilt).find((other) => environmentName(other) === variable);
     if (refused !== undefined) throw invalid("the environment", [whyNot(refused)]);
-    if (name === undefined) throw invalid("the environment", [unknownVariable(variable, [...byVariable.keys()])]);
-    values[name] = fromText(name, text);
+    if (name !== undefined) values[name] = fromText(settingFields[name], text);
+    else if (serverName !== undefined) server[serverName] = fromText(serverFields[serverName as keyof ServerSection], text);
+    else throw invalid("the environment", [unknownVariable(variable, [...names.keys(), ...serverNames.keys()])]);
   }
-  return check(values, "the environment");
+  return check(Object.keys(server).length === 0 ? values : { server, ...values }, "the environment");
 }
 
 /** What a setting's text in the environment means: the first reading that the setting accepts; else the text, to be refused by name. */
-function fromText(name: SettingName, text: string): unknown {
+function fromText(field: z.ZodType, text: string): unknown {
   const truth = { true: true, false: false }[text];
   const digit = { "1": true, "0": false }[text]; // after the number: it is a switch where no number is wanted
   const list = text.split(",").map((part) => part.trim());
-  return [Number(text), truth, digit, text, list].find((reading) => settingFields[name].safeParse(reading).success) ?? text;
+  return [Number(text), truth, digit, text, list].find((reading) => field.safeParse(reading).success) ?? text;
 }
 
 function check(values: unknown, where: string): Settings {

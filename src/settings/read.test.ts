@@ -112,6 +112,9 @@ describe("where a value comes from", () => {
       memoryWait: "10s",
       keepAlive: 0,
       failover: true,
+      maxProcessMemory: "2GB",
+      maxCrashes: 3,
+      crashWindow: "30s",
       offline: true,
       server: { port: 9000, models: { mine: "./m" }, preload: ["mine"], drainTimeout: "5s" },
     };
@@ -158,6 +161,44 @@ describe("the environment is text", () => {
     const error = await refusal(read({ environment: { [variable]: text } }));
     expect(error.code).toBe("CONFIG_INVALID");
     expect(error.message).toContain(`the environment: ${name}: `);
+  });
+});
+
+describe("the section server in the environment", () => {
+  it("has a variable for each of its settings, which joins those of the file and wins over the same one", async () => {
+    const path = await yaml("server: { port: 9000, maxTexts: 5, cors: ['https://a.example'] }\n");
+    const environment = {
+      INFERYARD_SERVER_PORT: "9001",
+      INFERYARD_SERVER_ALLOW_ANONYMOUS: "1",
+      INFERYARD_SERVER_TRUST_PROXY: "false",
+      INFERYARD_SERVER_CORS: "https://b.example, https://c.example",
+      INFERYARD_SERVER_MAX_QUEUE: "0",
+      INFERYARD_SERVER_REQUEST_TIMEOUT: "5s",
+      INFERYARD_SERVER_DRAIN_TIMEOUT: "",
+    };
+    const { values, origins } = await read({ environment });
+    expect(values.server).toEqual({
+      port: 9001,
+      maxTexts: 5,
+      cors: ["https://b.example", "https://c.example"],
+      allowAnonymous: true,
+      trustProxy: false,
+      maxQueue: 0,
+      requestTimeout: "5s",
+    });
+    const variables = Object.keys(environment).filter((name) => name !== "INFERYARD_SERVER_DRAIN_TIMEOUT");
+    expect(origins.server).toBe([path, ...variables].join(", "));
+    expect((await read({ environment: { INFERYARD_SERVER_PORT: "1" }, directory: tmpdir() })).values.server).toEqual({ port: 1 });
+  });
+
+  it.each([
+    ["INFERYARD_SERVER_PORT", "tcp://10.0.0.1:8080", "server.port: "],
+    ["INFERYARD_SERVER_LOG_LEVEL", "loud", "server.logLevel: "],
+    ["INFERYARD_SERVER_KEYS", "abc", "server.keys: "],
+    ["INFERYARD_SERVER", "port: 1", "server: "],
+    ["INFERYARD_SERVER_PROT", "1", "unknown variable INFERYARD_SERVER_PROT (did you mean INFERYARD_SERVER_PORT?)"],
+  ])("%s=%s is refused by name", async (variable, text, words) => {
+    expect((await refusal(read({ environment: { [variable]: text } }))).message).toContain(words);
   });
 });
 

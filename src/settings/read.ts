@@ -29,7 +29,7 @@ export async function readSettings(sources: SettingsSources): Promise<EffectiveS
   const layers: Layer[] = [
     { values: settingDefaults, origin: () => "default" },
     await fileLayer(sources),
-    { values: await environmentSettings(sources.environment), origin: environmentName },
+    { values: await environmentSettings(sources.environment), origin: (name) => variableOf(name, sources.environment) },
     { values: sources.flags ?? {}, origin: (name) => `--${kebab(name)}` },
   ];
   const values: Record<string, unknown> = {};
@@ -37,8 +37,11 @@ export async function readSettings(sources: SettingsSources): Promise<EffectiveS
   for (const layer of layers) {
     for (const name of settingNames) {
       if (layer.values[name] === undefined) continue;
-      values[name] = layer.values[name];
-      origins[name] = layer.origin(name);
+      const [before, origin] = [values[name], layer.origin(name)];
+      // Its settings are settings of their own, each with a place in the environment and on the command line.
+      const joins = name === "server" && before !== undefined;
+      values[name] = joins ? { ...before, ...layer.values.server } : layer.values[name];
+      origins[name] = joins ? `${origins[name]}, ${origin}` : origin;
     }
   }
   return { values, origins };
@@ -72,12 +75,25 @@ async function fileLayer(sources: SettingsSources): Promise<Layer> {
 const otherVariables: ReadonlySet<string> = new Set(["INFERYARD_CONFIG", "INFERYARD_HOME"]);
 
 async function environmentSettings(environment: SettingsSources["environment"]): Promise<Settings> {
-  const ours = Object.entries(environment).filter(
-    ([variable, text]) => variable.startsWith("INFERYARD_") && !otherVariables.has(variable) && (text ?? "").trim() !== "",
-  );
-  if (ours.length === 0) return {};
+  const variables = ours(environment);
+  if (variables.length === 0) return {};
   const { checkVariables } = await import("./check.ts");
-  return checkVariables(ours.map(([variable, text]) => [variable, text ?? ""]));
+  return checkVariables(variables);
+}
+
+/** Variables with our prefix; an empty one is not set. */
+function ours(environment: SettingsSources["environment"]): [variable: string, text: string][] {
+  return Object.entries(environment).flatMap(([variable, text = ""]) =>
+    variable.startsWith("INFERYARD_") && !otherVariables.has(variable) && text.trim() !== "" ? [[variable, text]] : [],
+  );
+}
+
+/** The section `server` has a variable for each of its settings. */
+function variableOf(name: SettingName, environment: SettingsSources["environment"]): string {
+  const variable = environmentName(name);
+  if (name !== "server") return variable;
+  const given = ours(environment).map(([other]) => other);
+  return given.filter((other) => other.startsWith(`${variable}_`)).join(", ");
 }
 
 function kebab(name: string): string {

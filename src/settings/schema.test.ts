@@ -1,11 +1,12 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { Command } from "commander";
+import { settingsPage, withTables } from "../../scripts/settings-tables.ts";
 import { addServerFlags } from "../cli/serving/server-flags.ts";
 import { serverFields, serverSchema } from "./server-schema.ts";
 import { serverDefaults } from "./server-section.ts";
 import { settingFields, settingsJsonSchema, settingsSchema } from "./schema.ts";
-import { environmentName, settingDefaults, settingNames } from "./settings.ts";
+import { environmentName, serverVariable, settingDefaults, settingNames } from "./settings.ts";
 
 describe("what is published of the settings", () => {
   it("schemas/settings.json is the schema of the code: npm run schemas writes it", () => {
@@ -26,42 +27,29 @@ describe("what is published of the settings", () => {
 
   it("the defaults are settings one could write", () => expect(settingsSchema.parse(settingDefaults)).toEqual(settingDefaults));
 
-  it("docs/reference/configuration.md has a row for every setting, in order, with its variable and its default", () => {
-    const page = readFileSync(new URL("../../docs/reference/configuration.md", import.meta.url), "utf8");
-    const rows = page.split("\n").flatMap((line) => {
-      const [, name, variable] = /^\| `(\w+)` \| `(INFERYARD_\w+)` \|/.exec(line) ?? [];
-      return name === undefined || variable === undefined ? [] : [{ name, variable, line }];
-    });
-    expect(rows.map(({ name, variable }) => [name, variable])).toEqual(settingNames.map((name) => [name, environmentName(name)]));
-    for (const { name, line } of rows) {
-      const value: unknown = settingDefaults[name as keyof typeof settingDefaults];
-      const written = value === undefined ? "not set" : `\`${Array.isArray(value) ? value.join(", ") : String(value)}\``;
-      expect(line.split(" | ")[3], `the default of ${name}`).toBe(written);
-    }
+  it("the tables of docs/reference/configuration.md are made from the schema, the defaults and the flags: npm run schemas", () => {
+    const page = readFileSync(settingsPage, "utf8");
+    expect(page).toBe(withTables(page));
+    const rows = page.split("\n").flatMap((line) => /^\| `((?:server\.)?\w+)` \| `INFERYARD_/.exec(line)?.[1] ?? []);
+    expect(rows).toEqual([...settingNames, ...Object.keys(serverFields).map((name) => `server.${name}`)]);
   });
 
-  it("docs/reference/configuration.md has a row for every setting of the server, in order, with its flag and its default", () => {
-    const page = readFileSync(new URL("../../docs/reference/configuration.md", import.meta.url), "utf8");
-    const rows = page.split("\n").flatMap((line) => {
-      const [, name, flag, value] = /^\| `server\.(\w+)` \| (`--[a-z-]+`|none) \| (`[^`]+`|not set) \|/.exec(line) ?? [];
-      return name === undefined ? [] : [[name, flag, value]];
-    });
-    const command = new Command();
-    addServerFlags(command);
-    const flags = new Map(command.options.map((option) => [option.attributeName(), option.long]));
-    const wanted = Object.keys(serverFields).map((name) => {
-      const value: unknown = serverDefaults[name as keyof typeof serverDefaults];
-      const flag = flags.get(name);
-      return [name, flag === undefined ? "none" : `\`${flag}\``, value === undefined ? "not set" : `\`${String(value)}\``];
-    });
-    expect(rows).toEqual(wanted);
-    expect([...flags.keys()].filter((name) => !Object.hasOwn(serverFields, name))).toEqual([]);
+  it("every flag of serve that is a setting's is one of the section", () => {
+    const names = addServerFlags(new Command()).options.map((option) => option.attributeName());
+    expect(names.filter((name) => !Object.hasOwn(serverFields, name))).toEqual([]);
+    const without = Object.keys(serverFields).filter((name) => !names.includes(name));
+    expect(without).toEqual(["keys", "models"]); // which fit on no command line
+  });
+
+  it("the schema's sentences have no links, which lead nowhere in an editor", () => {
+    expect(JSON.stringify(settingsJsonSchema())).not.toMatch(/\]\(/);
   });
 
   it("what holds for a server when nothing is said could be written", () =>
     expect(serverSchema.parse(serverDefaults)).toEqual(serverDefaults));
 
   it("a variable is the setting's name in capitals", () => {
+    expect(serverVariable("maxQueue")).toBe("INFERYARD_SERVER_MAX_QUEUE");
     expect(environmentName("graphOptimization")).toBe("INFERYARD_GRAPH_OPTIMIZATION");
     expect(environmentName("model")).toBe("INFERYARD_MODEL");
   });

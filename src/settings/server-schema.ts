@@ -16,35 +16,72 @@ export const keysSchema: z.ZodType<ServerKey[]> = z.array(key) as z.ZodType<Serv
 
 const model = z.union([
   z.string(),
-  z.strictObject({ reference: z.string(), strategy: z.enum(["lazy", "eager", "pinned"]).optional() }),
+  z.strictObject({
+    reference: z.string(),
+    strategy: z.enum(["lazy", "eager", "pinned"]).optional(),
+    maxConcurrentRequests: count.optional().describe("Requests of this model that run at once, besides the limit of all."),
+    maxQueue: z.int().nonnegative().optional().describe("Requests of this model that wait at most, besides the limit of all."),
+    requestTimeout: duration.optional().describe("In place of the server's."),
+  }),
 ]);
 
 /** One line per setting, in the order of the documentation. */
 export const serverFields: Readonly<Record<keyof ServerSection, z.ZodType>> = {
-  address: z.string().describe("Where the server listens; an address that others can reach needs keys, or allowAnonymous."),
-  port: z.int().min(0).max(65_535).describe("The port; 0 takes a free one."),
-  allowAnonymous: z.boolean().describe("Whether an address that others can reach may be listened on without keys."),
+  address: z
+    .string()
+    .describe("Where it listens. An address that others can reach is refused without keys, unless `allowAnonymous` is set."),
+  port: z.int().min(0).max(65_535).describe("The port; `0` takes a free one, and the line on stdout says which."),
+  allowAnonymous: z
+    .boolean()
+    .describe(
+      "`true`: others may ask without a key. They may use the models that have a name here, and nothing that is for administrators.",
+    ),
   keys: keysSchema.describe(
-    'Keys, one of which a client must present: a name, the sha256 of the key, the role "reader" or "admin".',
+    "Keys, one of which a client must present: `name`, `sha256` (of the key, hexadecimal), `role` (`reader` or `admin`), and its own `requestsPerMinute` where it has one; maps, so they stand in files only.",
   ),
-  keysFile: z.string().describe("A YAML or JSON file with a list of keys, beside those of keys."),
-  cors: z.array(z.string()).describe('Origins of web pages that may use the server, or "*".'),
-  trustProxy: z.boolean().describe("Whether the last address of x-forwarded-for is the client's."),
-  models: z.record(z.string(), model).describe("Models by the name clients use, beside builtin and those of the store."),
-  preload: z.array(z.string()).describe("Models to load at the start; the server is ready when they have run."),
+  keysFile: z.string().describe("A YAML or JSON file with a list of such keys, beside those of `keys`."),
+  cors: z.array(z.string()).describe("Origins of web pages that may use the server, or `*`. Pages of other origins are refused."),
+  trustProxy: z
+    .boolean()
+    .describe(
+      "`true`: the last address of `x-forwarded-for` is the client's, for rates and fairness. For a server that only a proxy can reach.",
+    ),
+  models: z
+    .record(z.string(), model)
+    .describe(
+      "Models by the name clients use: a reference, or `reference` with a `strategy` (`lazy`, `eager`: loaded at the start, leaves for room alone, `pinned`: stays) and limits of its own: `maxConcurrentRequests` and `maxQueue` hold besides those of the server, `requestTimeout` in place of it. They are the model's under each of its names. A map, so it stands in the file only.",
+    ),
+  preload: z
+    .array(z.string())
+    .describe("Models, by name or reference, that are loaded at the start. The server is ready when they have run."),
   maxConcurrentRequests: count.describe("Requests that run at once; the next ones wait."),
-  maxQueue: z.int().nonnegative().describe("Requests that wait at most; those after them are refused with 429."),
-  requestsPerMinute: count.describe("Requests of one client in a minute, told apart by key, else by address."),
-  maxBodyBytes: count.describe("Largest body of a request in bytes."),
-  maxJsonDepth: count.describe("Deepest nesting of a JSON body."),
-  maxTexts: count.describe("Most texts of one request."),
-  requestTimeout: duration.describe("Longest time from a request to its answer, waiting included."),
-  headersTimeout: duration.describe("Longest time for a client to send the head of a request."),
-  bodyTimeout: duration.describe("Longest time for a client to send a whole request."),
-  drainTimeout: duration.describe("Longest time running requests are waited for when the server ends."),
-  tlsCert: z.string().describe("File of the certificate chain (PEM); with tlsKey the server speaks HTTPS."),
+  maxQueue: z.int().nonnegative().describe("Requests that wait at most; those after them get 429 with `Retry-After`."),
+  requestsPerMinute: count.describe("Requests of one client (its key, else its address) in a minute; those after them get 429."),
+  maxBodyBytes: count.describe("The largest body of a request; a larger one gets 413."),
+  maxJsonDepth: count.describe("How deep the lists and objects of a body may nest; a deeper one gets 413."),
+  maxTexts: count.describe("Most texts of one request; more get 413."),
+  resultCacheBytes: z
+    .int()
+    .nonnegative()
+    .describe(
+      "Memory for answers that are kept and [given again](../guide/serving.md#the-same-asked-twice) to who asks the same, in bytes; the least recently used leave first. `0` keeps none.",
+    ),
+  requestTimeout: duration.describe(
+    "The longest time from a request to its answer, waiting included; after it the answer is 504.",
+  ),
+  loadingWait: duration.describe(
+    "The longest time a request waits for a model that is not in memory yet; after it the answer is 503 `MODEL_LOADING` with how far the load is, and the load goes on. `0` waits for none; not set, a request waits as long as it may take.",
+  ),
+  headersTimeout: duration.describe("The longest time for a client to send the head of a request; after it the answer is 408."),
+  bodyTimeout: duration.describe("The longest time for a client to send a whole request; after it the answer is 408."),
+  drainTimeout: duration.describe("How long running requests are waited for when the server is told to end."),
+  tlsCert: z.string().describe("File of the certificate chain (PEM). With `tlsKey` the server speaks HTTPS."),
   tlsKey: z.string().describe("File of the private key (PEM)."),
-  logLevel: z.enum(logLevels).describe("What is logged: info is a line for each request."),
+  logLevel: z
+    .enum(logLevels)
+    .describe(
+      "What is logged to stderr: `silent`, `error` (requests that failed by the server's doing), `warn` (and refused ones), `info` (a line for each request, and for what happens to models), `debug` (and those that ask for health and metrics, and downloads as they go on).",
+    ),
 };
 
 export const serverSchema: z.ZodType<ServerSection> = z.strictObject(serverFields).partial() as z.ZodType<ServerSection>;

@@ -20,7 +20,9 @@ export interface ServerSection {
   readonly maxBodyBytes?: number;
   readonly maxJsonDepth?: number;
   readonly maxTexts?: number;
+  readonly resultCacheBytes?: number;
   readonly requestTimeout?: number | string;
+  readonly loadingWait?: number | string;
   readonly headersTimeout?: number | string;
   readonly bodyTimeout?: number | string;
   readonly drainTimeout?: number | string;
@@ -42,6 +44,11 @@ export interface ServerKey {
 export interface ServerModel {
   readonly reference: string;
   readonly strategy?: Strategy;
+  /** Limits of this model, besides those of all. */
+  readonly maxConcurrentRequests?: number;
+  readonly maxQueue?: number;
+  /** In place of the server's. */
+  readonly requestTimeout?: number | string;
 }
 
 export type LogLevel = "silent" | "error" | "warn" | "info" | "debug";
@@ -59,6 +66,7 @@ type Defaulted =
   | "maxBodyBytes"
   | "maxJsonDepth"
   | "maxTexts"
+  | "resultCacheBytes"
   | "requestTimeout"
   | "headersTimeout"
   | "bodyTimeout"
@@ -76,6 +84,7 @@ export const serverDefaults: Required<Pick<ServerSection, Defaulted>> = {
   maxBodyBytes: 33_554_432,
   maxJsonDepth: 64,
   maxTexts: 4096,
+  resultCacheBytes: 0,
   requestTimeout: "120s",
   headersTimeout: "10s",
   bodyTimeout: "60s",

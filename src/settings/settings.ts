@@ -7,7 +7,7 @@ import { type WishInput, defaultPriority } from "../runtime/wish.ts";
  * Settings of a runtime, and what the command line takes when a flag is left out. Commands load what they are asked for and end: loading
  * ahead is for programs that stay, and is said in the section `server`; sharing batches is for those that have several callers.
  */
-export interface Settings extends Omit<RuntimeSettings, "onEvent" | "preload" | "models" | "shareBatches"> {
+export interface Settings extends Omit<RuntimeSettings, "onEvent" | "onBatch" | "preload" | "models" | "shareBatches"> {
   readonly models?: Readonly<Record<string, WishInput>>;
   readonly model?: string;
   readonly variant?: string;
@@ -41,6 +41,9 @@ export const settingNames: readonly SettingName[] = [
   "memoryWait",
   "keepAlive",
   "failover",
+  "maxProcessMemory",
+  "maxCrashes",
+  "crashWindow",
   "offline",
   "server",
 ];
@@ -55,10 +58,17 @@ export const settingDefaults: Settings = {
   memoryWait: "30s",
   keepAlive: "5m",
   failover: false,
+  maxCrashes: 5,
+  crashWindow: "1m",
   offline: false,
 };
 
 /** The variable that sets a setting: keepAlive -> INFERYARD_KEEP_ALIVE. */
 export function environmentName(name: string): string {
   return `INFERYARD_${name.replaceAll(/[A-Z]/g, (capital) => `_${capital}`).toUpperCase()}`;
+}
+
+/** The variable that sets a setting of the section `server`: maxQueue -> INFERYARD_SERVER_MAX_QUEUE. */
+export function serverVariable(name: string): string {
+  return environmentName(`server${name.charAt(0).toUpperCase()}${name.slice(1)}`);
 }

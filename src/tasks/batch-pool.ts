@@ -5,7 +5,7 @@ import type { ModelHandle } from "../runtime/model-handle.ts";
 import type { Turn } from "../runtime/turn.ts";
 import { type BatchValues, runBatch } from "./batch-run.ts";
 import type { TokenRow } from "./encoder-inputs.ts";
-import { type Encoder, type EncoderRow, type EncoderRunOptions, type RunShared, bulkTokens } from "./encoder-runs.ts";
+import { type Encoder, type EncoderRow, type EncoderRunOptions, type RunShared, bulkTokens, tell } from "./encoder-runs.ts";
 import { type RowBatch, WaitingRows } from "./waiting-rows.ts";
 import { createYielder } from "./yielding.ts";
 
@@ -80,7 +80,11 @@ export class BatchPool {
       const model = { inputs: encoder.inputs, padId: encoder.tokenizer.padId };
       const call: Call = {
         // Rows of one kind are made by one function: they are this call's kind of item, whichever call they are of.
-        run: (lane, { rows, length }) => runBatch(lane, model, { rows: rows as readonly Item[], length }, options),
+        run: async (lane, { rows, length }) => {
+          const values = await runBatch(lane, model, { rows: rows as readonly Item[], length }, options);
+          tell(encoder, rows, length);
+          return values;
+        },
         give: (index, values, row) => {
           const encoding = encodings[index];
           if (ended || encoding === undefined) return;

@@ -2,6 +2,7 @@
 import { throwIfAborted } from "../errors.ts";
 import type { Manifest } from "../models/manifest.ts";
 import type { ModelHandle } from "../runtime/model-handle.ts";
+import type { BatchEvent } from "../runtime/runtime-settings.ts";
 import type { TensorInfo } from "../tensor.ts";
 import type { Tokenizer } from "../tokenizers/index.ts";
 import { type BatchOptions, type EncoderValues, runBatch } from "./batch-run.ts";
@@ -21,6 +22,8 @@ export interface Encoder<Source extends { readonly padId: number } = Tokenizer> 
   readonly chain?: () => Promise<VectorChain>;
   /** Models for bulk work, used side by side. */
   lanes(): Promise<readonly Pick<ModelHandle, "run">[]>;
+  /** Told of every batch that has run. Default: nobody is. */
+  readonly onBatch?: (batch: Pick<BatchEvent, "rows" | "tokens" | "paddedTokens">) => void;
   /** Runs the rows together with those of other calls. Default: every call has batches of its own. */
   readonly shared?: RunShared;
 }
@@ -77,6 +80,7 @@ export async function runEncodings<Item extends TokenRow>(
         throwIfAborted(signal);
         const rows = indices.flatMap((index) => encodings[index] ?? []);
         const values = await runBatch(lane, model, { rows, length }, options, signal);
+        tell(encoder, rows, length);
         for (const [row, index] of indices.entries()) {
           const encoding = encodings[index];
           if (encoding !== undefined) take({ index, encoding, ...values(output, row), other: (name) => values(name, row) });
@@ -85,6 +89,12 @@ export async function runEncodings<Item extends TokenRow>(
       }
     }),
   );
+}
+
+/** To be called when rows that were padded to `length` have run. */
+export function tell({ onBatch }: Pick<Encoder, "onBatch">, rows: readonly TokenRow[], length: number): void {
+  const tokens = rows.reduce((sum, { ids }) => sum + ids.length, 0);
+  onBatch?.({ rows: rows.length, tokens, paddedTokens: rows.length * length });
 }
 
 /** A queue that ends for all lanes when one of them fails: leaving a loop over a generator closes it, over an array's iterator it does not. */

@@ -1,8 +1,10 @@
 import type { Command } from "commander";
 import { InferyardError } from "../../errors.ts";
 import type { RuntimeSettings } from "../../runtime/runtime-settings.ts";
+import type { ServedModel } from "../../server/server-settings.ts";
 import { type ServerSection, serverDefaults } from "../../settings/server-section.ts";
 import { openStore } from "../model-store.ts";
+import { startTracing } from "../serving/tracing.ts";
 import { type ServerFlags, addServerFlags, withFlags } from "../serving/server-flags.ts";
 import { addLoadFlags, effectiveSettings, openSession } from "../session.ts";
 import { type Terminal, writeLine } from "../terminal.ts";
@@ -29,6 +31,7 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
     import("../../server/observation/runtime-events.ts"),
     import("../serving/server-files.ts"),
   ]);
+  const endTracing = await startTracing(process.env); // the SDK reads the rest of its variables there too
   const events = new RuntimeEvents();
   const { values } = await effectiveSettings(terminal, { ...flags });
   const section = withFlags({ ...serverDefaults, ...values.server }, flags);
@@ -40,6 +43,7 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
     models: models.settings,
     shareBatches: true,
     onEvent: events.tell,
+    onBatch: events.tellBatch,
   });
   const store = openStore(terminal);
   const { models: _models, keysFile: _keysFile, tlsCert: _tlsCert, tlsKey: _tlsKey, ...settings } = section;
@@ -58,11 +62,15 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
       keys,
       events,
       log: createLog({ level, stream: terminal.stderr }),
-      models: models.references,
+      models: models.served,
       preload: [...new Set([...(section.preload ?? []), ...models.early])],
       defaultModel: session.model,
       ...(values.variant === undefined ? {} : { variant: values.variant }),
       storedNames: async () => (await store.list()).map(({ name }) => name),
+      storedTime: async (reference) => {
+        const stored = await store.find(reference);
+        return stored === undefined ? undefined : new Date(stored.pulledAt);
+      },
     });
     const sockets = { address, port, allowAnonymous, headersTimeout, bodyTimeout, tls };
     const listening = await listen(handler, given(sockets));
@@ -79,6 +87,7 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
     }
   } finally {
     await session.runtime.dispose();
+    await endTracing();
   }
 }
 
@@ -87,7 +96,7 @@ function modelsOf(
   { models = {} }: ServerSection,
   wishes: NonNullable<RuntimeSettings["models"]>,
 ): {
-  readonly references: Readonly<Record<string, string>>;
+  readonly served: Readonly<Record<string, ServedModel>>;
   readonly settings: NonNullable<RuntimeSettings["models"]>;
   readonly early: readonly string[];
 } {
@@ -112,7 +121,7 @@ function modelsOf(
     settings[reference] = { ...settings[reference], strategy };
   }
   return {
-    references: Object.fromEntries(entries.map(({ name, reference }) => [name, reference])),
+    served: Object.fromEntries(entries.map(({ name, strategy: _strategy, ...model }) => [name, model])),
     settings,
     early: entries.filter(({ strategy }) => strategy !== "lazy").map(({ name }) => name),
   };

@@ -19,7 +19,9 @@ const names: readonly (keyof ServerFlags)[] = [
   "maxBodyBytes",
   "maxJsonDepth",
   "maxTexts",
+  "resultCacheBytes",
   "requestTimeout",
+  "loadingWait",
   "headersTimeout",
   "bodyTimeout",
   "drainTimeout",
@@ -46,7 +48,14 @@ export function addServerFlags(command: Command): Command {
     .addOption(whole("--max-body-bytes <number>", "largest body of a request (default: 32 MiB)"))
     .addOption(whole("--max-json-depth <number>", "deepest nesting of a JSON body"))
     .addOption(whole("--max-texts <number>", `most texts of one request (default: ${maxTexts})`))
+    .addOption(
+      new Option(
+        "--result-cache-bytes <number>",
+        "memory for answers that are kept for who asks the same (default: 0, none)",
+      ).argParser(zeroOrMore),
+    )
     .option("--request-timeout <time>", `longest time to an answer (default: ${requestTimeout})`)
+    .option("--loading-wait <time>", "longest time a request waits for a model that is loading; 0 waits for none")
     .option("--headers-timeout <time>", "longest time for a client to send the head of a request")
     .option("--body-timeout <time>", "longest time for a client to send a whole request")
     .option("--drain-timeout <time>", `longest time running requests are waited for at the end (default: ${drainTimeout})`)

@@ -3,6 +3,7 @@ import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { type Env, publicError } from "../context.ts";
 import { type ErrorAnswers, errorAnswersOf } from "../error-answers.ts";
+import { shownProgressSchema } from "../shown-progress.ts";
 
 const errorBody: z.ZodType = z
   .object({
@@ -12,13 +13,14 @@ const errorBody: z.ZodType = z
     code: z.string().openapi({ example: "MODEL_NOT_FOUND" }),
     retryable: z.boolean(),
     retry_after_ms: z.number().optional(),
+    loading: shownProgressSchema.optional(),
   })
   .openapi("CohereError");
 
 export const errorAnswers: ErrorAnswers = errorAnswersOf(errorBody);
 
 export function cohereError(thrown: unknown, context: Context<Env>): Response {
-  const { status, code, message, remedy, retryable, retryAfterMs, headers } = publicError(thrown);
+  const { status, code, message, remedy, retryable, retryAfterMs, loading, headers } = publicError(thrown);
   const told = remedy === undefined ? message : `${message} (${remedy})`;
   const body = {
     id: context.get("requestId"),
@@ -27,6 +29,7 @@ export function cohereError(thrown: unknown, context: Context<Env>): Response {
     code,
     retryable,
     ...(retryAfterMs === undefined ? {} : { retry_after_ms: retryAfterMs }),
+    ...(loading === undefined ? {} : { loading }),
   };
   return Response.json(body, { status, headers });
 }

@@ -73,10 +73,11 @@ export function addRerank(routes: Routes, service: Service, version: Version): v
     const asked = context.req.valid("json");
     const { query, documents, top_n: topN, max_tokens_per_doc: maxTokens } = asked;
     const texts = documents.map((one, index) => textOfDocument(one, index, asked.rank_fields ?? undefined));
-    const call = { model: asked.model ?? undefined, texts: documents.length };
+    const limit = typeof topN === "number" ? { topN } : {};
+    const question = ["rerank cut", query, texts, maxTokens ?? null, limit] as const;
+    const call = { model: asked.model ?? undefined, texts: documents.length, question };
     const served = await service.call(callerOf(context), call, async (handle, signal) => {
       const read = typeof maxTokens === "number" ? await cutTexts(texts, maxTokens, service.runtime.tokenizer(handle)) : texts;
-      const limit = typeof topN === "number" ? { topN } : {};
       return service.runtime.rerank(query, read, { ...limit, model: handle, signal });
     });
     const { results, scoring } = served.result;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { RecentRequests } from "./recent-requests.ts";
 
-const call = { model: "builtin", queueMs: 0, inferenceMs: 1 };
+const call = { model: "builtin", queueMs: 0, inferenceMs: 1, endedAt: 1 };
 
 describe("RecentRequests", () => {
   it("says of the last minute how many, how quick and how many failed", () => {

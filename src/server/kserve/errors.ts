@@ -3,12 +3,13 @@ import type { Context } from "hono";
 import { type Env, publicError } from "../context.ts";
 
 export function kserveError(thrown: unknown, context: Context<Env>): Response {
-  const { status, code, message, remedy, retryable, retryAfterMs, headers } = publicError(thrown);
+  const { status, code, message, remedy, retryable, retryAfterMs, loading, headers } = publicError(thrown);
   const body = {
     error: remedy === undefined ? message : `${message} (${remedy})`,
     code,
     retryable,
     ...(retryAfterMs === undefined ? {} : { retry_after_ms: retryAfterMs }),
+    ...(loading === undefined ? {} : { loading }),
     request_id: context.get("requestId"),
   };
   return Response.json(body, { status, headers });

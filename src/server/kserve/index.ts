@@ -2,9 +2,11 @@
 import { OpenAPIHono, type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { InferyardError } from "../../errors.ts";
+import { readManifest } from "../../models/index.ts";
 import { version as serverVersion } from "../../version.ts";
 import { type Env, type Routes, callerOf, servedHeaders } from "../context.ts";
 import type { Readiness } from "../readiness.ts";
+import type { LoadProgress } from "../load-watch.ts";
 import type { Service } from "../service.ts";
 import { refuseInvalid } from "../validation.ts";
 import { kserveError } from "./errors.ts";
@@ -95,12 +97,15 @@ function addModels(routes: Routes, service: Service): void {
     } satisfies RouteConfig;
     routes.openapi(createRoute(config), async (context) => {
       const model = modelOf(context);
-      const { reference } = await service.named(callerOf(context), model);
+      const { name, reference } = await service.named(callerOf(context), model);
       service.refuseDraining();
       if (isLoaded(service, reference)) return context.body(null, 200);
+      // An administrator may name anything: what is not there will never be ready.
+      if (!(await service.modelNames()).includes(name)) await readManifest(reference);
       throw new InferyardError("MODEL_LOADING", `the model ${JSON.stringify(model)} is not loaded`, {
         remedy: "its first request loads it, and so does POST /v2/repository/models/NAME/load",
         retryAfterMs: 1000,
+        ...progressData(service.loadWatch.progressOf(reference)),
       });
     });
   }
@@ -142,8 +147,9 @@ function addInfer(routes: Routes, service: Service): void {
       const body = new Uint8Array(await context.req.arrayBuffer());
       const request = parseInferRequest(body, context.req.header("inference-header-content-length"), maxJsonDepth);
       const { inputs } = request;
-      const served = await service.call(callerOf(context), { model, texts: textCount(inputs) }, async (handle, signal) => {
-        const names = request.outputs?.map(({ name }) => name);
+      const names = request.outputs?.map(({ name }) => name);
+      const call = { model, texts: textCount(inputs), question: ["infer", inputs, names ?? null] as const };
+      const served = await service.call(callerOf(context), call, async (handle, signal) => {
         const task = Object.hasOwn(inputs, textInput) ? requestedTask(handle, names ?? []) : undefined;
         if (task !== undefined) return runTexts(service.runtime, handle, task, inputs, signal);
         const outputs = names === undefined ? {} : { outputs: names };
@@ -153,6 +159,10 @@ function addInfer(routes: Routes, service: Service): void {
       return new Response(answer.body as Uint8Array<ArrayBuffer>, { headers: { ...servedHeaders(served), ...answer.headers } });
     });
   }
+}
+
+function progressData(loading: LoadProgress | undefined): { readonly data?: { readonly loading: LoadProgress } } {
+  return loading === undefined ? {} : { data: { loading } };
 }
 
 /** The model of the path. MODEL_NOT_FOUND for a version it does not have. */

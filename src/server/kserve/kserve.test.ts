@@ -75,6 +75,8 @@ describe("the server", () => {
     expect(await states()).toMatchObject([{ state: "UNAVAILABLE" }]);
     expect(await (await post("/v2/repository/index", '{"ready":true}')).json()).toEqual([]);
     expect((await get("/v2/models/builtin/ready")).status).toBe(503);
+    // An administrator may name any reference; of one that is not there nobody says that it is loading.
+    for (const path of ["nothing%20here", "nothing/versions/1"]) expect((await get(`/v2/models/${path}/ready`)).status).toBe(404);
     const config = await post("/v2/repository/models/builtin/load", '{"parameters":{"config":"{}"}}');
     expect([config.status, await config.json()]).toMatchObject([400, { error: expect.stringContaining('"config"') }]);
     const stranger = { remoteAddress: "10.0.0.7" };

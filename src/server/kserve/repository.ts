@@ -54,7 +54,7 @@ export function addRepository(routes: Routes, service: Service): void {
   routes.post(pathOf(load), adminOnly, async (context) => {
     refuseParameters((await bodyOf(context, loadBody)).parameters, []);
     const model = context.req.param("model");
-    const served = await service.call(callerOf(context), { model }, async (handle, signal) => {
+    const served = await service.call(callerOf(context), { model, loads: true }, async (handle, signal) => {
       await runProbe(handle, handle.manifest, signal);
     });
     return context.body(null, 200, servedHeaders(served));

@@ -1,17 +1,18 @@
 /** POST /api/chunk: a long text to parts of at most so many tokens. */
 import { createRoute, z } from "@hono/zod-openapi";
 import { InferyardError } from "../../errors.ts";
-import { chunkStrategies } from "../../tasks/chunk/chunk-options.ts";
+import { chunkStrategies, runsModel } from "../../tasks/chunk/chunk-options.ts";
 import { offsetUnits } from "../../tokenizers/index.ts";
 import { type Routes, callerOf, servedHeaders } from "../context.ts";
 import { jsonRoute } from "../json-route.ts";
-import type { Service } from "../service.ts";
+import type { ChunkResult } from "../../task-requests.ts";
+import type { Answered, Served, Service } from "../service.ts";
 import { errorAnswers } from "./errors.ts";
 
 const config = z.strictObject({
   model: z.string().optional().openapi({
     description:
-      'Whose tokens are counted, and who runs where the strategy runs a model. Default, and "fixed": the server\'s default model',
+      'Whose tokens are counted; it is loaded for strategies that run a model alone. "fixed": builtin. Default: the server\'s default model',
   }),
   strategy: z.enum(chunkStrategies).optional().openapi({ description: "Default: fixed" }),
   target_tokens: z.int().positive().optional().openapi({ description: "Most tokens in one chunk. Default: 500" }),
@@ -49,10 +50,15 @@ export function addChunk(routes: Routes, service: Service): void {
   routes.openapi(route, async (context) => {
     const { config: asked = {}, ...given } = context.req.valid("json");
     const text = textOf(given);
-    const model = asked.model === "fixed" ? undefined : asked.model; // Termite's name for cutting without a model
-    const served = await service.call(callerOf(context), { model }, (handle, signal) =>
-      service.runtime.chunk(text, { ...optionsOf(asked), model: handle, signal }),
-    );
+    const options = optionsOf(asked);
+    const call = { model: asked.model === "fixed" ? "builtin" : asked.model, question: ["chunk", text, options] as const };
+    const caller = callerOf(context);
+    const { runtime } = service;
+    const served: Answered<ChunkResult> | Served<ChunkResult> = runsModel(options.strategy ?? "fixed")
+      ? await service.call(caller, call, (model, signal) => runtime.chunk(text, { ...options, model, signal }))
+      : await service.callFiles(caller, call, ({ reference: model, wish }, signal) =>
+          runtime.chunk(text, { ...options, ...wish, model, signal }),
+        );
     const [result] = served.result.results;
     const chunks = (result?.chunks ?? []).map(({ id, text, start, end, tokens, embedding }) => ({
       id,

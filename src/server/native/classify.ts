@@ -44,7 +44,8 @@ export function addClassify(routes: Routes, service: Service): void {
       ...(truncate === undefined ? {} : { truncate }),
     };
     // A text is judged once for each label of the client's own.
-    const call = { model: asked.model, texts: asked.texts.length * (labels?.length ?? 1) };
+    const texts = asked.texts.length * (labels?.length ?? 1);
+    const call = { model: asked.model, texts, question: ["classify", asked.texts, options] as const };
     const served = await service.call(callerOf(context), call, (handle, signal) =>
       service.runtime.classify(asked.texts, { ...options, model: handle, signal }),
     );

@@ -1,12 +1,15 @@
-/** Decisions as clients see them. */
-import { z } from "@hono/zod-openapi";
+/** How a decision looks to a client. */
+import type { z } from "@hono/zod-openapi";
+import { decisionJsonSchema } from "../../runtime/decision-schema.ts";
 import type { Decision } from "../../runtime/decision.ts";
+import { scrubAll } from "../scrub.ts";
+import type { Role } from "../server-settings.ts";
+import { described } from "./described.ts";
 
-export const decisionBody: z.ZodType<Decision> = z
-  .custom<Decision>()
-  .openapi("Decision", { type: "object", description: "As docs/reference/decision.md describes it" });
+export const decisionBody: z.ZodType<Decision> = described("Decision", decisionJsonSchema());
 
-/** The model is called as the client called it: its reference may be a path of this machine. */
-export function shownDecision(decision: Decision, name: string): Decision {
-  return { ...decision, model: { ...decision.model, reference: name } };
+/** The model is called as the client called it, since its reference may be a path of this machine. Only admins read of other paths. */
+export function shownDecision(decision: Decision, name: string, role: Role): Decision {
+  const shown = role === "admin" ? decision : scrubAll(decision);
+  return { ...shown, model: { ...shown.model, reference: name } };
 }

@@ -58,7 +58,8 @@ export function addEmbed(routes: Routes, service: Service): void {
       ...(dimensions === undefined ? {} : { dimensions }),
       ...(truncate === undefined ? {} : { truncate: typeof truncate === "boolean" ? cutting(truncate) : truncate }),
     };
-    const served = await service.call(callerOf(context), { model, texts: texts.length }, (handle, signal) =>
+    const call = { model, texts: texts.length, question: ["embed", texts, options] as const };
+    const served = await service.call(callerOf(context), call, (handle, signal) =>
       service.runtime.embed(texts, { ...options, model: handle, signal }),
     );
     refuseTokenVectors(served.result, served.model);

@@ -3,6 +3,7 @@ import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { type Env, publicError } from "../context.ts";
 import { type ErrorAnswers, errorAnswersOf } from "../error-answers.ts";
+import { shownProgressSchema } from "../shown-progress.ts";
 
 export const errorBody: z.ZodType = z
   .object({
@@ -12,6 +13,7 @@ export const errorBody: z.ZodType = z
       remedy: z.string().optional().openapi({ description: "What to do next" }),
       retryable: z.boolean(),
       retry_after_ms: z.number().optional(),
+      loading: shownProgressSchema.optional(),
       request_id: z.string(),
     }),
   })
@@ -21,13 +23,14 @@ export const errorBody: z.ZodType = z
 export const errorAnswers: ErrorAnswers = errorAnswersOf(errorBody);
 
 export function nativeError(thrown: unknown, context: Context<Env>): Response {
-  const { status, code, message, remedy, retryable, retryAfterMs, headers } = publicError(thrown);
+  const { status, code, message, remedy, retryable, retryAfterMs, loading, headers } = publicError(thrown);
   const error = {
     code,
     message,
     ...(remedy === undefined ? {} : { remedy }),
     retryable,
     ...(retryAfterMs === undefined ? {} : { retry_after_ms: retryAfterMs }),
+    ...(loading === undefined ? {} : { loading }),
     request_id: context.get("requestId"),
   };
   return Response.json({ error }, { status, headers });

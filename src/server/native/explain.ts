@@ -3,8 +3,10 @@ import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import type { BackendReport } from "../../runtime/reports.ts";
 import { type Routes, callerOf } from "../context.ts";
 import { jsonRoute } from "../json-route.ts";
+import { scrubAll } from "../scrub.ts";
 import type { Caller, Service } from "../service.ts";
 import { decisionBody, shownDecision } from "./decision.ts";
+import { described } from "./described.ts";
 import { errorAnswers } from "./errors.ts";
 
 const wish = z
@@ -30,13 +32,23 @@ const postRoute = createRoute(
   jsonRoute("/api/explain", "Where a model would run, and why; loads nothing", wish, decisionBody, errorAnswers),
 );
 
-const backends = z.object({
-  backends: z.array(z.custom<BackendReport>()).openapi({
-    type: "array",
-    items: { type: "object" },
-    description: "By backend: its name, and what its probe said of each device",
-  }),
+const device = z.object({
+  device: z.object({ type: z.string(), index: z.int() }),
+  available: z.boolean(),
+  reason: z.string().describe("Why not, or what was found"),
+  remedy: z.string().optional(),
+  milliseconds: z.number().optional().describe("How long a tiny graph took, where one was run"),
 });
+const availability = z.union([
+  z.object({ present: z.literal(false), reason: z.string(), remedy: z.string().optional() }),
+  z.object({
+    present: z.literal(true),
+    library: z.object({ name: z.string(), version: z.string() }),
+    devices: z.array(device).describe("In the engine's order of preference"),
+  }),
+]);
+const report = described<BackendReport>("BackendReport", z.toJSONSchema(z.object({ backend: z.string(), availability })));
+const backends = z.object({ backends: z.array(report) });
 
 const backendsRoute = createRoute({
   method: "get",
@@ -49,9 +61,12 @@ export function addExplain(routes: Routes, service: Service): void {
   const explain = async (caller: Caller, { model, ...asked }: Wish) => {
     const named = await service.named(caller, model);
     const given = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined));
-    return shownDecision(await service.runtime.explain(named.reference, { ...named.wish, ...given }), named.name);
+    return shownDecision(await service.runtime.explain(named.reference, { ...named.wish, ...given }), named.name, caller.role);
   };
   routes.openapi(getRoute, async (context) => context.json(await explain(callerOf(context), context.req.valid("query")), 200));
   routes.openapi(postRoute, async (context) => context.json(await explain(callerOf(context), context.req.valid("json")), 200));
-  routes.openapi(backendsRoute, async (context) => context.json({ backends: await service.runtime.backends() }, 200));
+  routes.openapi(backendsRoute, async (context) => {
+    const backends = await service.runtime.backends();
+    return context.json({ backends: callerOf(context).role === "admin" ? backends : scrubAll(backends) }, 200);
+  });
 }

@@ -4,7 +4,8 @@ import { InferyardError } from "../../errors.ts";
 import { readManifest } from "../../models/index.ts";
 import { type Routes, callerOf, publicError, servedHeaders } from "../context.ts";
 import { capabilitiesOf } from "../model-capabilities.ts";
-import type { Service } from "../service.ts";
+import type { Caller, Service } from "../service.ts";
+import { type ShownProgress, shownProgressSchema } from "../shown-progress.ts";
 import { requireAdmin } from "./admin.ts";
 import { decisionBody, shownDecision } from "./decision.ts";
 import { errorAnswers } from "./errors.ts";
@@ -50,6 +51,8 @@ const listRoute = createRoute({
 const loaded = z
   .object({ model: z.string(), target: z.string(), decision: z.string(), milliseconds: z.number() })
   .openapi("LoadedModel");
+const loading = z.object({ model: z.string(), loading: shownProgressSchema.optional() }).openapi("LoadingModel");
+const waitMeaning = "false: answer at once; ask again until it is 200";
 const unloaded = z.object({ model: z.string(), unloaded: z.boolean().openapi({ description: "Whether it was in memory" }) });
 
 const described: readonly RouteConfig[] = [
@@ -64,8 +67,11 @@ const described: readonly RouteConfig[] = [
     method: "post",
     path: "/api/models/{name}/load",
     summary: "Loads a model, for admins",
-    request: named,
-    responses: json("Where it was loaded", loaded),
+    request: { ...named, query: z.object({ wait: z.enum(["true", "false"]).optional().openapi({ description: waitMeaning }) }) },
+    responses: {
+      ...json("Where it was loaded", loaded),
+      202: { description: "It is being loaded", content: { "application/json": { schema: loading } } },
+    },
   },
   {
     method: "post",
@@ -97,16 +103,22 @@ export function addModels(routes: Routes, service: Service): void {
   for (const route of described) routes.openAPIRegistry.registerPath(route);
   // By hand: names have slashes in them, which clients write as they are or escaped.
   routes.get("/api/models/:name{.+}/decision", async (context) => {
-    const { name, reference } = await service.named(callerOf(context), context.req.param("name"));
+    const caller = callerOf(context);
+    const { name, reference } = await service.named(caller, context.req.param("name"));
     const decision = (await service.runtime.loaded()).find(({ model }) => model.reference === reference);
-    if (decision !== undefined) return context.json(shownDecision(decision, name));
+    if (decision !== undefined) return context.json(shownDecision(decision, name, caller.role));
     throw new InferyardError("MODEL_NOT_FOUND", `${name} is not in memory, so nothing was decided`, {
       remedy: "GET /api/explain says where it would run",
     });
   });
   routes.post("/api/models/:name{.+}/load", async (context) => {
     requireAdmin(context);
-    const call = { model: context.req.param("name"), texts: 0 };
+    const name = context.req.param("name");
+    if (!waits(context.req.query("wait"))) {
+      const progress = await loadInBackground(service, callerOf(context), name);
+      if (progress !== undefined) return context.json({ model: name, ...progress }, 202);
+    }
+    const call = { model: name, texts: 0, loads: true };
     const served = await service.call(callerOf(context), call, async () => {});
     const { model, target, decision, inferenceMs: milliseconds } = served;
     return context.json({ model, target, decision, milliseconds }, 200, servedHeaders(served));
@@ -117,6 +129,29 @@ export function addModels(routes: Routes, service: Service): void {
     const { name, reference } = await service.named(caller, context.req.param("name"));
     return context.json({ model: name, unloaded: await service.runtime.unload(reference, { signal: caller.signal }) });
   });
+}
+
+function waits(written: string | undefined): boolean {
+  if (written === undefined || written === "true" || written === "false") return written !== "false";
+  throw new InferyardError("INPUT_INVALID", `wait is ${JSON.stringify(written)}`, {
+    remedy: "write wait=false, or leave it out",
+  });
+}
+
+/** How far the load is; undefined when the model is there. */
+async function loadInBackground(
+  service: Service,
+  caller: Caller,
+  name: string,
+): Promise<{ readonly loading?: ShownProgress } | undefined> {
+  try {
+    await service.loadInBackground(caller, name);
+    return undefined;
+  } catch (error) {
+    const { code, loading } = publicError(error);
+    if (code !== "MODEL_LOADING") throw error;
+    return loading === undefined ? {} : { loading };
+  }
 }
 
 /** Nothing is fetched: a model that is not on this machine yet is listed with its problem. */

@@ -28,7 +28,8 @@ export function addRecognize(routes: Routes, service: Service): void {
   routes.openapi(route, async (context) => {
     const { model, texts, labels, threshold, offsets = "utf16" } = context.req.valid("json");
     const options = { ...(labels === undefined ? {} : { labels }), ...(threshold === undefined ? {} : { threshold }) };
-    const served = await service.call(callerOf(context), { model, texts: texts.length }, (handle, signal) =>
+    const call = { model, texts: texts.length, question: ["recognize", texts, options] as const };
+    const served = await service.call(callerOf(context), call, (handle, signal) =>
       service.runtime.recognize(texts, { ...options, model: handle, signal }),
     );
     const entities = served.result.results.map((found, index) => entitiesOf(found, texts[index] ?? "", offsets));

@@ -29,7 +29,8 @@ export function addRerank(routes: Routes, service: Service): void {
   routes.openapi(route, async (context) => {
     const { model, query, prompts, raw, truncate } = context.req.valid("json");
     const options = { ...(raw === undefined ? {} : { raw }), ...(truncate === undefined ? {} : { truncate }) };
-    const served = await service.call(callerOf(context), { model, texts: prompts.length }, (handle, signal) =>
+    const call = { model, texts: prompts.length, question: ["rerank", query, prompts, options] as const };
+    const served = await service.call(callerOf(context), call, (handle, signal) =>
       service.runtime.rerank(query, prompts, { ...options, model: handle, signal }),
     );
     const { results, scoring } = served.result;

@@ -27,6 +27,9 @@ const watching: ReadonlySet<string> = new Set([
   "/metrics",
 ]);
 
+/** What an operator should see. */
+const troubles: ReadonlySet<RuntimeEvent["type"]> = new Set<RuntimeEvent["type"]>(["failover", "died", "load-failed"]);
+
 export function createLog({ level, stream }: LogOptions): Log {
   const lines = pino(
     { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
@@ -40,9 +43,9 @@ export function createLog({ level, stream }: LogOptions): Log {
       lines[levelOf(record)](line, "request");
     },
     event(event) {
-      const quiet = event.type === "download" && event.progress.stage !== "done";
+      const quiet = event.type === "loading" || (event.type === "download" && event.progress.stage !== "done");
       const { type, ...fields } = publicEvent(event);
-      lines[quiet ? "debug" : event.type === "failover" ? "warn" : "info"](fields, type);
+      lines[quiet ? "debug" : troubles.has(event.type) ? "warn" : "info"](fields, type);
     },
   };
 }

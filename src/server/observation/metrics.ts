@@ -1,14 +1,20 @@
 /** What Prometheus reads. Each server has a registry of its own. */
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { RuntimeEvent } from "../../runtime/runtime-settings.ts";
+import type { BatchEvent, RuntimeEvent } from "../../runtime/runtime-settings.ts";
+import { defaultOf } from "../model-names.ts";
 import { scrub } from "../scrub.ts";
+import { referenceOf } from "../server-settings.ts";
 import type { CallRecord, Service } from "../service.ts";
 import { type RequestRecord, codeOf } from "./requests.ts";
 
 /** Seconds: from a static model's answer to a bulk request's. */
 const shortTimes = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120];
 const loadTimes = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+
+const batchSizes = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
+const batchTokens = [8, 16, 32, 64, 128, 256, 512, 1024, 4096, 16_384];
+const shares = [0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75];
 
 export class Metrics {
   readonly #registry = new Registry();
@@ -24,7 +30,14 @@ export class Metrics {
     "to",
     "reason",
   ]);
+  readonly #deaths = this.#counter("child_deaths_total", "Processes of models that died by themselves", ["model", "target"]);
+  readonly #restarts = this.#counter("child_restarts_total", "Processes of models that took the place of others", [
+    "model",
+    "target",
+    "why",
+  ]);
   readonly #downloads = this.#counter("downloads_total", "Models fetched", ["model"]);
+  readonly #reused = this.#counter("answers_reused_total", "Requests that another one's work answered", ["model", "how"]);
   readonly #requestSeconds = this.#histogram("request_seconds", "From a request to its answer", ["route"], shortTimes);
   readonly #queueSeconds = this.#histogram("queue_seconds", "Waiting for a turn", ["model"], shortTimes);
   readonly #inferenceSeconds = this.#histogram(
@@ -35,9 +48,17 @@ export class Metrics {
   );
   readonly #loadSeconds = this.#histogram("load_seconds", "Loading and verifying a model", ["model", "target"], loadTimes);
 
+  readonly #batchRows = this.#histogram("batch_rows", "Texts, or parts of them, in a batch", ["model"], batchSizes);
+  readonly #batchTokens = this.#histogram("batch_tokens", "Tokens in a batch, padding left out", ["model"], batchTokens);
+  readonly #padding = this.#histogram("padding_ratio", "Share of a batch that is padding", ["model"], shares);
+
   constructor(service: Service) {
     const { models = {} } = service.settings;
-    this.#names = new Map(Object.entries(models).map(([name, reference]) => [reference, name]));
+    const { name: shown, written } = defaultOf(service.settings);
+    this.#names = new Map([
+      [written, shown],
+      ...Object.entries(models).map(([name, model]) => [referenceOf(model), name] as const),
+    ]);
     this.#gauges(service);
   }
 
@@ -51,22 +72,35 @@ export class Metrics {
 
   /** A model that could not be found has no label: clients would decide how many there are. */
   request({ route, status, milliseconds, call, fault }: RequestRecord): void {
-    const model = call?.target === undefined ? "" : this.#label(call.model);
+    const isKnown = call !== undefined && (call.target !== undefined || call.error === undefined);
+    const model = isKnown ? this.#label(call.model) : "";
     this.#requests.inc({ route, model, code: String(status) });
     this.#requestSeconds.observe({ route }, milliseconds / 1000);
     if (fault !== undefined) this.#errors.inc({ code: codeOf(fault) });
   }
 
-  call({ model: name, target, queueMs, inferenceMs, tokens }: CallRecord): void {
-    if (target === undefined) return;
+  /** A model has worked once for all who shared its answer: how long, is said once. */
+  call({ model: name, target, queueMs, inferenceMs, tokens, reuse }: CallRecord): void {
     const model = this.#label(name);
+    if (reuse !== undefined) this.#reused.inc({ model, how: reuse });
+    if (target === undefined) return;
     this.#queueSeconds.observe({ model }, queueMs / 1000);
-    this.#inferenceSeconds.observe({ model, target }, inferenceMs / 1000);
+    if (reuse === undefined) this.#inferenceSeconds.observe({ model, target }, inferenceMs / 1000);
     if (tokens !== undefined) this.#tokens.inc({ model }, tokens);
+  }
+
+  batch({ reference, rows, tokens, paddedTokens }: BatchEvent): void {
+    const model = this.#label(reference);
+    this.#batchRows.observe({ model }, rows);
+    this.#batchTokens.observe({ model }, tokens);
+    this.#padding.observe({ model }, paddedTokens === 0 ? 0 : 1 - tokens / paddedTokens);
   }
 
   event(event: RuntimeEvent): void {
     if (event.type === "failover") this.#failed.set(event.reference, event.from);
+    if (event.type === "died") this.#deaths.inc({ model: this.#label(event.reference), target: event.target });
+    if (event.type === "restarted")
+      this.#restarts.inc({ model: this.#label(event.reference), target: event.target, why: event.why });
     if (event.type === "unloaded")
       this.#unloads.inc({ model: this.#label(event.reference), target: event.target, why: event.why });
     if (event.type === "download" && event.progress.stage === "done")
@@ -86,7 +120,9 @@ export class Metrics {
     if (from !== undefined) this.#fallbacks.inc({ from, to, reason: "run" });
   }
 
-  #gauges({ admission, runtime }: Service): void {
+  #gauges(service: Service): void {
+    const { admission, runtime } = service;
+    this.#gauge("result_cache_bytes", "Memory that kept answers take", () => service.cachedBytes);
     this.#gauge("requests_running", "Requests that run", () => admission.running);
     this.#gauge("requests_waiting", "Requests that wait for a turn", () => admission.waiting);
     this.#gauge("models_loaded", "Models in memory", () => runtime.memory().models.length);

@@ -66,6 +66,28 @@ describe("GET /metrics", () => {
     expect(metrics.get('inferyard_event_loop_delay_seconds{quantile="0.99"}')).toBeGreaterThanOrEqual(0);
   });
 
+  it("counts deaths and restarts of models' processes", async () => {
+    const own = new RuntimeEvents();
+    const handler = createHandler(runtime, { events: own, models: { mine: "/models/secret/m" } });
+    const place = { reference: "/models/secret/m", target: "onnx:cpu" };
+    const death = {
+      type: "died",
+      ...place,
+      reason: "the process died of SIGABRT",
+      deaths: 1,
+      resting: false,
+      restMs: 0,
+    } as const;
+    for (const event of [death, death]) own.tell(event);
+    own.tell({ type: "restarted", ...place, why: "died", milliseconds: 80 });
+    own.tell({ type: "restarted", ...place, why: "memory", milliseconds: 80 });
+    expect(Object.fromEntries(await metricsOf(handler))).toMatchObject({
+      'inferyard_child_deaths_total{model="mine",target="onnx:cpu"}': 2,
+      'inferyard_child_restarts_total{model="mine",target="onnx:cpu",why="died"}': 1,
+      'inferyard_child_restarts_total{model="mine",target="onnx:cpu",why="memory"}': 1,
+    });
+  });
+
   it("counts evictions and fallbacks, of loads and of runs, under the server's own names", async () => {
     const own = new RuntimeEvents();
     const handler = createHandler(runtime, { events: own, models: { mine: "/models/secret/m" } });
@@ -88,6 +110,45 @@ describe("GET /metrics", () => {
       'inferyard_fallbacks_total{from="onnx:cuda",to="native:cpu",reason="verify"}': 1,
     });
     expect([...metrics.keys()].join("\n")).not.toContain("secret");
+  });
+});
+
+describe("GET /metrics of batches", () => {
+  it.each([true, false])("tells rows, tokens and padding of what ran together (shared: %s)", async (shareBatches) => {
+    const own = new RuntimeEvents();
+    const batching = await createRuntime({ shareBatches, onEvent: own.tell, onBatch: own.tellBatch });
+    const handler = createHandler(batching, { events: own, models: { mine: "builtin" } });
+    await embed(handler, { input: ["a", "a cat sleeps"] });
+    const metrics = await metricsOf(handler);
+    expect(Object.fromEntries(metrics)).toMatchObject({
+      'inferyard_batch_rows_sum{model="mine"}': 2,
+      'inferyard_batch_rows_count{model="mine"}': 1,
+      'inferyard_batch_tokens_sum{model="mine"}': 1 + 3,
+    });
+    const ratio = metrics.get('inferyard_padding_ratio_sum{model="mine"}')!;
+    expect(ratio).toBeCloseTo(1 - (1 + 3) / (2 * 3), 6);
+    await batching.dispose();
+  });
+
+  it("counts what runs and what waits, and how late the event loop was", async () => {
+    const handler = createHandler(runtime, { maxConcurrentRequests: 1 });
+    let end = (): void => {};
+    const applicant = { client: "a", priority: "normal", signal: new AbortController().signal } as const;
+    const running = handler.service.admission.run(applicant, () => new Promise<void>((resolve) => (end = resolve)));
+    const waiting = embed(handler, { input: "a" });
+    while (handler.service.admission.waiting === 0) await new Promise((resolve) => setImmediate(resolve));
+    expect(Object.fromEntries(await metricsOf(handler))).toMatchObject({
+      inferyard_requests_running: 1,
+      inferyard_requests_waiting: 1,
+    });
+    end();
+    await running;
+    await waiting;
+    await new Promise((resolve) => setTimeout(resolve, 30)); // so that the measuring has begun
+    const until = performance.now() + 100;
+    while (performance.now() < until); // nothing else runs meanwhile
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect((await metricsOf(handler)).get('inferyard_event_loop_delay_seconds{quantile="1"}')).toBeGreaterThan(0.05);
   });
 });
 
@@ -149,6 +210,10 @@ describe("GET /api/events", () => {
     await embed(handler, { input: "a" });
     await runtime.unload("builtin");
     events.tell({ type: "failover", reference: "m", from: "onnx:cuda", reason: "/srv/private/lib.so died" });
+    const place = { reference: "/srv/private/m", target: "onnx:cpu" };
+    events.tell({ type: "died", ...place, reason: "/srv/private/lib.so aborted", deaths: 5, resting: true, restMs: 60_000 });
+    events.tell({ type: "restarted", ...place, why: "died", milliseconds: 80 });
+    events.tell({ type: "load-failed", reference: "/srv/private/m", code: "MODEL_INVALID", reason: "/srv/private/m is cut off" });
     const progress = { reference: "hf:o/m", stage: "fetching", bytes: 1, bytesPerSecond: 1 } as const;
     for (let bytes = 0; bytes < 100; bytes += 1)
       events.tell({ type: "download", reference: "hf:o/m", progress: { ...progress, bytes } });
@@ -160,9 +225,13 @@ describe("GET /api/events", () => {
       .filter((line) => line.startsWith("data: "))
       .map((line) => JSON.parse(line.slice(6)) as unknown);
     expect(data).toMatchObject([
+      { type: "loading", model: "builtin", target: "native:cpu", bytes: expect.any(Number) },
       { type: "loaded", model: "builtin", target: "native:cpu", decision: expect.any(String) },
       { type: "unloaded", model: "builtin", why: "unloaded" },
       { type: "failover", from: "onnx:cuda", reason: "lib.so died" },
+      { type: "died", model: "m", target: "onnx:cpu", reason: "lib.so aborted", deaths: 5, resting: true, restMs: 60_000 },
+      { type: "restarted", model: "m", target: "onnx:cpu", why: "died", milliseconds: 80 },
+      { type: "load-failed", model: "m", code: "MODEL_INVALID", reason: "m is cut off" },
       { type: "download", model: "hf:o/m", stage: "fetching" },
       { type: "download", stage: "done" },
     ]);

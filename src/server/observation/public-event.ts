@@ -12,6 +12,14 @@ export function publicEvent(event: RuntimeEvent): PublicEvent {
       const milliseconds = decision.candidates.find((candidate) => candidate.verdict === "selected")?.milliseconds;
       return { type: event.type, model: scrub(decision.model.reference), target, decision: decision.id, milliseconds };
     }
+    case "loading": {
+      const { reference, ...fields } = event;
+      return { ...fields, model: scrub(reference) };
+    }
+    case "load-failed": {
+      const { reference, reason, ...fields } = event;
+      return { ...fields, model: scrub(reference), reason: scrub(reason) };
+    }
     case "unloaded": {
       const { target, why } = event;
       const room = why === "evicted" ? { toMakeRoomFor: scrub(event.toMakeRoomFor) } : {};
@@ -19,6 +27,14 @@ export function publicEvent(event: RuntimeEvent): PublicEvent {
     }
     case "failover":
       return { type: event.type, model: scrub(event.reference), from: event.from, reason: scrub(event.reason) };
+    case "died": {
+      const { reference, reason, ...fields } = event;
+      return { ...fields, model: scrub(reference), reason: scrub(reason) };
+    }
+    case "restarted": {
+      const { reference, ...fields } = event;
+      return { ...fields, model: scrub(reference) };
+    }
     case "download": {
       const { stage, bytes } = event.progress;
       return { type: event.type, model: scrub(event.reference), stage, bytes };

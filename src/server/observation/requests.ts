@@ -1,5 +1,5 @@
 /** One record of each request, made when its answer is known. No text of a client is in it. */
-import type { MiddlewareHandler } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
 import { matchedRoutes } from "hono/route";
 import { InferyardError } from "../../errors.ts";
 import type { Env } from "../context.ts";
@@ -33,7 +33,7 @@ export function observeRequests(observers: readonly RequestObserver[]): Middlewa
       requestId: context.get("requestId"),
       client: context.get("client"),
       method: context.req.method,
-      route: matchedRoutes(context).findLast(({ path }) => !path.endsWith("*"))?.path ?? "none",
+      route: routeOf(context),
       status: context.res.status,
       milliseconds: performance.now() - started,
       ...(call === undefined ? {} : { call }),
@@ -41,6 +41,11 @@ export function observeRequests(observers: readonly RequestObserver[]): Middlewa
     };
     for (const observer of observers) observer.request(record);
   };
+}
+
+/** The pattern of the route that answered; "none" where there is no such route. */
+export function routeOf(context: Context<Env>): string {
+  return matchedRoutes(context).findLast(({ path }) => !path.endsWith("*"))?.path ?? "none";
 }
 
 /** The code of a failure; "DEFECT" for what has none. */

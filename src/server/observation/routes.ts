@@ -21,7 +21,7 @@ const metricsRoute = createRoute({
 const eventsRoute = createRoute({
   method: "get",
   path: "/api/events",
-  summary: "Loads, unloads, failovers and downloads as they happen (server-sent events)",
+  summary: "Loads, unloads, failovers, deaths, restarts and downloads as they happen (server-sent events)",
   responses: {
     200: {
       description: "Events, until the client leaves or the server ends",

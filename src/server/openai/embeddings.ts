@@ -59,10 +59,10 @@ export function addEmbeddings(routes: Routes, service: Service): void {
   routes.openapi(route, async (context) => {
     const { model, input, encoding_format: format, dimensions, truncate = "error" } = context.req.valid("json");
     const inputs = listOf(input);
-    const call = { model: model ?? undefined, texts: inputs.length };
+    const options = { ...(typeof dimensions === "number" ? { dimensions } : {}), truncate };
+    const call = { model: model ?? undefined, texts: inputs.length, question: ["embed", inputs, options] as const };
     const served = await service.call(callerOf(context), call, async (handle, signal) => {
       const texts = await textsOf(inputs, () => service.runtime.tokenizer(handle));
-      const options = { truncate, ...(typeof dimensions === "number" ? { dimensions } : {}) };
       return service.runtime.embed(texts, { ...options, model: handle, signal });
     });
     refuseTokenVectors(served.result, served.model);

@@ -4,6 +4,7 @@ import type { Context } from "hono";
 import { InferyardError } from "../../errors.ts";
 import { type Env, type PublicError, publicError } from "../context.ts";
 import { type ErrorAnswers, errorAnswersOf } from "../error-answers.ts";
+import { shownProgressSchema } from "../shown-progress.ts";
 
 export const errorBody: z.ZodType = z
   .object({
@@ -14,6 +15,7 @@ export const errorBody: z.ZodType = z
       code: z.string().openapi({ example: "model_not_found" }),
       retryable: z.boolean(),
       retry_after_ms: z.number().optional(),
+      loading: shownProgressSchema.optional(),
     }),
   })
   .openapi("OpenAIError");
@@ -31,6 +33,7 @@ export function openAiError(thrown: unknown, _context: Context<Env>): Response {
     code: tooLong ? "context_length_exceeded" : said.code.toLowerCase(),
     retryable: said.retryable,
     ...(said.retryAfterMs === undefined ? {} : { retry_after_ms: said.retryAfterMs }),
+    ...(said.loading === undefined ? {} : { loading: said.loading }),
   };
   return Response.json({ error }, { status, headers: said.headers });
 }

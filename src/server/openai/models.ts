@@ -9,7 +9,7 @@ const model = z
   .object({
     id: z.string().openapi({ example: "builtin" }),
     object: z.literal("model"),
-    created: z.int().openapi({ description: "Always 0: when a model was made is not known" }),
+    created: z.int().openapi({ description: "When it was fetched, in seconds since 1970; 0 where that is not known" }),
     owned_by: z.string(),
   })
   .openapi("OpenAIModel");
@@ -40,19 +40,21 @@ const oneRoute = createRoute({
 export function addModels(routes: Routes, service: Service): void {
   routes.openapi(listRoute, async (context) => {
     const names = await service.modelNames();
-    return context.json({ object: "list" as const, data: names.map(modelOf) }, 200);
+    const data = await Promise.all(names.map((name) => modelOf(service, name)));
+    return context.json({ object: "list" as const, data }, 200);
   });
   routes.openAPIRegistry.registerPath(oneRoute);
   // By hand: names have slashes in them ("owner/name"), which clients write as they are or escaped.
   routes.get("/v1/models/:model{.+}", async (context) => {
     const name = context.req.param("model");
-    if ((await service.modelNames()).includes(name)) return context.json(modelOf(name));
+    if ((await service.modelNames()).includes(name)) return context.json(await modelOf(service, name));
     throw new InferyardError("MODEL_NOT_FOUND", `there is no model ${JSON.stringify(name)} here`, {
       remedy: "GET /v1/models lists those there are",
     });
   });
 }
 
-function modelOf(id: string): z.infer<typeof model> {
-  return { id, object: "model", created: 0, owned_by: "inferyard" };
+async function modelOf(service: Service, id: string): Promise<z.infer<typeof model>> {
+  const fetched = await service.timeOf(id);
+  return { id, object: "model", created: Math.floor((fetched?.getTime() ?? 0) / 1000), owned_by: "inferyard" };
 }

@@ -89,6 +89,20 @@ describe("POST /v1/embeddings", () => {
 });
 
 describe("GET /v1/models", () => {
+  it("tells when a model of the store was fetched", async () => {
+    const storedTime = async (reference: string): Promise<Date | undefined> => {
+      if (reference === "org/broken") throw new Error("no record");
+      return reference === "hf:org/a" ? new Date("2026-11-21T10:00:00.500Z") : undefined;
+    };
+    const options = { models: { mine: "hf:org/a" }, storedNames: async () => ["org/broken"], storedTime };
+    const { body } = await ask("/v1/models", undefined, options);
+    expect(body.data).toMatchObject([
+      { id: "builtin", created: 0 },
+      { id: "mine", created: 1_795_255_200 },
+      { id: "org/broken", created: 0 },
+    ]);
+  });
+
   it("lists the names there are, and tells of one, slashes and all", async () => {
     const options = { models: { "team/mine": "builtin" }, storedNames: async () => ["org/stored"] };
     const { body } = await ask("/v1/models", undefined, options);

@@ -55,7 +55,7 @@ export function addEmbed(routes: Routes, service: Service): void {
       normalize,
       ...(typeof dimensions === "number" ? { dimensions } : {}),
     };
-    const served = await callModel(service, context, list.length, async (handle, signal) =>
+    const served = await callModel(service, context, list.length, ["embed", list, options], async (handle, signal) =>
       service.runtime.embed(await readTexts(service, handle, list), { ...options, model: handle, signal }),
     );
     refuseTokenVectors(served.result, served.model);
@@ -72,7 +72,7 @@ export function addEmbedAll(routes: Routes, service: Service): void {
     const asked = context.req.valid("json");
     const list = listOf(asked.inputs);
     const options = { ...truncationOf(asked), ...promptOf(asked.prompt_name), pooling: "none" as const };
-    const served = await callModel(service, context, list.length, async (handle, signal) =>
+    const served = await callModel(service, context, list.length, ["embed", list, options], async (handle, signal) =>
       service.runtime.embed(await readTexts(service, handle, list), { ...options, model: handle, signal }),
     );
     const { embeddings, dimensions } = served.result;
@@ -90,7 +90,7 @@ export function addEmbedSparse(routes: Routes, service: Service): void {
     refusePrompt(asked.prompt_name);
     const list = listOf(asked.inputs);
     const cutting = truncationOf(asked);
-    const served = await callModel(service, context, list.length, async (handle, signal) =>
+    const served = await callModel(service, context, list.length, ["embedSparse", list, cutting], async (handle, signal) =>
       service.runtime.embedSparse(await readTexts(service, handle, list), { ...cutting, model: handle, signal }),
     );
     const weights = served.result.embeddings.map(({ indices, values }) =>

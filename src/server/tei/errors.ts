@@ -4,6 +4,7 @@ import type { Context } from "hono";
 import { type ErrorCode, InferyardError } from "../../errors.ts";
 import { type Env, publicError } from "../context.ts";
 import { type ErrorAnswer, errorAnswer } from "../error-answers.ts";
+import { shownProgressSchema } from "../shown-progress.ts";
 
 const kinds = ["Unhealthy", "Backend", "Overloaded", "Validation", "Tokenizer", "Empty"] as const;
 type Kind = (typeof kinds)[number];
@@ -15,6 +16,7 @@ const errorBody: z.ZodType = z
     code: z.string().openapi({ example: "INPUT_TOO_LONG" }),
     retryable: z.boolean(),
     retry_after_ms: z.number().optional(),
+    loading: shownProgressSchema.optional(),
   })
   .openapi("TeiError");
 
@@ -55,7 +57,7 @@ const told: Readonly<Partial<Record<ErrorCode, readonly [status: number, kind: K
 };
 
 export function teiError(thrown: unknown, _context: Context<Env>): Response {
-  const { code, message, remedy, retryable, retryAfterMs, headers, ...said } = publicError(thrown);
+  const { code, message, remedy, retryable, retryAfterMs, loading, headers, ...said } = publicError(thrown);
   const isEmpty = thrown instanceof InferyardError && thrown.data["empty"] === true;
   const [status, kind] = isEmpty ? ([400, "Empty"] as const) : (told[code] ?? [said.status, kindOf(said.status)]);
   const body = {
@@ -64,6 +66,7 @@ export function teiError(thrown: unknown, _context: Context<Env>): Response {
     code,
     retryable,
     ...(retryAfterMs === undefined ? {} : { retry_after_ms: retryAfterMs }),
+    ...(loading === undefined ? {} : { loading }),
   };
   return Response.json(body, { status, headers });
 }

@@ -43,18 +43,19 @@ const route = createRoute({
 
 export function addInfo(routes: Routes, service: Service): void {
   routes.openapi(route, async (context) => {
-    const served = await callModel(service, context, 0, async (handle) => ({
+    const served = await callModel(service, context, 0, undefined, async (handle) => ({
       dtype: dtypeOf(handle),
       type: modelTypeOf(handle.manifest),
       length: handle.manifest.text?.maxTokens ?? 2 ** 31 - 1,
+      running: service.runningLimit(handle.reference),
     }));
-    const { dtype, type, length } = served.result;
+    const { dtype, type, length, running } = served.result;
     const body = {
       model_id: served.model,
       served_model_name: served.model,
       model_dtype: dtype,
       model_type: type,
-      max_concurrent_requests: service.limits.running,
+      max_concurrent_requests: running,
       max_input_length: length,
       max_batch_tokens: defaultBatchTokens,
       max_client_batch_size: service.limits.texts,

@@ -35,7 +35,7 @@ export function addRerank(routes: Routes, service: Service): void {
     const { query, texts, raw_scores: raw = false, return_text: withText = false, ...cutting } = context.req.valid("json");
     if (texts.length === 0) throw emptyError("`texts`");
     const options = { ...truncationOf(cutting), ...(raw ? { raw } : {}) };
-    const served = await callModel(service, context, texts.length, (handle, signal) =>
+    const served = await callModel(service, context, texts.length, ["rerank", query, texts, options], (handle, signal) =>
       service.runtime.rerank(query, texts, { ...options, model: handle, signal }),
     );
     const { results, scoring } = served.result;
@@ -78,7 +78,7 @@ export function addPredict(routes: Routes, service: Service): void {
     const texts = predictTexts(inputs);
     if (texts.length === 0) throw emptyError("`inputs`");
     const options = { ...truncationOf(cutting), ...(raw ? { activation: "none" as const } : {}) };
-    const served = await callModel(service, context, texts.length, (handle, signal) =>
+    const served = await callModel(service, context, texts.length, ["classify", texts, options], (handle, signal) =>
       service.runtime.classify(texts, { ...options, model: handle, signal }),
     );
     const predictions = served.result.results.map((labels) => labels.map(({ label, score }) => ({ label, score })));
@@ -121,7 +121,8 @@ export function addSimilarity(routes: Routes, service: Service): void {
     if (sentences.length === 0) throw emptyError("`sentences`");
     const prompt = parameters?.prompt_name;
     const options = { ...truncationOf(parameters ?? {}), ...(typeof prompt === "string" ? { prompt } : {}) };
-    const served = await callModel(service, context, sentences.length + 1, (handle, signal) =>
+    const question = ["similarity", source, sentences, options] as const;
+    const served = await callModel(service, context, sentences.length + 1, question, (handle, signal) =>
       service.runtime.similarity([source], sentences, { ...options, metric: "cosine", model: handle, signal }),
     );
     return context.json([...(served.result.scores[0] ?? [])], 200, servedHeaders(served));

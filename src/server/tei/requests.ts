@@ -4,6 +4,7 @@ import type { Context } from "hono";
 import { InferyardError } from "../../errors.ts";
 import type { ModelHandle } from "../../runtime/model-handle.ts";
 import { type Env, callerOf } from "../context.ts";
+import type { Question } from "../question.ts";
 import type { Served, Service } from "../service.ts";
 import { type TextInput, textsOf } from "../token-input.ts";
 import { emptyError } from "./errors.ts";
@@ -49,14 +50,16 @@ export function truncationOf(cutting: Cutting): { readonly truncate: "cut" | "er
   });
 }
 
-/** TEI serves one model, and its requests name none: the server's default, or the header x-inferyard-model. */
+/** TEI serves one model, and its requests name none: the server's default, or the header x-inferyard-model. `question`: as of a call. */
 export function callModel<Result>(
   service: Service,
   context: Context<Env>,
   texts: number,
+  question: Question | undefined,
   work: (model: ModelHandle, signal: AbortSignal) => Promise<Result>,
 ): Promise<Served<Result>> {
-  return service.call(callerOf(context), { model: context.req.header("x-inferyard-model"), texts }, work);
+  const call = { model: context.req.header("x-inferyard-model"), texts, ...(question === undefined ? {} : { question }) };
+  return service.call(callerOf(context), call, work);
 }
 
 /** The texts of `inputs`, which a model is needed for where they are tokens. A list of numbers is one text. */

@@ -37,7 +37,7 @@ export function addTokenize(routes: Routes, service: Service): void {
     const { inputs, add_special_tokens: special = true, prompt_name: name } = context.req.valid("json");
     const texts = typeof inputs === "string" ? [inputs] : inputs;
     if (texts.length === 0) throw emptyError("`inputs`");
-    const served = await callModel(service, context, texts.length, async (handle) => {
+    const served = await callModel(service, context, texts.length, undefined, async (handle) => {
       const tokenizer = await service.runtime.tokenizer(handle);
       const { promptText: prompt } = embedSettings(handle.manifest, typeof name === "string" ? { prompt: name } : {});
       const options = { prompt, maxTokens: Number.POSITIVE_INFINITY, ...(special ? {} : { addSpecialTokens: false }) };
@@ -78,7 +78,7 @@ export function addDecode(routes: Routes, service: Service): void {
     const { ids: given, skip_special_tokens: skipSpecialTokens = true } = context.req.valid("json");
     const lists = isNested(given) ? given : [given];
     if (given.length === 0) throw emptyError("`ids`");
-    const served = await callModel(service, context, lists.length, async (handle) => {
+    const served = await callModel(service, context, lists.length, undefined, async (handle) => {
       const tokenizer = await service.runtime.tokenizer(handle);
       return lists.map((list) => tokenizer.decode(list, { skipSpecialTokens }));
     });
