@@ -1,2 +1,2 @@
-/** Stands for src/backends/native/relaxed-simd.ts: a page cannot switch on what its browser has not. */
+/** Stands for src/engine/relaxed-simd.ts: a page cannot switch on what its browser has not. */
 export function switchOnRelaxedSimd(): void {}

@@ -2,9 +2,9 @@
 export type { OnnxModel, OnnxType, OnnxValueInfo } from "./import/onnx-model.ts";
 export { readOnnxModel } from "./import/read-model.ts";
 export type { ExternalData } from "./import/read-tensor.ts";
-export { detectWasmFeatures, type WasmFeatures } from "./emit/wasm/index.ts";
+export { detectWasmFeatures } from "./emit/wasm/index.ts";
 export { checkOperators } from "./trace/check-operators.ts";
-export { EngineModel, type EngineSettings } from "./run/engine-model.ts";
+export { EngineModel } from "./run/engine-model.ts";
 export { Builder, defaultLimits } from "./trace/builder.ts";
 export { traceModel } from "./trace/trace-model.ts";
 export { isOptional, isSequence, isTensor, type Traced } from "./trace/traced.ts";

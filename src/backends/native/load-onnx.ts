@@ -13,7 +13,7 @@ import {
 import { openFile } from "../../files.ts";
 import { basename, dirname, isAbsolute, join, normalize, sep } from "../../paths.ts";
 import { GraphModel } from "./graph-model.ts";
-import { switchOnRelaxedSimd } from "./relaxed-simd.ts";
+import { switchOnRelaxedSimd } from "../../engine/relaxed-simd.ts";
 
 /** Types of our tensors; the smaller ones of models do not leave them. */
 const outside: ReadonlySet<string> = new Set<DataType>([

@@ -17,28 +17,18 @@ function simpler(node: GraphNode, rewriter: Rewriter): Value | undefined {
   const [x] = inputs;
   if (x === undefined) return undefined;
   const shape = outputs[0]?.type.shape ?? [];
-  switch (operation.kind) {
-    case "reshape":
-      return simplerReshape(rewriter, x, shape);
-    case "transpose":
-      return simplerTranspose(rewriter, x, operation.permutation, shape);
-    case "expand":
-    case "slice":
-      return sameShape(x.type.shape, shape) && (operation.kind === "expand" || operation.steps.every((step) => step === 1))
-        ? x
-        : undefined;
-    case "cast":
-      return x.type.dataType === operation.to ? x : sunkExpand(node, rewriter);
-    case "unary":
-    case "select":
-      return sunkExpand(node, rewriter);
-    case "binary":
-      return simplerPower(node as NodeOf<"binary">, rewriter) ?? sunkExpand(node, rewriter);
-    default:
-      return undefined;
-  }
+  if (operation.kind === "reshape") return simplerReshape(rewriter, x, shape);
+  if (operation.kind === "transpose") return simplerTranspose(rewriter, x, operation.permutation, shape);
+  if (operation.kind === "expand") return sameShape(x.type.shape, shape) ? x : undefined;
+  if (operation.kind === "slice")
+    return sameShape(x.type.shape, shape) && operation.steps.every((step) => step === 1) ? x : undefined;
+  if (operation.kind === "cast" && x.type.dataType === operation.to) return x;
+  if (operation.kind === "binary") return simplerPower(node as NodeOf<"binary">, rewriter) ?? sunkExpand(node, rewriter);
+  if (operation.kind === "cast" || operation.kind === "unary" || operation.kind === "select") return sunkExpand(node, rewriter);
+  return undefined;
 }
 
+/** A shape that changes twice changes once. */
 function simplerReshape(rewriter: Rewriter, x: Value, shape: readonly number[]): Value | undefined {
   if (sameShape(x.type.shape, shape)) return x;
   const source = rewriter.made(x, "reshape")?.inputs[0];

@@ -49,7 +49,8 @@ export function lowerReduce({ operation, inputs, outputs }: NodeOf<"reduce">): L
   const type = x?.type.dataType;
   if (x === undefined || (type !== "float32" && type !== "int32")) return undefined;
   const { axes, function: name } = operation;
-  const [first = 0, last = 0] = [Math.min(...axes), Math.max(...axes)];
+  const first = Math.min(...axes);
+  const last = Math.max(...axes);
   if (axes.length === 0 || last - first !== axes.length - 1 || (type === "int32" && name === "mean")) return undefined;
   const { shape } = x.type;
   const [outer, n, inner] = [shape.slice(0, first), shape.slice(first, last + 1), shape.slice(last + 1)].map(elementCount);

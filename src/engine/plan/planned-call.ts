@@ -16,7 +16,7 @@ export interface PackedWeights {
   /** The same source packed alike has the same name. */
   readonly layout: string;
   readonly bytes: number;
-  pack(target: Uint8Array<ArrayBufferLike>): void;
+  pack(target: Uint8Array): void;
 }
 
 export interface PlannedCall {

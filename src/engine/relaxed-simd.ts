@@ -1,2 +1,2 @@
 /** Node.js 20 has relaxed SIMD behind a flag. A browser has it or not: see src/browser/relaxed-simd.ts. */
-export { switchOnRelaxedSimd } from "../../engine/emit/wasm/node-flags.ts";
+export { switchOnRelaxedSimd } from "./emit/wasm/node-flags.ts";
