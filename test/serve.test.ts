@@ -146,7 +146,8 @@ describe.skipIf(skip)(title, () => {
   });
 
   it("answers every request or says that it may be sent again when a model's process is killed; the next one works", async () => {
-    const server = await serve(["--model", miniLm, "--replicas", "1"]);
+    const patient = { others: { maxCrashes: 1000 } }; // else so many deaths would be a crash loop, which ends in refusals
+    const server = await serve(["--model", miniLm, "--replicas", "1"], {}, patient);
     await ready(server);
     const [first] = childrenOf(server.child.pid!);
     const requests = Array.from({ length: 4 }, (_value, request) =>
