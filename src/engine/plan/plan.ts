@@ -121,7 +121,7 @@ class Planner {
       this.#bufferOf.set(y, this.#bufferOf.get(x) ?? 0);
       return [];
     }
-    const lowered = empty ? { calls: [] } : lowerNode(node);
+    const lowered = empty ? { calls: [] } : lowerNode(node, (output) => this.#isUsed(node.outputs[output]));
     const reused = lowered?.inPlace?.find((input) => y !== undefined && this.#canReuse(input, y, step));
     for (const output of node.outputs) {
       const buffer = output === y && reused !== undefined ? this.#bufferOf.get(reused) : undefined;
@@ -136,6 +136,10 @@ class Planner {
       const { scratchBytes } = call.kernel;
       return { node, call, temporaries, ...(scratchBytes === 0 ? {} : { scratch: this.#buffer(scratchBytes, step) }) };
     });
+  }
+
+  #isUsed(value: Value | undefined): boolean {
+    return value !== undefined && this.#last.has(value);
   }
 
   /** An input that ends here and has as many bytes may become the output. */
