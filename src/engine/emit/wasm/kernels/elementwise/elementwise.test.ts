@@ -19,7 +19,7 @@ type Values = InstanceType<(typeof arrayTypes)[ElementType]>;
 function run(request: ElementwiseRequest, inputs: readonly Values[], splits = 2, set = featureSets[0]!): number[] {
   const count = request.shape.reduce((all, size) => all * size, 1);
   const results = [1, splits].map((calls) => {
-    const memory = new KernelMemory(512 * 1024);
+    const memory = new KernelMemory(64 * 1024 + count * 8 * (inputs.length + 1));
     const offsets = inputs.map((values) => memory.put(values).offset);
     const output = memory.room<Values>(arrayTypes[request.output], count);
     memory.run(elementwise(request), [...offsets, output.offset], calls, set);
@@ -227,12 +227,12 @@ describe("types", () => {
 });
 
 describe("broadcasts and chains", () => {
-  const size = fc.integer({ min: 1, max: 7 });
+  const size = fc.integer({ min: 1, max: 5 });
 
   it("computes (a * b + c) with operands that repeat, skip or lie transposed along any axis", () => {
     fc.assert(
       fc.property(
-        fc.array(size, { maxLength: 6 }),
+        fc.tuple(fc.array(size, { maxLength: 5 }), fc.integer({ min: 1, max: 13 })).map(([outer, inner]) => [...outer, inner]),
         fc.array(fc.constantFrom("own", "repeated", "flipped"), { minLength: 3, maxLength: 3 }),
         fc.array(fc.boolean(), { minLength: 6, maxLength: 6 }),
         fc.integer({ min: 1, max: 4 }),
