@@ -1,6 +1,6 @@
 /**
  * Threads that help with the calls of kernels. A call returns when all of it is computed; its result is the same to the bit with any number
- * of threads, because pieces do not depend on each other.
+ * of threads, because pieces do not depend on each other. The caller must be allowed to sleep: in a page it is a worker itself.
  */
 import { InferyardError } from "../../errors.ts";
 import type { WasmMemory } from "../emit/wasm/assembler/webassembly.ts";

@@ -29,6 +29,8 @@ function run(request: ElementwiseRequest, inputs: readonly Values[], splits = 2,
   return results[0]!;
 }
 
+const bytesUpTo = (count: number) => Uint8Array.from({ length: count }, (_, index) => index);
+
 const unary = (op: FloatUnary, values: readonly number[]) =>
   run({ shape: [values.length], inputs: [{ type: "float32" }], steps: [{ op, of: [0] }], output: "float32" }, [
     Float32Array.from(values),
@@ -308,6 +310,17 @@ describe("broadcasts and chains", () => {
     };
     expect(elementwise(request).pieces).toBe(5);
     expect(run(request, [x], 3)).toEqual([...x].map((value) => value * 2));
+  });
+
+  it("fills a tensor that has no inputs, and copies one that has no steps", () => {
+    for (const type of ["float32", "int64", "bool"] as const) {
+      const steps: Step[] = [{ op: "constant", type, value: 1 }];
+      expect(run({ shape: [3, 7], inputs: [], steps, output: type }, [])).toEqual(Array(21).fill(1));
+    }
+    const strides = [1, 3];
+    expect(run({ shape: [3, 2], inputs: [{ type: "uint8", strides }], steps: [], output: "uint8" }, [bytesUpTo(6)])).toEqual([
+      0, 3, 1, 4, 2, 5,
+    ]);
   });
 
   it("makes one axis of those that no operand tells apart", () => {
