@@ -6,7 +6,7 @@ import type { OperatorCall } from "./operator-call.ts";
 import { type OperatorFamily, since } from "./operator-rule.ts";
 import { widened, widenedIfGiven } from "./precision.ts";
 import { matmul } from "./products.ts";
-import { byRow, dequantize, dynamicallyQuantized, quantize, wholeProduct } from "./quantization.ts";
+import { byRow, dequantize, dynamicallyQuantized, oneOrColumns, quantize, wholeProduct } from "./quantization.ts";
 import { centred } from "./quantized-values.ts";
 
 /** Whole numbers of few bits, packed into the last axis of bytes, the first in the lowest bits. */
@@ -63,18 +63,14 @@ function dynamicMatmul(call: OperatorCall): Value {
   const [a, scale, zero] = dynamicallyQuantized(call, call.tensor(0));
   const left = call.binary("sub", call.cast(a, "int32"), call.cast(zero, "int32"));
   const sums = matmul(call, left, centred(call, 1, 3));
-  return rescaled(call, sums, call.binary("mul", scale, byColumn(call, call.tensor(2))), 4);
+  return rescaled(call, sums, call.binary("mul", scale, oneOrColumns(call, call.tensor(2))), 4);
 }
 
 /** A, B, their scales, their zero points, bias. */
 function matmulToFloat(call: OperatorCall): Value {
   const sums = wholeProduct(call, [0, 4, 1, 5]);
-  const scale = call.binary("mul", byRow(call, widened(call, call.tensor(2))), byColumn(call, widened(call, call.tensor(3))));
+  const scale = call.binary("mul", byRow(call, widened(call, call.tensor(2))), oneOrColumns(call, widened(call, call.tensor(3))));
   return call.cast(rescaled(call, sums, scale, 6), call.tensor(2).type.dataType);
-}
-
-function byColumn(call: OperatorCall, values: Value): Value {
-  return values.type.shape.join() === "1" ? call.reshape(values, []) : values;
 }
 
 function rescaled(call: OperatorCall, sums: Value, scale: Value, biasInput: number): Value {

@@ -1,7 +1,6 @@
 /** Normalisations: by stored or own means and variances, along channels, groups, axes or neighbouring channels. */
 import { elementCount } from "../../tensor.ts";
 import type { Value } from "../graph/graph.ts";
-import { literalOf } from "../graph/literal.ts";
 import { axesOf, axisOf, type OperatorCall } from "./operator-call.ts";
 import { type OperatorFamily, since } from "./operator-rule.ts";
 import { roundedOnce, widened } from "./precision.ts";
@@ -139,27 +138,6 @@ const meanVarianceNorm = roundedOnce((call, x) => {
   return call.binary("div", centred, call.binary("add", call.unary("sqrt", variance), 1e-9));
 });
 
-/** Nothing is dropped outside of training. Where it trains with a ratio of 0, nothing is either; else it is random, and refused. */
-function dropout(call: OperatorCall): readonly Value[] {
-  const x = call.tensor(0);
-  call.ignore("seed", "ratio");
-  const trains =
-    call.version < 7
-      ? call.int("is_test", 0) === 0
-      : call.version >= 12 && call.tensorIfGiven(2) !== undefined && call.knownIntegers(2)[0] !== 0;
-  if (trains) {
-    const ratio = call.version < 12 ? call.float("ratio", 0.5) : call.tensorIfGiven(1) === undefined ? 0.5 : knownRatio(call);
-    if (ratio !== 0) throw new Error("it trains: what it drops is random");
-  }
-  if (!call.wants(1)) return [x];
-  if (call.version < 12) throw new Error(`what its mask holds outside of training is not said in version ${call.version}`);
-  return [x, call.add({ kind: "expand", shape: x.type.shape }, call.build.constant(literalOf("bool", [], [1])))];
-}
-
-function knownRatio(call: OperatorCall): number | undefined {
-  return call.knownIntegers(1)[0];
-}
-
 export const normalizations: OperatorFamily = {
   BatchNormalization: since(1, batchNorm),
   InstanceNormalization: since(6, instanceNorm),
@@ -170,5 +148,4 @@ export const normalizations: OperatorFamily = {
   LpNormalization: since(1, lpNorm),
   LRN: since(1, localResponseNorm),
   MeanVarianceNormalization: since(9, meanVarianceNorm),
-  Dropout: since(1, dropout),
 };

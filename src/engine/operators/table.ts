@@ -4,11 +4,13 @@ import { attentions } from "./attention.ts";
 import { constants } from "./constants.ts";
 import { controlFlow } from "./control-flow.ts";
 import { convolutions } from "./convolutions.ts";
+import { dropouts } from "./dropout.ts";
 import { einsums } from "./einsum.ts";
 import { elementwise } from "./elementwise.ts";
 import { groupedQueryAttentions } from "./grouped-query-attention.ts";
 import { linearAttentions } from "./linear-attention.ts";
 import { microsoftAttentions } from "./microsoft-attention.ts";
+import { microsoftElementwiseQuantized } from "./microsoft-elementwise-quantized.ts";
 import { microsoftFused } from "./microsoft-fused.ts";
 import { microsoftQuantized } from "./microsoft-quantized.ts";
 import { normalizations } from "./normalizations.ts";
@@ -33,6 +35,7 @@ export const operatorFamilies: Readonly<Record<string, OperatorFamily>> = {
   convolutions,
   pooling,
   normalizations,
+  dropouts,
   quantization,
   attentions,
   rotary,
@@ -45,6 +48,7 @@ export const operatorFamilies: Readonly<Record<string, OperatorFamily>> = {
   groupedQueryAttentions,
   microsoftFused,
   microsoftQuantized,
+  microsoftElementwiseQuantized,
   controlFlow,
 };
 
