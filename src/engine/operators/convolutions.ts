@@ -2,7 +2,7 @@
 import { elementCount } from "../../tensor.ts";
 import { stridesOf } from "../graph/broadcast.ts";
 import type { Value } from "../graph/graph.ts";
-import { int64Literal, literalOf, zeroLiteral } from "../graph/literal.ts";
+import { int64Literal, literalOf } from "../graph/literal.ts";
 import type { OperatorCall } from "./operator-call.ts";
 import { type OperatorFamily, since } from "./operator-rule.ts";
 import { widened } from "./precision.ts";
@@ -166,7 +166,7 @@ function columnsToImage(call: OperatorCall): Value {
     return place;
   });
   const wide = call.reshape(widened(call, columns), [batch, channels, taps * blocks]);
-  const zeros = call.build.constant(zeroLiteral(wide.type.dataType, [batch, channels, volume + 1]));
+  const zeros = call.zeros(wide.type.dataType, [batch, channels, volume + 1]);
   const indices = call.add(
     { kind: "expand", shape: wide.type.shape },
     call.build.constant(int64Literal(places, [1, 1, places.length])),

@@ -87,8 +87,7 @@ function cached(call: OperatorCall, input: number, rows: Value, { places, starts
   const past = call.tensorIfGiven(input);
   const before = past?.type.shape[2] ?? 0;
   const total = Math.max(before, longest);
-  const zeros = (length: number): Value =>
-    call.add({ kind: "expand", shape: [batch, heads, length, size] }, call.scalar(0, dataType));
+  const zeros = (length: number): Value => call.zeros(dataType, [batch, heads, length, size]);
   let room = zeros(total);
   if (past !== undefined && starts !== undefined) {
     const filled = call.select(call.binary("less", countedAlong(call, before, 2, 4), starts), past, 0);

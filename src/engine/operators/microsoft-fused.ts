@@ -65,7 +65,7 @@ function embedLayerNorm(call: OperatorCall): readonly Value[] {
   const mask = call.tensorIfGiven(7);
   const counts =
     mask === undefined
-      ? call.add({ kind: "expand", shape: [batch] }, call.scalar(0, "int32"))
+      ? call.zeros("int32", [batch])
       : call.reduce("sum", call.cast(call.binary("equal", call.cast(mask, "int32"), 1), "int32"), [1], false);
   return [call.cast(normalized, dataType), counts, call.cast(sum, dataType)];
 }

@@ -1,6 +1,5 @@
 /** Recurrent networks, unrolled over the length of the sequence. Directions are computed one after the other and stacked. */
 import type { Value } from "../graph/graph.ts";
-import { zeroLiteral } from "../graph/literal.ts";
 import type { OperatorCall } from "./operator-call.ts";
 import { type OperatorFamily, since } from "./operator-rule.ts";
 import { widened, widenedIfGiven } from "./precision.ts";
@@ -128,7 +127,7 @@ function recurrent(kind: Kind): (call: OperatorCall) => readonly Value[] {
     const results = Array.from({ length: directions }, (_, direction) => {
       const initial = (input: number): Value => {
         const state = widenedIfGiven(call, input);
-        if (state === undefined) return call.build.constant(zeroLiteral(x.type.dataType, [batch, size]));
+        if (state === undefined) return call.zeros(x.type.dataType, [batch, size]);
         return call.reshape(call.slice(state, batchFirst ? 1 : 0, direction, 1), [batch, size]);
       };
       const own = directionOf(call, kind, direction, size, activations[direction] ?? []);
@@ -233,7 +232,7 @@ function unrolled(
     hidden = lasts === undefined ? next : call.select(lasts, next, hidden);
     cell = lasts === undefined ? nextCell : call.select(lasts, nextCell, cell);
   }
-  const none = (): Value => call.build.constant(zeroLiteral(inputs.type.dataType, [0, 1, batch, direction.hidden]));
+  const none = (): Value => call.zeros(inputs.type.dataType, [0, 1, batch, direction.hidden]);
   return { all: outputs.length === 0 ? none() : call.add({ kind: "concat", axis: 0 }, ...outputs), hidden, cell };
 }
 
