@@ -207,6 +207,40 @@ const parts: Readonly<Record<string, OneOperator>> = {
     made([3, 2, 2, 4]),
     made([4, 2, 2, 5], -1, 1, 2),
   ]),
+  TransposeMatMul: microsoftOne("TransposeMatMul")({ transA: 1 }, [made([2, 4, 3]), made([2, 4, 5], -1, 1, 2)]),
+  FusedGemm: microsoftOne("FusedGemm")(
+    { transB: 1, alpha: float(0.5), beta: float(2), activation: "LeakyRelu", activation_alpha: float(0.2) },
+    [made([3, 4]), made([5, 4], -1, 1, 2), made([5], -1, 1, 3)],
+  ),
+  "LinearAttention without gates": microsoftOne("LinearAttention")(
+    { q_num_heads: 4, kv_num_heads: 2, update_rule: "delta" },
+    [
+      made([2, 3, 16]),
+      made([2, 3, 8], -1, 1, 2),
+      made([2, 3, 12], -1, 1, 3),
+      made([2, 2, 4, 6], -1, 1, 4),
+      null,
+      made([2, 3, 2], 0, 1, 6),
+    ],
+    [true, true],
+  ),
+  "LinearAttention with gates": microsoftOne("LinearAttention")(
+    { q_num_heads: 4, kv_num_heads: 2, update_rule: "gated_delta" },
+    [
+      made([2, 3, 16]),
+      made([2, 3, 8], -1, 1, 2),
+      made([2, 3, 12], -1, 1, 3),
+      made([2, 2, 4, 6], -1, 1, 4),
+      made([2, 3, 8], -1, 0, 5),
+      made([2, 3, 2], 0, 1, 6),
+    ],
+    [true, true],
+  ),
+  CausalConvWithState: microsoftOne("CausalConvWithState")(
+    { activation: "silu" },
+    [made([2, 4, 6]), made([4, 1, 3], -1, 1, 2), made([4], -1, 1, 3), made([2, 4, 2], -1, 1, 4)],
+    [true, true],
+  ),
   FusedConv: microsoftOne("FusedConv")({ activation: "LeakyRelu", activation_params: { floats: [0.2] }, pads: [1, 1, 1, 1] }, [
     made([1, 2, 5, 5]),
     made([3, 2, 3, 3], -1, 1, 2),
@@ -258,6 +292,19 @@ const quantized: Readonly<Record<string, OneOperator>> = {
     madeWhole("int8", [8, 5], -128, 127),
     made([1], 0, 1, 3),
   ]),
+  "GatherBlockQuantized of 4": microsoftOne("GatherBlockQuantized")(
+    { bits: 4, block_size: 16, gather_axis: 0, quantize_axis: 1 },
+    [
+      madeWhole("uint8", [10, 32], 0, 255),
+      madeWhole("int64", [2, 3], 0, 9),
+      made([10, 4], 0, 1, 3),
+      madeWhole("uint8", [10, 2], 0, 255, 4),
+    ],
+  ),
+  "GatherBlockQuantized of 8": microsoftOne("GatherBlockQuantized")(
+    { bits: 8, block_size: 16, gather_axis: 0, quantize_axis: 1 },
+    [madeWhole("uint8", [10, 64], 0, 255), madeWhole("int64", [2, 3], 0, 9), made([10, 4], 0, 1, 3)],
+  ),
   MatMulIntegerToFloat: microsoftOne("MatMulIntegerToFloat")({}, [
     madeWhole("uint8", [3, 8], 0, 255),
     madeWhole("int8", [8, 5], -128, 127, 2),

@@ -32,9 +32,9 @@ function trainingRatio(call: OperatorCall): number {
   return call.tensorIfGiven(1) === undefined ? 0.5 : (numbersOf(call.known(1))[0] ?? 0.5);
 }
 
-/** True where an element is kept. */
+/** True where an element is kept. Up to version 11 outside of training "not filled", which is zeros elsewhere, and here. */
 function mask(call: OperatorCall, kept: Float64Array, shape: readonly number[]): Value {
-  if (call.version < 12 && call.wants(1)) throw new Error(`what its mask holds is not said in version ${call.version}`);
+  if (call.version < 12) return call.zeros(call.version < 10 ? call.tensor(0).type.dataType : "bool", call.tensor(0).type.shape);
   const given = call.build.constant(literalOf("bool", shape, kept));
   return call.add({ kind: "expand", shape: call.tensor(0).type.shape }, given);
 }

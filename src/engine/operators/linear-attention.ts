@@ -70,6 +70,7 @@ function causalConvolution(call: OperatorCall): readonly Value[] {
   const activation = call.string("activation", "none");
   if (activation !== "none" && activation !== "silu" && activation !== "swish")
     throw new Error(`its activation "${activation}" is unknown`);
+  if (call.int("ndim", 1) !== 1) throw new Error("it is built for sequences of one axis");
   const past = call.tensorIfGiven(3) ?? call.zeros(x.type.dataType, [batch, channels, before]);
   const padded = before === 0 ? x : call.add({ kind: "concat", axis: 2 }, past, x);
   const window = { strides: [1], dilations: [1], pads: [0, 0] };
@@ -83,4 +84,7 @@ function causalConvolution(call: OperatorCall): readonly Value[] {
 export const linearAttentions: OperatorFamily = {
   LinearAttention: since(27, linearAttention),
   CausalConvWithState: since(27, causalConvolution),
+  // As com.microsoft had them before they became ONNX's.
+  "com.microsoft:LinearAttention": since(1, linearAttention),
+  "com.microsoft:CausalConvWithState": since(1, causalConvolution),
 };

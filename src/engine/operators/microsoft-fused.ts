@@ -5,7 +5,7 @@ import { rootMeanSquare, inverseDeviation } from "./normalizations.ts";
 import type { OperatorCall } from "./operator-call.ts";
 import { type OperatorFamily, since } from "./operator-rule.ts";
 import { roundedOnce, widened, widenedIfGiven } from "./precision.ts";
-import { convolution, matmul } from "./products.ts";
+import { convolution, gemm, matmul } from "./products.ts";
 import { activationOf } from "./recurrent-activations.ts";
 
 /** Norm of x + skip + bias over the last axis. Outputs: the norm, mean, inverse deviation, and the sum. */
@@ -86,6 +86,16 @@ const fusedMatmul = roundedOnce((call, a) => {
   return alpha === 1 ? product : call.binary("mul", product, alpha);
 });
 
+/** Gemm and an activation. */
+function fusedGemm(call: OperatorCall): Value {
+  const parameters = [call.float("activation_alpha", Number.NaN), call.float("activation_beta", Number.NaN)];
+  const stated = parameters.filter((each) => !Number.isNaN(each));
+  call.ignore("activation_gamma");
+  const name = call.string("activation", "");
+  const sum = gemm(call);
+  return name === "" ? sum : activationOf(name, stated)(call, sum);
+}
+
 /** Batch: the first axis comes behind the other leading ones. */
 function turned(call: OperatorCall, x: Value, last: boolean, batch: boolean): Value {
   const rank = x.type.shape.length;
@@ -127,5 +137,7 @@ export const microsoftFused: OperatorFamily = {
     roundedOnce((call, x) => call.binary("mul", x, call.unary("sigmoid", call.binary("mul", x, call.float("alpha", 1.702))))),
   ),
   "com.microsoft:FusedMatMul": since(1, fusedMatmul),
+  "com.microsoft:TransposeMatMul": since(1, fusedMatmul),
+  "com.microsoft:FusedGemm": since(1, fusedGemm),
   "com.microsoft:FusedConv": since(1, fusedConvolution),
 };

@@ -63,6 +63,7 @@ function batchNorm(call: OperatorCall): readonly Value[] {
 
 /** Each channel of each image by its own moments. */
 const instanceNorm = roundedOnce((call, x) => {
+  call.ignore("consumed_inputs");
   const rank = x.type.shape.length;
   const { centred, variance } = momentsOf(call, x, axesFrom(2, rank));
   const normalized = call.binary("mul", centred, inverseDeviation(call, variance, call.float("epsilon", 1e-5)));
@@ -140,7 +141,7 @@ const meanVarianceNorm = roundedOnce((call, x) => {
 
 export const normalizations: OperatorFamily = {
   BatchNormalization: since(1, batchNorm),
-  InstanceNormalization: since(6, instanceNorm),
+  InstanceNormalization: since(1, instanceNorm),
   GroupNormalization: since(18, groupNorm),
   RMSNormalization: since(23, (call) => rmsNorm(call).slice(0, 1)),
   SimplifiedLayerNormalization: since(1, rmsNorm),

@@ -15,7 +15,7 @@ export function matmul(call: OperatorCall, a: Value, b: Value): Value {
 }
 
 /** alpha A' B' + beta C. */
-function gemm(call: OperatorCall): Value {
+export function gemm(call: OperatorCall): Value {
   const a = call.int("transA", 0) === 1 ? call.transpose(call.tensor(0), [1, 0]) : call.tensor(0);
   const b = call.int("transB", 0) === 1 ? call.transpose(call.tensor(1), [1, 0]) : call.tensor(1);
   const [alpha, beta, c] = [call.float("alpha", 1), call.float("beta", 1), call.tensorIfGiven(2)];
