@@ -29,7 +29,9 @@ function trainingRatio(call: OperatorCall): number {
     return 0;
   }
   if (call.tensorIfGiven(2) === undefined || call.knownIntegers(2)[0] === 0) return 0;
-  return call.tensorIfGiven(1) === undefined ? 0.5 : (numbersOf(call.known(1))[0] ?? 0.5);
+  const ratio = call.tensorIfGiven(1) === undefined ? 0.5 : (numbersOf(call.known(1))[0] ?? 0.5);
+  if (!(ratio >= 0 && ratio < 1)) throw new Error(`its ratio is ${ratio}`);
+  return ratio;
 }
 
 /** True where an element is kept. Up to version 11 outside of training "not filled", which is zeros elsewhere, and here. */

@@ -124,8 +124,12 @@ const localResponseNorm = roundedOnce((call, x) => {
   if (size < 1) throw new Error("it states no size");
   const [alpha, beta, bias] = [call.float("alpha", 1e-4), call.float("beta", 0.75), call.float("bias", 1)];
   const squares = call.reshape(call.binary("mul", x, x), [batch, 1, channels, elementCount(sizes)]);
-  const ones = call.add({ kind: "expand", shape: [1, 1, size, 1] }, call.scalar(1, x.type.dataType));
-  const pads = [Math.floor((size - 1) / 2), 0, Math.ceil((size - 1) / 2), 0];
+  // No further than there are channels.
+  const [before = 0, after = 0] = [Math.floor((size - 1) / 2), Math.ceil((size - 1) / 2)].map((reach) =>
+    Math.min(reach, channels),
+  );
+  const ones = call.add({ kind: "expand", shape: [1, 1, before + after + 1, 1] }, call.scalar(1, x.type.dataType));
+  const pads = [before, 0, after, 0];
   const window = { strides: [1, 1], dilations: [1, 1], pads };
   const sums = call.reshape(call.add({ kind: "convolution", groups: 1, ...window }, squares, ones), x.type.shape);
   const base = call.binary("add", call.binary("mul", sums, alpha / size), bias);

@@ -5,7 +5,7 @@ import type { Window } from "../graph/operations.ts";
 import type { OperatorCall } from "./operator-call.ts";
 import { type OperatorFamily, since } from "./operator-rule.ts";
 import { roundedOnce } from "./precision.ts";
-import { windowOf } from "./window-attributes.ts";
+import { checkWindow, windowOf } from "./window-attributes.ts";
 
 interface Pooling {
   readonly kernel: readonly number[];
@@ -88,6 +88,7 @@ function maxUnpool(call: OperatorCall): Value {
   if (kernel === undefined) throw new Error("it states no kernel_shape");
   const strides = call.ints("strides") ?? sizes.map(() => 1);
   const pads = call.ints("pads") ?? sizes.flatMap(() => [0, 0]);
+  checkWindow({ strides, dilations: sizes.map(() => 1), pads }, sizes.length);
   const spatial = sizes.map((size, axis) => {
     const cut = (pads[axis] ?? 0) + (pads[axis + sizes.length] ?? 0);
     return (size - 1) * (strides[axis] ?? 1) + (kernel[axis] ?? 1) - cut;

@@ -112,7 +112,7 @@ const gated: Kind = {
 function recurrent(kind: Kind): (call: OperatorCall) => readonly Value[] {
   return (call) => {
     const batchFirst = call.int("layout", 0) === 1;
-    call.ignore("output_sequence", "hidden_size"); // of version 1: whether Y is wanted; and what R's shape says as well
+    call.ignore("output_sequence"); // of version 1: whether Y is wanted
     const name = call.string("direction", "forward");
     if (name !== "forward" && name !== "reverse" && name !== "bidirectional")
       throw new Error(`its direction "${name}" is unknown`);
@@ -121,7 +121,14 @@ function recurrent(kind: Kind): (call: OperatorCall) => readonly Value[] {
     const [, batch = 0] = x.type.shape;
     const directions = name === "bidirectional" ? 2 : 1;
     const size = call.tensor(2).type.shape[2] ?? 0;
-    if (call.tensor(1).type.shape[0] !== directions) throw new Error(`its weights are not those of ${directions} directions`);
+    const rows = kind.gates * size;
+    const wanted = [directions, rows, x.type.shape[2] ?? 0].join();
+    if (
+      call.int("hidden_size", size) !== size ||
+      call.tensor(1).type.shape.join() !== wanted ||
+      call.tensor(2).type.shape[1] !== rows
+    )
+      throw new Error(`its weights are not those of ${directions} directions and ${size} hidden units`);
     const activations = activationsOf(call, kind.activations, directions);
     const valid = validSteps(call, x.type.shape[0] ?? 0, batch);
     const results = Array.from({ length: directions }, (_, direction) => {
