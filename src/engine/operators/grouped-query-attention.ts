@@ -40,7 +40,7 @@ function groupQueryAttention(call: OperatorCall): readonly Value[] {
 
 function refuseVariants(call: OperatorCall): void {
   if (call.wants(3)) throw new Error("its scores as an output are not built");
-  call.ignore("qk_output", "k_quant_type", "v_quant_type", "kv_cache_bit_width");
+  call.ignore("qk_output", "k_quant_type", "v_quant_type", "kv_cache_bit_width"); // of that output, and of the inputs refused below
   for (let input = 12; input < call.inputCount; input += 1)
     if (call.tensorIfGiven(input) !== undefined) throw new Error("quantised caches and norms inside it are not built");
 }

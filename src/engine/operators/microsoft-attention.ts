@@ -148,12 +148,13 @@ function multiHeadAttention(call: OperatorCall): readonly Value[] {
   const [query, newKey, newValue] = operandsOf(call, heads);
   if (call.tensorIfGiven(8) !== undefined || call.tensorIfGiven(9) !== undefined)
     throw new Error("a past that shares the present's buffer is not built");
+  if (call.wants(3)) throw new Error("its scores as an output are not built");
   const key = appended(call, widenedIfGiven(call, 6), newKey);
   const value = appended(call, widenedIfGiven(call, 7), newValue);
   const [batch = 0, , length = 0] = query.type.shape;
   const total = key.type.shape[2] ?? 0;
   const mask = call.tensorIfGiven(4);
-  const { output, biased } = attend(call, {
+  const { output } = attend(call, {
     query,
     key,
     value,
@@ -167,7 +168,7 @@ function multiHeadAttention(call: OperatorCall): readonly Value[] {
     ),
   });
   const { dataType } = call.tensor(0).type;
-  return [joinHeads(call, output), key, value, biased].map((each) => call.cast(each, dataType));
+  return [joinHeads(call, output), key, value].map((each) => call.cast(each, dataType));
 }
 
 export const microsoftAttentions: OperatorFamily = {

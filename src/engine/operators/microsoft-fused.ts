@@ -17,7 +17,7 @@ function skipLayerNorm(call: OperatorCall): readonly Value[] {
   const normalized = call.add({ kind: "layer-norm", axis, epsilon }, sum, gamma, ...(beta === undefined ? [] : [beta]));
   const outputs = [normalized, sum].map((each) => call.cast(each, call.tensor(0).type.dataType));
   const [first = normalized, last = sum] = outputs;
-  if (!call.wants(1) && !call.wants(2)) return [first, sum, sum, last];
+  if (!call.wants(1) && !call.wants(2)) return [first, sum, sum, last]; // nobody reads the second and third
   const mean = call.reduce("mean", sum, [axis], true);
   const centred = call.binary("sub", sum, mean);
   const variance = call.reduce("mean", call.binary("mul", centred, centred), [axis], true);
