@@ -358,6 +358,24 @@ const networks: Readonly<Record<string, OneOperator>> = {
   ]),
   "LSTM clipped": network("LSTM", { clip: float(0.3) }, weights(4, 1)),
   "LSTM with coupled gates, backwards": network("LSTM", { input_forget: 1, direction: "reverse" }, [...weights(4, 1), lengths]),
+  "DynamicQuantizeLSTM both ways": microsoftOne("DynamicQuantizeLSTM")(
+    { hidden_size: 6, direction: "bidirectional" },
+    [
+      made([5, 3, 4]),
+      madeWhole("uint8", [2, 4, 24], 0, 127, 2),
+      madeWhole("uint8", [2, 6, 24], 0, 127, 3),
+      made([2, 48], -1, 1, 4),
+      null,
+      null,
+      null,
+      null,
+      made([2, 24], 0.005, 0.01),
+      madeWhole("uint8", [2, 24], 64, 64),
+      made([2, 24], 0.005, 0.01),
+      madeWhole("uint8", [2, 24], 64, 64),
+    ],
+    [true, true, true],
+  ),
   "LSTM with other activations": network("LSTM", { activations: ["HardSigmoid", "Softsign", "Elu"] }, weights(4, 1)),
 };
 

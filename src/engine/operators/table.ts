@@ -13,6 +13,7 @@ import { microsoftAttentions } from "./microsoft-attention.ts";
 import { microsoftElementwiseQuantized } from "./microsoft-elementwise-quantized.ts";
 import { microsoftFused } from "./microsoft-fused.ts";
 import { microsoftQuantized } from "./microsoft-quantized.ts";
+import { microsoftRecurrent } from "./microsoft-recurrent.ts";
 import { normalizations } from "./normalizations.ts";
 import type { OperatorFamily, OperatorRule } from "./operator-rule.ts";
 import { pooling } from "./pooling.ts";
@@ -49,6 +50,7 @@ export const operatorFamilies: Readonly<Record<string, OperatorFamily>> = {
   microsoftFused,
   microsoftQuantized,
   microsoftElementwiseQuantized,
+  microsoftRecurrent,
   controlFlow,
 };
 
