@@ -26,8 +26,7 @@ export function quantize(call: OperatorCall): Value {
   const axis = scaleAxis(call, x);
   const stated = typeAttribute(call, "output_dtype");
   const to: ElementType = zero?.type.dataType ?? stated ?? "uint8";
-  if (stated !== undefined && stated !== "float32" && zero !== undefined && stated !== to)
-    throw new Error(`it is to give ${stated}, and its zero point is ${to}`);
+  if (stated !== undefined && stated !== to) throw new Error(`it is to give ${stated}, and its zero point is ${to}`);
   const precision = typeAttribute(call, "precision") ?? scale.type.dataType;
   const within = isFloat(precision) ? precision : scale.type.dataType;
   const saturate = call.int("saturate", 1) === 1;
