@@ -2,6 +2,7 @@
 // reaches on this machine in the same minute. Run with `npm run bench:kernels`; `--quick` takes a third of the time.
 import { f32x4, v128 } from "../src/engine/emit/wasm/assembler/vector.ts";
 import {
+  attention,
   batchedMatmul,
   compileKernels,
   conv2d,
@@ -53,7 +54,7 @@ const shapes = [
 const [tokens, heads, headSize, width] = [128, 12, 32, 384];
 const interleaved = { row: width, column: 1, batch: [headSize] };
 const scores = { row: tokens, column: 1, batch: [tokens * tokens] };
-const attention = { m: tokens, batch: [heads], a: interleaved };
+const queriesOf128 = { m: tokens, batch: [heads], a: interleaved };
 
 const load = watchLoad();
 const peak = measurePeak();
@@ -66,12 +67,12 @@ const products = [
   ),
   measureProduct(
     "scores, 12 x 128 x 32 x 128",
-    batchedMatmul({ ...attention, n: tokens, k: headSize, b: { row: 1, column: width, batch: [headSize] }, c: scores }),
+    batchedMatmul({ ...queriesOf128, n: tokens, k: headSize, b: { row: 1, column: width, batch: [headSize] }, c: scores }),
     2 * heads * tokens * tokens * headSize,
   ),
   measureProduct(
     "context, 12 x 128 x 128 x 32",
-    batchedMatmul({ ...attention, a: scores, n: headSize, k: tokens, b: interleaved, c: interleaved }),
+    batchedMatmul({ ...queriesOf128, a: scores, n: headSize, k: tokens, b: interleaved, c: interleaved }),
     2 * heads * tokens * tokens * headSize,
   ),
   measureProduct(
@@ -106,6 +107,11 @@ const products = [
 ];
 const passes = [
   ["softmax, 1536 x 128", softmax({ shape: [heads * tokens, tokens], scale: 0.1 })],
+  ...[
+    [128, 128],
+    [512, 512],
+    [1, 1024],
+  ].flatMap(([queries, keys]) => attentions(queries, keys)),
   [
     "layer norm + residual, 128 x 384",
     norm({ rows: 128, columns: 384, kind: "layer", epsilon: 1e-5, gamma: true, beta: true, residual: true }),
@@ -116,6 +122,20 @@ const passes = [
   ["transpose, 512 x 512", stridedCopy({ shape: [512, 512], from: [1, 512], to: [512, 1], elementBytes: 4 })],
 ].map(([name, kernel]) => measurePass(name, kernel));
 report({ machine: describeMachine(), load: load(), features, peak, products, passes });
+
+// MiniLM's heads, in one kernel, and the three it replaces.
+function attentions(queries, keys) {
+  const [rows, flipped] = [interleaved, { ...interleaved, row: 1, column: width }];
+  const table = { row: keys, column: 1, batch: [queries * keys] };
+  const sizes = { batch: [heads], queries, keys, headSize, valueSize: headSize };
+  const name = `${heads} heads, ${queries} x ${keys}`;
+  return [
+    [`attention, ${name}`, attention({ ...sizes, q: rows, k: rows, v: rows, y: rows, scale: 0.1 })],
+    [`- scores, ${name}`, batchedMatmul({ batch: [heads], m: queries, n: keys, k: headSize, a: rows, b: flipped, c: table })],
+    [`- softmax, ${name}`, softmax({ shape: [heads * queries, keys] })],
+    [`- context, ${name}`, batchedMatmul({ batch: [heads], m: queries, n: headSize, k: keys, a: table, b: rows, c: rows })],
+  ];
+}
 
 function chain(op) {
   const of = op === "add" ? [0, 0] : [0];

@@ -207,6 +207,40 @@ const parts: Readonly<Record<string, OneOperator>> = {
     made([3, 2, 2, 4]),
     made([4, 2, 2, 5], -1, 1, 2),
   ]),
+  TransposeMatMul: microsoftOne("TransposeMatMul")({ transA: 1 }, [made([2, 4, 3]), made([2, 4, 5], -1, 1, 2)]),
+  FusedGemm: microsoftOne("FusedGemm")(
+    { transB: 1, alpha: float(0.5), beta: float(2), activation: "LeakyRelu", activation_alpha: float(0.2) },
+    [made([3, 4]), made([5, 4], -1, 1, 2), made([5], -1, 1, 3)],
+  ),
+  "LinearAttention without gates": microsoftOne("LinearAttention")(
+    { q_num_heads: 4, kv_num_heads: 2, update_rule: "delta" },
+    [
+      made([2, 3, 16]),
+      made([2, 3, 8], -1, 1, 2),
+      made([2, 3, 12], -1, 1, 3),
+      made([2, 2, 4, 6], -1, 1, 4),
+      null,
+      made([2, 3, 2], 0, 1, 6),
+    ],
+    [true, true],
+  ),
+  "LinearAttention with gates": microsoftOne("LinearAttention")(
+    { q_num_heads: 4, kv_num_heads: 2, update_rule: "gated_delta" },
+    [
+      made([2, 3, 16]),
+      made([2, 3, 8], -1, 1, 2),
+      made([2, 3, 12], -1, 1, 3),
+      made([2, 2, 4, 6], -1, 1, 4),
+      made([2, 3, 8], -1, 0, 5),
+      made([2, 3, 2], 0, 1, 6),
+    ],
+    [true, true],
+  ),
+  CausalConvWithState: microsoftOne("CausalConvWithState")(
+    { activation: "silu" },
+    [made([2, 4, 6]), made([4, 1, 3], -1, 1, 2), made([4], -1, 1, 3), made([2, 4, 2], -1, 1, 4)],
+    [true, true],
+  ),
   FusedConv: microsoftOne("FusedConv")({ activation: "LeakyRelu", activation_params: { floats: [0.2] }, pads: [1, 1, 1, 1] }, [
     made([1, 2, 5, 5]),
     made([3, 2, 3, 3], -1, 1, 2),
@@ -258,6 +292,19 @@ const quantized: Readonly<Record<string, OneOperator>> = {
     madeWhole("int8", [8, 5], -128, 127),
     made([1], 0, 1, 3),
   ]),
+  "GatherBlockQuantized of 4": microsoftOne("GatherBlockQuantized")(
+    { bits: 4, block_size: 16, gather_axis: 0, quantize_axis: 1 },
+    [
+      madeWhole("uint8", [10, 32], 0, 255),
+      madeWhole("int64", [2, 3], 0, 9),
+      made([10, 4], 0, 1, 3),
+      madeWhole("uint8", [10, 2], 0, 255, 4),
+    ],
+  ),
+  "GatherBlockQuantized of 8": microsoftOne("GatherBlockQuantized")(
+    { bits: 8, block_size: 16, gather_axis: 0, quantize_axis: 1 },
+    [madeWhole("uint8", [10, 64], 0, 255), madeWhole("int64", [2, 3], 0, 9), made([10, 4], 0, 1, 3)],
+  ),
   MatMulIntegerToFloat: microsoftOne("MatMulIntegerToFloat")({}, [
     madeWhole("uint8", [3, 8], 0, 255),
     madeWhole("int8", [8, 5], -128, 127, 2),
@@ -311,8 +358,262 @@ const networks: Readonly<Record<string, OneOperator>> = {
   ]),
   "LSTM clipped": network("LSTM", { clip: float(0.3) }, weights(4, 1)),
   "LSTM with coupled gates, backwards": network("LSTM", { input_forget: 1, direction: "reverse" }, [...weights(4, 1), lengths]),
+  "DynamicQuantizeLSTM both ways": microsoftOne("DynamicQuantizeLSTM")(
+    { hidden_size: 6, direction: "bidirectional" },
+    [
+      made([5, 3, 4]),
+      madeWhole("uint8", [2, 4, 24], 0, 127, 2),
+      madeWhole("uint8", [2, 6, 24], 0, 127, 3),
+      made([2, 48], -1, 1, 4),
+      null,
+      null,
+      null,
+      null,
+      made([2, 24], 0.005, 0.01),
+      madeWhole("uint8", [2, 24], 64, 64),
+      made([2, 24], 0.005, 0.01),
+      madeWhole("uint8", [2, 24], 64, 64),
+    ],
+    [true, true, true],
+  ),
   "LSTM with other activations": network("LSTM", { activations: ["HardSigmoid", "Softsign", "Elu"] }, weights(4, 1)),
 };
+
+const one = (value: number): MadeInput => of("float32", [], [value]);
+const zero = (value: number): MadeInput => of("uint8", [], [value]);
+const byte = (shape: readonly number[], seed = 1): MadeInput => madeWhole("uint8", shape, 0, 255, seed);
+
+/** The operator of com.microsoft on quantised tensors. */
+function onQuantized(operator: string, inputs: Inputs, attributes: Attributes = {}): OneOperator {
+  return microsoftOne(operator)(attributes, inputs);
+}
+
+const quantizedTensors: Readonly<Record<string, OneOperator>> = {
+  QLinearAdd: onQuantized("QLinearAdd", [
+    byte([2, 3, 4]),
+    one(0.05),
+    zero(3),
+    byte([3, 4], 2),
+    one(0.03),
+    zero(9),
+    one(0.07),
+    zero(5),
+  ]),
+  QLinearMul: onQuantized("QLinearMul", [
+    byte([2, 3, 4]),
+    one(0.05),
+    zero(3),
+    byte([3, 4], 2),
+    one(0.03),
+    zero(9),
+    one(0.2),
+    zero(5),
+  ]),
+  QLinearSigmoid: onQuantized("QLinearSigmoid", [byte([2, 3]), one(0.05), zero(3), one(0.004), zero(0)]),
+  QLinearLeakyRelu: onQuantized("QLinearLeakyRelu", [byte([2, 3]), one(0.05), zero(99), one(0.05), zero(9)], {
+    alpha: float(0.2),
+  }),
+  QLinearSoftmax: onQuantized("QLinearSoftmax", [byte([2, 3, 4]), one(0.05), zero(3), one(1 / 256), zero(0)], {
+    axis: 1,
+    opset: 13,
+  }),
+  "QLinearSoftmax of a matrix": onQuantized("QLinearSoftmax", [byte([2, 3, 4]), one(0.05), zero(3), one(1 / 256), zero(0)], {
+    axis: 1,
+    opset: 12,
+  }),
+  QLinearAveragePool: onQuantized("QLinearAveragePool", [byte([1, 2, 6, 6]), one(0.05), zero(3), one(0.04), zero(9)], {
+    kernel_shape: [3, 3],
+    pads: [1, 1, 1, 1],
+  }),
+  QLinearGlobalAveragePool: onQuantized("QLinearGlobalAveragePool", [byte([2, 3, 4, 5]), one(0.05), zero(3), one(0.01), zero(9)]),
+  QLinearConcat: onQuantized(
+    "QLinearConcat",
+    [one(0.05), zero(3), byte([2, 3]), one(0.04), zero(9), byte([2, 2], 2), one(0.06), zero(1)],
+    { axis: 1 },
+  ),
+  QLinearWhere: onQuantized("QLinearWhere", [
+    madeWhole("bool", [2, 3], 0, 1),
+    byte([2, 3]),
+    one(0.04),
+    zero(9),
+    byte([2, 3], 2),
+    one(0.06),
+    zero(1),
+    one(0.05),
+    zero(3),
+  ]),
+  QGemm: onQuantized(
+    "QGemm",
+    [
+      byte([5, 3]),
+      one(0.05),
+      zero(3),
+      byte([4, 5], 2),
+      made([4], 0.01, 0.05),
+      madeWhole("uint8", [4], 0, 9),
+      madeWhole("int32", [4], -900, 900),
+    ],
+    { transA: 1, transB: 1, alpha: float(0.7) },
+  ),
+  QAttention: onQuantized(
+    "QAttention",
+    [
+      byte([2, 4, 6]),
+      byte([6, 24], 3),
+      made([24], -1, 1, 4),
+      one(0.02),
+      one(0.01),
+      of("int32", [2, 4], [1, 1, 1, 0, 1, 1, 0, 0]),
+      zero(128),
+      zero(120),
+    ],
+    { num_heads: 2 },
+  ),
+};
+
+/** Every choice of one value for each name. */
+function choices(ways: Readonly<Record<string, readonly Attributes[string][]>>): readonly Attributes[] {
+  return Object.entries(ways).reduce<Attributes[]>(
+    (all, [name, each]) => all.flatMap((before) => each.map((value) => ({ ...before, [name]: value }))),
+    [{}],
+  );
+}
+
+function named(
+  operator: string,
+  version: number,
+  inputs: Inputs,
+  ways: readonly Attributes[],
+): Readonly<Record<string, OneOperator>> {
+  return Object.fromEntries(
+    ways.map((attributes) => [`${operator} ${JSON.stringify(attributes)}`, { operator, version, inputs, attributes }]),
+  );
+}
+
+const windows = choices({
+  ceil_mode: [0, 1],
+  pads: [
+    [0, 0, 0, 0],
+    [1, 0, 0, 1],
+  ],
+  strides: [
+    [1, 1],
+    [3, 2],
+  ],
+  dilations: [[2, 1]],
+  kernel_shape: [[2, 2]],
+});
+const image = made([1, 2, 5, 7]);
+const sizes = of("int64", [4], [1, 2, 9, 4]);
+
+const images: Readonly<Record<string, OneOperator>> = {
+  ...named("MaxPool", 22, [made([2, 3, 7, 8])], windows),
+  ...named("AveragePool", 22, [made([2, 3, 7, 8])], windows),
+  ...named(
+    "AveragePool",
+    22,
+    [made([2, 3, 7, 8])],
+    choices({ count_include_pad: [1], ceil_mode: [0, 1], kernel_shape: [[3, 2]], strides: [[2, 3]], pads: [[1, 1, 1, 1]] }),
+  ),
+  ...named(
+    "LpPool",
+    22,
+    [made([2, 3, 7, 8])],
+    choices({ p: [1, 3], ceil_mode: [0, 1], kernel_shape: [[3, 2]], strides: [[2, 3]] }),
+  ),
+  ...named(
+    "MaxRoiPool",
+    13,
+    [made([2, 3, 9, 9]), of("float32", [2, 5], [0, 0, 0, 14, 14, 1, 5, 1, 17, 16])],
+    [{ pooled_shape: [3, 4], spatial_scale: float(0.5) }],
+  ),
+  ...named(
+    "ConvTranspose",
+    22,
+    [made([1, 4, 5, 4]), made([4, 3, 3, 2], -1, 1, 2)],
+    choices({
+      auto_pad: ["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"],
+      group: [1, 2],
+      strides: [[2, 2]],
+    }),
+  ),
+  ...named(
+    "Resize",
+    19,
+    [image, null, null, sizes],
+    choices({
+      mode: ["linear", "cubic"],
+      coordinate_transformation_mode: ["half_pixel", "asymmetric", "align_corners", "half_pixel_symmetric"],
+      antialias: [0, 1],
+    }),
+  ),
+  ...named(
+    "Resize",
+    19,
+    [image, null, null, sizes],
+    choices({
+      mode: ["nearest"],
+      coordinate_transformation_mode: ["half_pixel", "asymmetric"],
+      nearest_mode: ["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"],
+    }),
+  ),
+  ...named("Resize", 13, [image, null, of("float32", [4], [1, 1, 2, 0.7])], choices({ mode: ["nearest", "linear", "cubic"] })),
+  ...named("Resize", 13, [madeWhole("uint8", [1, 2, 5, 7], 0, 100), null, null, sizes], [{ mode: "linear" }]),
+  ...named("Resize", 10, [image, of("float32", [4], [1, 1, 0.6, 3])], choices({ mode: ["nearest", "linear"] })),
+  ...named(
+    "GridSample",
+    20,
+    [made([2, 3, 5, 4]), made([2, 6, 7, 2], -1.8, 1.8, 3)],
+    choices({
+      mode: ["linear", "nearest", "cubic"],
+      padding_mode: ["zeros", "border", "reflection"],
+      align_corners: [0, 1],
+    }),
+  ),
+  ...named(
+    "RoiAlign",
+    16,
+    [made([2, 3, 9, 9]), of("float32", [3, 4], [0, 0, 4, 4, 2.3, 1.2, 16, 14.5, -3, -4, 5, 6]), of("int64", [3], [0, 1, 1])],
+    choices({
+      mode: ["avg", "max"],
+      coordinate_transformation_mode: ["half_pixel", "output_half_pixel"],
+      sampling_ratio: [0, 2],
+      output_height: [3],
+      output_width: [4],
+    }),
+  ),
+  ...named(
+    "DeformConv",
+    19,
+    [made([2, 4, 7, 6]), made([6, 2, 3, 2], -1, 1, 2), made([2, 24, 3, 6], -2, 2, 3)],
+    [{ group: 2, offset_group: 2, pads: [1, 1, 1, 1], strides: [2, 1], dilations: [2, 2] }],
+  ),
+  ...named(
+    "Col2Im",
+    18,
+    [made([2, 12, 9]), of("int64", [2], [5, 6]), of("int64", [2], [2, 3])],
+    [{ strides: [1, 2], pads: [0, 1, 0, 1], dilations: [2, 1] }],
+  ),
+};
+
+function einsum(equation: string, ...shapes: readonly (readonly number[])[]): readonly [string, OneOperator] {
+  const inputs = shapes.map((shape, index) => made(shape, -1, 1, index + 1));
+  return [equation, { operator: "Einsum", version: 12, inputs, attributes: { equation } }];
+}
+
+const sums = Object.fromEntries([
+  einsum("ij,jk", [2, 3], [3, 4]),
+  einsum("ii->i", [3, 3]),
+  einsum("ii", [3, 3]),
+  einsum("iji->j", [3, 2, 3]),
+  einsum("ij->", [3, 4]),
+  einsum("i,j->ji", [3], [4]),
+  einsum("...i,...i", [2, 3], [2, 3]),
+  einsum("i...->...", [3, 4, 2]),
+  einsum("bhqd,bhkd->bhqk", [2, 3, 4, 5], [2, 3, 6, 5]),
+  einsum("bn,anm,bm->ba", [2, 3], [4, 3, 5], [2, 5]),
+  einsum("ijk,kl,lm->ijm", [2, 3, 4], [4, 5], [5, 2]),
+]);
 
 const groups = {
   "com.microsoft Attention": attentions,
@@ -321,6 +622,9 @@ const groups = {
   "parts of transformers": parts,
   "quantised products": quantized,
   "recurrent networks": networks,
+  "quantised tensors": quantizedTensors,
+  images,
+  Einsum: sums,
 };
 
 describe.each(Object.entries(groups))("%s as onnxruntime-node has it", (_, cases) => {

@@ -22,7 +22,7 @@ const library: Library = { name: "inferyard", version };
 const onCpu: Capabilities = {
   formats: { safetensors: ["StaticModel"], onnx: "any" },
   precisions: ["fp32", "fp16", "int8", "int4"],
-  // Upper bounds and permissions: it uses one thread, runs on the CPU alone, and holds no memory but that of its programs.
+  // Upper bounds and permissions: static embeddings take one thread; it runs on the CPU alone, and holds no memory but that of its programs.
   options: ["threads", "graphOptimization", "cpuNodes", "memoryPattern", "memoryArena"],
   blocking: ["onnx"],
 };

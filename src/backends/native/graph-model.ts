@@ -61,7 +61,7 @@ export class GraphModel implements TensorModel {
     if (this.#disposed) return;
     this.#disposed = true;
     await this.#last;
-    this.#parts.engine.dispose();
+    await this.#parts.engine.dispose();
   }
 
   #checkOutputs(names: readonly string[] = []): void {

@@ -10,6 +10,7 @@ import {
   type OnnxValueInfo,
   readOnnxModel,
 } from "../../engine/index.ts";
+import { spawnThread } from "../../engine/thread-spawner.ts";
 import { openFile } from "../../files.ts";
 import { basename, dirname, isAbsolute, join, normalize, sep } from "../../paths.ts";
 import { GraphModel } from "./graph-model.ts";
@@ -49,7 +50,11 @@ export async function loadOnnx(file: ModelFiles, options: LoadOptions, library: 
   const outputs = graph.outputs.filter(({ type }) => type.kind === "tensor").map((value) => infoOf(value));
   if (outputs.length === 0) throw new InferyardError("MODEL_UNSUPPORTED", `${shown} gives no tensor`);
   const others = graph.outputs.filter(({ type }) => type.kind !== "tensor").map(({ name }) => name);
-  const engine = new EngineModel(model, { features, optimize: options.graphOptimization !== "disabled" });
+  const engine = new EngineModel(model, {
+    features,
+    optimize: options.graphOptimization !== "disabled",
+    ...(options.threads === undefined || spawnThread === undefined ? {} : { threads: options.threads, spawn: spawnThread }),
+  });
   return new GraphModel({ engine, inputs, outputs, others, library, weightBytes: file.bytes });
 }
 

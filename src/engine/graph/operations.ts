@@ -91,8 +91,8 @@ export type Operation =
     }
   /** numpy's matmul of two operands of rank 2 or more; leading axes broadcast. Whole numbers of 8 bits are to be cast before. */
   | { readonly kind: "matmul" }
-  /** Inputs: x [N,C,...], weights [M,C/groups,...]. No bias: that is an add. */
-  | ({ readonly kind: "convolution"; readonly groups: number } & Window)
+  /** Inputs: x [N,C,...], weights [M,C/groups,...], and perhaps a bias [M]. Default of the activation: none. */
+  | ({ readonly kind: "convolution"; readonly groups: number; readonly activation?: Activation } & Window)
   /** Inputs: x [N,C,...], weights [C,M/groups,...]; `outputPads` are added at the end of each axis. */
   | ({ readonly kind: "convolution-transpose"; readonly groups: number; readonly outputPads: readonly number[] } & Window)
   /** The largest of each window of x [N,C,...]; padding is never the largest. Second output: its place in the whole tensor, as int64. `ceil`: windows that begin inside count though they end outside. */

@@ -4,7 +4,14 @@ import type { Operation, OperationKind, OperationOf } from "../graph/operations.
 import { evaluateBitcast, evaluateCast } from "./casts.ts";
 import { evaluateBinary, evaluateSelect, evaluateUnary } from "./elementwise.ts";
 import { callFunction } from "./functions.ts";
-import { evaluateElementwise, evaluateGelu, evaluateLayerNorm, evaluateLinear, evaluateProduct } from "./fused.ts";
+import {
+  evaluateConvolution,
+  evaluateElementwise,
+  evaluateGelu,
+  evaluateLayerNorm,
+  evaluateLinear,
+  evaluateProduct,
+} from "./fused.ts";
 import {
   evaluateGather,
   evaluateGatherElements,
@@ -13,7 +20,7 @@ import {
   evaluateScatterNd,
 } from "./indices.ts";
 import { evaluateConcat, evaluateExpand, evaluatePad, evaluateReshape, evaluateSlice, evaluateTranspose } from "./movement.ts";
-import { evaluateConvolution, evaluateMatmul } from "./products.ts";
+import { evaluateMatmul } from "./products.ts";
 import { evaluateArg, evaluateCumulative, evaluateReduce, evaluateSoftmax, evaluateTopK } from "./reductions.ts";
 import { evaluateAveragePool, evaluateConvolutionTranspose, evaluateMaxPool } from "./windows.ts";
 

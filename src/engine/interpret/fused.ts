@@ -6,7 +6,7 @@ import type { Activation, ElementOperation, OperationOf } from "../graph/operati
 import { evaluateBinary, evaluateUnary } from "./elementwise.ts";
 import { errorFunction } from "./error-function.ts";
 import { evaluateTranspose } from "./movement.ts";
-import { evaluateMatmul } from "./products.ts";
+import { convolved, evaluateMatmul } from "./products.ts";
 
 export function evaluateLayerNorm({ axis, epsilon }: OperationOf<"layer-norm">, inputs: readonly Literal[]): readonly Literal[] {
   const [x, scale, shift] = inputs;
@@ -74,6 +74,15 @@ function activated(activation: Activation, x: Literal): Literal | undefined {
   const [gate] = evaluateUnary({ kind: "unary", function: name }, [x]);
   if (gate === undefined || activation !== "silu") return gate;
   return evaluateBinary({ kind: "binary", function: "mul" }, [x, gate])[0];
+}
+
+export function evaluateConvolution(operation: OperationOf<"convolution">, inputs: readonly Literal[]): readonly Literal[] {
+  const bias = inputs[2];
+  let [result] = convolved(operation, inputs);
+  const aligned = bias && { ...bias, shape: [bias.data.length, ...operation.strides.map(() => 1)] };
+  if (aligned !== undefined) result = sum(result, aligned);
+  if (result !== undefined) result = activated(operation.activation ?? "none", result);
+  return result === undefined ? [] : [result];
 }
 
 export function evaluateProduct(

@@ -75,7 +75,8 @@ export function placeOf(point: readonly number[], shape: readonly number[], stri
   return place;
 }
 
-export function evaluateConvolution(operation: OperationOf<"convolution">, [x, weights]: Literals): Literals {
+/** Without its bias and activation. */
+export function convolved(operation: OperationOf<"convolution">, [x, weights]: Literals): Literals {
   if (x === undefined || weights === undefined) throw new Error("it lacks an operand");
   const { groups, strides, dilations, pads } = operation;
   const [batch = 0, channels = 0, ...sizes] = x.shape;

@@ -1,7 +1,7 @@
 /** Scaled dot-product attention of primitives: what every attention operator comes down to. */
 import type { ElementType } from "../graph/element-types.ts";
 import type { Value } from "../graph/graph.ts";
-import { literalOf, numbersOf } from "../graph/literal.ts";
+import { numbersOf } from "../graph/literal.ts";
 import type { OperatorCall } from "./operator-call.ts";
 
 export interface AttentionOperands {
@@ -104,12 +104,13 @@ export function causalMask(
   offset: number,
   window: number = Number.POSITIVE_INFINITY,
 ): Value {
-  const seen = Float64Array.from({ length: length * total }, (_, index) => {
+  call.build.checkSize({ dataType: "bool", shape: [length, total] });
+  const seen = Uint8Array.from({ length: length * total }, (_, index) => {
     const place = Math.floor(index / total) + offset;
     const key = index % total;
     return Number(key <= place && key > place - window);
   });
-  return call.build.constant(literalOf("bool", [length, total], seen));
+  return call.build.constant({ dataType: "bool", shape: [length, total], data: seen });
 }
 
 /** The sum of those biases that there are. */

@@ -57,13 +57,13 @@ function attentionBias(call: OperatorCall, query: Value, total: number): Value |
   return addedBiases(call, mask === undefined ? undefined : maskBias(call, mask, query, total), later, padding);
 }
 
-/** A mask that is shorter than the keys keeps the rest out. */
+/** A mask that is shorter than the keys keeps the rest out, from version 24 on; before it must broadcast. */
 function maskBias(call: OperatorCall, mask: Value, query: Value, total: number): Value {
   const { dataType } = query.type;
   const bias = mask.type.dataType === "bool" ? biasOf(call, mask, dataType) : call.cast(mask, dataType);
   const { shape } = bias.type;
   const missing = total - (shape.at(-1) ?? 0);
-  if (missing <= 0 || shape.at(-1) === 1) return bias;
+  if (missing <= 0 || call.version < 24) return bias;
   const none = shape.map(() => 0);
   const out = call.scalar(Number.NEGATIVE_INFINITY, dataType);
   return call.add({ kind: "pad", mode: "constant", before: none, after: none.with(none.length - 1, missing) }, bias, out);

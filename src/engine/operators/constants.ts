@@ -33,7 +33,7 @@ function constantOfShape(call: OperatorCall): Value {
 /** The attribute "to" of casts, a number of TensorProto.DataType. */
 export function typeAttribute(call: OperatorCall, name: string): ElementType | undefined {
   const number = call.intIfGiven(name);
-  return number === undefined ? undefined : elementTypeOf(number);
+  return number === undefined || number === 0 ? undefined : elementTypeOf(number); // 0: not stated
 }
 
 function cast(call: OperatorCall): Value {

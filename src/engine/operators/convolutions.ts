@@ -2,13 +2,13 @@
 import { elementCount } from "../../tensor.ts";
 import { stridesOf } from "../graph/broadcast.ts";
 import type { Value } from "../graph/graph.ts";
-import { int64Literal, literalOf, zeroLiteral } from "../graph/literal.ts";
+import { int64Literal, literalOf } from "../graph/literal.ts";
 import type { OperatorCall } from "./operator-call.ts";
 import { type OperatorFamily, since } from "./operator-rule.ts";
 import { widened } from "./precision.ts";
 import { centred, requantized } from "./quantized-values.ts";
 import { linearNeighbours, sampleBetween } from "./sampled-points.ts";
-import { channelAligned, windowOf } from "./window-attributes.ts";
+import { channelAligned, checkWindow, windowOf } from "./window-attributes.ts";
 
 /** The kernel is that of the weights, whatever else is stated is refused. */
 function kernelOf(call: OperatorCall, weights: Value): readonly number[] {
@@ -57,6 +57,9 @@ function transposed(call: OperatorCall): Value {
   const strides = call.ints("strides") ?? sizes.map(() => 1);
   const dilations = call.ints("dilations") ?? sizes.map(() => 1);
   const pads = transposedPads(call, sizes, kernelOf(call, weights), strides, dilations);
+  checkWindow({ strides, dilations, pads: pads.pads }, sizes.length);
+  if (pads.outputPads.length !== sizes.length || pads.outputPads.some((pad) => pad < 0))
+    throw new Error(`its output_padding is not that of ${sizes.length} axes`);
   const groups = call.int("group", 1);
   const result = call.add({ kind: "convolution-transpose", groups, strides, dilations, ...pads }, x, weights);
   const bias = call.tensorIfGiven(2);
@@ -105,6 +108,12 @@ function deformConv(call: OperatorCall): Value {
   const [rows = 0, columns = 0] = offsets.type.shape.slice(2);
   const [kernelRows = 1, kernelColumns = 1] = kernel;
   const taps = kernelRows * kernelColumns;
+  const spans = [height, width].map((size, axis) => {
+    const reach = ((kernel[axis] ?? 1) - 1) * (dilations[axis] ?? 1) + 1;
+    return Math.floor((size + (pads[axis] ?? 0) + (pads[axis + 2] ?? 0) - reach) / (strides[axis] ?? 1)) + 1;
+  });
+  if (spans.join() !== [rows, columns].join())
+    throw new Error(`its windows give [${spans.join(", ")}], and its offsets are of [${rows}, ${columns}]`);
   const area = rows * columns;
   // [N * shares, taps, area] for each of y and x: the regular places and the offsets.
   const parts = call.reshape(offsets, [batch * shares, taps, 2, area]);
@@ -166,7 +175,7 @@ function columnsToImage(call: OperatorCall): Value {
     return place;
   });
   const wide = call.reshape(widened(call, columns), [batch, channels, taps * blocks]);
-  const zeros = call.build.constant(zeroLiteral(wide.type.dataType, [batch, channels, volume + 1]));
+  const zeros = call.zeros(wide.type.dataType, [batch, channels, volume + 1]);
   const indices = call.add(
     { kind: "expand", shape: wide.type.shape },
     call.build.constant(int64Literal(places, [1, 1, places.length])),

@@ -40,7 +40,7 @@ function groupQueryAttention(call: OperatorCall): readonly Value[] {
 
 function refuseVariants(call: OperatorCall): void {
   if (call.wants(3)) throw new Error("its scores as an output are not built");
-  call.ignore("qk_output", "k_quant_type", "v_quant_type", "kv_cache_bit_width");
+  call.ignore("qk_output", "k_quant_type", "v_quant_type", "kv_cache_bit_width"); // of that output, and of the inputs refused below
   for (let input = 12; input < call.inputCount; input += 1)
     if (call.tensorIfGiven(input) !== undefined) throw new Error("quantised caches and norms inside it are not built");
 }
@@ -87,8 +87,7 @@ function cached(call: OperatorCall, input: number, rows: Value, { places, starts
   const past = call.tensorIfGiven(input);
   const before = past?.type.shape[2] ?? 0;
   const total = Math.max(before, longest);
-  const zeros = (length: number): Value =>
-    call.add({ kind: "expand", shape: [batch, heads, length, size] }, call.scalar(0, dataType));
+  const zeros = (length: number): Value => call.zeros(dataType, [batch, heads, length, size]);
   let room = zeros(total);
   if (past !== undefined && starts !== undefined) {
     const filled = call.select(call.binary("less", countedAlong(call, before, 2, 4), starts), past, 0);

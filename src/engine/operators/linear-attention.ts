@@ -1,6 +1,5 @@
 /** Recurrent forms of attention, whose state has a fixed size: linear attention, and the short convolution that stands before it. */
 import type { Value } from "../graph/graph.ts";
-import { zeroLiteral } from "../graph/literal.ts";
 import type { OperatorCall } from "./operator-call.ts";
 import { type OperatorFamily, since } from "./operator-rule.ts";
 import { widened, widenedIfGiven } from "./precision.ts";
@@ -31,7 +30,7 @@ function linearAttention(call: OperatorCall): readonly Value[] {
   // Of each step a matrix per head: columns of keys and of decay, rows of values, and as many rows of queries as share the head.
   const at = (x: Value, step: number, rows: number, columns: number): Value =>
     call.reshape(call.slice(x, 1, step, 1), [batch, (x.type.shape[2] ?? 0) / rows / columns, rows, columns]);
-  const zeros = call.build.constant(zeroLiteral(query.type.dataType, [batch, heads, keyWidth, valueWidth]));
+  const zeros = call.zeros(query.type.dataType, [batch, heads, keyWidth, valueWidth]);
   let state = widenedIfGiven(call, 3) ?? zeros;
   const outputs: Value[] = [];
   for (let step = 0; step < length; step += 1) {
@@ -51,7 +50,7 @@ function linearAttention(call: OperatorCall): readonly Value[] {
   const { dataType } = call.tensor(0).type;
   const joined =
     outputs.length === 0
-      ? call.build.constant(zeroLiteral(dataType, [batch, 0, queryHeads * valueWidth]))
+      ? call.zeros(dataType, [batch, 0, queryHeads * valueWidth])
       : call.add({ kind: "concat", axis: 1 }, ...outputs);
   return [call.cast(joined, dataType), call.cast(state, dataType)];
 }
@@ -71,7 +70,8 @@ function causalConvolution(call: OperatorCall): readonly Value[] {
   const activation = call.string("activation", "none");
   if (activation !== "none" && activation !== "silu" && activation !== "swish")
     throw new Error(`its activation "${activation}" is unknown`);
-  const past = call.tensorIfGiven(3) ?? call.build.constant(zeroLiteral(x.type.dataType, [batch, channels, before]));
+  if (call.int("ndim", 1) !== 1) throw new Error("it is built for sequences of one axis");
+  const past = call.tensorIfGiven(3) ?? call.zeros(x.type.dataType, [batch, channels, before]);
   const padded = before === 0 ? x : call.add({ kind: "concat", axis: 2 }, past, x);
   const window = { strides: [1], dilations: [1], pads: [0, 0] };
   const sums = call.add({ kind: "convolution", groups: channels, ...window }, widened(call, padded), weights);
@@ -84,4 +84,7 @@ function causalConvolution(call: OperatorCall): readonly Value[] {
 export const linearAttentions: OperatorFamily = {
   LinearAttention: since(27, linearAttention),
   CausalConvWithState: since(27, causalConvolution),
+  // As com.microsoft had them before they became ONNX's.
+  "com.microsoft:LinearAttention": since(1, linearAttention),
+  "com.microsoft:CausalConvWithState": since(1, causalConvolution),
 };

@@ -4,6 +4,8 @@ import { addedBiases, appended, attend, biasOf, causalMask, countedAlong, joinHe
 import type { OperatorCall } from "./operator-call.ts";
 import { type OperatorFamily, since } from "./operator-rule.ts";
 import { widened, widenedIfGiven } from "./precision.ts";
+import { matmul } from "./products.ts";
+import { oneOrColumns, wholeProduct } from "./quantization.ts";
 
 /** A mask of whole numbers, as a bias that broadcasts to [N, heads, L, S]: of every key, of every pair, or where the keys end (and begin). */
 function maskBias(call: OperatorCall, mask: Value, batch: number, length: number, total: number): Value {
@@ -41,31 +43,54 @@ function laterBias(call: OperatorCall, length: number, total: number): Value | u
 
 /** Inputs: x, weights and biases of queries, keys and values side by side, mask, past [2, N, heads, P, D], bias of the scores. */
 function attention(call: OperatorCall): readonly Value[] {
-  const x = call.tensor(0);
-  const heads = call.int("num_heads", 0);
-  if (call.int("do_rotary", 0) !== 0) throw new Error("rotary embeddings inside it are not built");
   if (call.int("past_present_share_buffer", 0) !== 0) throw new Error("a past that shares the present's buffer is not built");
   call.ignore("rotary_embedding_dim");
   const weights = widened(call, call.tensor(1));
-  const width = weights.type.shape[1] ?? 0;
-  const sizes = call.ints("qkv_hidden_sizes") ?? [width / 3, width / 3, width / 3];
-  const product = call.add({ kind: "matmul" }, widened(call, x), call.reshape(weights, [1, ...weights.type.shape]));
+  const product = matmul(call, widened(call, call.tensor(0)), weights);
   const bias = widenedIfGiven(call, 2);
   const all = bias === undefined ? product : call.binary("add", product, bias);
+  const outputs = ofProjections(call, all, call.tensorIfGiven(3), widenedIfGiven(call, 4), widenedIfGiven(call, 5));
+  return outputs.map((each) => call.cast(each, call.tensor(0).type.dataType));
+}
+
+/** As `attention` with x and weights of 8 bits: x, weights, biases, their scales, mask, their zero points, past. */
+function quantizedAttention(call: OperatorCall): readonly Value[] {
+  if (call.int("past_present_share_buffer", 0) !== 0) throw new Error("a past that shares the present's buffer is not built");
+  const sums = wholeProduct(call, [0, 6, 1, 7]);
+  const scale = call.binary(
+    "mul",
+    oneOrColumns(call, widened(call, call.tensor(3))),
+    oneOrColumns(call, widened(call, call.tensor(4))),
+  );
+  const product = call.binary("mul", call.cast(sums, scale.type.dataType), scale);
+  const all = call.binary("add", product, widened(call, call.tensor(2)));
+  const outputs = ofProjections(call, all, call.tensorIfGiven(5), widenedIfGiven(call, 8), undefined);
+  return outputs.map((each) => call.cast(each, call.tensor(3).type.dataType));
+}
+
+/** From queries, keys and values side by side [N, L, width] to the output and, where it is asked for, the present. */
+function ofProjections(
+  call: OperatorCall,
+  all: Value,
+  mask: Value | undefined,
+  past: Value | undefined,
+  scores: Value | undefined,
+): readonly Value[] {
+  const heads = call.int("num_heads", 0);
+  if (call.int("do_rotary", 0) !== 0) throw new Error("rotary embeddings inside it are not built");
+  const third = (all.type.shape[2] ?? 0) / 3;
   let start = 0;
-  const [query, key, value] = sizes.map((size) => {
+  const [query, key, value] = (call.ints("qkv_hidden_sizes") ?? [third, third, third]).map((size) => {
     const part = splitHeads(call, call.slice(all, 2, start, size), heads);
     start += size;
     return part;
   });
   if (query === undefined || key === undefined || value === undefined) throw new Error("it lacks sizes");
-  const past = widenedIfGiven(call, 4);
   const [pastKey, pastValue] = [0, 1].map((half) => (past === undefined ? undefined : halfOf(call, past, half)));
   const keys = appended(call, pastKey, key);
   const values = appended(call, pastValue, value);
   const [batch = 0, , length = 0] = query.type.shape;
   const total = keys.type.shape[2] ?? 0;
-  const mask = call.tensorIfGiven(3);
   const { output } = attend(call, {
     query,
     key: keys,
@@ -76,14 +101,13 @@ function attention(call: OperatorCall): readonly Value[] {
       call,
       mask === undefined ? undefined : maskBias(call, mask, batch, length, total),
       laterBias(call, length, total),
-      widenedIfGiven(call, 5),
+      scores,
     ),
   });
-  const { dataType } = x.type;
-  const y = call.cast(joinHeads(call, output), dataType);
+  const y = joinHeads(call, output);
   if (!call.wants(1)) return [y];
   const grown = [keys, values].map((each) => call.reshape(each, [1, ...each.type.shape]));
-  return [y, call.cast(call.add({ kind: "concat", axis: 0 }, ...grown), dataType)];
+  return [y, call.add({ kind: "concat", axis: 0 }, ...grown)];
 }
 
 /** Keys or values of a past that holds both. */
@@ -124,12 +148,13 @@ function multiHeadAttention(call: OperatorCall): readonly Value[] {
   const [query, newKey, newValue] = operandsOf(call, heads);
   if (call.tensorIfGiven(8) !== undefined || call.tensorIfGiven(9) !== undefined)
     throw new Error("a past that shares the present's buffer is not built");
+  if (call.wants(3)) throw new Error("its scores as an output are not built");
   const key = appended(call, widenedIfGiven(call, 6), newKey);
   const value = appended(call, widenedIfGiven(call, 7), newValue);
   const [batch = 0, , length = 0] = query.type.shape;
   const total = key.type.shape[2] ?? 0;
   const mask = call.tensorIfGiven(4);
-  const { output, biased } = attend(call, {
+  const { output } = attend(call, {
     query,
     key,
     value,
@@ -143,10 +168,11 @@ function multiHeadAttention(call: OperatorCall): readonly Value[] {
     ),
   });
   const { dataType } = call.tensor(0).type;
-  return [joinHeads(call, output), key, value, biased].map((each) => call.cast(each, dataType));
+  return [joinHeads(call, output), key, value].map((each) => call.cast(each, dataType));
 }
 
 export const microsoftAttentions: OperatorFamily = {
   "com.microsoft:Attention": since(1, attention),
+  "com.microsoft:QAttention": since(1, quantizedAttention),
   "com.microsoft:MultiHeadAttention": since(1, multiHeadAttention),
 };

@@ -5,7 +5,7 @@ import { rootMeanSquare, inverseDeviation } from "./normalizations.ts";
 import type { OperatorCall } from "./operator-call.ts";
 import { type OperatorFamily, since } from "./operator-rule.ts";
 import { roundedOnce, widened, widenedIfGiven } from "./precision.ts";
-import { convolution, matmul } from "./products.ts";
+import { convolution, gemm, matmul } from "./products.ts";
 import { activationOf } from "./recurrent-activations.ts";
 
 /** Norm of x + skip + bias over the last axis. Outputs: the norm, mean, inverse deviation, and the sum. */
@@ -17,7 +17,7 @@ function skipLayerNorm(call: OperatorCall): readonly Value[] {
   const normalized = call.add({ kind: "layer-norm", axis, epsilon }, sum, gamma, ...(beta === undefined ? [] : [beta]));
   const outputs = [normalized, sum].map((each) => call.cast(each, call.tensor(0).type.dataType));
   const [first = normalized, last = sum] = outputs;
-  if (!call.wants(1) && !call.wants(2)) return [first, sum, sum, last];
+  if (!call.wants(1) && !call.wants(2)) return [first, sum, sum, last]; // nobody reads the second and third
   const mean = call.reduce("mean", sum, [axis], true);
   const centred = call.binary("sub", sum, mean);
   const variance = call.reduce("mean", call.binary("mul", centred, centred), [axis], true);
@@ -65,7 +65,7 @@ function embedLayerNorm(call: OperatorCall): readonly Value[] {
   const mask = call.tensorIfGiven(7);
   const counts =
     mask === undefined
-      ? call.add({ kind: "expand", shape: [batch] }, call.scalar(0, "int32"))
+      ? call.zeros("int32", [batch])
       : call.reduce("sum", call.cast(call.binary("equal", call.cast(mask, "int32"), 1), "int32"), [1], false);
   return [call.cast(normalized, dataType), counts, call.cast(sum, dataType)];
 }
@@ -85,6 +85,16 @@ const fusedMatmul = roundedOnce((call, a) => {
   const alpha = call.float("alpha", 1);
   return alpha === 1 ? product : call.binary("mul", product, alpha);
 });
+
+/** Gemm and an activation. */
+function fusedGemm(call: OperatorCall): Value {
+  const parameters = [call.float("activation_alpha", Number.NaN), call.float("activation_beta", Number.NaN)];
+  const stated = parameters.filter((each) => !Number.isNaN(each));
+  call.ignore("activation_gamma");
+  const name = call.string("activation", "");
+  const sum = gemm(call);
+  return name === "" ? sum : activationOf(name, stated)(call, sum);
+}
 
 /** Batch: the first axis comes behind the other leading ones. */
 function turned(call: OperatorCall, x: Value, last: boolean, batch: boolean): Value {
@@ -127,5 +137,7 @@ export const microsoftFused: OperatorFamily = {
     roundedOnce((call, x) => call.binary("mul", x, call.unary("sigmoid", call.binary("mul", x, call.float("alpha", 1.702))))),
   ),
   "com.microsoft:FusedMatMul": since(1, fusedMatmul),
+  "com.microsoft:TransposeMatMul": since(1, fusedMatmul),
+  "com.microsoft:FusedGemm": since(1, fusedGemm),
   "com.microsoft:FusedConv": since(1, fusedConvolution),
 };

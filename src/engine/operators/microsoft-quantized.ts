@@ -2,12 +2,12 @@
 import type { Value } from "../graph/graph.ts";
 import { isFloat } from "../graph/element-types.ts";
 import { literalOf } from "../graph/literal.ts";
-import type { OperatorCall } from "./operator-call.ts";
+import { axisOf, type OperatorCall } from "./operator-call.ts";
 import { type OperatorFamily, since } from "./operator-rule.ts";
 import { widened, widenedIfGiven } from "./precision.ts";
 import { matmul } from "./products.ts";
-import { byRow, dequantize, dynamicallyQuantized, quantize, wholeProduct } from "./quantization.ts";
-import { centred } from "./quantized-values.ts";
+import { byRow, dequantize, dynamicallyQuantized, oneOrColumns, quantize, wholeProduct } from "./quantization.ts";
+import { centred, spread } from "./quantized-values.ts";
 
 /** Whole numbers of few bits, packed into the last axis of bytes, the first in the lowest bits. */
 function unpacked(call: OperatorCall, packed: Value, bits: number): Value {
@@ -58,23 +58,47 @@ function zeroPoints(call: OperatorCall, bits: number, columns: number, blocks: n
   return call.reshape(call.slice(all, 1, 0, blocks), [columns, blocks, 1]);
 }
 
+/** Rows of a table whose elements are whole numbers in blocks of an axis, each block with a scale and a zero point. */
+function gatherBlocks(call: OperatorCall): Value {
+  const data = call.tensor(0);
+  const indices = call.tensor(1);
+  const rank = data.type.shape.length;
+  const [gathered, blocked] = [axisOf(call.int("gather_axis", 0), rank), axisOf(call.int("quantize_axis", 1), rank)];
+  const [block, bits] = [call.int("block_size", 128), call.int("bits", 4)];
+  if (gathered === blocked) throw new Error("blocks along the axis it gathers from are not built");
+  const bytes = data.type.dataType === "uint8";
+  if (bytes && bits < 8 && blocked !== rank - 1)
+    throw new Error("packed elements along another axis than the last are not built");
+  const rows = (table: Value): Value => {
+    const read = call.add({ kind: "gather", axis: gathered }, table, indices);
+    return bytes && table.type.dataType === "uint8" ? unpacked(call, read, bits) : call.cast(read, "int32");
+  };
+  const axis = gathered < blocked ? blocked - 1 + indices.type.shape.length : blocked;
+  const whole = rows(data);
+  const { shape } = whole.type;
+  const scales = call.add({ kind: "gather", axis: gathered }, call.tensor(2), indices);
+  const zeros = call.tensorIfGiven(3);
+  const count = scales.type.shape[axis] ?? 0;
+  const zero = zeros === undefined ? undefined : spread(call, call.slice(rows(zeros), axis, 0, count), shape, axis, block);
+  const centre = bytes ? 2 ** (bits - 1) : 0;
+  const moved = call.cast(call.binary("sub", whole, zero ?? centre), "float32");
+  const wide = call.binary("mul", moved, spread(call, call.cast(scales, "float32"), shape, axis, block));
+  return call.cast(wide, scales.type.dataType);
+}
+
 /** A is quantised by its own range; weights, their scale and zero point, bias. */
 function dynamicMatmul(call: OperatorCall): Value {
   const [a, scale, zero] = dynamicallyQuantized(call, call.tensor(0));
   const left = call.binary("sub", call.cast(a, "int32"), call.cast(zero, "int32"));
   const sums = matmul(call, left, centred(call, 1, 3));
-  return rescaled(call, sums, call.binary("mul", scale, byColumn(call, call.tensor(2))), 4);
+  return rescaled(call, sums, call.binary("mul", scale, oneOrColumns(call, call.tensor(2))), 4);
 }
 
 /** A, B, their scales, their zero points, bias. */
 function matmulToFloat(call: OperatorCall): Value {
   const sums = wholeProduct(call, [0, 4, 1, 5]);
-  const scale = call.binary("mul", byRow(call, widened(call, call.tensor(2))), byColumn(call, widened(call, call.tensor(3))));
+  const scale = call.binary("mul", byRow(call, widened(call, call.tensor(2))), oneOrColumns(call, widened(call, call.tensor(3))));
   return call.cast(rescaled(call, sums, scale, 6), call.tensor(2).type.dataType);
-}
-
-function byColumn(call: OperatorCall, values: Value): Value {
-  return values.type.shape.join() === "1" ? call.reshape(values, []) : values;
 }
 
 function rescaled(call: OperatorCall, sums: Value, scale: Value, biasInput: number): Value {
@@ -85,6 +109,7 @@ function rescaled(call: OperatorCall, sums: Value, scale: Value, biasInput: numb
 
 export const microsoftQuantized: OperatorFamily = {
   "com.microsoft:MatMulNBits": since(1, matmulBits),
+  "com.microsoft:GatherBlockQuantized": since(1, gatherBlocks),
   "com.microsoft:DynamicQuantizeMatMul": since(1, dynamicMatmul),
   "com.microsoft:MatMulIntegerToFloat": since(1, matmulToFloat),
   "com.microsoft:QuantizeLinear": since(1, quantize),

@@ -1,7 +1,6 @@
 /** Normalisations: by stored or own means and variances, along channels, groups, axes or neighbouring channels. */
 import { elementCount } from "../../tensor.ts";
 import type { Value } from "../graph/graph.ts";
-import { literalOf } from "../graph/literal.ts";
 import { axesOf, axisOf, type OperatorCall } from "./operator-call.ts";
 import { type OperatorFamily, since } from "./operator-rule.ts";
 import { roundedOnce, widened } from "./precision.ts";
@@ -64,6 +63,7 @@ function batchNorm(call: OperatorCall): readonly Value[] {
 
 /** Each channel of each image by its own moments. */
 const instanceNorm = roundedOnce((call, x) => {
+  call.ignore("consumed_inputs");
   const rank = x.type.shape.length;
   const { centred, variance } = momentsOf(call, x, axesFrom(2, rank));
   const normalized = call.binary("mul", centred, inverseDeviation(call, variance, call.float("epsilon", 1e-5)));
@@ -124,8 +124,12 @@ const localResponseNorm = roundedOnce((call, x) => {
   if (size < 1) throw new Error("it states no size");
   const [alpha, beta, bias] = [call.float("alpha", 1e-4), call.float("beta", 0.75), call.float("bias", 1)];
   const squares = call.reshape(call.binary("mul", x, x), [batch, 1, channels, elementCount(sizes)]);
-  const ones = call.add({ kind: "expand", shape: [1, 1, size, 1] }, call.scalar(1, x.type.dataType));
-  const pads = [Math.floor((size - 1) / 2), 0, Math.ceil((size - 1) / 2), 0];
+  // No further than there are channels.
+  const [before = 0, after = 0] = [Math.floor((size - 1) / 2), Math.ceil((size - 1) / 2)].map((reach) =>
+    Math.min(reach, channels),
+  );
+  const ones = call.add({ kind: "expand", shape: [1, 1, before + after + 1, 1] }, call.scalar(1, x.type.dataType));
+  const pads = [before, 0, after, 0];
   const window = { strides: [1, 1], dilations: [1, 1], pads };
   const sums = call.reshape(call.add({ kind: "convolution", groups: 1, ...window }, squares, ones), x.type.shape);
   const base = call.binary("add", call.binary("mul", sums, alpha / size), bias);
@@ -139,30 +143,9 @@ const meanVarianceNorm = roundedOnce((call, x) => {
   return call.binary("div", centred, call.binary("add", call.unary("sqrt", variance), 1e-9));
 });
 
-/** Nothing is dropped outside of training. Where it trains with a ratio of 0, nothing is either; else it is random, and refused. */
-function dropout(call: OperatorCall): readonly Value[] {
-  const x = call.tensor(0);
-  call.ignore("seed", "ratio");
-  const trains =
-    call.version < 7
-      ? call.int("is_test", 0) === 0
-      : call.version >= 12 && call.tensorIfGiven(2) !== undefined && call.knownIntegers(2)[0] !== 0;
-  if (trains) {
-    const ratio = call.version < 12 ? call.float("ratio", 0.5) : call.tensorIfGiven(1) === undefined ? 0.5 : knownRatio(call);
-    if (ratio !== 0) throw new Error("it trains: what it drops is random");
-  }
-  if (!call.wants(1)) return [x];
-  if (call.version < 12) throw new Error(`what its mask holds outside of training is not said in version ${call.version}`);
-  return [x, call.add({ kind: "expand", shape: x.type.shape }, call.build.constant(literalOf("bool", [], [1])))];
-}
-
-function knownRatio(call: OperatorCall): number | undefined {
-  return call.knownIntegers(1)[0];
-}
-
 export const normalizations: OperatorFamily = {
   BatchNormalization: since(1, batchNorm),
-  InstanceNormalization: since(6, instanceNorm),
+  InstanceNormalization: since(1, instanceNorm),
   GroupNormalization: since(18, groupNorm),
   RMSNormalization: since(23, (call) => rmsNorm(call).slice(0, 1)),
   SimplifiedLayerNormalization: since(1, rmsNorm),
@@ -170,5 +153,4 @@ export const normalizations: OperatorFamily = {
   LpNormalization: since(1, lpNorm),
   LRN: since(1, localResponseNorm),
   MeanVarianceNormalization: since(9, meanVarianceNorm),
-  Dropout: since(1, dropout),
 };

@@ -183,6 +183,11 @@ export class OperatorCall {
     return this.build.add({ kind: "slice", starts, steps: Array.from(shape, () => 1), sizes: shape.with(axis, size) }, x);
   }
 
+  /** A tensor of zeros. */
+  zeros(type: ElementType, shape: readonly number[]): Value {
+    return this.build.add({ kind: "expand", shape }, this.scalar(0, type));
+  }
+
   operand(value: Value | number, type: ElementType): Value {
     return typeof value === "number" ? this.scalar(value, type) : value;
   }

@@ -1,12 +1,11 @@
 /** Pooling: the largest, the mean or the p-norm of windows or of whole channels, and the way back from the largest. */
 import { elementCount } from "../../tensor.ts";
 import type { Value } from "../graph/graph.ts";
-import { zeroLiteral } from "../graph/literal.ts";
 import type { Window } from "../graph/operations.ts";
 import type { OperatorCall } from "./operator-call.ts";
 import { type OperatorFamily, since } from "./operator-rule.ts";
 import { roundedOnce } from "./precision.ts";
-import { windowOf } from "./window-attributes.ts";
+import { checkWindow, windowOf } from "./window-attributes.ts";
 
 interface Pooling {
   readonly kernel: readonly number[];
@@ -89,13 +88,14 @@ function maxUnpool(call: OperatorCall): Value {
   if (kernel === undefined) throw new Error("it states no kernel_shape");
   const strides = call.ints("strides") ?? sizes.map(() => 1);
   const pads = call.ints("pads") ?? sizes.flatMap(() => [0, 0]);
+  checkWindow({ strides, dilations: sizes.map(() => 1), pads }, sizes.length);
   const spatial = sizes.map((size, axis) => {
     const cut = (pads[axis] ?? 0) + (pads[axis + sizes.length] ?? 0);
     return (size - 1) * (strides[axis] ?? 1) + (kernel[axis] ?? 1) - cut;
   });
   const implied = [...x.type.shape.slice(0, 2), ...spatial];
   if (implied.some((size) => size < 0)) throw new Error("its pads cut more away than there is");
-  const zeros = call.build.constant(zeroLiteral(x.type.dataType, [elementCount(implied)]));
+  const zeros = call.zeros(x.type.dataType, [elementCount(implied)]);
   const places = call.reshape(call.tensor(1), [elementCount(x.type.shape)]);
   const flat = call.add(
     { kind: "scatter-elements", axis: 0, reduction: "none" },
@@ -123,6 +123,7 @@ function maxRoiPool(call: OperatorCall): Value {
   const [rows = 0, columns = 0] = call.ints("pooled_shape") ?? [];
   const scale = call.float("spatial_scale", 1);
   const rois = call.known(1);
+  call.build.checkSize({ dataType: x.type.dataType, shape: [rois.shape[0] ?? 0, channels, rows, columns] });
   const numbers = Array.from(rois.data as Float32Array, Number);
   if (rois.dataType !== "float32") throw new Error(`its boxes are ${rois.dataType}, and float32 is built`);
   const boxes = Array.from({ length: rois.shape[0] ?? 0 }, (_, box) => {
@@ -132,7 +133,7 @@ function maxRoiPool(call: OperatorCall): Value {
       const [row, column] = [Math.floor(part / columns), part % columns];
       const [y0, y1] = partOf(row, rows, top, bottom, height);
       const [x0, x1] = partOf(column, columns, left, right, width);
-      if (y1 <= y0 || x1 <= x0) return call.add({ kind: "expand", shape: [1, channels, 1] }, call.scalar(0, x.type.dataType));
+      if (y1 <= y0 || x1 <= x0) return call.zeros(x.type.dataType, [1, channels, 1]);
       const starts = [batch, 0, y0, x0];
       const window = call.add({ kind: "slice", starts, steps: [1, 1, 1, 1], sizes: [1, channels, y1 - y0, x1 - x0] }, x);
       return call.reshape(call.reduce("max", window, [2, 3], true), [1, channels, 1]);

@@ -15,7 +15,7 @@ export function matmul(call: OperatorCall, a: Value, b: Value): Value {
 }
 
 /** alpha A' B' + beta C. */
-function gemm(call: OperatorCall): Value {
+export function gemm(call: OperatorCall): Value {
   if (call.version < 7) call.ignore("broadcast");
   const a = call.int("transA", 0) === 1 ? call.transpose(call.tensor(0), [1, 0]) : call.tensor(0);
   const b = call.int("transB", 0) === 1 ? call.transpose(call.tensor(1), [1, 0]) : call.tensor(1);

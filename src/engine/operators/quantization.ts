@@ -26,8 +26,7 @@ export function quantize(call: OperatorCall): Value {
   const axis = scaleAxis(call, x);
   const stated = typeAttribute(call, "output_dtype");
   const to: ElementType = zero?.type.dataType ?? stated ?? "uint8";
-  if (stated !== undefined && stated !== "float32" && zero !== undefined && stated !== to)
-    throw new Error(`it is to give ${stated}, and its zero point is ${to}`);
+  if (stated !== undefined && stated !== to) throw new Error(`it is to give ${stated}, and its zero point is ${to}`);
   const precision = typeAttribute(call, "precision") ?? scale.type.dataType;
   const within = isFloat(precision) ? precision : scale.type.dataType;
   const saturate = call.int("saturate", 1) === 1;
@@ -68,11 +67,11 @@ export function dynamicallyQuantized(call: OperatorCall, x: Value): readonly [y:
 /** A zero point or scale per row of the first operand stands in a column. */
 export function byRow(call: OperatorCall, values: Value): Value {
   const { shape } = values.type;
-  return shape.length === 1 && shape[0] !== 1 ? call.reshape(values, [shape[0] ?? 0, 1]) : single(call, values);
+  return shape.length === 1 && shape[0] !== 1 ? call.reshape(values, [shape[0] ?? 0, 1]) : oneOrColumns(call, values);
 }
 
 /** One entry counts for all; a vector has one per column. */
-function single(call: OperatorCall, values: Value): Value {
+export function oneOrColumns(call: OperatorCall, values: Value): Value {
   return values.type.shape.length === 1 && values.type.shape[0] === 1 ? call.reshape(values, []) : values;
 }
 
@@ -91,7 +90,7 @@ function qlinearMatmul(call: OperatorCall): Value {
   const sums = wholeProduct(call, [0, 2, 3, 5]);
   const [a, b, y] = [call.tensor(1), call.tensor(4), call.tensor(6)].map((scale) => widened(call, scale));
   if (a === undefined || b === undefined || y === undefined) throw new Error("it lacks a scale");
-  const product = call.binary("mul", byRow(call, a), single(call, b));
+  const product = call.binary("mul", byRow(call, a), oneOrColumns(call, b));
   return requantized(call, sums, call.binary("div", product, byRow(call, y)), byRow(call, call.tensor(7)));
 }
 

@@ -1,6 +1,5 @@
 /** Recurrent networks, unrolled over the length of the sequence. Directions are computed one after the other and stacked. */
 import type { Value } from "../graph/graph.ts";
-import { zeroLiteral } from "../graph/literal.ts";
 import type { OperatorCall } from "./operator-call.ts";
 import { type OperatorFamily, since } from "./operator-rule.ts";
 import { widened, widenedIfGiven } from "./precision.ts";
@@ -16,8 +15,8 @@ interface Step {
 
 /** Weights of one direction, and how a step of it is computed. */
 interface Direction {
-  /** R turned: [H, gates * H]. */
-  readonly recurrence: Value;
+  /** Multiplies with R', [H, gates * H]. */
+  readonly recurrence: Times;
   /** The recurrence's bias [gates * H], where the step must keep it apart. */
   readonly bias: Value | undefined;
   /** [3 * H]: what the cell adds to the gates i, o and f. */
@@ -42,9 +41,30 @@ function gate(call: OperatorCall, x: Value, index: number, hidden: number): Valu
   return call.slice(x, x.type.shape.length - 1, index * hidden, hidden);
 }
 
-function product(call: OperatorCall, a: Value, b: Value): Value {
-  return call.add({ kind: "matmul" }, a, b);
+/** A product of rows with the weights of a direction, or with so many of their columns from one on. */
+export type Times = (rows: Value, from?: number, columns?: number) => Value;
+
+/** W, input 1, or R, input 2, of one direction. */
+export interface Weights {
+  readonly of: (call: OperatorCall, input: 1 | 2, direction: number) => Times;
+  /** Directions, rows and columns of W' or R'. */
+  readonly shape: (call: OperatorCall, input: 1 | 2) => readonly number[];
 }
+
+/** [directions, gates * H, width of x or H]. */
+const plainWeights: Weights = {
+  of: (call, input, direction) => {
+    const whole = widened(call, call.tensor(input));
+    const [, columns = 0, rows = 0] = whole.type.shape;
+    const turned = call.transpose(call.reshape(call.slice(whole, 0, direction, 1), [columns, rows]), [1, 0]);
+    return (given, from = 0, some = columns) =>
+      call.add({ kind: "matmul" }, given, some === columns ? turned : call.slice(turned, 1, from, some));
+  },
+  shape: (call, input) => {
+    const [directions = 0, columns = 0, rows = 0] = call.tensor(input).type.shape;
+    return [directions, rows, columns];
+  },
+};
 
 /** Elman's: H = f(x W' + H R' + b). */
 const simple: Kind = {
@@ -54,20 +74,20 @@ const simple: Kind = {
   step: (call, { recurrence, activations, clip }, { input, hidden }) => {
     const [f] = activations;
     if (f === undefined) throw new Error("it lacks an activation");
-    const next = f(call, clip(call.binary("add", input, product(call, hidden, recurrence))));
+    const next = f(call, clip(call.binary("add", input, recurrence(hidden))));
     return [next, next];
   },
 };
 
 /** Hochreiter and Schmidhuber, 1997. Gates stand in the order i, o, f, c; peepholes in the order i, o, f. */
-const longShortTerm: Kind = {
+export const longShortTerm: Kind = {
   gates: 4,
   activations: ["Sigmoid", "Tanh", "Tanh"],
   joinsBiases: () => true,
   step: (call, { recurrence, peepholes, activations, hidden: size, clip }, { input, hidden, cell }) => {
     const [f, g, h] = activations;
     if (f === undefined || g === undefined || h === undefined) throw new Error("it lacks an activation");
-    const sums = call.binary("add", input, product(call, hidden, recurrence));
+    const sums = call.binary("add", input, recurrence(hidden));
     const peeped = (index: number, state: Value): Value => {
       const sum = gate(call, sums, index, size);
       if (peepholes === undefined) return clip(sum);
@@ -90,17 +110,16 @@ const gated: Kind = {
   step: (call, { recurrence, bias, activations, hidden: size, clip }, { input, hidden }) => {
     const [f, g] = activations;
     if (f === undefined || g === undefined) throw new Error("it lacks an activation");
-    const linear = product(call, hidden, call.slice(recurrence, 1, 0, 2 * size));
+    const linear = recurrence(hidden, 0, 2 * size);
     const recurrent = bias === undefined ? linear : call.binary("add", linear, call.slice(bias, 0, 0, 2 * size));
     const [z, r] = [0, 1].map((index) =>
       f(call, clip(call.binary("add", gate(call, input, index, size), gate(call, recurrent, index, size)))),
     );
     if (z === undefined || r === undefined) throw new Error("it lacks a gate");
-    const last = call.slice(recurrence, 1, 2 * size, size);
     let reset: Value;
-    if (call.int("linear_before_reset", 0) === 0) reset = product(call, call.binary("mul", r, hidden), last);
+    if (call.int("linear_before_reset", 0) === 0) reset = recurrence(call.binary("mul", r, hidden), 2 * size, size);
     else {
-      const whole = product(call, hidden, last);
+      const whole = recurrence(hidden, 2 * size, size);
       reset = call.binary("mul", r, bias === undefined ? whole : call.binary("add", whole, gate(call, bias, 2, size)));
     }
     const candidate = g(call, clip(call.binary("add", gate(call, input, 2, size), reset)));
@@ -110,10 +129,10 @@ const gated: Kind = {
 };
 
 /** Inputs: X, W, R, B, lengths, initial hidden state, and of LSTM initial cell and peepholes. Outputs: Y, Y_h, Y_c. */
-function recurrent(kind: Kind): (call: OperatorCall) => readonly Value[] {
+export function recurrent(kind: Kind, weights: Weights = plainWeights): (call: OperatorCall) => readonly Value[] {
   return (call) => {
     const batchFirst = call.int("layout", 0) === 1;
-    call.ignore("output_sequence", "hidden_size"); // of version 1: whether Y is wanted; and what R's shape says as well
+    call.ignore("output_sequence"); // of version 1: whether Y is wanted
     const name = call.string("direction", "forward");
     if (name !== "forward" && name !== "reverse" && name !== "bidirectional")
       throw new Error(`its direction "${name}" is unknown`);
@@ -121,18 +140,20 @@ function recurrent(kind: Kind): (call: OperatorCall) => readonly Value[] {
     const x = batchFirst ? call.transpose(given, [1, 0, 2]) : given;
     const [, batch = 0] = x.type.shape;
     const directions = name === "bidirectional" ? 2 : 1;
-    const size = call.tensor(2).type.shape[2] ?? 0;
-    if (call.tensor(1).type.shape[0] !== directions) throw new Error(`its weights are not those of ${directions} directions`);
+    const [, size = 0, columns = 0] = weights.shape(call, 2);
+    const wanted = [directions, x.type.shape[2] ?? 0, kind.gates * size].join();
+    if (call.int("hidden_size", size) !== size || weights.shape(call, 1).join() !== wanted || columns !== kind.gates * size)
+      throw new Error(`its weights are not those of ${directions} directions and ${size} hidden units`);
     const activations = activationsOf(call, kind.activations, directions);
     const valid = validSteps(call, x.type.shape[0] ?? 0, batch);
     const results = Array.from({ length: directions }, (_, direction) => {
       const initial = (input: number): Value => {
         const state = widenedIfGiven(call, input);
-        if (state === undefined) return call.build.constant(zeroLiteral(x.type.dataType, [batch, size]));
+        if (state === undefined) return call.zeros(x.type.dataType, [batch, size]);
         return call.reshape(call.slice(state, batchFirst ? 1 : 0, direction, 1), [batch, size]);
       };
-      const own = directionOf(call, kind, direction, size, activations[direction] ?? []);
-      const inputs = projected(call, x, kind, direction, size);
+      const own = directionOf(call, kind, weights, direction, size, activations[direction] ?? []);
+      const inputs = projected(call, x, kind, weights, direction, size);
       const backward = name === "reverse" || direction === 1;
       return unrolled(
         call,
@@ -166,6 +187,7 @@ function recurrent(kind: Kind): (call: OperatorCall) => readonly Value[] {
 function directionOf(
   call: OperatorCall,
   kind: Kind,
+  weights: Weights,
   direction: number,
   hidden: number,
   activations: readonly Activation[],
@@ -175,11 +197,9 @@ function directionOf(
     const whole = widenedIfGiven(call, input);
     return whole === undefined ? undefined : call.reshape(call.slice(whole, 0, direction, 1), shape);
   };
-  const recurrence = part(2, [kind.gates * hidden, hidden]);
-  if (recurrence === undefined) throw new Error("it lacks its recurrent weights");
   const biases = kind.joinsBiases(call) ? undefined : part(3, [2 * kind.gates * hidden]);
   return {
-    recurrence: call.transpose(recurrence, [1, 0]),
+    recurrence: weights.of(call, 2, direction),
     bias: biases === undefined ? undefined : call.slice(biases, 0, kind.gates * hidden, kind.gates * hidden),
     peepholes: kind.gates === 4 ? part(7, [3 * hidden]) : undefined,
     activations,
@@ -189,11 +209,10 @@ function directionOf(
 }
 
 /** x W' with the bias of W, and that of R where it may be added beforehand: one product for all steps, [T, N, gates * H]. */
-function projected(call: OperatorCall, x: Value, kind: Kind, direction: number, hidden: number): Value {
+function projected(call: OperatorCall, x: Value, kind: Kind, weights: Weights, direction: number, hidden: number): Value {
   const [length = 0, batch = 0, width = 0] = x.type.shape;
   const columns = kind.gates * hidden;
-  const weights = call.reshape(call.slice(widened(call, call.tensor(1)), 0, direction, 1), [columns, width]);
-  const product = call.add({ kind: "matmul" }, call.reshape(x, [length * batch, width]), call.transpose(weights, [1, 0]));
+  const product = weights.of(call, 1, direction)(call.reshape(x, [length * batch, width]));
   const rows = call.reshape(product, [length, batch, columns]);
   const biases = widenedIfGiven(call, 3);
   if (biases === undefined) return rows;
@@ -233,7 +252,7 @@ function unrolled(
     hidden = lasts === undefined ? next : call.select(lasts, next, hidden);
     cell = lasts === undefined ? nextCell : call.select(lasts, nextCell, cell);
   }
-  const none = (): Value => call.build.constant(zeroLiteral(inputs.type.dataType, [0, 1, batch, direction.hidden]));
+  const none = (): Value => call.zeros(inputs.type.dataType, [0, 1, batch, direction.hidden]);
   return { all: outputs.length === 0 ? none() : call.add({ kind: "concat", axis: 0 }, ...outputs), hidden, cell };
 }
 

@@ -3,6 +3,7 @@ import type { Value } from "../graph/graph.ts";
 import type { ReduceFunction } from "../graph/operations.ts";
 import { axesOf, axisOf, type OperatorCall } from "./operator-call.ts";
 import { type Lower, type OperatorFamily, since, versions } from "./operator-rule.ts";
+import { roundedOnce, widened } from "./precision.ts";
 
 interface Reduced {
   readonly axes: readonly number[];
@@ -19,7 +20,7 @@ function reduced(call: OperatorCall, inputSince: number): Reduced | undefined {
   return nothing ? undefined : { axes: Array.from({ length: rank }, (_, axis) => axis), keep };
 }
 
-/** `before` is applied to each element, `after` to each result. */
+/** `before` is applied to each element, `after` to each result; with either, all is rounded once. */
 function reduce(
   name: ReduceFunction,
   inputSince: number,
@@ -27,10 +28,12 @@ function reduce(
   after?: (call: OperatorCall, x: Value) => Value,
 ): Lower {
   return (call) => {
-    const x = before?.(call, call.tensor(0)) ?? call.tensor(0);
+    const given = call.tensor(0);
+    const wide = before === undefined && after === undefined ? given : widened(call, given);
+    const x = before?.(call, wide) ?? wide;
     const over = reduced(call, inputSince);
     const result = over === undefined ? x : call.reduce(name, x, over.axes, over.keep);
-    return after?.(call, result) ?? result;
+    return call.cast(after?.(call, result) ?? result, given.type.dataType);
   };
 }
 
@@ -51,8 +54,7 @@ function logarithm(call: OperatorCall, x: Value): Value {
 }
 
 /** max + log(sum(exp(x - max))), which overflows nowhere. */
-function logSumExp(call: OperatorCall): Value {
-  const x = call.tensor(0);
+const logSumExp = roundedOnce((call, x) => {
   const over = reduced(call, 18);
   if (over === undefined) return x;
   const largest = call.reduce("max", x, over.axes, true);
@@ -61,7 +63,7 @@ function logSumExp(call: OperatorCall): Value {
   const sum = call.reduce("sum", call.unary("exp", call.binary("sub", x, shift)), over.axes, over.keep);
   const squeezed = call.reshape(shift, sum.type.shape);
   return call.binary("add", call.unary("log", sum), squeezed);
-}
+});
 
 /** Of bool: whether all, or any, are true. */
 function extreme(name: "min" | "max"): Lower {

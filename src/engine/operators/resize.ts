@@ -18,6 +18,10 @@ function resized(call: OperatorCall, x: Value, axes: readonly ResizedAxis[], sty
   if (style.mode !== "nearest" && style.mode !== "linear" && style.mode !== "cubic")
     throw new Error(`its mode "${style.mode}" is unknown`);
   const nearest = style.mode === "nearest";
+  const whole = axes.reduce((shape, { axis, to }) => shape.with(axis, to), x.type.shape);
+  if (whole.some((size) => !Number.isSafeInteger(size) || size < 0)) throw new Error(`[${whole.join(", ")}] is no shape`);
+  call.build.checkSize({ dataType, shape: whole });
+  if (whole.includes(0)) return call.zeros(dataType, whole);
   if (!nearest && !isFloat(dataType) && style.mode === "cubic") throw new Error(`cubic resizing of ${dataType} is not built`);
   let result = nearest ? x : isFloat(dataType) ? widened(call, x) : call.cast(x, "float32");
   const crops = style.transformation === "tf_crop_and_resize";

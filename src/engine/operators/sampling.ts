@@ -76,6 +76,7 @@ function affineGrid(call: OperatorCall): Value {
   const rank = sizes.length;
   if (corners && sizes.includes(1)) throw new Error("an axis of one pixel has no two corners");
   const count = elementCount(sizes);
+  call.build.checkSize({ dataType: theta.type.dataType, shape: [Math.max(batch, 1), ...sizes, rank] });
   const strides = sizes.map((_, axis) => elementCount(sizes.slice(axis + 1)));
   // Columns x, y (, z) and 1: the last axis comes first.
   const places = Float64Array.from({ length: (rank + 1) * count }, (_, index) => {
@@ -149,7 +150,8 @@ function aligned(
   const corners = call.binary("sub", call.binary("mul", boxes, scale), half ? 0.5 : 0);
   const lengths = parts.map((part, axis) => part * (grid[axis] ?? 1));
   const points = elementCount(lengths);
-  const images1 = images === 1; // then no box needs a copy of its image
+  call.build.checkSize({ dataType: x.type.dataType, shape: [Math.max(count, 1), Math.max(channels, 1), points] });
+  const alone = images === 1; // then no box needs a copy of its image
   const axes = sizes.map((size, axis) => {
     const [start, end] = [1 - axis, 3 - axis].map((corner) => call.slice(corners, 1, corner, 1));
     if (start === undefined || end === undefined) throw new Error("it lacks a corner");
@@ -167,8 +169,8 @@ function aligned(
   const [rows, columns] = axes;
   if (rows === undefined || columns === undefined || axes.length !== 2)
     throw new Error("it is built for images: inputs of rank 4");
-  const shape = images1 ? [1, count * points] : [count, points];
-  const source = images1 ? x : call.add({ kind: "gather", axis: 0 }, x, indices);
+  const shape = alone ? [1, count * points] : [count, points];
+  const source = alone ? x : call.add({ kind: "gather", axis: 0 }, x, indices);
   const weight = call.reshape(call.cast(call.binary("and", rows.inside, columns.inside), x.type.dataType), [count, 1, points]);
   const read = neighbourParts(
     call,
@@ -177,7 +179,7 @@ function aligned(
     linearNeighbours,
     "edge",
   ).map((part) => {
-    const byBox = images1
+    const byBox = alone
       ? call.transpose(call.reshape(part, [channels, count, points]), [1, 0, 2])
       : call.reshape(part, [count, channels, points]);
     return call.binary("mul", byBox, weight);

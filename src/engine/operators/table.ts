@@ -4,6 +4,7 @@ import { attentions } from "./attention.ts";
 import { constants } from "./constants.ts";
 import { controlFlow } from "./control-flow.ts";
 import { convolutions } from "./convolutions.ts";
+import { dropouts } from "./dropout.ts";
 import { einsums } from "./einsum.ts";
 import { elementwise } from "./elementwise.ts";
 import { groupedQueryAttentions } from "./grouped-query-attention.ts";
@@ -12,8 +13,10 @@ import { linearAttentions } from "./linear-attention.ts";
 import { linearModels } from "./linear-models.ts";
 import { losses } from "./losses.ts";
 import { microsoftAttentions } from "./microsoft-attention.ts";
+import { microsoftElementwiseQuantized } from "./microsoft-elementwise-quantized.ts";
 import { microsoftFused } from "./microsoft-fused.ts";
 import { microsoftQuantized } from "./microsoft-quantized.ts";
+import { microsoftRecurrent } from "./microsoft-recurrent.ts";
 import { normalizations } from "./normalizations.ts";
 import type { OperatorFamily, OperatorRule } from "./operator-rule.ts";
 import { pooling } from "./pooling.ts";
@@ -44,6 +47,7 @@ export const operatorFamilies: Readonly<Record<string, OperatorFamily>> = {
   convolutions,
   pooling,
   normalizations,
+  dropouts,
   quantization,
   attentions,
   rotary,
@@ -56,6 +60,8 @@ export const operatorFamilies: Readonly<Record<string, OperatorFamily>> = {
   groupedQueryAttentions,
   microsoftFused,
   microsoftQuantized,
+  microsoftElementwiseQuantized,
+  microsoftRecurrent,
   controlFlow,
   sequences,
   losses,

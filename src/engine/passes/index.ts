@@ -1,6 +1,7 @@
 /** All passes, in their order. */
 import type { Graph } from "../graph/graph.ts";
 import { shareCommon } from "./common-subexpressions.ts";
+import { fuseConvolutions } from "./fuse-convolutions.ts";
 import { fuseElements } from "./fuse-elements.ts";
 import { fuseLinear } from "./fuse-linear.ts";
 import { fuseProducts } from "./fuse-products.ts";
@@ -17,6 +18,7 @@ export const passes: Readonly<Record<string, Pass>> = {
   recognizeNorms,
   recognizeGelu,
   fuseLinear,
+  fuseConvolutions,
   fuseProducts,
   fuseSoftmax,
   fuseElements,

@@ -5,6 +5,7 @@ import type { NodeOf } from "../passes/rewrite.ts";
 import { lowerElements } from "./lower-elements.ts";
 import { lowerConcat, lowerExpand, lowerGather, lowerSlice, lowerTranspose } from "./lower-movement.ts";
 import { lowerLinear, lowerProduct } from "./lower-products.ts";
+import { lowerAveragePool, lowerConvolution, lowerMaxPool } from "./lower-windows.ts";
 import { lowerArg, lowerLayerNorm, lowerReduce, lowerSoftmax } from "./lower-rows.ts";
 import type { LoweredNode, LowerNode } from "./planned-call.ts";
 
@@ -21,9 +22,13 @@ const rules: { readonly [Kind in OperationKind]?: LowerNode<NodeOf<Kind>> } = {
   expand: lowerExpand,
   concat: lowerConcat,
   gather: lowerGather,
+  convolution: lowerConvolution,
+  "max-pool": lowerMaxPool,
+  "average-pool": lowerAveragePool,
 };
 
-export function lowerNode(node: GraphNode): LoweredNode | undefined {
+/** `isUsed`: whether anybody uses an output of the node. */
+export function lowerNode(node: GraphNode, isUsed: (output: number) => boolean): LoweredNode | undefined {
   const rule = rules[node.operation.kind] as LowerNode | undefined;
-  return rule?.(node);
+  return rule?.(node, isUsed);
 }

@@ -20,13 +20,19 @@ export interface TensorPlace {
 }
 
 export type PlanStep =
-  | { readonly kind: "kernel"; readonly kernel: Kernel; readonly places: readonly Place[]; readonly scratch: number | undefined }
+  | { readonly kind: "kernel"; readonly kernel: Kernel; readonly places: readonly Place[]; readonly scratch: Scratch | undefined }
   | {
       readonly kind: "interpret";
       readonly operation: Operation;
       readonly inputs: readonly (TensorPlace | Literal)[];
       readonly outputs: readonly TensorPlace[];
     };
+
+/** Memory of a kernel's own, once for each thread. */
+export interface Scratch {
+  readonly offset: number;
+  readonly stride: number;
+}
 
 export interface Plan {
   readonly steps: readonly PlanStep[];
@@ -39,10 +45,19 @@ export interface Plan {
   readonly outputs: readonly { readonly name: string; readonly source: TensorPlace | Literal }[];
 }
 
-/** `isDurable`: whether a constant is one of the model itself, so that all its programs share it. */
-export function planGraph(graph: Graph, isDurable: (literal: Literal) => boolean): Plan {
-  return new Planner(graph, isDurable).plan();
+export interface PlanSettings {
+  /** Whether a constant is one of the model itself, so that all its programs share it. */
+  isDurable(literal: Literal): boolean;
+  /** Threads that may compute one call at once. Default: 1. */
+  readonly threads?: number;
 }
+
+export function planGraph(graph: Graph, settings: PlanSettings): Plan {
+  return new Planner(graph, settings).plan();
+}
+
+/** Threads that write side by side share no line of the cache. */
+const scratchAlignment = 64;
 
 interface Buffer {
   readonly bytes: number;
@@ -53,15 +68,15 @@ interface Buffer {
 
 class Planner {
   readonly #graph: Graph;
-  readonly #isDurable: (literal: Literal) => boolean;
+  readonly #settings: PlanSettings;
   readonly #buffers: Buffer[] = [];
   readonly #bufferOf = new Map<Value, number>();
   readonly #weights = new Map<object, Map<string, PackedWeights>>();
   readonly #last: ReadonlyMap<Value, number>;
 
-  constructor(graph: Graph, isDurable: (literal: Literal) => boolean) {
+  constructor(graph: Graph, settings: PlanSettings) {
     this.#graph = graph;
-    this.#isDurable = isDurable;
+    this.#settings = settings;
     this.#last = lastUses(graph);
   }
 
@@ -75,7 +90,7 @@ class Planner {
       if (operand.kind === "packed") return { region: "weights", weights: this.#shared(operand.weights), byteOffset: 0 };
       if (operand.kind === "temporary") return { region: "arena", offset: offsets[temporaries[operand.index] ?? 0] ?? 0 };
       const { constant } = operand.value;
-      if (constant !== undefined && this.#isDurable(constant)) {
+      if (constant !== undefined && this.#settings.isDurable(constant)) {
         return { region: "weights", weights: this.#shared(asTheyAre(constant)), byteOffset: operand.byteOffset };
       }
       return { region: "arena", offset: (offsets[this.#bufferOf.get(operand.value) ?? -1] ?? 0) + operand.byteOffset };
@@ -95,7 +110,8 @@ class Planner {
         };
       }
       const places = call.operands.map((operand) => place(operand, temporaries));
-      return { kind: "kernel", kernel: call.kernel, places, scratch: scratch === undefined ? undefined : offsets[scratch] };
+      const own = scratch && { offset: offsets[scratch.buffer] ?? 0, stride: scratch.stride };
+      return { kind: "kernel", kernel: call.kernel, places, scratch: own };
     });
     const named = ({ name, value }: NamedValue): TensorPlace & { readonly name: string } => ({ name, ...located(value) });
     return {
@@ -121,7 +137,7 @@ class Planner {
       this.#bufferOf.set(y, this.#bufferOf.get(x) ?? 0);
       return [];
     }
-    const lowered = empty ? { calls: [] } : lowerNode(node);
+    const lowered = empty ? { calls: [] } : lowerNode(node, (output) => this.#isUsed(node.outputs[output]));
     const reused = lowered?.inPlace?.find((input) => y !== undefined && this.#canReuse(input, y, step));
     for (const output of node.outputs) {
       const buffer = output === y && reused !== undefined ? this.#bufferOf.get(reused) : undefined;
@@ -134,8 +150,15 @@ class Planner {
     const temporaries = (lowered.temporaries ?? []).map((bytes) => this.#buffer(bytes, step));
     return lowered.calls.map((call) => {
       const { scratchBytes } = call.kernel;
-      return { node, call, temporaries, ...(scratchBytes === 0 ? {} : { scratch: this.#buffer(scratchBytes, step) }) };
+      if (scratchBytes === 0) return { node, call, temporaries };
+      const stride = Math.ceil((scratchBytes + readPaddingBytes) / scratchAlignment) * scratchAlignment;
+      const buffer = this.#buffer(stride * (this.#settings.threads ?? 1), step);
+      return { node, call, temporaries, scratch: { buffer, stride } };
     });
+  }
+
+  #isUsed(value: Value | undefined): boolean {
+    return value !== undefined && this.#last.has(value);
   }
 
   /** An input that ends here and has as many bytes may become the output. */
@@ -158,7 +181,7 @@ class Planner {
 
   #use(value: Value, step: number): void {
     const { constant } = value;
-    if (constant !== undefined && !this.#bufferOf.has(value) && !this.#isDurable(constant)) {
+    if (constant !== undefined && !this.#bufferOf.has(value) && !this.#settings.isDurable(constant)) {
       const index = this.#buffer(valueBytes(value), 0);
       this.#bufferOf.set(value, index);
       const buffer = this.#buffers[index];
@@ -183,7 +206,7 @@ interface Draft {
   readonly node: GraphNode;
   readonly call?: { readonly kernel: Kernel; readonly operands: readonly Operand[] };
   readonly temporaries: readonly number[];
-  readonly scratch?: number;
+  readonly scratch?: { readonly buffer: number; readonly stride: number };
 }
 
 function lifetimeOf({ bytes, from, to }: Buffer): Lifetime {

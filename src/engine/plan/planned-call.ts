@@ -34,7 +34,10 @@ export interface LoweredNode {
 }
 
 /** Gives the calls of a node, or undefined where the interpreter must compute it. */
-export type LowerNode<Node extends GraphNode = GraphNode> = (node: Node) => LoweredNode | undefined;
+export type LowerNode<Node extends GraphNode = GraphNode> = (
+  node: Node,
+  isUsed: (output: number) => boolean,
+) => LoweredNode | undefined;
 
 export function tensor(value: Value | undefined, byteOffset = 0): Operand {
   if (value === undefined) throw new Error("an operand is missing");

@@ -4,6 +4,8 @@ import { readPaddingBytes, type WasmMemory, wasmHost, wasmPageBytes } from "../e
 import type { PackedWeights } from "../plan/planned-call.ts";
 
 const alignment = 64;
+/** 4 GiB: shared memory states its end beforehand, and takes no more than it has grown to. */
+const mostPages = 65_536;
 
 export class EngineMemory {
   readonly memory: WasmMemory;
@@ -12,8 +14,10 @@ export class EngineMemory {
   #weightsEnd = alignment;
   #arenaBytes = 0;
 
-  constructor() {
-    this.memory = new (wasmHost().Memory)({ initial: 1 });
+  /** Shared where several threads compute. */
+  constructor(shared: boolean) {
+    const { Memory } = wasmHost();
+    this.memory = shared ? new Memory({ initial: 1, maximum: mostPages, shared }) : new Memory({ initial: 1 });
   }
 
   /** Bytes from the memory's start to the arena. */

@@ -2,13 +2,14 @@
 import { InferyardError } from "../../errors.ts";
 import { nextTurn } from "../../next-turn.ts";
 import type { Tensor, TensorMap } from "../../tensor.ts";
-import { compileKernels, type Kernel, type KernelFunctions, type WasmFeatures } from "../emit/wasm/index.ts";
+import { compileKernels, type Kernel, type WasmFeatures } from "../emit/wasm/index.ts";
 import type { NamedValue, Value } from "../graph/graph.ts";
 import type { Literal } from "../graph/literal.ts";
 import type { OnnxModel } from "../import/onnx-model.ts";
 import { fuseElements } from "../passes/fuse-elements.ts";
 import { optimize } from "../passes/index.ts";
 import { planGraph } from "../plan/plan.ts";
+import { KernelThreads, type ThreadPeer } from "../threads/kernel-threads.ts";
 import { Builder, defaultLimits, ValueUnknown } from "../trace/builder.ts";
 import { traceModel } from "../trace/trace-model.ts";
 import { isTensor, type Traced } from "../trace/traced.ts";
@@ -24,6 +25,10 @@ export interface EngineSettings {
   readonly features: WasmFeatures;
   /** false: the graph runs as the model's file spells it out. */
   readonly optimize: boolean;
+  /** Threads that compute, the calling one among them. Default: 1. */
+  readonly threads?: number;
+  /** Starts one of the others. Default: there are no others. */
+  spawn?(): ThreadPeer;
 }
 
 export interface EngineRunOptions {
@@ -34,14 +39,24 @@ export interface EngineRunOptions {
 export class EngineModel {
   readonly #model: OnnxModel;
   readonly #settings: EngineSettings;
-  #memory = new EngineMemory();
-  readonly #functions = new Map<string, KernelFunctions extends ReadonlyMap<string, infer F> ? F : never>();
+  #memory: EngineMemory;
+  readonly #threads: KernelThreads;
+  readonly #kernels = new Set<string>();
   readonly #programs = new Map<string, Program | "interpreted">();
+  readonly #most: number;
   readonly #durable: ReadonlySet<unknown>;
 
   constructor(model: OnnxModel, settings: EngineSettings) {
     this.#model = model;
     this.#settings = settings;
+    const { threads = 1, spawn } = settings;
+    const most = spawn === undefined ? 1 : threads;
+    this.#memory = new EngineMemory(most > 1);
+    const refuse = (): never => {
+      throw new InferyardError("CONTRACT_VIOLATION", "there is nothing to start threads with");
+    };
+    this.#threads = new KernelThreads({ threads: most, memory: this.#memory.memory, spawn: spawn ?? refuse });
+    this.#most = most;
     this.#durable = new Set([...model.graph.initializers.values()].map(({ data }) => data));
   }
 
@@ -67,10 +82,10 @@ export class EngineModel {
   }
 
   /** Lets the memory go. No run may follow. */
-  dispose(): void {
+  async dispose(): Promise<void> {
     this.#programs.clear();
-    this.#functions.clear();
-    this.#memory = new EngineMemory();
+    await this.#threads.end();
+    this.#memory = new EngineMemory(false);
   }
 
   /** How the last run was computed, for evidence. */
@@ -106,9 +121,9 @@ export class EngineModel {
       const traced = build.graph(named, [...results].map(tensorOutput));
       const graph = this.#settings.optimize ? optimize(traced) : fuseElements(traced);
       if (graph.nodes.some(({ outputs }) => outputs.some(({ type }) => type.dataType === "string"))) return "interpreted";
-      const plan = planGraph(graph, (literal) => this.#durable.has(literal.data));
+      const plan = planGraph(graph, { isDurable: ({ data }) => this.#durable.has(data), threads: this.#most });
       this.#add(plan.kernels);
-      return new Program(plan, this.#functions, this.#memory);
+      return new Program(plan, this.#memory, (kernel, offsets, stride) => this.#threads.run(kernel, offsets, stride));
     } catch (error) {
       if (error instanceof ValueUnknown) return "interpreted";
       throw error;
@@ -117,10 +132,10 @@ export class EngineModel {
 
   /** Compiles those kernels that no program had before. */
   #add(kernels: readonly Kernel[]): void {
-    const added = kernels.filter(({ key }) => !this.#functions.has(key));
+    const added = kernels.filter(({ key }) => !this.#kernels.has(key));
     if (added.length === 0) return;
-    for (const [key, compiled] of compileKernels(added, this.#memory.memory, this.#settings.features).functions)
-      this.#functions.set(key, compiled);
+    this.#threads.add(compileKernels(added, this.#memory.memory, this.#settings.features));
+    for (const { key } of added) this.#kernels.add(key);
   }
 
   #interpret(inputs: TensorMap, wanted: ReadonlySet<string> | undefined, signal: AbortSignal | undefined): TensorMap {

@@ -1,13 +1,16 @@
 /** A plan that runs: its kernels compiled, its weights in place. */
 import { InferyardError, messageOf } from "../../errors.ts";
 import { elementCount, type Tensor, type TensorData, type TensorMap } from "../../tensor.ts";
-import { type KernelFunction, type KernelFunctions, kernelFunction } from "../emit/wasm/index.ts";
+import type { Kernel } from "../emit/wasm/index.ts";
 import { elementTypes } from "../graph/element-types.ts";
 import type { TensorType } from "../graph/graph.ts";
 import type { Literal } from "../graph/literal.ts";
 import { evaluate } from "../interpret/evaluate.ts";
 import type { Place, Plan, PlanStep, TensorPlace } from "../plan/plan.ts";
 import type { EngineMemory } from "./engine-memory.ts";
+
+/** Computes one call of a kernel, on one thread or on several, and gives its status. The last offset is that of scratch memory, if it takes any. */
+export type RunKernel = (kernel: Kernel, offsets: readonly number[], scratchStride: number) => number;
 
 /** One thing to do in a run; `arena` is where the arena starts. */
 type Action = (arena: number) => void;
@@ -17,11 +20,11 @@ export class Program {
   readonly #memory: EngineMemory;
   readonly #actions: readonly Action[];
 
-  constructor(plan: Plan, functions: KernelFunctions, memory: EngineMemory) {
+  constructor(plan: Plan, memory: EngineMemory, run: RunKernel) {
     this.#plan = plan;
     this.#memory = memory;
     for (const weights of plan.weights) memory.place(weights);
-    this.#actions = plan.steps.map((step) => this.#action(step, functions));
+    this.#actions = plan.steps.map((step) => this.#action(step, run));
   }
 
   /** Steps of a run, and how many of them the interpreter computes. */
@@ -65,19 +68,17 @@ export class Program {
     return results;
   }
 
-  #action(step: PlanStep, functions: KernelFunctions): Action {
+  #action(step: PlanStep, run: RunKernel): Action {
     if (step.kind === "interpret") return this.#interpreted(step);
     const { kernel, places, scratch } = step;
-    const call: KernelFunction = kernelFunction(functions, kernel);
     const fixed = places.map((place) =>
       place.region === "weights" ? this.#memory.place(place.weights) + place.byteOffset : place.offset,
     );
     const moving = places.map(({ region }) => region === "arena");
-    const { pieces } = kernel;
     return (arena) => {
       const offsets = fixed.map((offset, index) => (moving[index] ? offset + arena : offset));
-      if (scratch !== undefined) offsets.push(scratch + arena);
-      if (call(...offsets, 0, pieces) !== 0) throw refusedBy(kernel.family);
+      if (scratch !== undefined) offsets.push(scratch.offset + arena);
+      if (run(kernel, offsets, scratch?.stride ?? 0) !== 0) throw refusedBy(kernel.family);
     };
   }
 

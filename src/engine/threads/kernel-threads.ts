@@ -1,6 +1,6 @@
 /**
  * Threads that help with the calls of kernels. A call returns when all of it is computed; its result is the same to the bit with any number
- * of threads, because pieces do not depend on each other.
+ * of threads, because pieces do not depend on each other. The caller must be allowed to sleep: in a page it is a worker itself.
  */
 import { InferyardError } from "../../errors.ts";
 import type { WasmMemory } from "../emit/wasm/assembler/webassembly.ts";
@@ -28,6 +28,11 @@ export interface KernelThreadsOptions {
 const chunksPerThread = 4;
 /** Some microseconds until the caller sleeps. */
 const spins = 4000;
+/** Calls that are computed alone after one in which others held the caller up; doubled each time, up to the most. */
+const leastAlone = 8;
+const mostAlone = 1024;
+/** Waiting for so long, or half as long as the caller itself computed, is as it should be. */
+const fairWaitMs = 0.02;
 
 export class KernelThreads {
   readonly #control = new Control();
@@ -35,6 +40,9 @@ export class KernelThreads {
   readonly #peers: readonly ThreadPeer[];
   readonly #kernels: KernelFunction[] = [];
   readonly #numbers = new Map<string, number>();
+  /** Calls still to be computed alone, and how many it will be the next time. */
+  #alone = 0;
+  #nextAlone: number = leastAlone;
 
   constructor({ threads, memory, spawn }: KernelThreadsOptions) {
     if (threads > 1 && memory.buffer instanceof ArrayBuffer)
@@ -66,7 +74,9 @@ export class KernelThreads {
       throw new InferyardError("CONTRACT_VIOLATION", `the kernel ${kernel.key} was not added to the threads`);
     const threads = this.#peers.length + 1;
     const chunks = Math.min(Math.floor(pieces / grain), threads * chunksPerThread, mostChunks);
-    if (threads === 1 || chunks < 2 || !Control.fits(offsets)) return call(...offsets, 0, pieces);
+    if (threads === 1 || chunks < 2 || !Control.fits(offsets) || this.#isAlone())
+      return this.#guarded(kernel, () => call(...offsets, 0, pieces));
+    const started = performance.now();
     this.#control.open({ kernel: number, offsets, pieces, chunks, scratchStride });
     let failure: unknown;
     try {
@@ -75,15 +85,41 @@ export class KernelThreads {
       failure = error;
       this.#takeRest();
     }
+    const computed = performance.now();
     this.#control.waitForOthers(spins);
+    this.#learn(computed - started, performance.now() - computed);
     const status = this.#control.close();
     if ((status & trapped) === 0) return status;
-    throw new InferyardError("RUN_FAILED", `the kernel ${kernel.family} trapped`, { cause: failure });
+    throw trapError(kernel, failure);
   }
 
   /** Ends the threads. No call may be running. */
   async end(): Promise<void> {
     await Promise.all(this.#peers.map((peer) => peer.end()));
+  }
+
+  /** On a busy machine a thread may be put aside in the middle of a chunk, and everybody waits: then the caller does without for a while. */
+  #learn(computedMs: number, waitedMs: number): void {
+    if (waitedMs <= Math.max(fairWaitMs, computedMs / 2)) {
+      this.#nextAlone = leastAlone;
+      return;
+    }
+    this.#alone = this.#nextAlone;
+    this.#nextAlone = Math.min(this.#nextAlone * 2, mostAlone);
+  }
+
+  #guarded(kernel: Kernel, call: () => number): number {
+    try {
+      return call();
+    } catch (error) {
+      throw trapError(kernel, error);
+    }
+  }
+
+  #isAlone(): boolean {
+    if (this.#alone === 0) return false;
+    this.#alone -= 1;
+    return true;
   }
 
   /** After a trap: the other chunks are computed or trap as well, so that all are counted. */
@@ -97,4 +133,8 @@ export class KernelThreads {
       }
     }
   }
+}
+
+function trapError(kernel: Kernel, cause: unknown): InferyardError {
+  return new InferyardError("RUN_FAILED", `the kernel ${kernel.family} trapped`, { cause });
 }

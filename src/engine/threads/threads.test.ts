@@ -53,10 +53,10 @@ const count = defineKernel({
 async function started(threads: KernelThreads, memory: WasmMemory): Promise<void> {
   const probe = defineKernel({ ...spin, outputs: ["who"] });
   threads.add(compileKernels([probe], memory, features));
-  for (let waited = 0; waited < 20_000; waited += 20) {
+  for (let attempt = 0; attempt < 5000; attempt += 1) {
     threads.run(probe, [0], 4);
     if (new Int32Array(memory.buffer, 0, 4).subarray(1).some((word) => word !== 0)) return;
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await new Promise((resolve) => setTimeout(resolve, 2));
   }
   throw new Error("no thread took part");
 }

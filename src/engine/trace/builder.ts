@@ -3,7 +3,15 @@
  * reaches the graph; when all inputs are known the whole program is, and building it is running it.
  */
 import { InferyardError } from "../../errors.ts";
-import { describeType, type Graph, type GraphNode, type NamedValue, typeOf, type Value } from "../graph/graph.ts";
+import {
+  describeType,
+  type Graph,
+  type GraphNode,
+  type NamedValue,
+  type TensorType,
+  typeOf,
+  type Value,
+} from "../graph/graph.ts";
 import { byteSize } from "../graph/graph.ts";
 import { infer } from "../graph/infer/index.ts";
 import type { Literal } from "../graph/literal.ts";
@@ -68,12 +76,7 @@ export class Builder {
       operation,
       inputs.map(({ type }) => type),
     );
-    for (const type of types) {
-      if (byteSize(type) <= this.#limits.tensorBytes) continue;
-      throw new InferyardError("OUT_OF_MEMORY", `"${operation.kind}" would make ${describeType(type)}, ${byteSize(type)} bytes`, {
-        remedy: "give smaller inputs: fewer or shorter ones at once",
-      });
-    }
+    for (const type of types) this.checkSize(type);
     const literals = inputs.map(({ constant }) => constant);
     const fresh = operation.kind === "call" && operation.fresh === true && this.#purpose === "program";
     if (!fresh && literals.every((literal) => literal !== undefined))
@@ -81,6 +84,15 @@ export class Builder {
     const outputs = types.map((type): Value => ({ type }));
     this.#nodes.push({ operation, inputs, outputs });
     return outputs;
+  }
+
+  /** Refuses a tensor before it is made: for those that operators make themselves, of sizes that the model states. */
+  checkSize(type: TensorType): void {
+    const bytes = byteSize(type);
+    if (bytes <= this.#limits.tensorBytes) return;
+    throw new InferyardError("OUT_OF_MEMORY", `the model makes ${describeType(type)}, ${bytes} bytes`, {
+      remedy: "give smaller inputs: fewer or shorter ones at once",
+    });
   }
 
   /** What was built, with these inputs and outputs. */

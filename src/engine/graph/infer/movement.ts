@@ -59,7 +59,8 @@ export function inferTranspose({ permutation }: OperationOf<"transpose">, inputs
 
 export function inferReshape({ shape }: OperationOf<"reshape">, inputs: Types): Types {
   const [x] = operands(inputs, "x");
-  if (elementCount(shape) !== elementCount(x.shape)) throw new Error(`${describeType(x)} does not fill [${shape.join(", ")}]`);
+  if (shape.some((size) => !Number.isInteger(size) || size < 0) || elementCount(shape) !== elementCount(x.shape))
+    throw new Error(`${describeType(x)} does not fill [${shape.join(", ")}]`);
   return [{ dataType: x.dataType, shape }];
 }
 

@@ -18,10 +18,12 @@ export function inferMatmul(inputs: Types): Types {
 }
 
 export function inferConvolution({ groups, ...window }: OperationOf<"convolution">, inputs: Types): Types {
-  const [x, weights] = operands(inputs, "x", "weights");
+  const [x, weights, bias] = inputs;
+  if (x === undefined || weights === undefined) throw new Error("it takes x, weights and perhaps a bias");
   checkSameDataType(inputs);
   const [batch = 0, channels = 0, ...sizes] = x.shape;
   const [filters = 0, depth = 0, ...kernel] = weights.shape;
+  if (bias !== undefined && bias.shape.join() !== String(filters)) throw new Error(`its bias is ${describeType(bias)}`);
   if (x.shape.length < 3 || kernel.length !== sizes.length || depth * groups !== channels || filters % groups !== 0) {
     throw new Error(`${describeType(weights)} in ${groups} groups does not fit ${describeType(x)}`);
   }

@@ -38,12 +38,7 @@ export function softmax(request: SoftmaxRequest): Kernel {
         const rowX = f.value(advanced(x, row, columns * floatBytes));
         const rowY = f.value(advanced(y, row, columns * floatBytes));
         const given = mask && f.value(maskRow(f, mask, row, rowShape, maskStrides ?? []));
-        if (given === undefined && scale > 0) {
-          finish(f, columns, { from: rowX, to: rowY, most: greatest(f, columns, rowX), scale, logarithm });
-          return;
-        }
-        const most = prepare(f, columns, { rowX, rowY, scale, mask: given, maskStep: maskStrides?.at(-1) ?? 0 });
-        finish(f, columns, { from: rowY, to: rowY, most, scale: 1, logarithm });
+        softmaxRow(f, columns, { rowX, rowY, scale, mask: given, maskStep: maskStrides?.at(-1) ?? 0, logarithm });
       });
     },
   });
@@ -57,12 +52,24 @@ function maskRow(f: FunctionBuilder, mask: I32, row: I32, rowShape: readonly num
   );
 }
 
-interface Given {
+export interface SoftmaxRow {
   readonly rowX: I32;
   readonly rowY: I32;
   readonly scale: number;
   readonly mask: I32 | undefined;
   readonly maskStep: number;
+  readonly logarithm: boolean;
+}
+
+/** One row; y may be x. */
+export function softmaxRow(f: FunctionBuilder, columns: number, row: SoftmaxRow): void {
+  const { rowX, rowY, scale, mask, logarithm } = row;
+  if (mask === undefined && scale > 0) {
+    finish(f, columns, { from: rowX, to: rowY, most: greatest(f, columns, rowX), scale, logarithm });
+    return;
+  }
+  const most = prepare(f, columns, row);
+  finish(f, columns, { from: rowY, to: rowY, most, scale: 1, logarithm });
 }
 
 const largest = { combine: f32x4.pmax, identity: f32x4.const(Number.NEGATIVE_INFINITY) };
@@ -73,7 +80,7 @@ function greatest(f: FunctionBuilder, columns: number, row: I32): Local<"v128"> 
 }
 
 /** Writes the scaled and masked row to y, and gives its greatest element. */
-function prepare(f: FunctionBuilder, columns: number, given: Given): Local<"v128"> {
+function prepare(f: FunctionBuilder, columns: number, given: SoftmaxRow): Local<"v128"> {
   return reduceRow(f, columns, largest, (offset, lanes) => {
     const x = loadAt(given.rowX, offset);
     const scaled = given.scale === 1 ? x : f32x4.mul(x, f32x4.const(given.scale));
