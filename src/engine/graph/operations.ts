@@ -144,6 +144,14 @@ export type Operation =
   | { readonly kind: "gelu"; readonly approximate: "none" | "tanh" }
   /** activation(x weights + bias), x of [..., k], weights [k, n]. Inputs: x, weights, then bias and residual where there are any; see `LinearParts`. */
   | ({ readonly kind: "linear" } & LinearParts)
+  /** clamp(round(x / scale) + zero, 0, 255) - zero as int16: an activation of 8 bits without its zero point. Inputs: x, scale, zero (uint8), both scalars. */
+  | { readonly kind: "quantize" }
+  /** Bytes without their zero point, as int16. Inputs: x (uint8 or int8), and perhaps its zero point, a scalar of the same type. */
+  | { readonly kind: "centre" }
+  /** The product of int16 [..., k] and int32 weights [k, n] that fit 16 bits, exact in int32. */
+  | { readonly kind: "integer-matmul" }
+  /** As `linear`, of integers: activation(x weights * (scale * columnScale) + bias). Inputs: x (int16), weights (int32), scale, columnScale [1] or [n], bias and residual. */
+  | ({ readonly kind: "integer-linear" } & LinearParts)
   /** alpha times the matmul of both operands, each with its axes in another order, and the axes of the result in another order in the end. */
   | {
       readonly kind: "product";

@@ -19,6 +19,7 @@ import {
   evaluateScatterElements,
   evaluateScatterNd,
 } from "./indices.ts";
+import { evaluateCentre, evaluateIntegerLinear, evaluateIntegerMatmul, evaluateQuantize } from "./integers.ts";
 import { evaluateConcat, evaluateExpand, evaluatePad, evaluateReshape, evaluateSlice, evaluateTranspose } from "./movement.ts";
 import { evaluateMatmul } from "./products.ts";
 import { evaluateArg, evaluateCumulative, evaluateReduce, evaluateSoftmax, evaluateTopK } from "./reductions.ts";
@@ -58,6 +59,10 @@ const kernels: Kernels = {
   "layer-norm": evaluateLayerNorm,
   gelu: evaluateGelu,
   linear: evaluateLinear,
+  quantize: evaluateQuantize,
+  centre: evaluateCentre,
+  "integer-matmul": evaluateIntegerMatmul,
+  "integer-linear": evaluateIntegerLinear,
   product: evaluateProduct,
   elementwise: (operation, inputs) => evaluateElementwise(operation, inputs, evaluate),
   call: callFunction,

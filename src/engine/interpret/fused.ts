@@ -2,7 +2,7 @@
 import { elementCount } from "../../tensor.ts";
 import { broadcastStrides, positions } from "../graph/broadcast.ts";
 import { type Literal, literalOf, numbersOf } from "../graph/literal.ts";
-import type { Activation, ElementOperation, OperationOf } from "../graph/operations.ts";
+import type { Activation, ElementOperation, LinearParts, OperationOf } from "../graph/operations.ts";
 import { evaluateBinary, evaluateUnary } from "./elementwise.ts";
 import { errorFunction } from "./error-function.ts";
 import { evaluateTranspose } from "./movement.ts";
@@ -44,18 +44,24 @@ export function evaluateGelu({ approximate }: OperationOf<"gelu">, [x]: readonly
   return [literalOf(x.dataType, x.shape, Float64Array.from(numbersOf(x), approximate === "tanh" ? close : exact))];
 }
 
-/** Matrix product, bias, residual, activation, in this order but for a residual that comes last. */
 export function evaluateLinear(operation: OperationOf<"linear">, inputs: readonly Literal[]): readonly Literal[] {
-  const { bias, residual, activation } = operation;
   const [x, weights, ...others] = inputs;
   if (x === undefined || weights === undefined) throw new Error("it lacks an operand");
-  const added = bias ? others[0] : undefined;
-  const rest = residual === "none" ? undefined : others.at(-1);
-  let [result] = evaluateMatmul({ kind: "matmul" }, [x, weights]);
-  if (added !== undefined) result = sum(result, added);
-  if (residual === "before-activation") result = sum(result, rest);
+  const [product] = evaluateMatmul({ kind: "matmul" }, [x, weights]);
+  return product === undefined ? [] : finished(operation, product, others);
+}
+
+/** Bias, residual and activation, in this order but for a residual that comes last. `others`: bias and residual, where there are any. */
+export function finished(
+  { bias, residual, activation }: LinearParts,
+  product: Literal,
+  others: readonly Literal[],
+): readonly Literal[] {
+  let result: Literal | undefined = product;
+  if (bias) result = sum(result, others[0]);
+  if (residual === "before-activation") result = sum(result, others.at(-1));
   if (result !== undefined) result = activated(activation, result);
-  if (residual === "after-activation") result = sum(result, rest);
+  if (residual === "after-activation") result = sum(result, others.at(-1));
   return result === undefined ? [] : [result];
 }
 

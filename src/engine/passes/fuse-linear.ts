@@ -1,6 +1,6 @@
 /** A product with constant weights takes the bias, the residual and the activation that follow it. */
 import { type Graph, type GraphNode, sameShape, type Value } from "../graph/graph.ts";
-import type { Activation, OperationOf } from "../graph/operations.ts";
+import type { Activation, LinearParts } from "../graph/operations.ts";
 import { scalarOf } from "./patterns.ts";
 import { type NodeOf, rewrite, type Rewriter } from "./rewrite.ts";
 
@@ -31,9 +31,15 @@ function weighted(rewriter: Rewriter, x: Value, weights: Value | undefined): Val
   return rewriter.add({ kind: "linear", bias: false, activation: "none", residual: "none" }, x, weights);
 }
 
+type Linear = NodeOf<"linear"> | NodeOf<"integer-linear">;
+
+function linearOf(rewriter: Rewriter, value: Value): Linear | undefined {
+  return rewriter.made(value, "linear") ?? rewriter.made(value, "integer-linear");
+}
+
 /** A linear that is used here alone and may still be added to. */
-function open(rewriter: Rewriter, value: Value): NodeOf<"linear"> | undefined {
-  const node = rewriter.made(value, "linear");
+function open(rewriter: Rewriter, value: Value): Linear | undefined {
+  const node = linearOf(rewriter, value);
   if (node === undefined || !rewriter.usedOnce(value)) return undefined;
   return node.operation.activation === "none" && node.operation.residual === "none" ? node : undefined;
 }
@@ -48,16 +54,11 @@ function withAddend(rewriter: Rewriter, value: Value, addend: Value): Value | un
 }
 
 function withActivation(rewriter: Rewriter, value: Value, activation: Activation): Value | undefined {
-  const node = rewriter.made(value, "linear");
+  const node = linearOf(rewriter, value);
   if (node === undefined || node.operation.activation !== "none" || !rewriter.usedOnce(value)) return undefined;
   return again(rewriter, node, { activation });
 }
 
-function again(
-  rewriter: Rewriter,
-  node: NodeOf<"linear">,
-  change: Partial<OperationOf<"linear">>,
-  ...added: readonly Value[]
-): Value {
+function again(rewriter: Rewriter, node: Linear, change: Partial<LinearParts>, ...added: readonly Value[]): Value {
   return rewriter.add({ ...node.operation, ...change }, ...node.inputs, ...added);
 }

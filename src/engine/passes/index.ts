@@ -3,6 +3,7 @@ import type { Graph } from "../graph/graph.ts";
 import { shareCommon } from "./common-subexpressions.ts";
 import { fuseConvolutions } from "./fuse-convolutions.ts";
 import { fuseElements } from "./fuse-elements.ts";
+import { fuseIntegers } from "./fuse-integers.ts";
 import { fuseLinear } from "./fuse-linear.ts";
 import { fuseProducts } from "./fuse-products.ts";
 import { fuseSoftmax } from "./fuse-softmax.ts";
@@ -17,6 +18,8 @@ export const passes: Readonly<Record<string, Pass>> = {
   shareCommon,
   recognizeNorms,
   recognizeGelu,
+  fuseIntegers,
+  shareQuantized: shareCommon,
   fuseLinear,
   fuseConvolutions,
   fuseProducts,

@@ -19,6 +19,19 @@ export function inferLinear({ bias, residual }: OperationOf<"linear">, inputs: T
   return [product];
 }
 
+/** `result`: what becomes of the sums of int32. */
+export function integerProduct([x, weights]: Types, result: "int32" | "float32"): Types {
+  if (
+    x?.dataType !== "int16" ||
+    weights?.dataType !== "int32" ||
+    x.shape.at(-1) !== weights.shape[0] ||
+    weights.shape.length !== 2
+  ) {
+    throw new Error("it takes int16 [..., k] and int32 weights [k, n]");
+  }
+  return [{ dataType: result, shape: [...x.shape.slice(0, -1), weights.shape[1] ?? 0] }];
+}
+
 export function inferProduct({ a, b, result }: OperationOf<"product">, inputs: Types): Types {
   const [one, other] = inputs;
   if (one === undefined || other === undefined) throw new Error("it takes a and b");

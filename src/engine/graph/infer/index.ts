@@ -11,7 +11,7 @@ import {
   inferSoftmax,
   inferTopK,
 } from "./elements.ts";
-import { inferElementwise, inferLinear, inferProduct } from "./fused.ts";
+import { inferElementwise, inferLinear, inferProduct, integerProduct } from "./fused.ts";
 import { inferGather, inferGatherElements, inferGatherNd, inferScatter } from "./indices.ts";
 import { inferConcat, inferExpand, inferPad, inferReshape, inferSlice, inferTranspose } from "./movement.ts";
 import { inferAveragePool, inferConvolution, inferConvolutionTranspose, inferMatmul, inferMaxPool } from "./products.ts";
@@ -56,6 +56,10 @@ const rules: Rules = {
   "top-k": inferTopK,
   softmax: inferSoftmax,
   linear: inferLinear,
+  quantize: (_, [x]) => [{ dataType: "int16", shape: x?.shape ?? [] }],
+  centre: (_, [x]) => [{ dataType: "int16", shape: x?.shape ?? [] }],
+  "integer-matmul": (_, inputs) => integerProduct(inputs, "int32"),
+  "integer-linear": (_, inputs) => integerProduct(inputs, "float32"),
   product: inferProduct,
   elementwise: (operation, inputs) => inferElementwise(operation, inputs, infer),
   "layer-norm": inferLayerNorm,
