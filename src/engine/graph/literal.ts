@@ -54,10 +54,11 @@ function storedNumbers(dataType: ElementType, values: ArrayLike<number>): Tensor
   if (dataType === "int64") return BigInt64Array.from({ length: values.length }, (_, index) => wide(values[index] ?? 0));
   if (dataType === "uint64") return BigUint64Array.from({ length: values.length }, (_, index) => wide(values[index] ?? 0));
   const { array, bits, kind } = elementTypes[dataType];
+  if (bits >= 8 && kind !== "bool") return new (array as Float64ArrayConstructor)(values); // converts as each element would be
   const stored = new (array as Float64ArrayConstructor)(values.length);
   for (let index = 0; index < values.length; index += 1) {
     const value = values[index] ?? 0;
-    stored[index] = kind === "bool" ? Number(value !== 0) : bits < 8 ? wrapped(value, bits, kind === "signed") : value;
+    stored[index] = kind === "bool" ? Number(value !== 0) : wrapped(value, bits, kind === "signed");
   }
   return stored;
 }

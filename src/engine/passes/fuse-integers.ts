@@ -1,7 +1,7 @@
 /** Products of 8-bit activations with constant weights, as MatMulInteger and the operators around it spell them out. */
 import { elementCount } from "../../tensor.ts";
 import type { Graph, GraphNode, Value } from "../graph/graph.ts";
-import { numbersOf } from "../graph/literal.ts";
+import { type Literal, numbersOf } from "../graph/literal.ts";
 import { eitherOrder, operandOf, operandsOf } from "./patterns.ts";
 import { rewrite, type Rewriter } from "./rewrite.ts";
 
@@ -18,12 +18,22 @@ function product({ operation, inputs }: GraphNode, rewriter: Rewriter): Value | 
   if (operation.kind !== "matmul" || x === undefined || weights?.constant === undefined) return undefined;
   if (weights.type.dataType !== "int32" || weights.type.shape.length !== 2 || (weights.type.shape[0] ?? 1) % 2 !== 0)
     return undefined;
-  const numbers = Array.from(numbersOf(weights.constant));
-  const least = numbers.reduce((low, value) => Math.min(low, value), 0);
-  const most = numbers.reduce((high, value) => Math.max(high, value), 0);
+  const [least, most] = rangeOfWeights(weights.constant);
   if (most - least > 255) return undefined;
   const centred = centredOf(rewriter, x);
   return centred && rewriter.add({ kind: "integer-matmul" }, centred, weights);
+}
+
+/** The least and the greatest of the numbers and 0. */
+export function rangeOfWeights(weights: Literal): readonly [least: number, most: number] {
+  const numbers = numbersOf(weights);
+  let [least, most] = [0, 0];
+  for (let index = 0; index < numbers.length; index += 1) {
+    const value = numbers[index] ?? 0;
+    if (value < least) least = value;
+    else if (value > most) most = value;
+  }
+  return [least, most];
 }
 
 /** int16 of the same numbers, where they are bytes, perhaps without their zero point. */

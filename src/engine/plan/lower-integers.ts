@@ -11,6 +11,7 @@ import {
 } from "../emit/wasm/index.ts";
 import type { Value } from "../graph/graph.ts";
 import { type Literal, numbersOf } from "../graph/literal.ts";
+import { rangeOfWeights } from "../passes/fuse-integers.ts";
 import type { NodeOf } from "../passes/rewrite.ts";
 import { type LoweredNode, oneCall, type PackedWeights, tensor } from "./planned-call.ts";
 
@@ -66,16 +67,13 @@ function packedOf(
   | undefined {
   if (source === undefined) return undefined;
   const [k = 0, n = 0] = source.shape;
-  const numbers = Array.from(numbersOf(source));
-  const least = numbers.reduce((low, value) => Math.min(low, value), 0);
-  const most = numbers.reduce((high, value) => Math.max(high, value), 0);
+  const numbers = numbersOf(source);
+  const [least, most] = rangeOfWeights(source);
   if (most - least > 255 || least < -255) return undefined;
   const isSigned = least >= -128 && most <= 127;
-  const bytes = (): IntegerWeights =>
-    isSigned
-      ? { values: Int8Array.from(numbers), k, n }
-      : { values: Uint8Array.from(numbers, (value) => value - least), k, n, zeroPoints: [-least] };
-  const given = bytes();
+  const given: IntegerWeights = isSigned
+    ? { values: new Int8Array(numbers), k, n }
+    : { values: Uint8Array.from(numbers, (value) => value - least), k, n, zeroPoints: [-least] };
   const weights = {
     source,
     layout: "integer",
