@@ -53,6 +53,7 @@ function scan(call: OperatorCall): readonly Traced[] {
   const body = call.graph("body");
   const scanned = call.int("num_scan_inputs", 0);
   const states = call.inputCount - scanned;
+  if (!(scanned >= 1 && states >= 0)) throw new Error(`it has ${call.inputCount} inputs and scans ${scanned}`);
   const tensors = call.tensors();
   const inputs = tensors.slice(states);
   const inputAxes = inputs.map(({ type }, index) => axisOf(call.ints("scan_input_axes")?.[index] ?? 0, type.shape.length));
