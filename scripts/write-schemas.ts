@@ -1,11 +1,14 @@
-/** Writes schemas/*.json from the code: `npm run schemas`. A test holds the two together. */
+/** Writes schemas/*.json and docs/reference/operators.md from the code: `npm run schemas`. Tests hold them together. */
 import { writeFileSync } from "node:fs";
 import { inferyardJsonSchema } from "../src/models/inferyard-schema.ts";
 import { decisionJsonSchema } from "../src/runtime/decision-schema.ts";
 import { settingsJsonSchema } from "../src/settings/schema.ts";
+import { operatorsPage, operatorsText } from "./operators-page.ts";
 
 const schemas = { inferyard: inferyardJsonSchema(), decision: decisionJsonSchema(), settings: settingsJsonSchema() };
 
 for (const [name, schema] of Object.entries(schemas)) {
   writeFileSync(new URL(`../schemas/${name}.json`, import.meta.url), `${JSON.stringify(schema, null, 2)}\n`);
 }
+
+writeFileSync(operatorsPage, operatorsText());
