@@ -75,8 +75,8 @@ function grams(pool: readonly (number | string)[], counts: readonly number[]): r
   return counts.map((begin, index) => {
     const size = index + 1;
     const found = new Map<string, number>();
-    const end = counts[index + 1] ?? pool.length;
-    for (let at = begin; at + size <= end; at += size) {
+    const end = Math.min(counts[index + 1] ?? pool.length, pool.length);
+    for (let at = Math.max(0, begin); at + size <= end; at += size) {
       found.set(JSON.stringify(pool.slice(at, at + size).map(String)), place);
       place += 1;
     }
