@@ -39,7 +39,7 @@ export const defaultLimits: BuilderLimits = {
   operations: 5_000_000,
   foldedElements: 2 ** 27,
   foldedBytes: 2 ** 34,
-  work: 2 ** 42,
+  work: 2 ** 38,
 };
 
 /**
