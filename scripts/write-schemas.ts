@@ -1,8 +1,9 @@
-/** Writes schemas/*.json and the tables of settings from the code: `npm run schemas`. Tests hold them together. */
+/** Writes schemas/*.json, the tables of settings and docs/reference/operators.md from the code: `npm run schemas`. Tests hold them together. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { inferyardJsonSchema } from "../src/models/inferyard-schema.ts";
 import { decisionJsonSchema } from "../src/runtime/decision-schema.ts";
 import { settingsJsonSchema } from "../src/settings/schema.ts";
+import { operatorsPage, operatorsText } from "./operators-page.ts";
 import { settingsPage, withTables } from "./settings-tables.ts";
 
 const schemas = { inferyard: inferyardJsonSchema(), decision: decisionJsonSchema(), settings: settingsJsonSchema() };
@@ -12,3 +13,4 @@ for (const [name, schema] of Object.entries(schemas)) {
 }
 
 writeFileSync(settingsPage, withTables(readFileSync(settingsPage, "utf8")));
+writeFileSync(operatorsPage, operatorsText());

@@ -5,6 +5,6 @@ export type { ExternalData } from "./import/read-tensor.ts";
 export { detectWasmFeatures } from "./emit/wasm/index.ts";
 export { checkOperators } from "./trace/check-operators.ts";
 export { EngineModel } from "./run/engine-model.ts";
-export { Builder, defaultLimits } from "./trace/builder.ts";
+export { Builder, type BuilderLimits, defaultLimits } from "./trace/builder.ts";
 export { traceModel } from "./trace/trace-model.ts";
 export { isOptional, isSequence, isTensor, type Traced } from "./trace/traced.ts";

@@ -120,7 +120,7 @@ function assemble(parts: Parts): NamedTensor {
   const { name, shape } = parts;
   const dataType = elementTypeOf(parts.dataType);
   const count = elementCount(shape);
-  if (shape.some((size) => !(size >= 0)) || !Number.isSafeInteger(count)) {
+  if (shape.length > 64 || shape.some((size) => !(size >= 0)) || !Number.isSafeInteger(count)) {
     throw new Error(`the tensor "${name.slice(0, 80)}" has the impossible shape [${shape.slice(0, 8).join(", ")}]`);
   }
   if (parts.location === 1) return external(parts, dataType);

@@ -48,10 +48,11 @@ export function countGrams([tokens]: Literals, attributes: CallAttributes): Lite
   const results = new Float64Array(rows * columns);
   for (let row = 0; row < rows; row += 1) {
     const found = new Map<number, number>();
-    for (let size = Number(shortest); size <= Number(longest); size += 1) {
-      const known = gramsOf[size - 1] ?? new Map<string, number>();
+    for (let size = Number(shortest); size <= Math.min(Number(longest), gramsOf.length); size += 1) {
+      const known = gramsOf[size - 1];
+      if (known === undefined) continue;
       const skips = size === 1 ? 0 : Number(mostSkipped); // a single token skips none
-      for (let step = 1; step <= skips + 1; step += 1) {
+      for (let step = 1; step <= skips + 1 && (size - 1) * step < length; step += 1) {
         for (let start = 0; start + (size - 1) * step < length; start += 1) {
           const gram = Array.from({ length: size }, (_, index) => words[row * length + start + index * step] ?? "");
           const place = known.get(JSON.stringify(gram));
@@ -74,8 +75,8 @@ function grams(pool: readonly (number | string)[], counts: readonly number[]): r
   return counts.map((begin, index) => {
     const size = index + 1;
     const found = new Map<string, number>();
-    const end = counts[index + 1] ?? pool.length;
-    for (let at = begin; at + size <= end; at += size) {
+    const end = Math.min(counts[index + 1] ?? pool.length, pool.length);
+    for (let at = Math.max(0, begin); at + size <= end; at += size) {
       found.set(JSON.stringify(pool.slice(at, at + size).map(String)), place);
       place += 1;
     }

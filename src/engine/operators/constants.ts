@@ -61,12 +61,14 @@ function range(call: OperatorCall): Value {
     const [from = 0n, to = 0n, by = 1n] = [start, limit, delta].map((each) => bigintsOf(each)[0]);
     if (by === 0n) throw new Error("it steps by 0");
     const count = Math.max(0, Math.ceil(Number(to - from) / Number(by)));
+    call.build.checkSize({ dataType, shape: [count] });
     const values = Array.from({ length: count }, (_, index) => from + BigInt(index) * by);
     return call.build.constant(literalOfBigints(dataType, [count], values));
   }
   const [from = 0, to = 0, by = 1] = [start, limit, delta].map((each) => numbersOf(each)[0]);
   if (by === 0) throw new Error("it steps by 0");
   const count = Math.max(0, Math.ceil((to - from) / by));
+  call.build.checkSize({ dataType, shape: [count] });
   return call.build.constant(
     literalOf(
       dataType,
@@ -81,6 +83,7 @@ function eyeLike(call: OperatorCall): Value {
   const [rows = 0, columns = 0] = shape;
   const shift = call.int("k", 0);
   const type = typeAttribute(call, "dtype") ?? dataType;
+  call.build.checkSize({ dataType: type, shape });
   const values = Float64Array.from({ length: rows * columns }, (_, index) =>
     Number((index % columns) - Math.floor(index / columns) === shift),
   );
@@ -91,6 +94,7 @@ function eyeLike(call: OperatorCall): Value {
 function oneHot(call: OperatorCall): Value {
   const indices = call.tensor(0);
   const [depth = 0] = call.knownIntegers(1);
+  call.build.checkSize({ dataType: "int64", shape: [depth] });
   const values = call.tensor(2);
   const rank = indices.type.shape.length + 1;
   const axis = call.int("axis", -1);
@@ -145,6 +149,7 @@ function trilu(call: OperatorCall): Value {
   const x = call.tensor(0);
   const [rows = 0, columns = 0] = x.type.shape.slice(-2);
   const shift = call.knownIntegersIfGiven(1)?.[0] ?? 0;
+  call.build.checkSize(x.type);
   const upper = call.int("upper", 1) === 1;
   const kept = Float64Array.from({ length: rows * columns }, (_, index) => {
     const diagonal = (index % columns) - Math.floor(index / columns);
@@ -166,6 +171,7 @@ function reverseSequence(call: OperatorCall): Value {
   const timeAxis = call.int("time_axis", 0);
   const batchAxis = call.int("batch_axis", 1);
   const { shape } = x.type;
+  call.build.checkSize(x.type);
   const places = Float64Array.from({ length: shape.reduce((product, size) => product * size, 1) }, (_, index) => {
     const inner = shape.slice(timeAxis + 1).reduce((product, size) => product * size, 1);
     const time = Math.floor(index / inner) % (shape[timeAxis] ?? 1);

@@ -3,7 +3,7 @@ import { literalOf, numbersOf, zeroLiteral } from "../graph/literal.ts";
 import type { Value } from "../graph/graph.ts";
 import { isTensor, type Traced } from "../trace/traced.ts";
 import { axisOf, type OperatorCall } from "./operator-call.ts";
-import { type OperatorFamily, since } from "./operator-rule.ts";
+import { type OperatorFamily, since, versions } from "./operator-rule.ts";
 
 function branch(call: OperatorCall): readonly Traced[] {
   const then = call.graph("then_branch");
@@ -48,11 +48,62 @@ function emptyOf(call: OperatorCall, type: BodyType | undefined): Value {
 
 type BodyType = ReturnType<OperatorCall["graph"]>["outputs"][number]["type"];
 
-/** Version 8 has a batch axis before everything and lengths as its first input; from 9 on axes are free. */
+/**
+ * Version 8: inputs are the lengths of the sequences (may be left out), states [batch, ...] and sequences [batch, length, ...]; what a shorter
+ * sequence does not fill of its outputs is zero.
+ */
+function batchedScan(call: OperatorCall): readonly Traced[] {
+  const body = call.graph("body");
+  const scanned = call.int("num_scan_inputs", 0);
+  const states = call.inputCount - 1 - scanned;
+  const count = call.node.outputs.length - states;
+  if (!(scanned >= 1 && states >= 0 && count >= 0)) throw new Error(`it has ${call.inputCount} inputs and scans ${scanned}`);
+  const tensors = call.tensors(1);
+  const inputs = tensors.slice(states);
+  const [batch = 0, length = 0] = inputs[0]?.type.shape ?? [];
+  const lengths = call.knownIntegersIfGiven(0);
+  const backwards = call.ints("directions");
+  const rows: Value[][] = Array.from({ length: states + count }, () => []);
+  for (let row = 0; row < batch; row += 1) {
+    const rounds = lengths?.[row] ?? length;
+    if (!(rounds > 0 && rounds <= length)) throw new Error(`a sequence of ${rounds} is not from 1 to ${length}`);
+    let carried: readonly Traced[] = tensors.slice(0, states).map((state) => part(call, state, row));
+    const stacked: Value[][] = Array.from({ length: count }, () => []);
+    for (let round = 0; round < rounds; round += 1) {
+      call.build.step();
+      const slices = inputs.map((input, index) =>
+        part(call, part(call, input, row), backwards?.[index] === 1 ? rounds - 1 - round : round),
+      );
+      const results = call.traceGraph(body, [...carried, ...slices]);
+      carried = results.slice(0, states);
+      for (const [index, value] of results.slice(states).entries()) if (isTensor(value)) stacked[index]?.push(value);
+    }
+    const filled = stacked.map((values) => {
+      const [first] = values;
+      if (first === undefined) throw new Error("its body gives no output of a round");
+      const zeros = call.build.constant(zeroLiteral(first.type.dataType, first.type.shape));
+      const missing = Array.from({ length: length - values.length }, () => zeros);
+      return stack(call, [...values, ...missing], 0, () => first);
+    });
+    for (const [index, value] of [...carried, ...filled].entries()) if (isTensor(value)) rows[index]?.push(value);
+  }
+  return rows.map((values) => {
+    if (values.length !== batch || batch === 0) throw new Error("it scans no sequence");
+    return stack(call, values, 0, () => call.tensor(1));
+  });
+}
+
+/** One index of the first axis. */
+function part(call: OperatorCall, x: Value, at: number): Value {
+  return call.reshape(call.slice(x, 0, at, 1), x.type.shape.slice(1));
+}
+
+/** From version 9 on axes are free, and there is no batch. */
 function scan(call: OperatorCall): readonly Traced[] {
   const body = call.graph("body");
   const scanned = call.int("num_scan_inputs", 0);
   const states = call.inputCount - scanned;
+  if (!(scanned >= 1 && states >= 0)) throw new Error(`it has ${call.inputCount} inputs and scans ${scanned}`);
   const tensors = call.tensors();
   const inputs = tensors.slice(states);
   const inputAxes = inputs.map(({ type }, index) => axisOf(call.ints("scan_input_axes")?.[index] ?? 0, type.shape.length));
@@ -91,5 +142,5 @@ function scan(call: OperatorCall): readonly Traced[] {
 export const controlFlow: OperatorFamily = {
   If: since(1, branch),
   Loop: since(1, loop),
-  Scan: since(9, scan),
+  Scan: versions([8, batchedScan], [9, scan]),
 };

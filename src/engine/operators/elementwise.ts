@@ -34,7 +34,7 @@ function arithmetic(name: BinaryFunction): readonly OperatorRule[] {
 
 /** Of any number of tensors, from the first to the last. */
 function folded(name: BinaryFunction): Lower {
-  return (call) => call.tensors().reduce((sum, next) => call.binary(name, sum, next));
+  return (call) => [call.tensor(0), ...call.tensors(1)].reduce((sum, next) => call.binary(name, sum, next));
 }
 
 /** The exponent may be of another type; the result has that of the base. */
@@ -57,7 +57,7 @@ function bitShift(call: OperatorCall): Value {
 }
 
 function mean(call: OperatorCall): Value {
-  const tensors = call.tensors();
+  const tensors = [call.tensor(0), ...call.tensors(1)];
   const sum = tensors.reduce((all, next) => call.binary("add", all, next));
   return call.binary("div", sum, tensors.length);
 }

@@ -87,6 +87,8 @@ function split(call: OperatorCall): readonly Value[] {
   const length = x.type.shape[axis] ?? 0;
   const stated = call.version < 13 ? call.ints("split") : call.knownIntegersIfGiven(1);
   const parts = call.int("num_outputs", call.node.outputs.length);
+  if (!(parts >= 1 && parts <= call.node.outputs.length))
+    throw new Error(`it has ${call.node.outputs.length} outputs and states ${parts}`);
   const each = Math.ceil(length / parts); // the last one may be shorter
   const sizes = stated ?? Array.from({ length: parts }, (_, part) => Math.min(each, length - part * each));
   if (sizes.some((size) => size < 0) || sizes.reduce((sum, size) => sum + size, 0) !== length) {

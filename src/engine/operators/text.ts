@@ -78,6 +78,7 @@ function split(call: OperatorCall): readonly Value[] {
   const most = call.int("maxsplit", -1);
   const parts = stringsOf({ ...texts, shape }).map((text) => splitText(text, delimiter, most));
   const width = parts.reduce((widest, { length }) => Math.max(widest, length), 0);
+  call.build.checkSize({ dataType: "string", shape: [...shape, width] });
   const data = parts.flatMap((own) => [...own, ...Array.from({ length: width - own.length }, () => "")]);
   return [
     call.build.constant({ dataType: "string", shape: [...shape, width], data }),
@@ -109,6 +110,9 @@ function tfIdf(call: OperatorCall): Value {
     longest: call.int("max_gram_length", 1),
     mostSkipped: call.int("max_skip_count", 0),
   };
+  const { shortest, longest, mostSkipped } = attributes;
+  if (!(shortest >= 1 && longest >= shortest && mostSkipped >= 0))
+    throw new Error(`it counts grams of ${shortest} to ${longest} that skip ${mostSkipped}`);
   if (shape.length === 0 || shape.length > 2) throw new Error(`[${shape.join(", ")}] is neither [C] nor [N, C]`);
   const columns = indexes.reduce((largest, index) => Math.max(largest, index), 0) + 1;
   const types = [{ dataType: "float32", shape: [...shape.slice(0, -1), columns] }] as const;

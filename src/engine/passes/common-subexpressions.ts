@@ -14,6 +14,7 @@ export function shareCommon(graph: Graph): Graph {
     return number;
   };
   return rewrite(graph, ({ operation, inputs, outputs }) => {
+    if (operation.kind === "call" && operation.fresh === true) return undefined; // random numbers are drawn for each use
     const key = `${JSON.stringify(operation)}(${inputs.map(numberOf).join()})`;
     const before = seen.get(key);
     if (before === undefined) seen.set(key, outputs);

@@ -3,6 +3,7 @@
  * reaches the graph; when all inputs are known the whole program is, and building it is running it.
  */
 import { InferyardError } from "../../errors.ts";
+import { elementCount } from "../../tensor.ts";
 import {
   describeType,
   type Graph,
@@ -12,22 +13,34 @@ import {
   typeOf,
   type Value,
 } from "../graph/graph.ts";
-import { byteSize } from "../graph/graph.ts";
 import { infer } from "../graph/infer/index.ts";
 import type { Literal } from "../graph/literal.ts";
 import type { Operation } from "../graph/operations.ts";
 import { evaluate } from "../interpret/evaluate.ts";
+import { memoryOf, mostAxes, workOf } from "./work.ts";
 
 export interface BuilderLimits {
   /** Bytes of one tensor; a larger one is refused before it is made. */
   readonly tensorBytes: number;
   /** Operations in all, those of every round of a loop counted. */
   readonly operations: number;
+  /** Elements of one tensor that is computed while building. A larger one is left to the program, or refused where there is none. */
+  readonly foldedElements: number;
+  /** Bytes of all tensors that are computed while building, together. */
+  readonly foldedBytes: number;
+  /** Steps of all computations made while building, together: products of a matrix product, elements elsewhere. */
+  readonly work: number;
   /** Looked at between operations. */
   readonly signal?: AbortSignal;
 }
 
-export const defaultLimits: BuilderLimits = { tensorBytes: 2 ** 31, operations: 5_000_000 };
+export const defaultLimits: BuilderLimits = {
+  tensorBytes: 2 ** 31,
+  operations: 5_000_000,
+  foldedElements: 2 ** 27,
+  foldedBytes: 2 ** 34,
+  work: 2 ** 38,
+};
 
 /**
  * What is built: a program that runs many times, in which random numbers are drawn anew by each run, or one run, in which they are drawn at
@@ -47,9 +60,11 @@ export class Builder {
   readonly #limits: BuilderLimits;
   readonly #purpose: Purpose;
   #operations = 0;
+  #foldedBytes = 0;
+  #work = 0;
 
-  constructor(limits: BuilderLimits = defaultLimits, purpose: Purpose = "program") {
-    this.#limits = limits;
+  constructor(limits: Partial<BuilderLimits> = {}, purpose: Purpose = "program") {
+    this.#limits = { ...defaultLimits, ...limits };
     this.#purpose = purpose;
   }
 
@@ -78,26 +93,32 @@ export class Builder {
     );
     for (const type of types) this.checkSize(type);
     const literals = inputs.map(({ constant }) => constant);
-    const fresh = operation.kind === "call" && operation.fresh === true && this.#purpose === "program";
-    if (!fresh && literals.every((literal) => literal !== undefined))
+    if (literals.every((literal) => literal !== undefined) && this.#folds(operation, inputs, types))
       return evaluate(operation, literals).map((literal) => this.constant(literal));
     const outputs = types.map((type): Value => ({ type }));
     this.#nodes.push({ operation, inputs, outputs });
     return outputs;
   }
 
-  /** Refuses a tensor before it is made: for those that operators make themselves, of sizes that the model states. */
-  checkSize(type: TensorType): void {
-    const bytes = byteSize(type);
-    if (bytes <= this.#limits.tensorBytes) return;
-    throw new InferyardError("OUT_OF_MEMORY", `the model makes ${describeType(type)}, ${bytes} bytes`, {
-      remedy: "give smaller inputs: fewer or shorter ones at once",
-    });
-  }
-
   /** What was built, with these inputs and outputs. */
   graph(inputs: readonly NamedValue[], outputs: readonly NamedValue[]): Graph {
     return { inputs, nodes: this.#nodes, outputs };
+  }
+
+  /** Refuses a tensor before it is made: for those that operators make themselves, of sizes that the model states. */
+  checkSize(type: TensorType): void {
+    if (type.shape.length > mostAxes) throw new Error(`it would make a tensor of ${type.shape.length} axes`);
+    if (type.shape.some((size) => !(size >= 0))) throw new Error(`it would make ${describeType(type)}`);
+    const bytes = memoryOf(type);
+    const { tensorBytes } = this.#limits;
+    if (bytes <= tensorBytes) return;
+    throw new InferyardError(
+      "OUT_OF_MEMORY",
+      `the model makes ${describeType(type)}, ${bytes} bytes, and ${tensorBytes} are allowed`,
+      {
+        remedy: "give smaller inputs: fewer or shorter ones at once",
+      },
+    );
   }
 
   /** Counts one operation, or one node or round that builds none: whatever does not end runs into the limit. */
@@ -108,6 +129,26 @@ export class Builder {
     if (this.#operations <= operations) return;
     throw new InferyardError("MODEL_UNSUPPORTED", `the model takes more than ${operations} operations for one run`, {
       remedy: "look for a loop in it that does not end",
+    });
+  }
+
+  /** Whether what is known is computed now: always in a run, and there the limits hold. */
+  #folds(operation: Operation, inputs: readonly Value[], types: readonly TensorType[]): boolean {
+    const { foldedElements, foldedBytes, work } = this.#limits;
+    const isRun = this.#purpose === "run";
+    if (operation.kind === "call" && operation.fresh === true && !isRun) return false;
+    const largest = types.reduce((most, { shape }) => Math.max(most, elementCount(shape)), 0);
+    if (largest > foldedElements && !isRun) return false;
+    this.#foldedBytes += types.reduce((sum, type) => sum + memoryOf(type), 0);
+    this.#work += workOf(
+      operation,
+      inputs.map(({ type }) => type),
+      types,
+    );
+    if (largest <= foldedElements && this.#foldedBytes <= foldedBytes && this.#work <= work) return true;
+    throw new InferyardError("OUT_OF_MEMORY", `the model takes more to compute than is allowed, at "${operation.kind}"`, {
+      remedy: "give smaller inputs, or run it on a target that computes it faster",
+      data: { foldedElements, foldedBytes, work },
     });
   }
 }

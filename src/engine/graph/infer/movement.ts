@@ -41,7 +41,7 @@ export function inferConcat({ axis }: OperationOf<"concat">, inputs: Types): Typ
   checkSameDataType(inputs);
   let size = 0;
   for (const { shape } of inputs) {
-    if (!sameShape(shape.with(axis, 0), first.shape.with(axis, 0)))
+    if (shape.length !== first.shape.length || !sameShape(shape.with(axis, 0), first.shape.with(axis, 0)))
       throw new Error(`it joins ${inputs.map(describeType).join(" and ")}`);
     size += shape[axis] ?? 0;
   }

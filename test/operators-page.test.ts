@@ -1,0 +1,23 @@
+/** The table of operators: one family for each, versions that ascend, and the page that is written from it. */
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { operatorsPage, operatorsText } from "../scripts/operators-page.ts";
+import { operatorFamilies } from "../src/engine/operators/table.ts";
+
+it("names no operator in two families", () => {
+  const names = Object.values(operatorFamilies).flatMap((family) => Object.keys(family));
+  expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+});
+
+it("has the versions of every operator in order", () => {
+  for (const family of Object.values(operatorFamilies)) {
+    for (const [name, rules] of Object.entries(family)) {
+      const versions = rules.map(({ since }) => since);
+      expect(versions, name).toEqual([...new Set(versions)].toSorted((one, other) => one - other));
+    }
+  }
+});
+
+it("is what docs/reference/operators.md says: npm run schemas", () => {
+  expect(readFileSync(operatorsPage, "utf8")).toBe(operatorsText());
+});
