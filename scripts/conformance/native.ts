@@ -11,7 +11,7 @@ import {
   type Traced,
   traceModel,
 } from "../../src/engine/index.ts";
-import { switchOnRelaxedSimd } from "../../src/engine/relaxed-simd.ts";
+import { switchOnRelaxedSimd } from "../../src/engine/host-features.ts";
 import type { Tensor } from "../../src/tensor.ts";
 import type { CaseValue } from "./values.ts";
 

@@ -14,7 +14,7 @@ import { spawnThread } from "../../engine/thread-spawner.ts";
 import { openFile } from "../../files.ts";
 import { basename, dirname, isAbsolute, join, normalize, sep } from "../../paths.ts";
 import { GraphModel } from "./graph-model.ts";
-import { switchOnRelaxedSimd } from "../../engine/relaxed-simd.ts";
+import { switchOnRelaxedSimd } from "../../engine/host-features.ts";
 
 /** Types of our tensors; the smaller ones of models do not leave them. */
 const outside: ReadonlySet<string> = new Set<DataType>([
@@ -55,6 +55,7 @@ export async function loadOnnx(file: ModelFiles, options: LoadOptions, library: 
     optimize: options.graphOptimization !== "disabled",
     ...(options.threads === undefined || spawnThread === undefined ? {} : { threads: options.threads, spawn: spawnThread }),
   });
+  engine.prepare(inputs);
   return new GraphModel({ engine, inputs, outputs, others, library, weightBytes: file.bytes });
 }
 

@@ -1,7 +1,8 @@
 /** A loaded model: programs for the shapes that were seen, over one memory. */
 import { InferyardError } from "../../errors.ts";
+import { withOptimizingCompiler } from "../host-features.ts";
 import { nextTurn } from "../../next-turn.ts";
-import type { Tensor, TensorMap } from "../../tensor.ts";
+import { type Tensor, type TensorInfo, type TensorMap, zeros } from "../../tensor.ts";
 import { compileKernels, type Kernel, type WasmFeatures } from "../emit/wasm/index.ts";
 import type { NamedValue, Value } from "../graph/graph.ts";
 import type { Literal } from "../graph/literal.ts";
@@ -62,6 +63,22 @@ export class EngineModel {
 
   get bytes(): number {
     return this.#memory.bytes;
+  }
+
+  /** Packs the weights and compiles kernels before the first run, for the smallest inputs there are. What cannot be made of those waits for a run. */
+  prepare(inputs: readonly TensorInfo[]): void {
+    const smallest = inputs.map(({ name, dataType, shape }): [string, Tensor] => [
+      name,
+      zeros(
+        dataType,
+        shape.map((size) => (typeof size === "number" ? size : 1)),
+      ),
+    ]);
+    try {
+      this.#programFor(Object.fromEntries(smallest));
+    } catch (error) {
+      if (!(error instanceof InferyardError) || error.code === "OUT_OF_MEMORY") throw error;
+    }
   }
 
   /** Runs must not overlap. Inputs are checked by the caller. */
@@ -134,7 +151,8 @@ export class EngineModel {
   #add(kernels: readonly Kernel[]): void {
     const added = kernels.filter(({ key }) => !this.#kernels.has(key));
     if (added.length === 0) return;
-    this.#threads.add(compileKernels(added, this.#memory.memory, this.#settings.features));
+    const { memory } = this.#memory;
+    this.#threads.add(withOptimizingCompiler(() => compileKernels(added, memory, this.#settings.features)));
     for (const { key } of added) this.#kernels.add(key);
   }
 
