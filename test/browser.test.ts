@@ -86,7 +86,7 @@ describe.skipIf(executablePath === undefined)(name, () => {
     const bytes = Object.entries(bundle.outputs).map(([file, output]) => [file.split("/").at(-1), output.bytes] as const);
     console.log(`bundle: ${bytes.map(([file, size]) => `${file} ${Math.round(size / 1000)} kB`).join(", ")}`);
     expect(firstLoad(bundle)).toBeLessThan(170_000);
-    expect(bytes.reduce((sum, [, size]) => sum + size, 0)).toBeLessThan(500_000); // with every task, of which a page fetches those it asks for
+    expect(bytes.reduce((sum, [, size]) => sum + size, 0)).toBeLessThan(900_000); // with every task and our own engine, of which a page fetches those it asks for
   });
 
   it("embeds with builtin to the very bits of Node.js, and says what ran, where and why", async () => {
@@ -105,7 +105,7 @@ describe.skipIf(executablePath === undefined)(name, () => {
   });
 
   it.skipIf(needsModel[0])(
-    `gives the vectors of Node.js for all-MiniLM-L6-v2, and keeps it for the time without a network${needsModel[1]}`,
+    `gives the vectors of Node.js for all-MiniLM-L6-v2 on wasm, and keeps it for the time without a network${needsModel[1]}`,
     async () => {
       // The others are of full length, and take as long as all of these together.
       const goldens = miniLmGoldens().filter(({ inputIds }) => inputIds.length < 256);
@@ -118,7 +118,7 @@ describe.skipIf(executablePath === undefined)(name, () => {
       const model = `${models.url}models/all-MiniLM-L6-v2/`;
       const context = await browser.newContext();
       const page = await open(context);
-      const first = await answer(page, { texts, request: { model } });
+      const first = await answer(page, { texts, request: { model, target: "wasm" } });
       await models.close();
       expect(first.target).toBe("wasm:cpu");
       for (const [index, vector] of first.vectors.entries()) {
@@ -132,7 +132,11 @@ describe.skipIf(executablePath === undefined)(name, () => {
       expect(first.progress.at(-1)).toMatchObject({ stage: "done", bytes: first.progress.at(-1)!.totalBytes });
 
       const secondVisit = await open(context);
-      const again = await answer(secondVisit, { texts: texts.slice(0, 8), request: { model }, config: { threads: 2 } });
+      const again = await answer(secondVisit, {
+        texts: texts.slice(0, 8),
+        request: { model, target: "wasm" },
+        config: { threads: 2 },
+      });
       const threads = Math.min(
         2,
         await secondVisit.evaluate(
@@ -146,6 +150,20 @@ describe.skipIf(executablePath === undefined)(name, () => {
       expect(await refusal(await open(), { request: { model } })).toMatchObject({ code: "DOWNLOAD_FAILED" });
     },
   );
+
+  it.skipIf(needsModel[0])(`runs MiniLM on our own engine, to the very bits of Node.js${needsModel[1]}`, async () => {
+    const texts = ["hello world", "A cat sits on the mat.", "Ein längerer Satz auf Deutsch, mit mehr als nur ein paar Wörtern."];
+    const runtime = await createRuntime({ target: "native", threads: 1 });
+    const inNode = await runtime.embed(texts, { model: `${sharedData}all-MiniLM-L6-v2` });
+    await runtime.dispose();
+    const models = await serve(folder, { models: sharedData });
+    const request = { model: `${models.url}models/all-MiniLM-L6-v2/` };
+    const inPage = await answer(await open(), { texts, request });
+    await models.close();
+    expect([inPage.target, inNode.target]).toEqual(["native:cpu", "native:cpu"]);
+    expect(inPage.vectors).toEqual(inNode.embeddings.map((vector) => [...vector]));
+    expect(inPage.decision.selected!.host).toBe("worker");
+  });
 
   it.skipIf(needsModel[0])(`fetches and applies the modules after pooling${needsModel[1]}`, async () => {
     const models = join(folder, "models");
@@ -164,7 +182,7 @@ describe.skipIf(executablePath === undefined)(name, () => {
   it.skipIf(needsModel[0])(`computes with one thread in a page that is not isolated, and says so${needsModel[1]}`, async () => {
     const plain = await serve(join(folder, "site"), { models: sharedData, isolated: false });
     const { decision } = await answer(await open(undefined, plain.url), {
-      request: { model: "./models/all-MiniLM-L6-v2/", variant: "int8" },
+      request: { model: "./models/all-MiniLM-L6-v2/", variant: "int8", target: "wasm" },
     });
     await plain.close();
     expect(decision.model.variant).toBe("int8");
@@ -268,7 +286,7 @@ describe.skipIf(executablePath === undefined)(name, () => {
     const models = await serve(folder, { models: sharedData });
     const context = await browser.newContext();
     const page = await open(context);
-    const request = { model: `${models.url}models/all-MiniLM-L6-v2/`, variant: "int8" };
+    const request = { model: `${models.url}models/all-MiniLM-L6-v2/`, variant: "int8", target: "wasm" };
     expect(await refusal(page, { request, config: { worker: "/nowhere/inferyard-worker.js" } })).toMatchObject({
       message: expect.stringContaining("inferyard-worker.js"),
     });

@@ -231,10 +231,16 @@ describe.skipIf(skipInstall)(installTitle, () => {
     bare = install("bare");
   });
 
-  it("onnxruntime-node removed: the same model runs on wasm, and the decision says what was missing and what mends it", async () => {
+  it.each([
+    ["onnxruntime-node removed", () => withWasm, [], "native:cpu"],
+    ["onnxruntime-node removed, and wasm asked for", () => withWasm, ["--prefer", "wasm"], "wasm:cpu"],
+    ["both removed", () => bare, [], "native:cpu"],
+  ] as const)("%s: the same model runs elsewhere, and the decision says what was missing and what mends it", async (...given) => {
+    const [, installation, flags, wanted] = given;
     const texts = ["The cat sits outside."];
-    const { target, embeddings, decision } = await answer(["embed", "--model", miniLm, ...texts], { installation: withWasm });
-    expect(target).toBe("wasm:cpu");
+    const asked = ["embed", "--model", miniLm, ...flags, ...texts];
+    const { target, embeddings, decision } = await answer(asked, { installation: installation() });
+    expect(target).toBe(wanted);
     const golden = miniLmGoldens().find(({ text }) => text === texts[0])!;
     expect(worst(Float32Array.from(embeddings[0]!), golden.normalized)).toBeLessThan(1e-5);
     expect(decision.candidates.find((candidate) => candidate.target === "onnx:cpu")).toMatchObject({
@@ -245,12 +251,11 @@ describe.skipIf(skipInstall)(installTitle, () => {
     });
   });
 
-  it("both removed: one error lists every candidate with its reason", async () => {
-    const { code, stderr } = await failure(["embed", "--model", miniLm, "hello"], bare);
+  it("both removed and native excluded: one error lists every candidate with its reason", async () => {
+    const { code, stderr } = await failure(["embed", "--model", miniLm, "--exclude", "native", "hello"], bare);
     expect(code).toBe("NO_BACKEND");
     expect(stderr).toMatch(/^ {2}onnx:cpu +package: onnxruntime-node is not installed {2}\(npm install onnxruntime-node/m);
     expect(stderr).toMatch(/^ {2}wasm:cpu +package: onnxruntime-web is not installed {2}\(npm install onnxruntime-web\)/m);
-    expect(stderr).toMatch(/^ {2}native:cpu +capability: native runs safetensors of StaticModel, not of BertModel/m);
   });
 
   it("both removed: the built-in model answers, and `backends` says what would mend the others", async () => {
