@@ -139,7 +139,7 @@ class Planner {
     });
   }
 
-  /** An input that ends here and has as many bytes may become the output. */
+  /** An input that ends here may become the output where each of its elements lies where the output's will: as many of them, of one width. */
   #canReuse(input: Value, output: Value, step: number): boolean {
     const index = this.#bufferOf.get(input);
     const buffer = index === undefined ? undefined : this.#buffers[index];
@@ -147,6 +147,7 @@ class Planner {
     return (
       buffer.to <= step &&
       buffer.last <= step &&
+      slotBytes(input.type.dataType) === slotBytes(output.type.dataType) &&
       valueBytes(input) === valueBytes(output) &&
       buffer.bytes === valueBytes(output)
     );
