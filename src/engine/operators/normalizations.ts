@@ -3,6 +3,7 @@ import { elementCount } from "../../tensor.ts";
 import type { Value } from "../graph/graph.ts";
 import { literalOf } from "../graph/literal.ts";
 import { axesOf, axisOf, type OperatorCall } from "./operator-call.ts";
+import type { Traced } from "../trace/traced.ts";
 import { type OperatorFamily, since } from "./operator-rule.ts";
 import { roundedOnce, widened } from "./precision.ts";
 import { channelAligned } from "./window-attributes.ts";
@@ -140,7 +141,7 @@ const meanVarianceNorm = roundedOnce((call, x) => {
 });
 
 /** Nothing is dropped outside of training. Where it trains with a ratio of 0, nothing is either; else it is random, and refused. */
-function dropout(call: OperatorCall): readonly Value[] {
+function dropout(call: OperatorCall): readonly Traced[] {
   const x = call.tensor(0);
   call.ignore("seed", "ratio");
   const trains =
@@ -152,7 +153,8 @@ function dropout(call: OperatorCall): readonly Value[] {
     if (ratio !== 0) throw new Error("it trains: what it drops is random");
   }
   if (!call.wants(1)) return [x];
-  if (call.version < 12) throw new Error(`what its mask holds outside of training is not said in version ${call.version}`);
+  // What the mask holds outside of training is not said before version 12: files name it, and whoever uses it is refused.
+  if (call.version < 12) return [x, { optional: true }];
   return [x, call.add({ kind: "expand", shape: x.type.shape }, call.build.constant(literalOf("bool", [], [1])))];
 }
 
