@@ -2,6 +2,7 @@
 import type { Backend, Capabilities, ModelFormat } from "../backend.ts";
 import type { OnnxOutline } from "../models/onnx-outline.ts";
 import type { BackendVerdict } from "./inspection.ts";
+import { type EngineKnows, engineVerdict } from "./engine-support.ts";
 import type { ExternalFile } from "./external-files.ts";
 import { onnxruntimeVerdict } from "./onnxruntime-support.ts";
 
@@ -10,7 +11,12 @@ export interface Subject {
   readonly format: ModelFormat;
   /** First entry of config.json's `architectures`; of .gguf its own `general.architecture`. */
   readonly architecture?: string;
-  readonly onnx?: { readonly outline: OnnxOutline; readonly externalFiles: readonly ExternalFile[] };
+  readonly onnx?: {
+    readonly outline: OnnxOutline;
+    readonly externalFiles: readonly ExternalFile[];
+    /** What our own engine has. */
+    readonly engineKnows: EngineKnows;
+  };
 }
 
 /** Kinds of device a backend may have its formats for; the processor first. */
@@ -40,6 +46,7 @@ function verdictOf(backend: Backend, { format, architecture, onnx }: Subject): O
     if (beside === undefined) return onnxruntimeVerdict(onnx.outline);
     return { verdict: "no", reason: `its weights are in ${beside.name}, and this backend reads no file beside the graph` };
   }
+  if (onnx !== undefined && backend.name === "native") return engineVerdict(onnx.outline, onnx.engineKnows);
   if (known === "any") return { verdict: "unknown", reason: `it reads ${format}; whether this one only loading tells` };
   return { verdict: "expected", reason: `it knows ${architecture ?? format}` };
 }

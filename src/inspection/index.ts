@@ -51,8 +51,9 @@ export async function inspectFile(path: string, options: InspectOptions = {}): P
   const bytes = await sizeOfFile(path, shown, "give a file");
   const backends: readonly Backend[] = options.backends ?? standardBackends();
   if (format === "onnx") {
+    const { hasOperator: engineKnows } = await import("../engine/operators/table.ts"); // large, and needed here alone
     return await inspectOnnxFile(path, shown, bytes, (outline, externalFiles) =>
-      backendVerdicts(backends, { format, onnx: { outline, externalFiles } }),
+      backendVerdicts(backends, { format, onnx: { outline, externalFiles, engineKnows } }),
     );
   }
   const verdicts = (architecture: string | undefined): ReturnType<typeof backendVerdicts> =>

@@ -10,6 +10,7 @@
 import type { OnnxOutline } from "../models/onnx-outline.ts";
 import { onnxTypeName } from "../models/onnx-types.ts";
 import type { BackendVerdict } from "./inspection.ts";
+import { listed, operatorsWhere } from "./used-operators.ts";
 import { measuredVersion, newestIrVersion, newestOpsets, operatorTables } from "./onnxruntime-operators.ts";
 
 type Verdict = Omit<BackendVerdict, "backend">;
@@ -92,21 +93,4 @@ function typesOf({ graph }: OnnxOutline): string[] {
   const values = [...graph.inputs, ...graph.outputs].map(({ type }) => type);
   const tensors = [...graph.weights, ...graph.constants].map(({ type }) => onnxTypeName(type));
   return [...new Set([...values, ...graph.innerTypes, ...tensors])];
-}
-
-/** Operators of the graph and of the functions it defines for which `test` holds, but for those functions themselves; each once. */
-function operatorsWhere(outline: OnnxOutline, test: (domain: string, name: string) => boolean): string[] {
-  const own = new Set(outline.functions.map(({ domain, name }) => `${domain}:${name}`));
-  const used = [...outline.graph.operators, ...outline.functions.flatMap(({ operators }) => operators)];
-  const keys = used.flatMap(({ domain, name }) => {
-    const key = `${domain}:${name}`;
-    return !own.has(key) && test(domain, name) ? [key] : [];
-  });
-  return [...new Set(keys)];
-}
-
-function listed(operators: readonly string[]): string {
-  const shown = operators.slice(0, 3).map((operator) => operator.slice(0, 80));
-  const rest = operators.length - shown.length;
-  return `${shown.join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
 }

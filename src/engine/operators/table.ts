@@ -92,3 +92,8 @@ const rules = new Map<string, readonly OperatorRule[]>(
 export function operatorRule(domain: string, name: string, version: number): OperatorRule | undefined {
   return rules.get(domain === "" ? name : `${domain}:${name}`)?.findLast(({ since }) => since <= version);
 }
+
+/** Whether a model may use an operator in this version of its domain. */
+export function hasOperator(domain: string, name: string, version: number): boolean {
+  return version <= (newestVersions.get(domain) ?? version) && operatorRule(domain, name, version) !== undefined;
+}

@@ -63,6 +63,8 @@ interface Buffer {
   readonly bytes: number;
   from: number;
   to: number;
+  /** The last step that uses any value that lies here: a tensor and its reshapes share one buffer. */
+  last: number;
   constant?: Literal;
 }
 
@@ -82,7 +84,7 @@ class Planner {
 
   plan(): Plan {
     const { nodes, inputs, outputs } = this.#graph;
-    for (const { value } of inputs) this.#bufferOf.set(value, this.#buffer(valueBytes(value), 0));
+    for (const { value } of inputs) this.#settle(value, this.#buffer(valueBytes(value), 0));
     const drafts = nodes.flatMap((node, step): readonly Draft[] => this.#draft(node, step));
     for (const { value } of outputs) this.#use(value, nodes.length);
     const { offsets, bytes } = layOut(this.#buffers.map(lifetimeOf), readPaddingBytes);
@@ -134,15 +136,14 @@ class Planner {
     const [y] = node.outputs;
     if (node.operation.kind === "reshape" && x !== undefined && y !== undefined && x.constant === undefined) {
       this.#use(x, this.#last.get(y) ?? step);
-      this.#bufferOf.set(y, this.#bufferOf.get(x) ?? 0);
+      this.#settle(y, this.#bufferOf.get(x) ?? 0);
       return [];
     }
     const lowered = empty ? { calls: [] } : lowerNode(node, (output) => this.#isUsed(node.outputs[output]));
     const reused = lowered?.inPlace?.find((input) => y !== undefined && this.#canReuse(input, y, step));
     for (const output of node.outputs) {
       const buffer = output === y && reused !== undefined ? this.#bufferOf.get(reused) : undefined;
-      if (buffer !== undefined) this.#bufferOf.set(output, buffer);
-      else this.#bufferOf.set(output, this.#buffer(valueBytes(output), step));
+      this.#settle(output, buffer ?? this.#buffer(valueBytes(output), step));
       this.#use(output, this.#last.get(output) ?? step);
     }
     for (const input of node.inputs) this.#use(input, step);
@@ -161,22 +162,30 @@ class Planner {
     return value !== undefined && this.#last.has(value);
   }
 
-  /** An input that ends here and has as many bytes may become the output. */
+  /** An input that ends here may become the output where each of its elements lies where the output's will: as many of them, of one width. */
   #canReuse(input: Value, output: Value, step: number): boolean {
     const index = this.#bufferOf.get(input);
     const buffer = index === undefined ? undefined : this.#buffers[index];
     if (buffer === undefined || buffer.constant !== undefined || input.constant !== undefined) return false;
     return (
       buffer.to <= step &&
-      (this.#last.get(input) ?? 0) <= step &&
+      buffer.last <= step &&
+      slotBytes(input.type.dataType) === slotBytes(output.type.dataType) &&
       valueBytes(input) === valueBytes(output) &&
       buffer.bytes === valueBytes(output)
     );
   }
 
   #buffer(bytes: number, step: number): number {
-    this.#buffers.push({ bytes, from: step, to: step });
+    this.#buffers.push({ bytes, from: step, to: step, last: step });
     return this.#buffers.length - 1;
+  }
+
+  /** The value lies in this buffer from now on, perhaps with others. */
+  #settle(value: Value, index: number): void {
+    this.#bufferOf.set(value, index);
+    const buffer = this.#buffers[index];
+    if (buffer !== undefined) buffer.last = Math.max(buffer.last, this.#last.get(value) ?? 0);
   }
 
   #use(value: Value, step: number): void {

@@ -1,6 +1,6 @@
 /** Whether the engine knows every operator of a model, before anything is computed. */
 import type { OnnxGraph, OnnxModel, OnnxNode } from "../import/onnx-model.ts";
-import { newestVersions, operatorRule } from "../operators/table.ts";
+import { hasOperator } from "../operators/table.ts";
 import { unknownOperator } from "./trace-model.ts";
 
 /** MODEL_UNSUPPORTED with operator, domain, version and node of the first one that is missing; branches and loops are looked into. */
@@ -12,10 +12,8 @@ export function checkOperators(model: OnnxModel): void {
   function checkNodes(nodes: readonly OnnxNode[], versions: ReadonlyMap<string, number>): void {
     for (const node of nodes) {
       const version = versions.get(node.domain) ?? 1;
-      const known =
-        version <= (newestVersions.get(node.domain) ?? version) &&
-        operatorRule(node.domain, node.operator, version) !== undefined;
-      if (!known && !functions.has(`${node.domain}:${node.operator}`)) throw unknownOperator(node, version);
+      const known = hasOperator(node.domain, node.operator, version) || functions.has(`${node.domain}:${node.operator}`);
+      if (!known) throw unknownOperator(node, version);
       for (const inner of innerGraphs(node)) checkNodes(inner.nodes, versions);
     }
   }

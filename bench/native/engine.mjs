@@ -1,0 +1,28 @@
+// One engine in a process of its own, that loads one model, runs it once, and then as often as it is told.
+import { fork } from "node:child_process";
+
+const program = new URL("./engine-child.mjs", import.meta.url);
+
+export function startEngine(work) {
+  const child = fork(program, { serialization: "advanced" });
+  const waiting = [];
+  const settle = (message) => waiting.shift()?.(message);
+  child.on("message", settle);
+  child.once("exit", (code, signal) => settle({ error: `it ended with ${signal ?? `code ${code}`}` }));
+  const next = async () => {
+    const message = await new Promise((resolve) => waiting.push(resolve));
+    if (message.error === undefined) return message;
+    child.kill();
+    throw new Error(message.error);
+  };
+  child.send(work);
+  return {
+    next,
+    time(runs) {
+      const answer = next();
+      child.send({ runs });
+      return answer;
+    },
+    stop: () => child.disconnect(),
+  };
+}

@@ -1,0 +1,145 @@
+// Our own engine beside onnxruntime-web and onnxruntime-node, the same models and inputs in one run, one thread each: `npm run bench:native`,
+// and with `-- --quick` a short run that shows the order of things but settles nothing. Every engine has a process of its own that stays for all
+// rounds; within a round they take turns, so that what others do on the machine meets all alike. `--threads 2` gives each two threads.
+import { existsSync } from "node:fs";
+import "../built-package.mjs";
+import { describeLoad, describeMachine, watchLoad } from "../machine.mjs";
+import { readOptions } from "../options.mjs";
+import { median, pairedRatios } from "../statistics.mjs";
+import { formatTable } from "../table.mjs";
+import { halfValue } from "./half.mjs";
+import { startEngine } from "./engine.mjs";
+import { works } from "./works.mjs";
+
+const engines = ["native", "onnxruntime-web", "onnxruntime-node"];
+const options = { quick: { type: "boolean" }, json: { type: "boolean" }, threads: { type: "string" }, only: { type: "string" } };
+const { quick = false, json = false, threads = "1", only = "" } = readOptions(options);
+const rounds = quick ? 3 : 9;
+const aim = { "MiniLM 1x128": 0.6, "MiniLM 32x128": 0.6 };
+const aimElsewhere = 0.8;
+
+const load = watchLoad();
+const results = [];
+for (const work of works) {
+  if (!work.name.includes(only)) continue;
+  if (!existsSync(work.path)) {
+    console.error(`${work.name}: skipped, ${work.path} is not there`);
+    continue;
+  }
+  console.error(work.name);
+  results.push(await measured(work));
+}
+report({ machine: describeMachine(), load: load(), threads: Number(threads), rounds, results });
+
+async function measured(work) {
+  const started = [];
+  const refusals = {};
+  for (const name of engines) {
+    const engine = startEngine({ engine: name, threads: Number(threads), path: work.path, inputs: work.inputs });
+    try {
+      started.push({ name, engine, first: await engine.next(), times: [] });
+    } catch (error) {
+      refusals[name] = error.message;
+    }
+  }
+  const count = work.slow ? Math.min(rounds, 3) : rounds;
+  for (let round = 0; round < count; round += 1) {
+    for (const each of round % 2 === 0 ? started : started.toReversed())
+      each.times.push(await each.engine.time(round === 0 ? 9 : work.slow ? 1 : 3));
+  }
+  const truth = started.find(({ name }) => name === "onnxruntime-node") ?? started[0];
+  const rows = {};
+  for (const { name, engine, first, times } of started) {
+    const flat = times.map(({ milliseconds }) => median(milliseconds));
+    rows[name] = {
+      loadMilliseconds: first.loadMilliseconds,
+      firstMilliseconds: first.firstMilliseconds,
+      tenthMilliseconds: times[0].milliseconds.at(-1),
+      medianMilliseconds: median(flat),
+      leastMilliseconds: Math.min(...times.flatMap(({ milliseconds }) => milliseconds)),
+      megabytes: times.at(-1).residentBytes / 1e6,
+      difference: difference(first.outputs, truth.first.outputs),
+      times: flat,
+    };
+    engine.stop();
+  }
+  return { name: work.name, tolerance: work.tolerance, rows, refusals };
+}
+
+// The largest over all outputs, relative to the largest element of the output where that is above 1.
+function difference(outputs, truth) {
+  return Math.max(
+    ...Object.entries(truth).map(([name, wanted]) => {
+      const given = outputs[name];
+      if (given === undefined || given.length !== wanted.length) return Number.POSITIVE_INFINITY;
+      let [worst, size] = [0, 1];
+      for (let index = 0; index < wanted.length; index += 1) {
+        const [one, other] = [given, wanted].map((data) =>
+          data instanceof Uint16Array ? halfValue(data[index]) : Number(data[index]),
+        );
+        const apart = Math.abs(one - other);
+        worst = Math.max(worst, Number.isNaN(apart) ? Number.POSITIVE_INFINITY : apart);
+        size = Math.max(size, Math.abs(other));
+      }
+      return worst / size;
+    }),
+  );
+}
+
+function report(result) {
+  if (json) {
+    console.log(JSON.stringify(result, null, 2));
+    return;
+  }
+  console.log(`machine  ${result.machine}\nload     ${describeLoad(result.load)}`);
+  console.log(`threads  ${result.threads} each; ${result.rounds} rounds, engines in turn; milliseconds are medians of rounds\n`);
+  const head = [
+    "model and shape",
+    "native",
+    "ort-web",
+    "ort-node",
+    "to web",
+    "rounds",
+    "aim",
+    "to node",
+    "load: native",
+    "web",
+    "first/tenth",
+    "MB: native",
+    "web",
+    "differs",
+    "same",
+  ];
+  const rows = result.results.map(({ name, tolerance, rows, refusals }) => {
+    const { native, "onnxruntime-web": web, "onnxruntime-node": node } = rows;
+    const figure = (row, key, digits = 1) => row?.[key].toFixed(digits) ?? "-";
+    if (native === undefined) return [name, `refused: ${refusals.native}`];
+    const ratio = web === undefined ? undefined : pairedRatios(native.times, web.times);
+    return [
+      name,
+      figure(native, "medianMilliseconds"),
+      figure(web, "medianMilliseconds"),
+      figure(node, "medianMilliseconds"),
+      ratio?.median.toFixed(2) ?? "-",
+      ratio === undefined ? "-" : `${ratio.least.toFixed(2)} to ${ratio.most.toFixed(2)}`,
+      `${aimOf(name)}`,
+      node === undefined ? "-" : pairedRatios(native.times, node.times).median.toFixed(2),
+      figure(native, "loadMilliseconds", 0),
+      figure(web, "loadMilliseconds", 0),
+      (native.firstMilliseconds / native.tenthMilliseconds).toFixed(1),
+      figure(native, "megabytes", 0),
+      figure(web, "megabytes", 0),
+      native.difference.toExponential(1),
+      native.difference <= tolerance ? "yes" : "NO",
+    ];
+  });
+  console.log(formatTable(head, rows));
+  for (const { name, refusals } of result.results)
+    for (const [engine, reason] of Object.entries(refusals)) console.log(`${name}: ${engine} refused: ${reason}`);
+  if (result.results.some(({ rows, tolerance }) => (rows.native?.difference ?? 0) > tolerance)) process.exitCode = 1;
+}
+
+function aimOf(name) {
+  const found = Object.entries(aim).find(([start]) => name.startsWith(start));
+  return found?.[1] ?? aimElsewhere;
+}

@@ -1,0 +1,51 @@
+// What is measured: models, shapes and inputs. `tolerance`: how far answers may be apart, relative to the largest element; int8 differs by the
+// engines' own rounding, half precision by what they compute in.
+import { sharedPath } from "../shared-data.mjs";
+import { halfBits } from "./half.mjs";
+
+const vision = sharedPath("vision");
+
+export const works = [
+  ...[
+    [1, 16],
+    [1, 128],
+    [32, 128],
+  ].flatMap(([batch, tokens]) => [
+    miniLm(`MiniLM ${batch}x${tokens} fp32`, "model.onnx", batch, tokens, 1e-4),
+    miniLm(`MiniLM ${batch}x${tokens} int8`, "model_quantized.onnx", batch, tokens, 0.1),
+  ]),
+  {
+    name: "SqueezeNet 1x3x224x224 fp16",
+    path: `${vision}/SqueezeNet_fp16.onnx`,
+    inputs: { data_0: halves([1, 3, 224, 224]) },
+    tolerance: 2e-2,
+  },
+  {
+    name: "RFB-320 1x3x240x320",
+    path: `${vision}/version-RFB-320_simplified.onnx`,
+    inputs: { input: floats([1, 3, 240, 320]) },
+    tolerance: 1e-3,
+  },
+  { name: "mnist 1x1x28x28", path: `${vision}/mnist.onnx`, inputs: { Input3: floats([1, 1, 28, 28]) }, tolerance: 1e-3 },
+];
+
+function miniLm(name, file, batch, tokens, tolerance) {
+  const shape = [batch, tokens];
+  const filled = (value) => BigInt64Array.from({ length: batch * tokens }, (_, index) => BigInt(value(index)));
+  const inputs = {
+    input_ids: { type: "int64", shape, data: filled((index) => 1000 + ((index * 7919) % 20_000)) },
+    attention_mask: { type: "int64", shape, data: filled(() => 1) },
+    token_type_ids: { type: "int64", shape, data: filled(() => 0) },
+  };
+  return { name, path: `${sharedPath("all-MiniLM-L6-v2")}/onnx/${file}`, inputs, tolerance, slow: batch > 1 };
+}
+
+function floats(shape) {
+  const count = shape.reduce((product, size) => product * size, 1);
+  return { type: "float32", shape, data: Float32Array.from({ length: count }, (_, index) => Math.sin(index * 0.37)) };
+}
+
+function halves(shape) {
+  const { data } = floats(shape);
+  return { type: "float16", shape, data: Uint16Array.from(data, halfBits) };
+}

@@ -1,0 +1,168 @@
+/** Each pass on the patterns it is there for, in the text form: what goes in, and which operations come out. */
+import { describe, expect, it } from "vitest";
+import { parseGraph } from "../graph/parse.ts";
+import { printGraph } from "../graph/print.ts";
+import { verify } from "../graph/verify.ts";
+import { optimize, passes } from "./index.ts";
+import type { Pass } from "./rewrite.ts";
+
+/** The lines of the nodes after a pass, without the types of their results. */
+function after(pass: Pass | undefined, text: string): readonly string[] {
+  const before = parseGraph(text);
+  expect(verify(before)).toEqual([]);
+  const graph = (pass ?? optimize)(before);
+  expect(verify(graph)).toEqual([]);
+  return printGraph(graph)
+    .split("\n")
+    .filter((line) => /^v\d/.test(line))
+    .map((line) => line.slice(line.indexOf(" = ") + 3));
+}
+
+const norm = (square: string, divide: string): string => `input x: float32[2,4]
+constant gamma: float32[4] = [1, 2, 3, 4]
+constant beta: float32[4] = [0, 1, 0, 1]
+constant epsilon: float32[] = [0.001]
+constant two: float32[] = [2]
+m: float32[2,1] = reduce(x) function=mean axes=[1] keep=true
+d: float32[2,4] = binary(x, m) function=sub
+s: float32[2,4] = ${square}
+n: float32[2,1] = reduce(s) function=mean axes=[1] keep=true
+e: float32[2,1] = binary(epsilon, n) function=add
+r: float32[2,1] = unary(e) function=sqrt
+${divide}
+g: float32[2,4] = binary(gamma, q) function=mul
+y: float32[2,4] = binary(g, beta) function=add
+output y = y`;
+
+describe("recognizeNorms", () => {
+  const squares = ["binary(d, d) function=mul", "binary(d, two) function=pow"];
+  const divisions = [
+    "q: float32[2,4] = binary(d, r) function=div",
+    "i: float32[2,1] = unary(r) function=reciprocal\nq: float32[2,4] = binary(i, d) function=mul",
+  ];
+  it.each(squares.flatMap((square) => divisions.map((division) => [square, division] as const)))(
+    "knows layer norm by %s and %s",
+    (square, division) => {
+      expect(after((graph) => passes["recognizeNorms"]!(passes["simplify"]!(graph)), norm(square, division))).toEqual([
+        "layer-norm(x, c0, c1) axis=1 epsilon=0.0010000000474974513",
+      ]);
+    },
+  );
+
+  it("leaves what is centred by another mean", () => {
+    const other = norm(squares[0]!, divisions[0]!).replace("reduce(x)", "reduce(z)").replace("\n", "\ninput z: float32[2,4]\n");
+    expect(after(passes["recognizeNorms"], other).join()).not.toContain("layer-norm");
+  });
+});
+
+const constants = `constant half: float32[] = [0.5]
+constant one: float32[] = [1]
+constant root: float32[] = [1.4142135381698608]
+constant inverse: float32[] = [0.7071067690849304]
+constant cubic: float32[] = [0.044714998453855515]
+constant outer: float32[] = [0.7978845834732056]
+constant three: float32[] = [3]
+`;
+
+describe("recognizeGelu", () => {
+  it.each([
+    [
+      "x / sqrt 2, half last",
+      "binary(x, root) function=div",
+      "h: float32[3] = binary(x, g) function=mul\ny: float32[3] = binary(h, half) function=mul",
+    ],
+    [
+      "x times 1 / sqrt 2, half first",
+      "binary(inverse, x) function=mul",
+      "h: float32[3] = binary(half, x) function=mul\ny: float32[3] = binary(h, g) function=mul",
+    ],
+  ])("knows it by erf: %s", (_name, scaled, rest) => {
+    const text = `input x: float32[3]\n${constants}s: float32[3] = ${scaled}
+t: float32[3] = unary(s) function=erf
+g: float32[3] = binary(t, one) function=add
+${rest}
+output y = y`;
+    expect(after(passes["recognizeGelu"], text)).toEqual(["gelu(x) approximate=none"]);
+  });
+
+  it.each([
+    "p: float32[3] = binary(x, three) function=pow",
+    "w: float32[3] = binary(x, x) function=mul\np: float32[3] = binary(w, x) function=mul",
+  ])("knows its approximation by tanh: %s", (power) => {
+    const text = `input x: float32[3]\n${constants}${power}
+c: float32[3] = binary(cubic, p) function=mul
+a: float32[3] = binary(x, c) function=add
+o: float32[3] = binary(outer, a) function=mul
+t: float32[3] = unary(o) function=tanh
+g: float32[3] = binary(one, t) function=add
+m: float32[3] = binary(x, g) function=mul
+y: float32[3] = binary(half, m) function=mul
+output y = y`;
+    expect(after(passes["recognizeGelu"], text)).toEqual(["gelu(x) approximate=tanh"]);
+  });
+});
+
+const product = `input x: float32[5,2]
+input z: float32[5,3]
+constant w: float32[2,3] = [1, 2, 3, 4, 5, 6]
+constant b: float32[3] = [1, 2, 3]
+m: float32[5,3] = matmul(x, w)
+`;
+
+describe("fuseLinear", () => {
+  it("takes bias, residual and activation", () => {
+    const text = `${product}a: float32[5,3] = binary(b, m) function=add
+r: float32[5,3] = binary(z, a) function=add
+y: float32[5,3] = gelu(r) approximate=tanh
+output y = y`;
+    expect(after(passes["fuseLinear"], text)).toEqual([
+      "linear(x, c0, c1, z) bias=true activation=gelu-tanh residual=before-activation",
+    ]);
+  });
+
+  it("leaves a sum apart whose product is wanted by itself", () => {
+    const text = `${product}a: float32[5,3] = binary(m, b) function=add\noutput a = a\noutput m = m`;
+    expect(after(passes["fuseLinear"], text)).toEqual([
+      "linear(x, c0) bias=false activation=none residual=none",
+      "binary(v0, c1) function=add",
+    ]);
+  });
+});
+
+describe("fuseProducts and fuseSoftmax", () => {
+  it("sink transposes and scale into the product, and the mask into the softmax", () => {
+    const text = `input q: float32[2,3,4]
+input k: float32[2,5,4]
+input mask: float32[1,1,5]
+constant scale: float32[] = [0.5]
+t: float32[2,4,5] = transpose(k) permutation=[0,2,1]
+m: float32[2,3,5] = matmul(q, t)
+s: float32[2,3,5] = binary(m, scale) function=mul
+a: float32[2,3,5] = binary(s, mask) function=add
+y: float32[2,3,5] = softmax(a) axis=2 logarithm=false
+output y = y`;
+    expect(after(undefined, text)).toEqual([
+      "product(q, k) a=[0,1,2] b=[0,2,1] result=[0,1,2] alpha=0.5",
+      "softmax(v0, mask) axis=2 logarithm=false",
+    ]);
+  });
+});
+
+describe("fuseElements", () => {
+  it("makes one chain, and computes apart what others want too", () => {
+    const text = `input x: float32[3]
+a: float32[3] = unary(x) function=exp
+b: float32[3] = unary(a) function=neg
+c: float32[3] = binary(b, a) function=add
+output b = b
+output c = c`;
+    expect(after(passes["fuseElements"], text)).toEqual([
+      "elementwise(x) { unary($0) function=exp }",
+      "elementwise(v0) { unary($0) function=neg }",
+      "elementwise(v1, v0) { binary($0, $1) function=add }",
+    ]);
+    expect(after(passes["fuseElements"], text.replace("output b = b\n", "").replace("binary(b, a)", "binary(b, x)"))).toEqual([
+      "elementwise(x) { unary($0) function=exp; unary($1) function=neg; binary($2, $0) function=add }",
+    ]);
+  });
+});

@@ -1,0 +1,86 @@
+/** What a plan must never do: give two values one place while both are needed. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { parseGraph } from "../graph/parse.ts";
+import { fuseElements } from "../passes/fuse-elements.ts";
+import { layOut } from "./lay-out.ts";
+import { type Plan, planGraph } from "./plan.ts";
+
+describe("layOut", () => {
+  it("gives buffers that live at once no byte in common, aligned and inside the block", () => {
+    const lifetime = fc
+      .tuple(fc.nat(400), fc.nat(20), fc.nat(20))
+      .map(([bytes, one, other]) => ({ bytes, from: Math.min(one, other), to: Math.max(one, other) }));
+    fc.assert(
+      fc.property(fc.array(lifetime, { maxLength: 30 }), fc.constantFrom(0, 16), (lifetimes, padding) => {
+        const { offsets, bytes } = layOut(lifetimes, padding);
+        for (const [index, one] of lifetimes.entries()) {
+          const start = offsets[index]!;
+          expect(start % 64).toBe(0);
+          expect(start + one.bytes + padding).toBeLessThanOrEqual(bytes);
+          for (const [place, other] of lifetimes.slice(0, index).entries()) {
+            if (other.to < one.from || other.from > one.to) continue;
+            const apart = start + one.bytes + padding <= offsets[place]! || offsets[place]! + other.bytes + padding <= start;
+            expect(apart).toBe(true);
+          }
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+function planned(text: string): Plan {
+  return planGraph(fuseElements(parseGraph(text)), { isDurable: () => true });
+}
+
+/** Where the operands of a step lie, the result last. */
+function offsetsOf(plan: Plan, step: number): readonly number[] {
+  const found = plan.steps[step];
+  if (found?.kind !== "kernel") throw new Error("it is no kernel");
+  return found.places.map((place) => (place.region === "arena" ? place.offset : -1));
+}
+
+describe("planGraph", () => {
+  it("writes over an input that nobody needs afterwards", () => {
+    const plan = planned("input x: float32[40]\ny: float32[40] = unary(x) function=exp\noutput y = y");
+    const [from, to] = offsetsOf(plan, 0);
+    expect(to).toBe(from);
+  });
+
+  it.each([
+    [
+      "the reshape of a value that is used later",
+      "r: float32[4,10] = reshape(x) shape=[4,10]\ny: float32[4,10] = unary(r) function=exp\nz: float32[40] = unary(x) function=neg\noutput y = y\noutput z = z",
+    ],
+    ["a value that is given back", "y: float32[40] = unary(x) function=exp\noutput x = x\noutput y = y"],
+    [
+      "a value whose reshape is given back",
+      "r: float32[4,10] = reshape(x) shape=[4,10]\ny: float32[40] = unary(x) function=exp\noutput r = r\noutput y = y",
+    ],
+  ])("does not write over %s", (_name, rest) => {
+    const [from, to] = offsetsOf(planned(`input x: float32[40]\n${rest}`), 0);
+    expect(to).not.toBe(from);
+  });
+
+  it("does not write elements of another width over an operand, though it has as many bytes", () => {
+    const plan = planned(
+      "input a: float32[16]\ninput b: float32[4,16]\ny: bool[4,16] = binary(b, a) function=less\noutput y = y",
+    );
+    const [first, second, to] = offsetsOf(plan, 0);
+    expect([first, second]).not.toContain(to);
+  });
+
+  it("gives inputs, constants and one value under two names", () => {
+    const { outputs } = planned(
+      "input x: float32[2]\nconstant c: float32[1] = [3]\ny: float32[2] = binary(x, x) function=mul\noutput x = x\noutput c = c\noutput one = y\noutput two = y",
+    );
+    expect(outputs.map(({ name }) => name)).toEqual(["x", "c", "one", "two"]);
+    expect(outputs[1]?.source).toMatchObject({ dataType: "float32", shape: [1] });
+    expect(outputs[3]?.source).toEqual(outputs[2]?.source);
+  });
+
+  it("computes nothing for values without elements", () => {
+    expect(planned("input x: float32[0,3]\ny: float32[0,3] = unary(x) function=exp\noutput y = y").steps).toEqual([]);
+  });
+});
