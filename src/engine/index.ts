@@ -4,6 +4,7 @@ export { readOnnxModel } from "./import/read-model.ts";
 export type { ExternalData } from "./import/read-tensor.ts";
 export { detectWasmFeatures } from "./emit/wasm/index.ts";
 export { checkOperators } from "./trace/check-operators.ts";
+export { programText } from "./program-text.ts";
 export { EngineModel } from "./run/engine-model.ts";
 export { Builder, type BuilderLimits, defaultLimits } from "./trace/builder.ts";
 export { traceModel } from "./trace/trace-model.ts";

@@ -97,7 +97,30 @@ describe.skipIf(skip)(name, () => {
     expect(stdout).toMatch(/^[\d,]+ nodes {3}ai\.onnx \d+ {3}IR version \d+$/m);
     expect(stdout).toMatch(/^ {2}MatMul +\d+$/m);
     expect(stdout).toMatch(/^ {2}onnx +should run +each of its operators was seen to run in onnxruntime 1\.30\.0$/m);
-    expect(stdout).toMatch(/^ {2}native +no +it reads safetensors \(StaticModel\), not onnx$/m);
+    expect(stdout).toMatch(/^ {2}native +not known +it reads onnx; whether this one only loading tells$/m);
+  });
+
+  it("the program of a graph, for the shapes wanted", async () => {
+    const path = `${sharedData}all-MiniLM-L6-v2/onnx/model.onnx`;
+    const shapes = ["input_ids", "attention_mask", "token_type_ids"].flatMap((input) => ["--shape", `${input}=2,7`]);
+    const { code, stdout } = await inspect(path, "--graph", ...shapes);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^input input_ids: int64\[2,7\]$/m);
+    expect(stdout).toMatch(/^v\d+: float32\[2,7,1536\] = linear\(v\d+, c\d+, c\d+\) bias=true activation=gelu residual=none$/m);
+    expect(stdout.match(/ = layer-norm\(/g)).toHaveLength(13);
+    const alone = await inspect(`${sharedData}vision/mnist.onnx`, "--graph");
+    expect(alone.stdout).toMatch(/^output Plus214_Output_0 = v\d+$/m);
+  });
+
+  it.each([
+    ["an input the model has not", ["--graph", "--shape", "x=1"], /the model has no input "x"/],
+    ["a shape it cannot have", ["--graph", "--shape", "Input3=1,1,28"], /\[1, 1, 28\] is not one of the input "Input3"/],
+    ["a shape that is none", ["--graph", "--shape", "Input3=a"], /--shape Input3=a is no input/],
+    ["a shape without a graph", ["--shape", "Input3=1"], /there is no --graph/],
+  ])("refuses %s", async (_name, flags, reason) => {
+    const { code, stderr } = await inspect(`${sharedData}vision/mnist.onnx`, ...flags);
+    expect(code).not.toBe(0);
+    expect(stderr).toMatch(reason);
   });
 
   it("a folder: each of its files", async () => {
