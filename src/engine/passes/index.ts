@@ -11,8 +11,10 @@ import { recognizeGelu } from "./recognize-gelu.ts";
 import { recognizeNorms } from "./recognize-norms.ts";
 import { type Pass, withoutDead } from "./rewrite.ts";
 import { simplify } from "./simplify.ts";
+import { widenHalf } from "./widen-half.ts";
 
 export const passes: Readonly<Record<string, Pass>> = {
+  widenHalf,
   dropDead: withoutDead,
   simplify,
   shareCommon,

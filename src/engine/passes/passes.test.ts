@@ -166,3 +166,33 @@ output c = c`;
     ]);
   });
 });
+
+describe("widenHalf", () => {
+  it("computes in float32 between the first cast and the last, and casts the model's own away", () => {
+    const lines = after(
+      passes["widenHalf"],
+      `input x: float16[2,4]
+constant one: float16[] = [1]
+a: float16[2,4] = binary(x, one) function=add
+b: float32[2,4] = cast(a) to=float32 saturate=false
+c: float16[2,4] = cast(b) to=float16 saturate=false
+y: float16[2,4] = unary(c) function=exp
+output y = y`,
+    );
+    expect(lines.map((line) => line.replace(/\(.*?\)/, ""))).toEqual([
+      "cast to=float32 saturate=false",
+      "binary function=add",
+      "cast to=float32 saturate=false",
+      "cast to=float32 saturate=false",
+      "unary function=exp",
+      "cast to=float16 saturate=false",
+    ]);
+  });
+
+  it("leaves a graph alone that looks at the bits of float16", () => {
+    const text = `input x: float16[4]
+y: uint16[4] = bitcast(x) to=uint16
+output y = y`;
+    expect(after(passes["widenHalf"], text)).toEqual(["bitcast(x) to=uint16"]);
+  });
+});
