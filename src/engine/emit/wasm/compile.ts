@@ -1,6 +1,6 @@
 /** Kernels become one module, and a module with a memory becomes functions. */
 import { InferyardError } from "../../../errors.ts";
-import type { WasmFeatures } from "./assembler/features.ts";
+import type { WasmFeatures } from "./assembler/wasm-features.ts";
 import { hostFunctions } from "./assembler/host-functions.ts";
 import { ModuleBuilder, importNames } from "./assembler/module-builder.ts";
 import { type WasmMemory, type WasmModule, wasmHost } from "./assembler/webassembly.ts";

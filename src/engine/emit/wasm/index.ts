@@ -1,5 +1,6 @@
 /** Everything a planner needs of the WebAssembly emitter: the one visible list of kernel generators, and how they are compiled. */
-export { type WasmFeatures, detectWasmFeatures } from "./assembler/features.ts";
+export { detectWasmFeatures } from "./assembler/features.ts";
+export type { WasmFeatures } from "./assembler/wasm-features.ts";
 export { type WasmMemory, type WasmModule, wasmHost, wasmPageBytes } from "./assembler/webassembly.ts";
 export {
   type CompiledKernels,

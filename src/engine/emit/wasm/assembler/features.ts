@@ -2,14 +2,8 @@
 import { ModuleBuilder } from "./module-builder.ts";
 import { i32 } from "./scalar.ts";
 import { f32x4, i32x4, v128 } from "./vector.ts";
+import type { WasmFeatures } from "./wasm-features.ts";
 import { wasmHost } from "./webassembly.ts";
-
-export interface WasmFeatures {
-  /** 128-bit vectors. Without them there are no kernels. */
-  readonly simd: boolean;
-  /** Relaxed vectors: multiply-add in one instruction. */
-  readonly relaxedSimd: boolean;
-}
 
 /**
  * Validates two tiny modules. Where relaxed SIMD is missing, `switchOn` is called, if given, and the question asked again: Node.js 20 can

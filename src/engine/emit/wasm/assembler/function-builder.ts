@@ -12,7 +12,7 @@ import {
   localOf,
   typeCodes,
 } from "./expression.ts";
-import type { WasmFeatures } from "./features.ts";
+import type { WasmFeatures } from "./wasm-features.ts";
 import type { HostFunction } from "./host-functions.ts";
 import { i32 } from "./scalar.ts";
 import { f32x4 } from "./vector.ts";

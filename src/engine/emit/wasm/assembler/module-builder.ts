@@ -1,7 +1,7 @@
 /** A module that imports one memory and exports functions (WebAssembly specification, "Modules"). */
 import { type Bytes, text, unsigned, vector } from "./encoding.ts";
 import type { ValueType } from "./expression.ts";
-import type { WasmFeatures } from "./features.ts";
+import type { WasmFeatures } from "./wasm-features.ts";
 import { FunctionBuilder } from "./function-builder.ts";
 import { type HostFunction, binaryHostFunctions } from "./host-functions.ts";
 
