@@ -1,5 +1,6 @@
 /** A memory for testing kernels: tensors are laid out one after the other, and what lies behind each is watched. */
-import { type WasmFeatures, detectWasmFeatures } from "../src/engine/emit/wasm/assembler/features.ts";
+import { detectWasmFeatures } from "../src/engine/emit/wasm/assembler/features.ts";
+import type { WasmFeatures } from "../src/engine/emit/wasm/assembler/wasm-features.ts";
 import { type WasmMemory, wasmHost, wasmPageBytes } from "../src/engine/emit/wasm/assembler/webassembly.ts";
 import { compileKernels, kernelFunction } from "../src/engine/emit/wasm/compile.ts";
 import { type Kernel, readPaddingBytes } from "../src/engine/emit/wasm/kernel.ts";

@@ -60,7 +60,10 @@ export async function loadOnnx(file: ModelFiles, options: LoadOptions, library: 
 }
 
 async function readWhole(path: string): Promise<Uint8Array> {
-  const handle = await openFile(path);
+  const handle = await openFile(path).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    throw new InferyardError("MODEL_NOT_FOUND", `there is no file ${path}`, { remedy: "check the path", cause: error });
+  });
   try {
     const { size } = await handle.stat();
     const bytes = new Uint8Array(size);

@@ -156,7 +156,9 @@ describe("files it refuses", () => {
     await truncate(path, 90);
     expect(await codeOf(load(path))).toBe("MODEL_INVALID");
     expect(await codeOf(load(join(folder, "none")))).toBe("MODEL_NOT_FOUND");
-    expect(await codeOf(native().load({ ...files(path), format: "onnx" }, cpu, {}))).toBe("MODEL_UNSUPPORTED");
+    expect(await codeOf(native().load({ ...files(path), format: "gguf" }, cpu, {}))).toBe("MODEL_UNSUPPORTED");
+    expect(await codeOf(native().load({ ...files(path), format: "onnx" }, cpu, {}))).toBe("MODEL_INVALID");
+    expect(await codeOf(native().load({ ...files(join(folder, "none.onnx")), format: "onnx" }, cpu, {}))).toBe("MODEL_NOT_FOUND");
     expect(await codeOf(native().load(files(path), { type: "cuda", index: 0 }, {}))).toBe("BACKEND_UNAVAILABLE");
     expect(await codeOf(load(path, AbortSignal.abort()))).toBe("ABORTED");
   });
