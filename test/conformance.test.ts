@@ -75,6 +75,7 @@ const subjects: readonly (readonly [string, ConformanceSubject | undefined])[] =
   ["onnx", bert && { ...bert, create: onnx, device: cpu }],
   ["wasm", bert && { ...bert, create: wasm, device: cpu }],
   ["native", hasSharedData ? { ...staticModel(), create: native, device: cpu } : undefined],
+  ["native, an ONNX graph", bert && { ...bert, create: native, device: cpu }],
 ];
 
 it.skipIf(skip)(`${title} onnx, wasm and native`, () =>
