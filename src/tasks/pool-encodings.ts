@@ -11,8 +11,8 @@ import { type TokenRows, allRows, normalize, pools } from "./pooling.ts";
 import type { VectorChain } from "./vector-modules.ts";
 
 /**
- * The model's vector of each text (with pooling "none" those of its tokens) before it is cut and scaled. `dimensions`: length of one, as far as
- * the model says it without running. `text`: which text an encoding is of, where they are not one for one.
+ * The model's vector of each text (with pooling "none" those of its tokens) before it is cut and scaled. `dimensions`: length of one, and of no
+ * texts as far as the model says it without running. `text`: which text an encoding is of, where they are not one for one.
  */
 export async function poolEncodings(
   encoder: Encoder<TokenSource>,
@@ -32,8 +32,10 @@ export async function poolEncodings(
     batchTokens: settings.batchTokens,
     ...(signal === undefined ? {} : { signal }),
   };
+  let seen: number | undefined;
   await runEncodings(encoder, encodings, wanted, ({ index, encoding, data, offset, shape }) => {
     const dimensions = shape.at(-1) ?? 0;
+    seen = dimensions;
     if (output.level === "sentence") refuseUnfinished(encoder.manifest, dimensions);
     const vector =
       output.level === "sentence" || means
@@ -42,7 +44,7 @@ export async function poolEncodings(
     refuseBroken(vector, encoding.text ?? index);
     take(chain === undefined ? vector : chain.apply(vector), index);
   });
-  return { dimensions: chain?.dimensions ?? vectorLength(encoder, output) };
+  return { dimensions: chain?.dimensions ?? seen ?? vectorLength(encoder, output) };
 }
 
 /** A graph that pools but leaves out the modules after: as far as lengths tell. */
