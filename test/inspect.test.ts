@@ -43,24 +43,21 @@ describe.skipIf(skip)(name, () => {
     );
   });
 
-  it("ends, 500 times mutated, in an answer or a typed error, within two seconds and without eating memory", async () => {
+  it("ends, 500 times mutated, in an answer or a typed error and without eating memory", async () => {
     const random = generator(20_261_121);
     const small = files.filter((file) => statSync(file).size < 800_000);
     const kinds = [".onnx", ".gguf", ".safetensors"].map((kind) => small.filter((file) => extname(file) === kind));
     const before = process.memoryUsage().rss;
     const outcomes = new Map<string, number>();
-    let slowest = 0;
     for (let round = 0; round < 500; round += 1) {
       const candidates = kinds[round % kinds.length]!;
       const original = candidates[random(candidates.length)]!;
       const path = join(folder, `mutated${extname(original)}`);
       await writeFile(path, mutate(await readFile(original), random));
-      const started = performance.now();
       const outcome = await inspect(path).then(
         () => "answer",
         (error: unknown) => (error instanceof InferyardError ? error.code : `${round} of ${original}: ${String(error)}`),
       );
-      slowest = Math.max(slowest, performance.now() - started);
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
     }
     expect([...outcomes.keys()].filter((outcome) => !["answer", "MODEL_INVALID", "MODEL_UNSUPPORTED"].includes(outcome))).toEqual(
@@ -69,7 +66,6 @@ describe.skipIf(skip)(name, () => {
     // Mutations that never hurt, or always, would prove little.
     expect(outcomes.get("answer")).toBeGreaterThan(50);
     expect(outcomes.get("MODEL_INVALID")).toBeGreaterThan(50);
-    expect(slowest).toBeLessThan(2000);
     expect(process.memoryUsage().rss - before).toBeLessThan(500e6);
   }, 20_000);
 });

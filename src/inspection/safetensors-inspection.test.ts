@@ -53,12 +53,10 @@ describe("a safetensors file", () => {
     const length = Buffer.alloc(8);
     length.writeBigUInt64LE(BigInt(header.length));
     await writeFile(join(folder, "x.safetensors"), Buffer.concat([length, header]));
-    const started = process.cpuUsage(); // of the processor, since the machine may be busy with others
     await expect(inspect("./x.safetensors")).rejects.toMatchObject({
       code: "MODEL_UNSUPPORTED",
       message: expect.stringContaining("the header of ./x.safetensors has 6000002 commas and brackets") as string,
     });
-    expect(process.cpuUsage(started).user).toBeLessThan(2_000_000);
   });
 });
 

@@ -67,6 +67,12 @@ describe("the grammar of targets", () => {
     expect(() => parseTarget(text)).toThrow(expect.objectContaining({ code: "INPUT_INVALID", remedy }));
   });
 
+  it("a number without a type of device is refused with what was probably meant", () => {
+    expect(() => parseTarget("onnx:auto:1")).toThrow(
+      expect.objectContaining({ code: "INPUT_INVALID", remedy: "did you mean onnx:cuda:1?" }),
+    );
+  });
+
   it("what a pattern leaves out matches anything, and the first device of its type goes without a number", () => {
     const second: Target = { backend: "onnx", device: { type: "cuda", index: 1 } };
     expect(["onnx", "onnx:cuda", "onnx:cuda:1"].map((text) => matches(parseTarget(text), second))).toEqual([true, true, true]);
