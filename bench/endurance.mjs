@@ -16,7 +16,7 @@ import { mixedLengths, textsOfLengths } from "./texts.mjs";
 
 const { seconds = "15" } = readOptions({ seconds: { type: "string" } });
 const tolerance = 1e-5; // other batches, other last digits
-const texts = textsOfLengths(mixedLengths(256));
+const texts = textsOfLengths(mixedLengths(1024));
 const expected = await offline();
 const load = watchLoad();
 const server = await startServer();
@@ -24,9 +24,12 @@ const rows = [];
 const warm = await run(64, 3);
 rows.push(rowOf("warm-up", warm));
 const before = memoryOf(server.child.pid);
+await eventLoopLag(); // from here on
+const during = [];
+const looks = setInterval(() => during.push(memoryOf(server.child.pid)), Number(seconds) * 200);
 const steady = await run(64, Number(seconds));
+clearInterval(looks);
 rows.push(rowOf("64 connections", steady));
-const after = memoryOf(server.child.pid);
 const lag = await eventLoopLag();
 const flood = await run(640, Math.min(Number(seconds), 15));
 rows.push(rowOf("640 connections", flood));
@@ -38,7 +41,7 @@ const exit = await server.stop();
 console.log(`${describeMachine()}\n${describeLoad(load())}\n`);
 console.log(formatTable(["", "answers", "wrong", "lost", "refused", "with Retry-After", "p50 ms", "p99 ms", "worst ms"], rows));
 console.log(
-  `\nmemory of the server and its children: ${before} MB before, ${after} MB after; event loop p99: ${lag}; exit code ${exit}`,
+  `\nmemory of the server and its children: ${before} MB before, then ${during.join(", ")}; event loop p99: ${lag}; exit code ${exit}`,
 );
 const all = [warm, steady, flood, recovered];
 const sound = all.every(({ wrong, lost }) => wrong === 0 && lost === 0) && flood.refused === flood.polite;

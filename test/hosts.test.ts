@@ -2,12 +2,13 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { getPriority, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import { InferyardError, type ModelHandle, type Runtime, type TensorMap, createRuntime } from "inferyard";
 import type { Backend } from "inferyard/backend";
+import { childrenOf } from "./fixtures/child-processes.ts";
 import { type MoodyOptions, moods, moody } from "./fixtures/moody-backend.mjs";
 
 const folder = mkdtempSync(join(tmpdir(), "inferyard-hosts-"));
@@ -293,6 +294,13 @@ describe("the host process", () => {
     expect(before.bytes).toBeGreaterThan(20e6);
     await handle.run(inputs(moods.hoard)); // 64 MB
     expect(handle.memory.bytes - before.bytes).toBeGreaterThan(60e6);
+  });
+
+  it("gives way to the program that asks", async () => {
+    const others = new Set(childrenOf(process.pid));
+    await loadMoody({}, "process");
+    const [child] = childrenOf(process.pid).filter((pid) => !others.has(pid));
+    expect(getPriority(child!)).toBe(Math.min(getPriority() + 10, 19));
   });
 
   it("leaves no child behind when the program is killed", async () => {

@@ -1,7 +1,11 @@
 /** The program a child process runs. It ends when its parent lets go of it, or is gone. */
+import { getPriority, setPriority } from "node:os";
 import { InferyardError } from "../errors.ts";
 import { ModelServer } from "./model-server.ts";
 import type { AnswerMessage, CallMessage } from "./protocol.ts";
+
+/** As the system counts, from 0 to 19: the engine takes what the program that asks leaves, whose event loop then answers in time. */
+const niceness = 10;
 
 const send = process.send?.bind(process);
 if (send === undefined)
@@ -10,6 +14,7 @@ if (send === undefined)
 // What an engine prints through Node.js joins its errors, so that the parent sees both; stdout itself is the parent's stderr.
 process.stdout.write = process.stderr.write.bind(process.stderr);
 
+giveWay();
 const server = new ModelServer("process");
 
 process.on("disconnect", () => process.exit(0));
@@ -24,6 +29,13 @@ process.on("message", async (message: CallMessage) => {
     reply({ number: message.number, ok: false, error: server.failure(message.operation, thrown).toJSON() });
   }
 });
+
+/** Before the engine starts threads, which take after this one. A system that forbids it is left as it is. */
+function giveWay(): void {
+  try {
+    setPriority(getPriority() + niceness);
+  } catch {}
+}
 
 /** A parent that is gone takes no answer: "disconnect" ends this process. Throws where the answer cannot be copied. */
 function reply(answer: AnswerMessage): void {

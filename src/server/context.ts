@@ -1,6 +1,7 @@
 /** What routes share: who asks, how an answer says where it ran, and how errors look in each protocol. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { HTTPException } from "hono/http-exception";
 import { type ErrorCode, InferyardError, errorKinds } from "../errors.ts";
 import type { Priority } from "../runtime/turn.ts";
@@ -83,6 +84,15 @@ export function publicError(thrown: unknown): PublicError {
     ...(progress === undefined ? {} : { loading: shownProgress(progress) }),
     headers: { ...retryAfter, ...(code === "UNAUTHORIZED" ? { "www-authenticate": "Bearer" } : {}) },
   };
+}
+
+/** The answer of a failure, made by the framework, so that it carries what every answer does. */
+export function errorOf(
+  context: Context<Env>,
+  body: object,
+  { status, headers }: { readonly status: number; readonly headers: Readonly<Record<string, string>> },
+): Response {
+  return context.json(body, status as ContentfulStatusCode, headers);
 }
 
 function known(thrown: unknown): InferyardError {

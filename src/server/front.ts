@@ -36,8 +36,8 @@ const requestIds: MiddlewareHandler<Env> = async (context, next) => {
   context.set("requestId", id);
   context.set("client", "");
   context.set("role", "reader");
+  context.header("x-request-id", id); // before the answer is made: afterwards it would be made anew
   await next();
-  context.header("x-request-id", id);
 };
 
 function admit({ keys = [], cors = [], trustProxy = false, requestsPerMinute }: ServerSettings): MiddlewareHandler<Env> {

@@ -40,6 +40,7 @@ const isPath = /^(?:file:|~|\.{0,2}[/\\]|\.{1,2}$)|\\|\/.*\/|\.(?:onnx|safetenso
 
 /** Folders whose names may hold spaces: what stands behind them is found as a path all the same. */
 function withoutKnownFolders(words: string): string {
+  if (!words.includes(" ")) return words;
   const folders = [process.cwd(), homedir(), tmpdir()].filter((folder) => folder.includes(" "));
   return folders.reduce((text, folder) => text.replaceAll(folder, "/-"), words);
 }

@@ -172,6 +172,26 @@ describe("a pool of batches", () => {
     expect(await ask(pool, bulk)).toEqual(bulk.map(({ ids }) => ids));
   });
 
+  it("answers the callers of one batch one after the other, each in a turn of its own", async () => {
+    const scripted = model();
+    const pool = new BatchPool(scripted);
+    let turn = 0;
+    let isOver = false;
+    const count = (): void => {
+      turn += 1;
+      if (!isOver) setImmediate(count);
+    };
+    count();
+    const calls = Array.from({ length: 6 }, async (_call, index) => {
+      await ask(pool, [rowOf(index + 1, 4)]);
+      return turn;
+    });
+    const turns = await Promise.all(calls);
+    isOver = true;
+    expect(scripted.batches).toHaveLength(1);
+    expect(new Set(turns).size).toBe(6);
+  });
+
   it("gives nothing for nothing", async () => {
     expect(await ask(new BatchPool(model()), [])).toEqual([]);
   });

@@ -17,7 +17,7 @@ type Lane = Pick<PooledModel, "run">;
 interface Call {
   /** Runs rows of calls of its kind. */
   run(lane: Lane, batch: { readonly rows: readonly TokenRow[]; readonly length: number }): Promise<BatchValues>;
-  /** Hands out what was said of one of its rows. Never throws. */
+  /** Hands out what was said of one of its rows. Never throws. It ends the call when this was its last. */
   give(index: number, values: BatchValues, row: number): void;
   /** Ends it; a second time does nothing. */
   fail(error: unknown): void;
@@ -138,32 +138,36 @@ export class BatchPool {
     this.#running -= 1;
     this.#fillLanes(); // no lane waits while results are handed out
     if (this.#running === 0) this.#settle();
-    handOut();
+    await handOut();
   }
 
   /** Never throws: gives what hands out the results, or the failure. */
-  async #run(lane: Lane, { rows, length }: RowBatch<PooledRow>): Promise<() => void> {
+  async #run(lane: Lane, { rows, length }: RowBatch<PooledRow>): Promise<() => Promise<void>> {
     const present = rows.filter(({ call }) => !call.ended);
     const [first] = present;
-    if (first === undefined) return () => {};
+    if (first === undefined) return async () => {};
     try {
       const values = await first.call.run(lane, { rows: present.map(({ item }) => item), length });
-      return () => {
-        for (const [row, { call, index }] of present.entries()) call.give(index, values, row);
+      return async () => {
+        for (const [row, { call, index }] of present.entries()) {
+          call.give(index, values, row);
+          // Its caller makes an answer of it, and asks for more: a batch of many calls must not do all that in one turn.
+          if (call.ended) await nextTurn();
+        }
       };
     } catch (error) {
       const last = lane === this.#model && present.length === 1;
       if (last || (error instanceof InferyardError && error.retryable))
-        return () => {
+        return async () => {
           for (const { call } of present) call.fail(error);
         };
       // One of them may be what the model cannot bear: each alone, so that the others do not suffer for it. Or the copy is gone.
       if (lane !== this.#model) this.#settle();
       for (const row of present) {
         const handOut = await this.#run(this.#model, { rows: [row], length: Math.max(row.item.ids.length, 1) });
-        handOut();
+        await handOut();
       }
-      return () => {};
+      return async () => {};
     }
   }
 

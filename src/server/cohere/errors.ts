@@ -1,7 +1,7 @@
 /** Errors as Cohere's clients read them (`message`) and as Jina's do (`detail`). */
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import { type Env, publicError } from "../context.ts";
+import { type Env, errorOf, publicError } from "../context.ts";
 import { type ErrorAnswers, errorAnswersOf } from "../error-answers.ts";
 import { shownProgressSchema } from "../shown-progress.ts";
 
@@ -31,5 +31,5 @@ export function cohereError(thrown: unknown, context: Context<Env>): Response {
     ...(retryAfterMs === undefined ? {} : { retry_after_ms: retryAfterMs }),
     ...(loading === undefined ? {} : { loading }),
   };
-  return Response.json(body, { status, headers });
+  return errorOf(context, body, { status, headers });
 }

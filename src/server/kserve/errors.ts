@@ -1,6 +1,6 @@
 /** How errors look in the Open Inference Protocol: `error` is a sentence; what programs need stands beside it. */
 import type { Context } from "hono";
-import { type Env, publicError } from "../context.ts";
+import { type Env, errorOf, publicError } from "../context.ts";
 
 export function kserveError(thrown: unknown, context: Context<Env>): Response {
   const { status, code, message, remedy, retryable, retryAfterMs, loading, headers } = publicError(thrown);
@@ -12,5 +12,5 @@ export function kserveError(thrown: unknown, context: Context<Env>): Response {
     ...(loading === undefined ? {} : { loading }),
     request_id: context.get("requestId"),
   };
-  return Response.json(body, { status, headers });
+  return errorOf(context, body, { status, headers });
 }

@@ -156,7 +156,7 @@ function addInfer(routes: Routes, service: Service): void {
         return { tensors: (await service.runtime.run(handle, inputs, { ...outputs, signal })).outputs };
       });
       const answer = inferAnswer(served.model, onlyVersion, request, served.result.tensors);
-      return new Response(answer.body as Uint8Array<ArrayBuffer>, { headers: { ...servedHeaders(served), ...answer.headers } });
+      return context.body(answer.body as Uint8Array<ArrayBuffer>, 200, { ...servedHeaders(served), ...answer.headers });
     });
   }
 }

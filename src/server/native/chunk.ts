@@ -7,6 +7,7 @@ import { type Routes, callerOf, servedHeaders } from "../context.ts";
 import { jsonRoute } from "../json-route.ts";
 import type { ChunkResult } from "../../task-requests.ts";
 import type { Answered, Served, Service } from "../service.ts";
+import { numbersOf } from "../text-vectors.ts";
 import { errorAnswers } from "./errors.ts";
 
 const config = z.strictObject({
@@ -66,7 +67,7 @@ export function addChunk(routes: Routes, service: Service): void {
       start_char: start,
       end_char: end,
       tokens,
-      ...(embedding === undefined ? {} : { embedding: [...embedding] }),
+      ...(embedding === undefined ? {} : { embedding: numbersOf(embedding) }),
     }));
     return context.json({ model: served.model, chunks, truncated: result?.truncated ?? false }, 200, servedHeaders(served));
   });

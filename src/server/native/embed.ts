@@ -2,7 +2,7 @@
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import { type Routes, callerOf, servedHeaders } from "../context.ts";
 import type { Service } from "../service.ts";
-import { refuseTokenVectors } from "../text-vectors.ts";
+import { numbersOf, refuseTokenVectors } from "../text-vectors.ts";
 import { errorAnswers } from "./errors.ts";
 
 /** Termite's content parts; those of images are refused until there are models for them. */
@@ -67,7 +67,7 @@ export function addEmbed(routes: Routes, service: Service): void {
     const headers = servedHeaders(served);
     if (context.req.header("accept")?.includes(binary) === true)
       return context.body(block(embeddings, length), 200, { ...headers, "content-type": binary });
-    const rows = embeddings.map((vector) => [...vector]);
+    const rows = embeddings.map(numbersOf);
     return context.json({ model: served.model, dimensions: length, embeddings: rows, tokens: [...tokens] }, 200, headers);
   });
 }

@@ -1,7 +1,7 @@
 /** How errors look in our own protocol. */
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import { type Env, publicError } from "../context.ts";
+import { type Env, errorOf, publicError } from "../context.ts";
 import { type ErrorAnswers, errorAnswersOf } from "../error-answers.ts";
 import { shownProgressSchema } from "../shown-progress.ts";
 
@@ -33,5 +33,5 @@ export function nativeError(thrown: unknown, context: Context<Env>): Response {
     ...(loading === undefined ? {} : { loading }),
     request_id: context.get("requestId"),
   };
-  return Response.json({ error }, { status, headers });
+  return errorOf(context, { error }, { status, headers });
 }

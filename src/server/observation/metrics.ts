@@ -15,6 +15,8 @@ const loadTimes = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 const batchSizes = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 const batchTokens = [8, 16, 32, 64, 128, 256, 512, 1024, 4096, 16_384];
 const shares = [0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75];
+/** Milliseconds between two looks at how late the event loop is. */
+const pauseMs = 10;
 
 export class Metrics {
   readonly #registry = new Registry();
@@ -139,7 +141,9 @@ export class Metrics {
           for (const [device, amount] of Object.entries(model.bytes)) bytes.inc({ device }, amount);
       },
     });
-    const delay = monitorEventLoopDelay({ resolution: 10 });
+    // It records the time from one look to the next, of which the pause between them is none of the loop's delay.
+    const delay = monitorEventLoopDelay({ resolution: pauseMs });
+    const late = (nanoseconds: number): number => Math.max(0, nanoseconds / 1e9 - pauseMs / 1000);
     delay.enable();
     const loop: Gauge<"quantile"> = new Gauge({
       name: "inferyard_event_loop_delay_seconds",
@@ -148,7 +152,7 @@ export class Metrics {
       registers: [this.#registry],
       collect: () => {
         for (const quantile of [0.5, 0.99, 1])
-          loop.set({ quantile: String(quantile) }, delay.count === 0 ? 0 : delay.percentile(quantile * 100) / 1e9);
+          loop.set({ quantile: String(quantile) }, delay.count === 0 ? 0 : late(delay.percentile(quantile * 100)));
         delay.reset();
       },
     });

@@ -2,7 +2,7 @@
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import { type Routes, callerOf, servedHeaders } from "../context.ts";
 import type { Service } from "../service.ts";
-import { refuseTokenVectors } from "../text-vectors.ts";
+import { numbersOf, refuseTokenVectors } from "../text-vectors.ts";
 import { type TextInput, textsOf } from "../token-input.ts";
 import { errorAnswers } from "./errors.ts";
 
@@ -69,7 +69,7 @@ export function addEmbeddings(routes: Routes, service: Service): void {
     const data = served.result.embeddings.map((vector, index) => ({
       object: "embedding" as const,
       index,
-      embedding: format === "base64" ? base64(vector) : [...vector],
+      embedding: format === "base64" ? base64(vector) : numbersOf(vector),
     }));
     const tokens = served.result.tokens.reduce((sum, count) => sum + count, 0);
     const counted = { prompt_tokens: tokens, total_tokens: tokens };

@@ -2,7 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { InferyardError } from "../../errors.ts";
-import { type Env, type PublicError, publicError } from "../context.ts";
+import { type Env, type PublicError, errorOf, publicError } from "../context.ts";
 import { type ErrorAnswers, errorAnswersOf } from "../error-answers.ts";
 import { shownProgressSchema } from "../shown-progress.ts";
 
@@ -22,7 +22,7 @@ export const errorBody: z.ZodType = z
 
 export const errorAnswers: ErrorAnswers = errorAnswersOf(errorBody);
 
-export function openAiError(thrown: unknown, _context: Context<Env>): Response {
+export function openAiError(thrown: unknown, context: Context<Env>): Response {
   const said = publicError(thrown);
   const tooLong = said.code === "INPUT_TOO_LONG"; // OpenAI's own word and status for it
   const status = tooLong ? 400 : said.status;
@@ -35,7 +35,7 @@ export function openAiError(thrown: unknown, _context: Context<Env>): Response {
     ...(said.retryAfterMs === undefined ? {} : { retry_after_ms: said.retryAfterMs }),
     ...(said.loading === undefined ? {} : { loading: said.loading }),
   };
-  return Response.json({ error }, { status, headers: said.headers });
+  return errorOf(context, { error }, { status, headers: said.headers });
 }
 
 function typeOf(status: number): string {

@@ -4,7 +4,7 @@ import { InferyardError } from "../../errors.ts";
 import { type Routes, servedHeaders } from "../context.ts";
 import { jsonRoute } from "../json-route.ts";
 import type { Service } from "../service.ts";
-import { refuseTokenVectors } from "../text-vectors.ts";
+import { numbersOf, refuseTokenVectors } from "../text-vectors.ts";
 import { errorAnswers } from "./errors.ts";
 import { callModel, cuttingFields, inputs, listOf, promptName, readTexts, truncationOf } from "./requests.ts";
 
@@ -59,11 +59,7 @@ export function addEmbed(routes: Routes, service: Service): void {
       service.runtime.embed(await readTexts(service, handle, list), { ...options, model: handle, signal }),
     );
     refuseTokenVectors(served.result, served.model);
-    return context.json(
-      served.result.embeddings.map((row) => [...row]),
-      200,
-      servedHeaders(served),
-    );
+    return context.json(served.result.embeddings.map(numbersOf), 200, servedHeaders(served));
   });
 }
 

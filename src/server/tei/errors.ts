@@ -2,7 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { type ErrorCode, InferyardError } from "../../errors.ts";
-import { type Env, publicError } from "../context.ts";
+import { type Env, errorOf, publicError } from "../context.ts";
 import { type ErrorAnswer, errorAnswer } from "../error-answers.ts";
 import { shownProgressSchema } from "../shown-progress.ts";
 
@@ -56,7 +56,7 @@ const told: Readonly<Partial<Record<ErrorCode, readonly [status: number, kind: K
   QUEUE_FULL: [429, "Overloaded"],
 };
 
-export function teiError(thrown: unknown, _context: Context<Env>): Response {
+export function teiError(thrown: unknown, context: Context<Env>): Response {
   const { code, message, remedy, retryable, retryAfterMs, loading, headers, ...said } = publicError(thrown);
   const isEmpty = thrown instanceof InferyardError && thrown.data["empty"] === true;
   const [status, kind] = isEmpty ? ([400, "Empty"] as const) : (told[code] ?? [said.status, kindOf(said.status)]);
@@ -68,7 +68,7 @@ export function teiError(thrown: unknown, _context: Context<Env>): Response {
     ...(retryAfterMs === undefined ? {} : { retry_after_ms: retryAfterMs }),
     ...(loading === undefined ? {} : { loading }),
   };
-  return Response.json(body, { status, headers });
+  return errorOf(context, body, { status, headers });
 }
 
 function kindOf(status: number): Kind {
