@@ -145,12 +145,15 @@ describe("one step", () => {
         [9, 2],
       ]),
     ).toEqual([0, -7, 4]);
-    expect(
-      binary("int32", "remainder", [
-        [5, 0],
-        [-(2 ** 31), -1],
-      ]),
-    ).toEqual([5, 0]);
+    for (const type of ["int32", "int64"] as const)
+      for (const op of ["remainder", "mod"] as const) {
+        const rests = binary(type, op, [
+          [5, 0],
+          [-5, 0],
+          [-(2 ** 31), -1],
+        ]);
+        expect(rests.map((value) => value + 0)).toEqual([0, 0, 0]);
+      }
   });
 
   it("lets NaN through min and max, and counts with powers that are constant", () => {

@@ -121,10 +121,11 @@ function quotient64(f: FunctionBuilder, a: Local<"v128">, b: Local<"v128">): V12
 }
 
 /** a - a/b * b; by zero, a. */
+/** 0 where the divisor is 0, as the quotient is: NumPy's answer, which is that of ONNX's reference. */
 function rest32(f: FunctionBuilder, a: Local<"v128">, b: Local<"v128">): V128 {
-  return i32x4.sub(a, i32x4.mul(quotient32(f, a, b), b));
+  return v128.and(i32x4.sub(a, i32x4.mul(quotient32(f, a, b), b)), i32x4.ne(b, v128.zero));
 }
 
 function rest64(f: FunctionBuilder, a: Local<"v128">, b: Local<"v128">): V128 {
-  return i64x2.sub(a, i64x2.mul(quotient64(f, a, b), b));
+  return v128.and(i64x2.sub(a, i64x2.mul(quotient64(f, a, b), b)), i64x2.ne(b, v128.zero));
 }

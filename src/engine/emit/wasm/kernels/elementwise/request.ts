@@ -45,7 +45,7 @@ export type Comparison = "eq" | "ne" | "lt" | "le" | "gt" | "ge";
  * One step. Values are numbered: the inputs first, then each step's result; `of` names earlier ones. Both operands of a binary step and
  * both choices of `select` have one type.
  *
- * `round` is to the nearest, halves to even. Integer division truncates, and by zero gives 0; `mod` has the divisor's sign, `remainder` the
+ * `round` is to the nearest, halves to even. Integer division truncates, and by zero gives 0, as its rest does; `mod` has the divisor's sign, `remainder` the
  * dividend's. float32 min and max give NaN where either is. `and`, `or`, `xor` and `not` are bitwise on int32 and logical on bool.
  * Casts: float to integer truncates and saturates (NaN gives 0), int32 to a byte keeps the low bits, anything to bool asks "not zero".
  */
