@@ -1,4 +1,5 @@
-// STS-B English: Spearman correlation of the cosines with what people said. Run with `npm run eval:stsb`; `-- --dev` takes the dev set.
+// STS-B English: Spearman correlation of the cosines with what people said. Run with `npm run eval:stsb`; `-- --dev` takes the dev set,
+// `-- --target native` asks for a target (the built-in model has one alone, and keeps it).
 import { createRuntime } from "./built-package.mjs";
 import { readOptions } from "./options.mjs";
 import { miniLm } from "./shared-data.mjs";
@@ -14,7 +15,8 @@ const contestants = [
   { name: "builtin", model: "builtin", atLeast: 0.72 },
 ];
 
-const { dev = false, json = false } = readOptions({ dev: { type: "boolean" }, json: { type: "boolean" } });
+const options = { dev: { type: "boolean" }, json: { type: "boolean" }, target: { type: "string" } };
+const { dev = false, json = false, target: asked } = readOptions(options);
 const split = dev ? "dev" : "test";
 const pairs = readPairs(split);
 const runtime = await createRuntime();
@@ -29,7 +31,8 @@ process.exitCode = results.every(({ verdict }) => verdict === "ok" || verdict ==
 async function evaluate(contestant) {
   const { name, model, variant } = contestant;
   try {
-    const handle = await runtime.load(model, variant === undefined ? {} : { variant });
+    const wish = model === "builtin" || asked === undefined ? {} : { target: asked };
+    const handle = await runtime.load(model, { ...wish, ...(variant === undefined ? {} : { variant }) });
     const texts = pairs.flatMap(({ first, second }) => [first, second]);
     const { embeddings, target, dimensions, milliseconds } = await runtime.embed(texts, { model: handle });
     await handle.dispose();
