@@ -32,6 +32,20 @@ describe("the probe input of a model that names none", () => {
     });
     expect(probeInputs([info("words", [2], "string")])?.["words"]?.data).toEqual(["", ""]);
   });
+  it("lets a decoder begin: it has no past, and its mask covers what is asked alone", () => {
+    const inputs = probeInputs([
+      info("input_ids", ["batch_size", "sequence_length"]),
+      info("attention_mask", ["batch_size", "past_sequence_length + 1"]),
+      info("past_key_values.0.key", ["batch_size", 4, "past_sequence_length", 16], "float32"),
+    ]);
+    expect(inputs).toMatchObject({ input_ids: { shape: [1, 8] }, attention_mask: { shape: [1, 8] } });
+    expect(inputs?.["past_key_values.0.key"]).toEqual({ dataType: "float32", shape: [1, 4, 0, 16], data: new Float32Array() });
+  });
+  it("gives a model of sound a tenth of a second", () => {
+    expect(probeInputs([info("input_values", ["batch_size", "sequence_length"], "float32")])).toMatchObject({
+      input_values: { shape: [1, 1600] },
+    });
+  });
   it("ones in place of zeros are ones in every type", () => {
     const ones = probeInputs([info("a", [2], "float16"), info("b", [1], "uint16"), info("c", [1]), info("d", [1], "string")], 1);
     expect(ones?.["a"]?.data).toEqual(Uint16Array.of(0x3c00, 0x3c00));
