@@ -35,6 +35,10 @@ interface Item {
   readonly last_hidden_state: { data: string };
   readonly mean_pooled: { data: string };
   readonly splade: { values: { data: string } };
+  readonly generated_ids: number[];
+  readonly step_logits_last: { data: string };
+  readonly first_step_logits: { data: string };
+  readonly encoder_last_hidden_state: { data: string };
   readonly pipeline: Record<string, { end: number; score: number }[]>;
   logit: number;
   label: string;
@@ -45,6 +49,10 @@ interface Goldens {
   readonly items: Item[];
   readonly rank: { result: { corpus_id: number }[] };
   readonly zero_shot: { labels: string[]; scores: number[] }[];
+  readonly batch_left_padded: { generated_ids: number[][] };
+  readonly joint: { logits_per_image: number[][] };
+  readonly argmax_ids: number[];
+  readonly greedy_raw: { last_step_logits: { data: string } };
   readonly ranking: number[];
   readonly documents: { maxsim: number }[];
 }
@@ -69,6 +77,16 @@ const damages: readonly (readonly [model: string, words: RegExp, change: (golden
   ["tiny-random-splade", /sparse weights of item 4/, (all) => moved(item(all, 4).splade.values, 3, 0.01)],
   ["tiny-random-colbert", /orders of the ranking/, ({ ranking }) => ranking.reverse()],
   ["tiny-random-colbert", /MaxSim scores of item 2/, ({ documents }) => (documents[2]!.maxsim += 0.01)],
+  ["tiny-random-gpt2", /generated ids of item 1/, (all) => item(all, 1).generated_ids.reverse()],
+  ["tiny-random-llama", /logits of the last step of item 3/, (all) => moved(item(all, 3).step_logits_last, 9, 0.001)],
+  ["tiny-random-qwen2", /generated ids of the batch/, (all) => all.batch_left_padded.generated_ids[2]!.reverse()],
+  ["tiny-random-t5", /hidden states of item 0/, (all) => moved(item(all, 0).encoder_last_hidden_state, 1, 0.001)],
+  ["tiny-random-bart", /logits of the last step of item 2/, (all) => moved(item(all, 2).step_logits_last, 0, -0.001)],
+  ["tiny-random-trocr", /logits of the first step of/, (all) => moved(item(all, 1).first_step_logits, 2, 0.001)],
+  ["tiny-random-vit", /logits of .*png/, (all) => (item(all, 1).logits[0]! += 0.001)],
+  ["tiny-random-clip", /joint logits of .*png/, ({ joint }) => (joint.logits_per_image[1]![2]! += 0.01)],
+  ["tiny-random-wav2vec2-ctc", /highest ids of chirp/, ({ argmax_ids: wanted }) => (wanted[7]! += 1)],
+  ["tiny-random-whisper", /logits of the last step/, ({ greedy_raw: raw }) => moved(raw.last_step_logits, 3, 0.001)],
   ["minilm-l3-ner", /entities of first, item 0/, (all) => (item(all, 0).pipeline["first"]![0]!.end += 1)],
   ["minilm-l3-ner", /scores of max, item 1/, (all) => (item(all, 1).pipeline["max"]![0]!.score -= 0.001)],
   [
@@ -79,17 +97,17 @@ const damages: readonly (readonly [model: string, words: RegExp, change: (golden
 ];
 
 describe.skipIf(skip)(name, () => {
-  it("all of the shared data pass on onnx:cpu, or are refused for a task that is not built", async () => {
-    const results = await runGoldens(sharedData, ["onnx:cpu"], () => {});
+  it.each(["onnx:cpu", "native"])("all of the shared data pass on %s, or are refused for what is not built", async (target) => {
+    const results = await runGoldens(sharedData, [target], () => {});
     expect(results.filter(({ verdict }) => verdict === "failed").map(({ model, reason }) => [model, reason])).toEqual([]);
     const passed = results.filter(({ verdict }) => verdict === "passed");
-    expect(passed).toHaveLength(11);
+    expect(passed).toHaveLength(22);
     for (const { model, largest, compared } of passed) {
       expect(largest!.difference, model).toBeLessThan(largest!.tolerance);
       expect(Object.values(compared).every((count) => count > 0)).toBe(true);
     }
     const refused = results.filter(({ verdict }) => verdict === "refused");
-    expect(refused).toHaveLength(14);
+    expect(refused).toHaveLength(3);
     for (const { model, reason } of refused) expect(reason, model).toMatch(/^not built: /);
   });
 

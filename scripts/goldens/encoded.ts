@@ -1,4 +1,5 @@
 /** The parts that all goldens are made of, as their files write them. */
+import type { Tensor } from "inferyard";
 import { z } from "zod";
 
 /** base64 of little-endian 32-bit floats. */
@@ -22,6 +23,19 @@ export const tensor: z.ZodType<EncodedTensor> = z
     ({ shape, data }) => shape.reduce((product, size) => product * size, 1) === data.length,
     "data does not fill its shape",
   );
+
+/** As a batch of one. */
+export function batchOf({ shape, data }: EncodedTensor): Tensor {
+  return { dataType: "float32", shape: [1, ...shape], data };
+}
+
+/** As one batch; all are of one shape. */
+export function stacked(tensors: readonly EncodedTensor[]): Tensor {
+  const [first] = tensors;
+  const data = new Float32Array(tensors.reduce((sum, each) => sum + each.data.length, 0));
+  for (const [index, each] of tensors.entries()) data.set(each.data, index * each.data.length);
+  return { dataType: "float32", shape: [tensors.length, ...(first?.shape ?? [])], data };
+}
 
 export const ids: z.ZodArray<z.ZodNumber> = z.array(z.int());
 

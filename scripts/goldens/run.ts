@@ -1,5 +1,6 @@
 /** Holds every model that has goldens against them, on every target. */
-import { type Decision, InferyardError, type Runtime, createRuntime, standardBackends } from "inferyard";
+import { join } from "node:path";
+import { type Decision, InferyardError, type ModelHandle, type Runtime, createRuntime, standardBackends } from "inferyard";
 import { Checks, type Summary } from "./checks.ts";
 import { type GoldenFolder, findGoldens, readGoldens } from "./find.ts";
 import type { Comparison, Subject } from "./format.ts";
@@ -102,13 +103,16 @@ async function hold(runtime: Runtime, { folder }: GoldenFolder, comparison: Comp
   const checks = new Checks();
   let target: string | undefined;
   try {
-    const model = await runtime.load(folder);
+    const graphs: ModelHandle[] = [];
     try {
+      for (const path of comparison.graphs?.map((file) => join(folder, file)) ?? [folder]) graphs.push(await runtime.load(path));
+      const [model] = graphs;
+      if (model === undefined) throw new Error("the goldens name no graph");
       target = model.target;
-      const subject: Subject = { runtime, model, folder, tokenizer: () => runtime.tokenizer(model) };
+      const subject: Subject = { runtime, model, graphs, folder, tokenizer: () => runtime.tokenizer(model) };
       await comparison.compare(subject, checks);
     } finally {
-      await model.dispose();
+      for (const graph of graphs) await graph.dispose();
     }
   } catch (error) {
     const refusal = target === undefined ? refusalOf(error) : undefined;

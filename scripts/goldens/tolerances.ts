@@ -31,6 +31,10 @@ export const tolerances: Readonly<Record<Name, Tolerance>> = {
   tokenVector: { what: "token vectors", most: 1e-4 },
   /** The same for each token of the query; a query has at most some dozens of them, and MaxSim is their sum. */
   maxSim: { what: "MaxSim scores", most: 1e-3 },
+  /** tiny-random-clip: "joint logits 1e-3". */
+  jointLogits: { what: "joint logits", most: 1e-3 },
+  /** tiny-random-wav2vec2-ctc: "floats within 1e-4 absolute". */
+  sound: { what: "samples", most: 1e-4 },
   /** magika: scores of a softmax, as its own tests compare them. */
   magika: { what: "scores", most: 1e-3 },
 };
@@ -47,4 +51,6 @@ type Name =
   | "sparse"
   | "tokenVector"
   | "maxSim"
+  | "jointLogits"
+  | "sound"
   | "magika";

@@ -1,13 +1,20 @@
 /** Every form of goldens that is known: those that are compared, and those of tasks that are not built. */
 import type { Format } from "../format.ts";
+import { asr } from "./asr.ts";
+import { clip } from "./clip.ts";
 import { colbert } from "./colbert.ts";
 import { crossEncoder } from "./cross-encoder.ts";
+import { ctc } from "./ctc.ts";
 import { embedding } from "./embedding.ts";
 import { featureExtraction } from "./feature-extraction.ts";
+import { imageClassification } from "./image-classification.ts";
+import { imageToText } from "./image-to-text.ts";
 import { magika } from "./magika.ts";
 import { naturalLanguageInference } from "./nli.ts";
+import { seq2seq } from "./seq2seq.ts";
 import { splade } from "./splade.ts";
 import { textClassification } from "./text-classification.ts";
+import { textGeneration } from "./text-generation.ts";
 import { tokenClassification } from "./token-classification.ts";
 
 export const formats: readonly Format[] = [
@@ -20,17 +27,17 @@ export const formats: readonly Format[] = [
   splade,
   colbert,
   magika,
+  textGeneration,
+  seq2seq,
+  imageClassification,
+  imageToText,
+  clip,
+  ctc,
+  asr,
 ];
 
 /** The name of the goldens, and the task they are for. */
 export const notBuilt: ReadonlyMap<string, string> = new Map([
-  ["text-generation-goldens-v1", "text-generation"],
-  ["seq2seq-goldens-v1", "text2text-generation"],
-  ["asr-goldens-v1", "automatic-speech-recognition"],
-  ["ctc-goldens-v1", "automatic-speech-recognition"],
-  ["image-classification-goldens-v1", "image-classification"],
-  ["image-to-text-goldens-v1", "image-to-text"],
-  ["clip-goldens-v1", "zero-shot-image-classification"],
   ["gguf-llama-goldens-v1", "text-generation from GGUF"],
   ["gguf-blocks-v1", "reading the weights of GGUF"],
   ["i2_s-goldens-v1", "reading the weights of GGUF"],
