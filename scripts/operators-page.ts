@@ -1,23 +1,45 @@
-/** docs/reference/operators.md, made from the table of operators. `npm run schemas` writes it. */
+/** docs/reference/operators.md, made from the table of operators and what was measured of them. `npm run schemas` writes it. */
+import { readFileSync } from "node:fs";
 import { newestVersions, operatorFamilies } from "../src/engine/operators/table.ts";
 
 export const operatorsPage: URL = new URL("../docs/reference/operators.md", import.meta.url);
+
+/** What scripts/conformance/measure-operators.ts found, by operator, "domain:Name" outside of the standard domain. */
+export const operatorTypesFile: URL = new URL("engine-operators.json", import.meta.url);
+
+/** Element types that conformance cases of an operator have. */
+export interface OperatorTypes {
+  /** Generated kernels compute every case. */
+  readonly kernels: readonly string[];
+  /** Of some cases the interpreter computes a part, or all. */
+  readonly partly: readonly string[];
+  /** Of every case the interpreter computes a part, or all. */
+  readonly interpreter: readonly string[];
+}
 
 interface Row {
   readonly domain: string;
   readonly operator: string;
   readonly versions: string;
   readonly family: string;
+  readonly types: OperatorTypes | undefined;
 }
 
 /** By domain, then by name. */
 function rows(): readonly Row[] {
+  const measured = JSON.parse(readFileSync(operatorTypesFile, "utf8")) as Readonly<Record<string, OperatorTypes>>;
   return Object.entries(operatorFamilies)
     .flatMap(([family, operators]) =>
       Object.entries(operators).map(([key, rules]): Row => {
         const at = key.lastIndexOf(":");
         const versions = rules.map(({ since }) => since).join(", ");
-        return { domain: at < 0 ? "ai.onnx" : key.slice(0, at), operator: key.slice(at + 1), versions, family: spaced(family) };
+        return {
+          domain: at < 0 ? "ai.onnx" : key.slice(0, at),
+          operator: key.slice(at + 1),
+          versions,
+          family: spaced(family),
+          types: measured[key],
+        };
       }),
     )
     .toSorted((one, other) => order(one.domain, other.domain) || order(one.operator, other.operator));
@@ -32,6 +54,12 @@ function spaced(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
+function line({ operator, domain, versions, types, family }: Row): string {
+  const { kernels = [], partly = [], interpreter = [] } = types ?? {};
+  const computed = [...kernels, ...partly.map((type) => `${type} in part`)];
+  return `| ${operator} | ${domain} | ${versions} | ${computed.join(", ")} | ${interpreter.join(", ")} | ${family} |\n`;
+}
+
 export function operatorsText(): string {
   const all = rows();
   const newest = [...newestVersions].map(([domain, version]) => `${domain === "" ? "ai.onnx" : domain} ${version}`).join(", ");
@@ -42,9 +70,13 @@ What our own engine (\`native\`) computes of ONNX: ${all.length} operators, writ
 versions of operator sets that are read: ${newest}. A model with any other operator, or a newer version, is refused when it is loaded, with the
 operator, its domain, version and node. [Conformance](conformance.md) says how they are checked.
 
-| operator | domain | since | family |
-|---|---|---|---|
-${all.map(({ operator, domain, versions, family }) => `| ${operator} | ${domain} | ${versions} | ${family} |\n`).join("")}
+The interpreter computes all of them, and is what kernels are tested against. Generated kernels compute the types that the column names, "in part" where they
+leave some cases to it (a convolution of three dimensions); the types of the next column are left to it in every case. Both columns are measured on
+ONNX's own cases (\`npm run measure:operators\`) by the type of the first input; where both are empty there is no case of that operator alone.
+
+| operator | domain | since | kernels | interpreter alone | family |
+|---|---|---|---|---|---|
+${all.map(line).join("")}
 Every family is a file of \`src/engine/operators/\`, and builds what it means of the primitive operations of \`src/engine/graph/operations.ts\`.
 `;
 }

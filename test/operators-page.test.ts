@@ -1,8 +1,12 @@
 /** The table of operators: one family for each, versions that ascend, and the page that is written from it. */
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { operatorsPage, operatorsText } from "../scripts/operators-page.ts";
+import { measureOperators } from "../scripts/conformance/measure-operators.ts";
+import { operatorsPage, operatorsText, operatorTypesFile } from "../scripts/operators-page.ts";
 import { operatorFamilies } from "../src/engine/operators/table.ts";
+import { needsData, sharedData } from "./shared-data.ts";
+
+const [skip, name] = needsData("onnx-conformance");
 
 it("names no operator in two families", () => {
   const names = Object.values(operatorFamilies).flatMap((family) => Object.keys(family));
@@ -20,4 +24,9 @@ it("has the versions of every operator in order", () => {
 
 it("is what docs/reference/operators.md says: npm run schemas", () => {
   expect(readFileSync(operatorsPage, "utf8")).toBe(operatorsText());
+});
+
+it.skipIf(skip)(`${name}: kernels compute what the page says: npm run measure:operators`, async () => {
+  const measured = await measureOperators(`${sharedData}onnx-conformance`);
+  expect(measured).toEqual(JSON.parse(readFileSync(operatorTypesFile, "utf8")));
 });

@@ -12,23 +12,57 @@ import {
   traceModel,
 } from "../../src/engine/index.ts";
 import { switchOnRelaxedSimd } from "../../src/engine/host-features.ts";
-import type { Tensor } from "../../src/tensor.ts";
+import type { Literal } from "../../src/engine/graph/literal.ts";
+import type { Tensor, TensorMap } from "../../src/tensor.ts";
 import type { CaseValue } from "./values.ts";
+
+/** Whether generated kernels alone compute a case: as it is, or with what sets shapes known beforehand, as it is in models. */
+export async function runsOnKernels(model: OnnxModel, inputs: readonly CaseValue[]): Promise<boolean> {
+  if ([...model.graph.inputs, ...model.graph.outputs].some(({ type }) => type.kind !== "tensor")) return false;
+  const given = tensorsOf(model, inputs);
+  return (await computesAll(model, given)) || (await computesAll(withKnown(model, given), given));
+}
+
+async function computesAll(model: OnnxModel, given: TensorMap): Promise<boolean> {
+  const engine = engineOf(model);
+  const names = new Set(model.graph.inputs.map(({ name }) => name));
+  await engine.run(Object.fromEntries(Object.entries(given).filter(([name]) => names.has(name))));
+  const steps = engine.lastSteps;
+  return steps !== undefined && steps !== "interpreted" && steps.interpreted === 0;
+}
+
+/** Inputs of whole numbers behind the first, and single numbers, as constants. */
+function withKnown(model: OnnxModel, given: TensorMap): OnnxModel {
+  const { graph } = model;
+  const known = new Map<string, Literal>(graph.initializers);
+  for (const { name } of graph.inputs.slice(1)) {
+    const tensor = given[name];
+    if (tensor !== undefined && (tensor.data.length === 1 || /int/.test(tensor.dataType))) known.set(name, tensor);
+  }
+  return { ...model, graph: { ...graph, initializers: known, inputs: graph.inputs.filter(({ name }) => !known.has(name)) } };
+}
 
 /** Compiled kernels, as a loaded model has them. Sequences and optionals exist only in the interpreter. */
 export async function runNative(model: OnnxModel, inputs: readonly CaseValue[]): Promise<readonly CaseValue[]> {
   const { graph } = model;
   if ([...graph.inputs, ...graph.outputs].some(({ type }) => type.kind !== "tensor")) return interpret(model, inputs);
-  const engine = new EngineModel(model, { features: detectWasmFeatures(switchOnRelaxedSimd), optimize: true });
-  const tensors = graph.inputs.flatMap(({ name }, index): [string, Tensor][] => {
-    const value = inputs[index];
-    return value?.kind === "tensor" ? [[name, value.literal as Tensor]] : [];
-  });
-  const results = await engine.run(Object.fromEntries(tensors));
+  const results = await engineOf(model).run(tensorsOf(model, inputs));
   return graph.outputs.flatMap(({ name }): CaseValue[] => {
     const literal = results[name];
     return literal === undefined ? [] : [{ kind: "tensor", literal }];
   });
+}
+
+function engineOf(model: OnnxModel): EngineModel {
+  return new EngineModel(model, { features: detectWasmFeatures(switchOnRelaxedSimd), optimize: true });
+}
+
+function tensorsOf({ graph }: OnnxModel, inputs: readonly CaseValue[]): TensorMap {
+  const tensors = graph.inputs.flatMap(({ name }, index): [string, Tensor][] => {
+    const value = inputs[index];
+    return value?.kind === "tensor" ? [[name, value.literal as Tensor]] : [];
+  });
+  return Object.fromEntries(tensors);
 }
 
 export function interpret(model: OnnxModel, inputs: readonly CaseValue[]): readonly CaseValue[] {

@@ -106,11 +106,17 @@ export class EngineModel {
   }
 
   /** How the last run was computed, for evidence. */
-  describe(): string {
+  /** Steps of the program that ran last, and how many of them the interpreter computes; "interpreted" where it computes all. */
+  get lastSteps(): Program["steps"] | "interpreted" | undefined {
     const last = [...this.#programs.values()].at(-1);
-    if (last === undefined) return "no program yet";
-    if (last === "interpreted") return "interpreted: its shapes depend on values";
-    const { all, interpreted } = last.steps;
+    return last instanceof Program ? last.steps : last;
+  }
+
+  describe(): string {
+    const steps = this.lastSteps;
+    if (steps === undefined) return "no program yet";
+    if (steps === "interpreted") return "interpreted: its shapes depend on values";
+    const { all, interpreted } = steps;
     return `program of ${all} steps: ${all - interpreted} generated kernels, ${interpreted} interpreted`;
   }
 
