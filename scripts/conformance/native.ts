@@ -8,6 +8,7 @@ import {
   isSequence,
   isTensor,
   type OnnxModel,
+  onnxSource,
   type Traced,
   traceModel,
 } from "../../src/engine/index.ts";
@@ -19,7 +20,7 @@ import type { CaseValue } from "./values.ts";
 export async function runNative(model: OnnxModel, inputs: readonly CaseValue[]): Promise<readonly CaseValue[]> {
   const { graph } = model;
   if ([...graph.inputs, ...graph.outputs].some(({ type }) => type.kind !== "tensor")) return interpret(model, inputs);
-  const engine = new EngineModel(model, { features: detectWasmFeatures(switchOnRelaxedSimd), optimize: true });
+  const engine = new EngineModel(onnxSource(model), { features: detectWasmFeatures(switchOnRelaxedSimd), optimize: true });
   const tensors = graph.inputs.flatMap(({ name }, index): [string, Tensor][] => {
     const value = inputs[index];
     return value?.kind === "tensor" ? [[name, value.literal as Tensor]] : [];

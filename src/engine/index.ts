@@ -7,5 +7,5 @@ export { checkOperators } from "./trace/check-operators.ts";
 export { programText } from "./program-text.ts";
 export { EngineModel } from "./run/engine-model.ts";
 export { Builder, type BuilderLimits, defaultLimits } from "./trace/builder.ts";
-export { traceModel } from "./trace/trace-model.ts";
+export { onnxSource, traceModel } from "./trace/trace-model.ts";
 export { isOptional, isSequence, isTensor, type Traced } from "./trace/traced.ts";

@@ -7,6 +7,7 @@ import {
   EngineModel,
   type ExternalData,
   type OnnxType,
+  onnxSource,
   type OnnxValueInfo,
   readOnnxModel,
 } from "../../engine/index.ts";
@@ -50,7 +51,7 @@ export async function loadOnnx(file: ModelFiles, options: LoadOptions, library: 
   const outputs = graph.outputs.filter(({ type }) => type.kind === "tensor").map((value) => infoOf(value));
   if (outputs.length === 0) throw new InferyardError("MODEL_UNSUPPORTED", `${shown} gives no tensor`);
   const others = graph.outputs.filter(({ type }) => type.kind !== "tensor").map(({ name }) => name);
-  const engine = new EngineModel(model, {
+  const engine = new EngineModel(onnxSource(model), {
     features,
     optimize: options.graphOptimization !== "disabled",
     ...(options.threads === undefined || spawnThread === undefined ? {} : { threads: options.threads, spawn: spawnThread }),
