@@ -6,6 +6,8 @@ export { detectWasmFeatures } from "./emit/wasm/index.ts";
 export { checkOperators } from "./trace/check-operators.ts";
 export { programText } from "./program-text.ts";
 export { EngineModel } from "./run/engine-model.ts";
+export { buildTransformer } from "./transformers/index.ts";
 export { Builder, type BuilderLimits, defaultLimits } from "./trace/builder.ts";
+export type { GraphSource } from "./trace/graph-source.ts";
 export { onnxSource, traceModel } from "./trace/trace-model.ts";
 export { isOptional, isSequence, isTensor, type Traced } from "./trace/traced.ts";
