@@ -7,31 +7,29 @@ import type { Calculation } from "../trace/calculation.ts";
 const lowest = -3.4028234663852886e38;
 
 export interface Attended {
-  /** [N, L, heads * D]. */
+  /** [N, heads, L, D]. */
   readonly query: Value;
   /** [N, heads of keys, S, D]: as many heads of queries share each one. */
   readonly key: Value;
   /** [N, heads of keys, S, D]. */
   readonly value: Value;
-  readonly heads: number;
   readonly scale: number;
   /** Added to the scores; broadcasts to [N, heads, L, S]. */
   readonly bias?: Value | undefined;
 }
 
 /** Vaswani and others, https://arxiv.org/abs/1706.03762. Gives [N, L, heads * D]. */
-export function attention(net: Calculation, { query, key, value, heads, scale, bias }: Attended): Value {
-  const [batch = 0, length = 0, width = 0] = query.type.shape;
-  const [, shared = 1, total = 0, size = 0] = key.type.shape;
+export function attention(net: Calculation, { query, key, value, scale, bias }: Attended): Value {
+  const [batch = 0, heads = 0, length = 0, size = 0] = query.type.shape;
+  const [, shared = 1, total = 0] = key.type.shape;
+  const width = heads * size;
   if (heads === shared) {
-    const apart = splitHeads(net, query, heads);
-    const scores = scaled(net, net.add({ kind: "matmul" }, apart, net.transpose(key, [0, 1, 3, 2])), scale, bias);
+    const scores = scaled(net, net.add({ kind: "matmul" }, query, net.transpose(key, [0, 1, 3, 2])), scale, bias);
     const mixed = net.add({ kind: "matmul" }, softmax(net, scores), value);
     return net.reshape(net.transpose(mixed, [0, 2, 1, 3]), [batch, length, width]);
   }
   // A group of heads is an axis of its own, along which keys and values repeat.
-  const groups = heads / shared;
-  const apart = net.transpose(net.reshape(query, [batch, length, shared, groups, size]), [0, 2, 3, 1, 4]);
+  const apart = net.reshape(query, [batch, shared, heads / shared, length, size]);
   const [keys, values] = [key, value].map((each) => net.reshape(each, [batch, shared, 1, total, size]));
   if (keys === undefined || values === undefined) throw new Error("there are no keys");
   const [first = 1, , rows = 1, columns = 1] = bias?.type.shape ?? [];

@@ -96,10 +96,9 @@ function layer(weights: Weights, at: string, names: Names, { width, heads, inner
   const scale = 1 / Math.sqrt(width / heads);
   return (net: Calculation, x: Value, bias: Value): Value => {
     const mixed = attention(net, {
-      query: query(net, x),
+      query: splitHeads(net, query(net, x), heads),
       key: splitHeads(net, key(net, x), heads),
       value: splitHeads(net, value(net, x), heads),
-      heads,
       scale,
       bias,
     });

@@ -7,10 +7,12 @@ import { ValueUnknown } from "../trace/builder.ts";
 import { isTensor } from "../trace/traced.ts";
 import { bertArchitectures } from "./bert.ts";
 import { Config } from "./config.ts";
+import { gpt2Architectures } from "./gpt2.ts";
+import { llamaArchitectures } from "./llama.ts";
 import type { Architectures, Given, Transformer } from "./transformer.ts";
 import { type PendingWeight, type StoredTensor, Weights } from "./weights.ts";
 
-export const architectures: Architectures = { ...bertArchitectures };
+export const architectures: Architectures = { ...bertArchitectures, ...gpt2Architectures, ...llamaArchitectures };
 
 export interface BuiltTransformer {
   readonly source: GraphSource;

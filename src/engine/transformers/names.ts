@@ -5,5 +5,7 @@ const encoders = ["Bert", "Roberta", "XLMRoberta", "Camembert", "DistilBert"].fl
   ),
 );
 
+const decoders = ["Llama", "Mistral", "Qwen2", "Gemma"].flatMap((family) => [`${family}Model`, `${family}ForCausalLM`]);
+
 /** Class names, as config.json's `architectures` has them. */
-export const transformerNames: readonly string[] = encoders;
+export const transformerNames: readonly string[] = [...encoders, "GPT2Model", "GPT2LMHeadModel", ...decoders];
