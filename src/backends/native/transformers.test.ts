@@ -16,13 +16,13 @@ interface Encoded {
 
 const json = (path: string): unknown => JSON.parse(readFileSync(path, "utf8"));
 
-async function load(name: string): Promise<TensorModel> {
+async function load(name: string, architecture?: string): Promise<TensorModel> {
   const config = json(`${shared}${name}/config.json`) as { readonly architectures: readonly [string] };
   const files: ModelFiles = {
     format: "safetensors",
     path: `${shared}${name}/model.safetensors`,
     bytes: 0,
-    architecture: config.architectures[0],
+    architecture: architecture ?? config.architectures[0],
     config: { ...config },
   };
   return await native().load(files, cpu, {});
@@ -52,6 +52,69 @@ function rows({ data, shape }: Tensor, text: number, from: number, count: number
 
 const best = (logits: Float32Array): number => logits.indexOf(Math.max(...logits));
 
+/** Of no tokens yet. */
+function emptyCaches({ inputs }: TensorModel, batch: number): TensorMap {
+  const caches = inputs.filter(({ name }) => name.startsWith("past"));
+  return Object.fromEntries(
+    caches.map(({ name, shape }): [string, Tensor] => {
+      const [, heads, , size] = shape as readonly [unknown, number, unknown, number];
+      return [name, { dataType: "float32", shape: [batch, heads, 0, size], data: new Float32Array(0) }];
+    }),
+  );
+}
+
+/** What one step leaves behind, for the next. */
+function presentAsPast(outputs: TensorMap): TensorMap {
+  const present = Object.entries(outputs).filter(([name]) => name.startsWith("present"));
+  return Object.fromEntries(present.map(([name, tensor]) => [name.replace("present", "past_key_values"), tensor]));
+}
+
+describe.skipIf(!existsSync(shared))("tiny-random-t5", () => {
+  interface Item {
+    readonly input_ids: readonly number[];
+    readonly decoder_start_token_id: number;
+    readonly generated_ids: readonly number[];
+    readonly first_step_logits: Encoded;
+    readonly step_logits_last: Encoded;
+    readonly encoder_last_hidden_state: Encoded;
+  }
+  const items = (): readonly Item[] =>
+    (json(`${shared}tiny-random-t5/goldens.json`) as { readonly items: readonly Item[] }).items;
+  const ones = (ids: readonly number[]): Tensor => integers([ids.map(() => 1)]);
+
+  it("gives the logits and the tokens of the goldens; the encoder runs once", async () => {
+    const model = await load("tiny-random-t5");
+    for (const item of items()) {
+      let ids = integers([item.input_ids]);
+      let caches = emptyCaches(model, 1);
+      let token = item.decoder_start_token_id;
+      const chosen: number[] = [];
+      for (const [step] of item.generated_ids.entries()) {
+        const tokens = { input_ids: ids, attention_mask: ones(item.input_ids), decoder_input_ids: integers([[token]]) };
+        const outputs = await model.run({ ...tokens, ...caches });
+        const { data } = outputs["logits"] as Tensor;
+        token = best(data as Float32Array);
+        chosen.push(token);
+        caches = presentAsPast(outputs);
+        const golden = step === 0 ? item.first_step_logits : item.step_logits_last;
+        if (step === 0 || step === item.generated_ids.length - 1)
+          expect(largestDifference(data as Float32Array, floatsOf(golden))).toBeLessThan(tolerance);
+        ids = integers([item.input_ids.map(() => 0)]); // the caches stand for it from now on
+      }
+      expect(chosen).toEqual(item.generated_ids);
+    }
+    expect(await model.evidence()).toEqual([expect.stringMatching(/ 0 interpreted$/)]);
+  });
+
+  it("is an encoder alone where config.json says so", async () => {
+    const model = await load("tiny-random-t5", "T5EncoderModel");
+    for (const { input_ids: ids, encoder_last_hidden_state: golden } of items()) {
+      const { last_hidden_state: hidden } = await model.run({ input_ids: integers([ids]), attention_mask: ones(ids) });
+      expect(largestDifference(hidden?.data as Float32Array, floatsOf(golden))).toBeLessThan(tolerance);
+    }
+  });
+});
+
 describe.skipIf(!existsSync(shared)).each(["tiny-random-gpt2", "tiny-random-llama", "tiny-random-qwen2", "tiny-random-gemma"])(
   "%s",
   (name) => {
@@ -76,20 +139,6 @@ describe.skipIf(!existsSync(shared)).each(["tiny-random-gpt2", "tiny-random-llam
       goldens = json(`${shared}${name}/goldens.json`) as Goldens;
     });
 
-    const emptyCaches = (batch: number): TensorMap =>
-      Object.fromEntries(
-        model.inputs
-          .filter((input) => input.name.startsWith("past"))
-          .map((input): [string, Tensor] => [
-            input.name,
-            {
-              dataType: "float32",
-              shape: [batch, input.shape[1] as number, 0, input.shape[3] as number],
-              data: new Float32Array(0),
-            },
-          ]),
-      );
-
     /** Greedy, as `generate` does it: the prompt in one go, then token by token. Gives the logits of the prompt, those of the last step, and what was chosen. */
     async function generate(ids: readonly (readonly number[])[], given: readonly (readonly number[])[], steps: number) {
       let masks = given.map((mask) => [...mask]);
@@ -97,7 +146,7 @@ describe.skipIf(!existsSync(shared)).each(["tiny-random-gpt2", "tiny-random-llam
       let places = masks.map((mask) =>
         mask.map((seen, at) => (seen === 1 ? mask.slice(0, at).reduce((sum, one) => sum + one, 0) : 1)),
       );
-      let caches = emptyCaches(ids.length);
+      let caches = emptyCaches(model, ids.length);
       const chosen: number[][] = ids.map(() => []);
       let [prompt, last]: (Tensor | undefined)[] = [];
       for (let step = 0; step < steps; step += 1) {
@@ -115,11 +164,7 @@ describe.skipIf(!existsSync(shared)).each(["tiny-random-gpt2", "tiny-random-llam
           row.push(next);
           return [next];
         });
-        caches = Object.fromEntries(
-          Object.entries(outputs)
-            .filter(([output]) => output.startsWith("present"))
-            .map(([output, tensor]) => [output.replace("present", "past_key_values"), tensor]),
-        );
+        caches = presentAsPast(outputs);
         masks = masks.map((mask) => [...mask, 1]);
         places = masks.map((mask) => [mask.reduce((sum, one) => sum + one, 0) - 1]);
       }
@@ -143,7 +188,7 @@ describe.skipIf(!existsSync(shared)).each(["tiny-random-gpt2", "tiny-random-llam
 
     it("refuses a mask that does not go with its caches", async () => {
       const inputs = { input_ids: integers([[1]]), attention_mask: integers([[1, 1]]), position_ids: integers([[0]]) };
-      await expect(model.run({ ...inputs, ...emptyCaches(1) })).rejects.toMatchObject({ code: "INPUT_INVALID" });
+      await expect(model.run({ ...inputs, ...emptyCaches(model, 1) })).rejects.toMatchObject({ code: "INPUT_INVALID" });
     });
   },
 );

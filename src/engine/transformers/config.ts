@@ -75,7 +75,10 @@ export class Config {
     for (const key of keys) {
       const value = this.#get(key);
       const empty =
-        value === undefined || value === false || (typeof value === "object" && Object.keys(value ?? {}).length === 0);
+        value === undefined ||
+        value === false ||
+        value === 0 ||
+        (typeof value === "object" && Object.keys(value ?? {}).length === 0);
       if (!empty) throw this.unsupported(key, "models without it");
     }
   }

@@ -7,12 +7,22 @@ import { ValueUnknown } from "../trace/builder.ts";
 import { isTensor } from "../trace/traced.ts";
 import { bertArchitectures } from "./bert.ts";
 import { Config } from "./config.ts";
+import { debertaArchitectures } from "./deberta.ts";
+import { modernBertArchitectures } from "./modernbert.ts";
+import { t5Architectures } from "./t5.ts";
 import { gpt2Architectures } from "./gpt2.ts";
 import { llamaArchitectures } from "./llama.ts";
 import type { Architectures, Given, Transformer } from "./transformer.ts";
 import { type PendingWeight, type StoredTensor, Weights } from "./weights.ts";
 
-export const architectures: Architectures = { ...bertArchitectures, ...gpt2Architectures, ...llamaArchitectures };
+export const architectures: Architectures = {
+  ...bertArchitectures,
+  ...debertaArchitectures,
+  ...modernBertArchitectures,
+  ...gpt2Architectures,
+  ...llamaArchitectures,
+  ...t5Architectures,
+};
 
 export interface BuiltTransformer {
   readonly source: GraphSource;

@@ -88,12 +88,14 @@ export type ActivationName =
   | "tanh"
   | "sigmoid";
 
+export const activationNames: readonly ActivationName[] = Object.keys(activations) as ActivationName[];
+
 export function activation(name: ActivationName): Layer {
   return activations[name];
 }
 
 export function activationOf(config: Config, key: string, otherwise: ActivationName): Layer {
-  return activations[config.choice(key, Object.keys(activations) as ActivationName[], otherwise)];
+  return activations[config.choice(key, activationNames, otherwise)];
 }
 
 /** One after the other. */
