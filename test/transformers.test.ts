@@ -11,6 +11,11 @@ import { needsData, sharedData } from "./shared-data.ts";
 const [skip, name] = needsData("transformers from safetensors on native:cpu");
 
 describe.skipIf(skip)(name, () => {
+  it.each(["all-MiniLM-L6-v2", "tiny-random-bert"])("%s", async (model) => {
+    const [result] = await runGoldens(`${sharedData}${model}`, ["native"], () => {}, "model.safetensors");
+    expect(result).toMatchObject({ target: "native:cpu", verdict: "passed", failures: [] });
+  });
+
   const folder = mkdtempSync(join(tmpdir(), "inferyard-transformers-"));
   afterAll(() => rmSync(folder, { recursive: true }));
 

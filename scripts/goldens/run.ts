@@ -1,4 +1,6 @@
 /** Holds every model that has goldens against them, on every target. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { type Decision, InferyardError, type Runtime, createRuntime, standardBackends } from "inferyard";
 import { Checks, type Summary } from "./checks.ts";
 import { type GoldenFolder, findGoldens, readGoldens } from "./find.ts";
@@ -20,11 +22,15 @@ export interface GoldenResult extends Summary {
 
 const nothing: Summary = { compared: {}, largest: null, failures: [] };
 
-/** Calls `onResult` with one result per model and target, as they are known. Throws Error where `root` has no goldens, or a target no backend. */
+/**
+ * Calls `onResult` with one result per model and target, as they are known. `weights`: the file of a model's folder that is to run; left out,
+ * whichever the runtime chooses. Throws Error where `root` has no goldens, or a target no backend.
+ */
 export async function runGoldens(
   root: string,
   targets: readonly string[],
   onResult: (result: GoldenResult) => void,
+  weights?: string,
 ): Promise<readonly GoldenResult[]> {
   const folders = await findGoldens(root);
   const results: GoldenResult[] = [];
@@ -36,7 +42,7 @@ export async function runGoldens(
         const common = { model: golden.name, target, format: known.format };
         const result = {
           ...common,
-          ...("verdict" in known ? { ...nothing, ...known } : await hold(runtime, golden, known.comparison)),
+          ...("verdict" in known ? { ...nothing, ...known } : await hold(runtime, golden, known.comparison, weights)),
         };
         results.push(result);
         onResult(result);
@@ -98,11 +104,18 @@ async function recognise(golden: GoldenFolder): Promise<Recognised> {
 
 type Held = Summary & Pick<GoldenResult, "verdict"> & Partial<Pick<GoldenResult, "target" | "reason">>;
 
-async function hold(runtime: Runtime, { folder }: GoldenFolder, comparison: Comparison): Promise<Held> {
+async function hold(
+  runtime: Runtime,
+  { folder }: GoldenFolder,
+  comparison: Comparison,
+  weights: string | undefined,
+): Promise<Held> {
   const checks = new Checks();
+  const reference = weights === undefined ? folder : join(folder, weights);
+  if (weights !== undefined && !existsSync(reference)) return { ...nothing, verdict: "refused", reason: `it has no ${weights}` };
   let target: string | undefined;
   try {
-    const model = await runtime.load(folder);
+    const model = await runtime.load(reference);
     try {
       target = model.target;
       const subject: Subject = { runtime, model, folder, tokenizer: () => runtime.tokenizer(model) };
