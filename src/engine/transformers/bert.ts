@@ -62,9 +62,10 @@ interface Sizes {
 function bertSizes(config: Config): Sizes {
   config.only("position_embedding_type", "absolute");
   config.only("is_decoder", false);
+  const width = config.count("hidden_size");
   return {
-    width: config.count("hidden_size"),
-    heads: config.count("num_attention_heads"),
+    width,
+    heads: config.divisor("num_attention_heads", width),
     layers: config.count("num_hidden_layers"),
     inner: config.count("intermediate_size"),
     epsilon: config.positive("layer_norm_eps", 1e-12),
@@ -73,9 +74,10 @@ function bertSizes(config: Config): Sizes {
 }
 
 function distilBertSizes(config: Config): Sizes {
+  const width = config.count("dim");
   return {
-    width: config.count("dim"),
-    heads: config.count("n_heads"),
+    width,
+    heads: config.divisor("n_heads", width),
     layers: config.count("n_layers"),
     inner: config.count("hidden_dim"),
     epsilon: 1e-12, // the class has no setting for it

@@ -18,6 +18,13 @@ export class Config {
     throw this.#invalid(key, value, "a whole number above 0 is needed");
   }
 
+  /** A count that divides another size: heads of a width. */
+  divisor(key: string, size: number, otherwise?: number): number {
+    const value = this.count(key, otherwise);
+    if (size % value === 0) return value;
+    throw this.#invalid(key, value, `one that divides ${size} is needed`);
+  }
+
   countIfGiven(key: string): number | undefined {
     return this.#get(key) === undefined ? undefined : this.count(key);
   }

@@ -35,10 +35,11 @@ interface Distances {
 }
 
 function sizesOf(config: Config): Sizes {
+  const width = config.count("hidden_size");
   return {
-    width: config.count("hidden_size"),
+    width,
     inner: config.count("intermediate_size"),
-    heads: config.count("num_attention_heads"),
+    heads: config.divisor("num_attention_heads", width),
     epsilon: config.positive("layer_norm_eps", 1e-7),
     activation: activationOf(config, "hidden_act", "gelu"),
     directions: config.words("pos_att_type"),

@@ -14,7 +14,7 @@ interface Block {
 
 function block(config: Config, weights: Weights, index: number): Block {
   const width = config.count("n_embd");
-  const heads = config.count("n_head");
+  const heads = config.divisor("n_head", width);
   const inner = config.count("n_inner", 4 * width);
   const epsilon = config.positive("layer_norm_epsilon", 1e-5);
   const at = `h.${index}`;
@@ -47,7 +47,7 @@ function block(config: Config, weights: Weights, index: number): Block {
 
 function gpt2(config: Config, weights: Weights, output: CausalModel["output"]): CausalModel {
   const width = config.count("n_embd");
-  const heads = config.count("n_head");
+  const heads = config.divisor("n_head", width);
   const words = config.count("vocab_size");
   const word = embedding(weights, "wte.weight", words, width);
   const place = embedding(weights, "wpe.weight", config.count("n_positions"), width);

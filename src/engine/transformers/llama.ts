@@ -9,7 +9,7 @@ import { attention, causalBias, splitHeads } from "./attention.ts";
 import { type Cache, causal, type CausalModel } from "./causal.ts";
 import type { Config } from "./config.ts";
 import { activation, activationOf, embedding, type Layer, linear, repeated, rmsNorm } from "./layers.ts";
-import { type Angles, anglesOf, turned } from "./rotary.ts";
+import { type Angles, anglesOf, pairsOf, turned } from "./rotary.ts";
 import type { Architecture, Architectures } from "./transformer.ts";
 import type { Weights } from "./weights.ts";
 
@@ -89,8 +89,7 @@ interface Sizes {
 function sizesOf(config: Config): Sizes {
   const width = config.count("hidden_size");
   const heads = config.count("num_attention_heads");
-  const keyHeads = config.count("num_key_value_heads", heads);
-  if (heads % keyHeads !== 0) throw config.unsupported("num_key_value_heads", "numbers that divide the attention heads");
+  const keyHeads = config.divisor("num_key_value_heads", heads, heads);
   return {
     width,
     inner: config.count("intermediate_size"),
@@ -103,7 +102,7 @@ function sizesOf(config: Config): Sizes {
 
 /** Newer files have the settings of rotation in an object of their own. */
 function thetaOf(config: Config): number {
-  config.never("rope_scaling");
+  config.never("rope_scaling", "rope_interleaved");
   const settings = config.inner("rope_parameters");
   settings?.only("rope_type", "default");
   return settings?.positive("rope_theta", 10_000) ?? config.positive("rope_theta", 10_000);
@@ -143,6 +142,7 @@ function decoder(config: Config, weights: Weights, traits: Traits, output: Causa
   const sizes = sizesOf(config);
   const { width, keyHeads, headSize, epsilon } = sizes;
   const theta = thetaOf(config);
+  const pairs = pairsOf(headSize);
   const words = config.count("vocab_size");
   const word = embedding(weights, "embed_tokens.weight", words, width);
   const blocks = repeated(config.count("num_hidden_layers"), (index) => block(weights, `layers.${index}`, sizes, traits));
@@ -157,7 +157,7 @@ function decoder(config: Config, weights: Weights, traits: Traits, output: Causa
     size: table === undefined ? width : words,
     build: (net, { ids, mask, places }, remember) => {
       const bias = causalBias(net, mask, ids.type.shape[1] ?? 0, traits.window);
-      const angles = anglesOf(net, places, headSize / 2, theta);
+      const angles = anglesOf(net, places, pairs, theta);
       const rows = word(net, ids);
       const embedded = traits.embeddingScale === 1 ? rows : net.binary("mul", rows, traits.embeddingScale);
       const hidden = norm(

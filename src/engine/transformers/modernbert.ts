@@ -10,7 +10,7 @@ import type { Config } from "./config.ts";
 import { bare, type Body, headed, type Heads, type Pool, textClasses, tokenClasses, wordLogits } from "./heads.ts";
 import { activationOf, embedding, firstToken, layerNorm, type Layer, linear, repeated, sequence } from "./layers.ts";
 import { countedFrom } from "./places.ts";
-import { type Angles, anglesOf, turned } from "./rotary.ts";
+import { type Angles, anglesOf, pairsOf, turned } from "./rotary.ts";
 import type { Architectures } from "./transformer.ts";
 import type { Weights } from "./weights.ts";
 
@@ -57,7 +57,7 @@ function block(weights: Weights, index: number, sizes: Sizes): Block {
 function body(config: Config, weights: Weights): Body {
   config.only("position_embedding_type", "absolute"); // which is not looked at: places are turned in
   const width = config.count("hidden_size");
-  const heads = config.count("num_attention_heads");
+  const heads = config.divisor("num_attention_heads", width);
   const norm = normOf(config, weights, width);
   const sizes: Sizes = {
     width,
@@ -68,6 +68,7 @@ function body(config: Config, weights: Weights): Body {
     activation: activationOf(config, "hidden_activation", "gelu"),
     norm,
   };
+  const pairs = pairsOf(width / heads);
   config.never("rope_scaling", "rope_parameters", "layer_types");
   const every = config.count("global_attn_every_n_layers", 3);
   const reach = Math.floor(config.count("local_attention", 128) / 2);
@@ -85,10 +86,10 @@ function body(config: Config, weights: Weights): Body {
       const [, length = 0] = ids.type.shape;
       const places = net.reshape(countedFrom(net, 0, length), [1, length]);
       const seen = seenOf(net, mask);
-      const whole: Sight = { bias: biasOf(net, seen), angles: anglesOf(net, places, width / heads / 2, globalTheta) };
+      const whole: Sight = { bias: biasOf(net, seen), angles: anglesOf(net, places, pairs, globalTheta) };
       const near: Sight = {
         bias: biasOf(net, net.binary("and", seen, nearby(net, length, reach))),
-        angles: anglesOf(net, places, width / heads / 2, localTheta),
+        angles: anglesOf(net, places, pairs, localTheta),
       };
       const embedded = first(net, words(net, ids));
       return last(

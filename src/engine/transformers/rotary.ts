@@ -1,4 +1,5 @@
 /** Places turned into queries and keys: Su and others, https://arxiv.org/abs/2104.09864. Pairs are half of a head apart. */
+import { InferyardError } from "../../errors.ts";
 import type { Value } from "../graph/graph.ts";
 import { literalOf } from "../graph/literal.ts";
 import { rotated } from "../operators/rotary.ts";
@@ -20,6 +21,12 @@ export function anglesOf(net: Calculation, places: Value, pairs: number, theta: 
   const steps = net.build.constant(literalOf("float32", [1, 1, pairs], frequencies));
   const angles = net.binary("mul", net.reshape(net.cast(places, "float32"), [batch, length, 1]), steps);
   return { cosines: net.unary("cos", angles), sines: net.unary("sin", angles) };
+}
+
+/** Half of the elements of a head, which are turned in pairs. */
+export function pairsOf(headSize: number): number {
+  if (headSize % 2 === 0) return headSize / 2;
+  throw new InferyardError("MODEL_INVALID", `a head has ${headSize} elements, which are no pairs to turn`);
 }
 
 /** x [N, heads, L, D], turned. */

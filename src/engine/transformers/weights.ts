@@ -106,7 +106,7 @@ export class Weights {
       });
     }
     if (known !== undefined) return known;
-    const data = new Float32Array(elementCount(shape));
+    const data = allocated(elementCount(shape), found);
     const literal: Literal = { dataType: "float32", shape: arrangement === "transposed" ? shape.toReversed() : shape, data };
     const fills = this.#pending.get(found) ?? [];
     const [rows = 1, columns = 1] = shape;
@@ -130,6 +130,14 @@ export class Weights {
   #find(name: string): string | undefined {
     const old = name.replace(/LayerNorm\.weight$/, "LayerNorm.gamma").replace(/LayerNorm\.bias$/, "LayerNorm.beta");
     return this.#prefixes.flatMap((prefix) => [prefix + name, prefix + old]).find((each) => this.#stored.has(each));
+  }
+}
+
+function allocated(count: number, name: string): Float32Array {
+  try {
+    return new Float32Array(count);
+  } catch (cause) {
+    throw new InferyardError("OUT_OF_MEMORY", `there is no memory for the tensor "${name}" of ${4 * count} bytes`, { cause });
   }
 }
 
