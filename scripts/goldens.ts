@@ -1,15 +1,15 @@
 /**
  * Holds every model that has goldens beside it against them, through the public runtime.
  *
- * npm run goldens -- --data ../shared/data [--target onnx:cpu]... [--json]
+ * npm run goldens -- --data ../shared/data [--target onnx:cpu]... [--weights model.safetensors] [--json]
  *
  * Every folder below DIR with a goldens.json is one model; what its goldens are is read from the goldens themselves. One line per model and
- * target, then the sum. Ends with 1 where something failed, and with 2 where it was asked wrongly.
+ * target, then the sum. With --weights each model is that file of its folder. Ends with 1 where something failed, and with 2 where it was asked wrongly.
  */
 import { parseArgs } from "node:util";
 import { type GoldenResult, runGoldens } from "./goldens/run.ts";
 
-const usage = "npm run goldens -- --data DIR [--target TARGET]... [--json]";
+const usage = "npm run goldens -- --data DIR [--target TARGET]... [--weights FILE] [--json]";
 
 // npm runs scripts in the package's folder, and INIT_CWD is where the user was: paths count from there.
 const { INIT_CWD: directory } = process.env;
@@ -23,14 +23,16 @@ async function main(args: readonly string[]): Promise<number> {
       options: {
         data: { type: "string" },
         target: { type: "string", multiple: true },
+        weights: { type: "string" },
         json: { type: "boolean", default: false },
       },
     });
     if (values.data === undefined) throw new Error("--data is missing: the folder to look in");
     const targets = [...new Set(values.target ?? ["onnx:cpu", "wasm"])];
-    const results = await runGoldens(values.data, targets, (result) => {
+    const show = (result: GoldenResult): void => {
       if (!values.json) process.stdout.write(`${line(result)}\n`);
-    });
+    };
+    const results = await runGoldens(values.data, targets, show, values.weights);
     const count = (verdict: GoldenResult["verdict"]): number => results.filter((result) => result.verdict === verdict).length;
     const [passed, failed, refused] = [count("passed"), count("failed"), count("refused")];
     process.stdout.write(

@@ -138,10 +138,10 @@ export interface Capabilities {
    */
   readonly footprint?: { readonly bytes: number; readonly perWeightByte: number };
   /**
-   * true: `load` and `run` hold their thread, so they are put on a worker. false: each call returns within about a millisecond. A list: the
-   * formats whose models hold it.
+   * true: `load` and `run` hold their thread, so they are put on a worker. false: each call returns within about a millisecond. Formats and
+   * architectures: those whose models hold it.
    */
-  readonly blocking: boolean | readonly ModelFormat[];
+  readonly blocking: boolean | Capabilities["formats"];
 }
 
 /** The files of one variant of a model, found and checked by `models/`. */

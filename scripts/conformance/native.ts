@@ -8,6 +8,7 @@ import {
   isSequence,
   isTensor,
   type OnnxModel,
+  onnxSource,
   type Traced,
   traceModel,
 } from "../../src/engine/index.ts";
@@ -54,7 +55,7 @@ export async function runNative(model: OnnxModel, inputs: readonly CaseValue[]):
 }
 
 function engineOf(model: OnnxModel): EngineModel {
-  return new EngineModel(model, { features: detectWasmFeatures(switchOnRelaxedSimd), optimize: true });
+  return new EngineModel(onnxSource(model), { features: detectWasmFeatures(switchOnRelaxedSimd), optimize: true });
 }
 
 function tensorsOf({ graph }: OnnxModel, inputs: readonly CaseValue[]): TensorMap {

@@ -1,4 +1,5 @@
 /** Holds every model that has goldens against them, on every target. */
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Decision, InferyardError, type ModelHandle, type Runtime, createRuntime, standardBackends } from "inferyard";
 import { Checks, type Summary } from "./checks.ts";
@@ -21,11 +22,15 @@ export interface GoldenResult extends Summary {
 
 const nothing: Summary = { compared: {}, largest: null, failures: [] };
 
-/** Calls `onResult` with one result per model and target, as they are known. Throws Error where `root` has no goldens, or a target no backend. */
+/**
+ * Calls `onResult` with one result per model and target, as they are known. `weights`: the file of a model's folder that is to run; left out,
+ * whichever the runtime chooses. Throws Error where `root` has no goldens, or a target no backend.
+ */
 export async function runGoldens(
   root: string,
   targets: readonly string[],
   onResult: (result: GoldenResult) => void,
+  weights?: string,
 ): Promise<readonly GoldenResult[]> {
   const folders = await findGoldens(root);
   const results: GoldenResult[] = [];
@@ -37,7 +42,7 @@ export async function runGoldens(
         const common = { model: golden.name, target, format: known.format };
         const result = {
           ...common,
-          ...("verdict" in known ? { ...nothing, ...known } : await hold(runtime, golden, known.comparison)),
+          ...("verdict" in known ? { ...nothing, ...known } : await hold(runtime, golden, known.comparison, weights)),
         };
         results.push(result);
         onResult(result);
@@ -99,13 +104,27 @@ async function recognise(golden: GoldenFolder): Promise<Recognised> {
 
 type Held = Summary & Pick<GoldenResult, "verdict"> & Partial<Pick<GoldenResult, "target" | "reason">>;
 
-async function hold(runtime: Runtime, { folder }: GoldenFolder, comparison: Comparison): Promise<Held> {
+async function hold(
+  runtime: Runtime,
+  { folder }: GoldenFolder,
+  comparison: Comparison,
+  weights: string | undefined,
+): Promise<Held> {
   const checks = new Checks();
+  const reference = weights === undefined ? folder : join(folder, weights);
+  if (weights !== undefined && !existsSync(reference)) return { ...nothing, verdict: "refused", reason: `it has no ${weights}` };
+  if (weights !== undefined && comparison.graphs !== undefined)
+    return {
+      ...nothing,
+      verdict: "refused",
+      reason: `its goldens are of ${comparison.graphs.length} graphs, and not of ${weights}`,
+    };
   let target: string | undefined;
   try {
     const graphs: ModelHandle[] = [];
     try {
-      for (const path of comparison.graphs?.map((file) => join(folder, file)) ?? [folder]) graphs.push(await runtime.load(path));
+      for (const path of comparison.graphs?.map((file) => join(folder, file)) ?? [reference])
+        graphs.push(await runtime.load(path));
       const [model] = graphs;
       if (model === undefined) throw new Error("the goldens name no graph");
       target = model.target;

@@ -15,7 +15,7 @@ export const tolerances: Readonly<Record<Name, Tolerance>> = {
   /** The same: "normalised: 1e-5". */
   unitEmbedding: { what: "unit embeddings", most: 1e-5 },
   /** The same, where its variant is fp16: "fp16 weights, fp32 arithmetic, normalised: 1e-3". */
-  halfEmbedding: { what: "embeddings of fp16 weights", most: 1e-3 },
+  halfEmbedding: { what: "unit embeddings of fp16 weights", most: 1e-3 },
   /** tiny-random-*: "floats within 1e-4 absolute (fp32 backends)"; it holds for their pooled vectors too. */
   hiddenState: { what: "hidden states", most: 1e-4 },
   pooled: { what: "pooled vectors", most: 1e-4 },

@@ -5,6 +5,7 @@ import type { BackendVerdict } from "./inspection.ts";
 import { type EngineKnows, engineVerdict } from "./engine-support.ts";
 import type { ExternalFile } from "./external-files.ts";
 import { onnxruntimeVerdict } from "./onnxruntime-support.ts";
+import { shownNames } from "../shown-names.ts";
 
 /** What a verdict is made from. */
 export interface Subject {
@@ -35,7 +36,7 @@ function verdictOf(backend: Backend, { format, architecture, onnx }: Subject): O
   const known = formats[format];
   if (known === undefined) return { verdict: "no", reason: `it reads ${describe(formats)}, not ${format}` };
   if (known !== "any" && !known.includes(architecture ?? "")) {
-    const reason = `of ${format} it knows ${known.join(", ")}`;
+    const reason = `of ${format} it knows ${shownNames(known)}`;
     if (architecture !== undefined) return { verdict: "no", reason: `${reason}, and this is ${architecture}` };
     return { verdict: "unknown", reason: `${reason}, and no config.json beside the file says what this is` };
   }
@@ -61,6 +62,6 @@ function formatsOf(backend: Backend): Capabilities["formats"] {
 }
 
 function describe(formats: Capabilities["formats"]): string {
-  const parts = Object.entries(formats).map(([format, known]) => (known === "any" ? format : `${format} (${known.join(", ")})`));
+  const parts = Object.entries(formats).map(([format, known]) => (known === "any" ? format : `${format} (${shownNames(known)})`));
   return parts.length === 0 ? "no files" : parts.join(" and ");
 }

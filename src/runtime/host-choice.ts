@@ -1,5 +1,5 @@
 /** Where a model lives when nobody said so. */
-import type { Capabilities, ModelFormat } from "../backend.ts";
+import type { Capabilities, ModelFiles } from "../backend.ts";
 import type { HostName } from "../hosts/host.ts";
 
 export interface HostChoice {
@@ -9,8 +9,15 @@ export interface HostChoice {
   readonly blocking: "worker" | "process";
 }
 
+type Kind = Pick<ModelFiles, "format" | "architecture">;
+
 /** A backend that holds its thread gets one of its own, or a process; one that has no entry can be nowhere but here. */
-export function hostFor(choice: HostChoice, { blocking }: Capabilities, format: ModelFormat, hasEntry: boolean): HostName {
-  const holds = typeof blocking === "boolean" ? blocking : blocking.includes(format);
+export function hostFor(choice: HostChoice, { blocking }: Capabilities, model: Kind, hasEntry: boolean): HostName {
+  const holds = typeof blocking === "boolean" ? blocking : holdsThread(blocking, model);
   return choice.asked ?? (holds && hasEntry ? choice.blocking : "inline");
+}
+
+function holdsThread(formats: Capabilities["formats"], { format, architecture }: Kind): boolean {
+  const architectures = formats[format] ?? [];
+  return architectures === "any" || (architecture !== undefined && architectures.includes(architecture));
 }

@@ -157,7 +157,7 @@ async function attempt(
   if (backend === undefined)
     throw new InferyardError("CONTRACT_VIOLATION", `selection chose "${target.backend}", which is not registered`);
   const capabilities = backend.capabilities(target.device);
-  const host = context.hosts[hostFor(context.host, capabilities, variant.format, backend.entry !== undefined)];
+  const host = context.hosts[hostFor(context.host, capabilities, variant, backend.entry !== undefined)];
   const known = context.knownSize?.(target, variant);
   const need = known ?? estimate(target, variant, manifest.requirements, capabilities, host.name);
   await context.book?.(need, known !== undefined);

@@ -23,7 +23,7 @@ export function requirementProblem(
   }
   if (facts.budget !== undefined) {
     const { limits, host } = facts.budget;
-    const need = estimate(target, variant, requirements, capabilities, hostFor(host, capabilities, variant.format, true));
+    const need = estimate(target, variant, requirements, capabilities, hostFor(host, capabilities, variant, true));
     const shortage = shortageOf(limits, [], need);
     if (shortage !== undefined) {
       const limit = shortage.place === machineMemory ? "maxMemory" : `the budget of ${shortage.place}`;

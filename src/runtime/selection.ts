@@ -11,6 +11,7 @@ import { standingOf } from "./measured.ts";
 import { orderByPolicy } from "./order.ts";
 import { requirementProblem } from "./requirements.ts";
 import type { BackendFacts, SelectionFacts } from "./selection-facts.ts";
+import { shownNames } from "../shown-names.ts";
 import { type Target, type TargetPattern, formatPattern, formatTarget, matches, parseTarget, placedFile } from "./target.ts";
 import type { Wish } from "./wish.ts";
 
@@ -211,7 +212,7 @@ function formatRefusal(question: Question): Refusal {
   }
   const architectures = capabilities?.formats[sameFormat.format];
   if (architectures !== "any" && !architectures?.includes(sameFormat.architecture ?? "")) {
-    const known = (architectures ?? []).join(", ");
+    const known = shownNames(architectures ?? []);
     return {
       stage: "capability",
       reason: `${target.backend} runs ${sameFormat.format} of ${known}, not of ${sameFormat.architecture ?? "an unnamed architecture"}`,

@@ -12,6 +12,7 @@ import type {
   ProbeOptions,
 } from "../../backend.ts";
 import { loadEmbeddings } from "./load-embeddings.ts";
+import { transformerNames } from "../../engine/transformers/names.ts";
 import { selfTest } from "./self-test.ts";
 import { StaticModel } from "./static-model.ts";
 import { version } from "../../version.ts";
@@ -20,15 +21,15 @@ const cpu: Device = { type: "cpu", index: 0 };
 /** The engine's version is the package's. */
 const library: Library = { name: "inferyard", version };
 const onCpu: Capabilities = {
-  formats: { safetensors: ["StaticModel"], onnx: "any" },
-  precisions: ["fp32", "fp16", "int8", "int4"],
+  formats: { safetensors: ["StaticModel", ...transformerNames], onnx: "any" },
+  precisions: ["fp32", "fp16", "bf16", "int8", "int4"],
   // Upper bounds and permissions: static embeddings take one thread; it runs on the CPU alone, and holds no memory but that of its programs.
   options: ["threads", "graphOptimization", "cpuNodes", "memoryPattern", "memoryArena"],
-  blocking: ["onnx"],
+  blocking: { onnx: "any", safetensors: transformerNames },
 };
 const elsewhere: Capabilities = { formats: {}, precisions: [], options: [], blocking: false };
 
-/** Our own engine: static token embeddings (model2vec's layout, and ours in 4 bits) and ONNX graphs on the CPU. */
+/** Our own engine on the CPU: static token embeddings (model2vec's layout, and ours in 4 bits), ONNX graphs, and transformers from safetensors. */
 export function native(): Backend {
   return {
     name: "native",
@@ -73,8 +74,12 @@ async function load(model: ModelFiles, device: Device, options: LoadOptions): Pr
   if (model.format !== "safetensors") {
     throw new InferyardError(
       "MODEL_UNSUPPORTED",
-      `native loads ONNX graphs and static embeddings, and ${model.path} is ${model.format}`,
+      `native loads ONNX graphs, static embeddings and transformers, and ${model.path} is ${model.format}`,
     );
+  }
+  if (transformerNames.includes(model.architecture ?? "")) {
+    const { loadTransformer } = await import("./load-transformer.ts");
+    return await loadTransformer(model, options, library);
   }
   const embeddings = await loadEmbeddings(model, options.signal);
   return new StaticModel(embeddings, library);

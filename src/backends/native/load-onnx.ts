@@ -3,18 +3,16 @@ import { InferyardError, messageOf, throwIfAborted } from "../../backend.ts";
 import type { DataType, Library, LoadOptions, LoadedModel, ModelFiles, TensorInfo } from "../../backend.ts";
 import {
   checkOperators,
-  detectWasmFeatures,
-  EngineModel,
   type ExternalData,
   type OnnxType,
+  onnxSource,
   type OnnxValueInfo,
   readOnnxModel,
 } from "../../engine/index.ts";
-import { spawnThread } from "../../engine/thread-spawner.ts";
 import { openFile } from "../../files.ts";
 import { basename, dirname, isAbsolute, join, normalize, sep } from "../../paths.ts";
+import { engineFor } from "./engine-for.ts";
 import { GraphModel } from "./graph-model.ts";
-import { switchOnRelaxedSimd } from "../../engine/host-features.ts";
 
 /** Types of our tensors; the smaller ones of models do not leave them. */
 const outside: ReadonlySet<string> = new Set<DataType>([
@@ -43,18 +41,11 @@ export async function loadOnnx(file: ModelFiles, options: LoadOptions, library: 
   await fill(external, dirname(file.path), shown);
   throwIfAborted(options.signal);
   const { graph } = model;
-  const features = detectWasmFeatures(switchOnRelaxedSimd);
-  if (!features.simd)
-    throw new InferyardError("BACKEND_UNAVAILABLE", "this machine's WebAssembly has no vectors, which the engine needs");
   const inputs = graph.inputs.filter(({ name }) => !graph.initializers.has(name)).map((value) => infoOf(value));
   const outputs = graph.outputs.filter(({ type }) => type.kind === "tensor").map((value) => infoOf(value));
   if (outputs.length === 0) throw new InferyardError("MODEL_UNSUPPORTED", `${shown} gives no tensor`);
   const others = graph.outputs.filter(({ type }) => type.kind !== "tensor").map(({ name }) => name);
-  const engine = new EngineModel(model, {
-    features,
-    optimize: options.graphOptimization !== "disabled",
-    ...(options.threads === undefined || spawnThread === undefined ? {} : { threads: options.threads, spawn: spawnThread }),
-  });
+  const engine = engineFor(onnxSource(model), options);
   engine.prepare(inputs);
   return new GraphModel({ engine, inputs, outputs, others, library, weightBytes: file.bytes });
 }

@@ -2,7 +2,7 @@
 import type { ElementType } from "../graph/element-types.ts";
 import type { Value } from "../graph/graph.ts";
 import { numbersOf } from "../graph/literal.ts";
-import type { OperatorCall } from "./operator-call.ts";
+import type { Calculation } from "../trace/calculation.ts";
 
 export interface AttentionOperands {
   /** [N, heads, L, D]. */
@@ -36,7 +36,7 @@ export interface AttentionSteps {
 }
 
 /** A query whose places are all kept out attends to nothing and gives zeros. */
-export function attend(call: OperatorCall, operands: AttentionOperands): AttentionSteps {
+export function attend(call: Calculation, operands: AttentionOperands): AttentionSteps {
   const { query, key, value, scale, softcap, bias, softmaxType } = operands;
   const { dataType } = query.type;
   const turned = call.transpose(key, [0, 1, 3, 2]);
@@ -51,7 +51,7 @@ export function attend(call: OperatorCall, operands: AttentionOperands): Attenti
   return { output: sharedProduct(call, probabilities, value), scores, capped, biased, probabilities };
 }
 
-function softmaxWith(call: OperatorCall, scores: Value, sink: Value | undefined): Value {
+function softmaxWith(call: Calculation, scores: Value, sink: Value | undefined): Value {
   if (sink === undefined) return call.add({ kind: "softmax", axis: 3, logarithm: false }, scores);
   const { shape, dataType } = scores.type;
   const column = call.add({ kind: "expand", shape: [...shape.slice(0, 3), 1] }, call.cast(sink, dataType));
@@ -60,7 +60,7 @@ function softmaxWith(call: OperatorCall, scores: Value, sink: Value | undefined)
 }
 
 /** The product of [N, H, L, A] and [N, K, A, B], where each of the K heads serves H / K of the others. */
-function sharedProduct(call: OperatorCall, a: Value, b: Value): Value {
+function sharedProduct(call: Calculation, a: Value, b: Value): Value {
   const [batch = 0, heads = 0, rows = 0, inner = 0] = a.type.shape;
   const [, shared = 0, depth = 0, columns = 0] = b.type.shape;
   if (heads === shared) return call.add({ kind: "matmul" }, a, b);
@@ -70,7 +70,7 @@ function sharedProduct(call: OperatorCall, a: Value, b: Value): Value {
   return call.reshape(product, [batch, heads, rows, columns]);
 }
 
-function withoutMaskedRows(call: OperatorCall, softmax: Value, bias: Value): Value {
+function withoutMaskedRows(call: Calculation, softmax: Value, bias: Value): Value {
   const highest = call.reduce("max", bias, [bias.type.shape.length - 1], true);
   const masked = call.binary("equal", highest, Number.NEGATIVE_INFINITY);
   if (masked.constant !== undefined && Array.from(numbersOf(masked.constant)).every((each) => each === 0)) return softmax;
@@ -78,7 +78,7 @@ function withoutMaskedRows(call: OperatorCall, softmax: Value, bias: Value): Val
 }
 
 /** [N, L, heads * D] becomes [N, heads, L, D]. */
-export function splitHeads(call: OperatorCall, x: Value, heads: number): Value {
+export function splitHeads(call: Calculation, x: Value, heads: number): Value {
   const [batch = 0, length = 0, width = 0] = x.type.shape;
   if (x.type.shape.length !== 3 || heads < 1 || width % heads !== 0)
     throw new Error(`[${x.type.shape.join(", ")}] is not made of ${heads} heads`);
@@ -86,19 +86,19 @@ export function splitHeads(call: OperatorCall, x: Value, heads: number): Value {
 }
 
 /** [N, heads, L, D] becomes [N, L, heads * D]. */
-export function joinHeads(call: OperatorCall, x: Value): Value {
+export function joinHeads(call: Calculation, x: Value): Value {
   const [batch = 0, heads = 0, length = 0, width = 0] = x.type.shape;
   return call.reshape(call.transpose(x, [0, 2, 1, 3]), [batch, length, heads * width]);
 }
 
 /** 0 where the mask is true, else minus infinity, or what stands for it. */
-export function biasOf(call: OperatorCall, mask: Value, type: ElementType, out: number = Number.NEGATIVE_INFINITY): Value {
+export function biasOf(call: Calculation, mask: Value, type: ElementType, out: number = Number.NEGATIVE_INFINITY): Value {
   return call.select(mask, call.scalar(0, type), call.scalar(out, type));
 }
 
 /** [L, S] in bool: whether a query sees a key, where the first query stands at `offset`; of the keys before it no more than `window`, itself counted. */
 export function causalMask(
-  call: OperatorCall,
+  call: Calculation,
   length: number,
   total: number,
   offset: number,
@@ -114,18 +114,18 @@ export function causalMask(
 }
 
 /** The sum of those biases that there are. */
-export function addedBiases(call: OperatorCall, ...biases: readonly (Value | undefined)[]): Value | undefined {
+export function addedBiases(call: Calculation, ...biases: readonly (Value | undefined)[]): Value | undefined {
   const [first, ...others] = biases.filter((bias) => bias !== undefined);
   return first === undefined ? undefined : others.reduce((sum, bias) => call.binary("add", sum, bias), first);
 }
 
 /** What came before, with what comes now behind it, along the third axis. */
-export function appended(call: OperatorCall, past: Value | undefined, now: Value): Value {
+export function appended(call: Calculation, past: Value | undefined, now: Value): Value {
   return past === undefined ? now : call.add({ kind: "concat", axis: 2 }, past, now);
 }
 
 /** 0, 1, 2, ... in int64, along `axis` of so many. */
-export function countedAlong(call: OperatorCall, size: number, axis: number, rank: number): Value {
+export function countedAlong(call: Calculation, size: number, axis: number, rank: number): Value {
   const shape = Array.from({ length: rank }, (_, at) => (at === axis ? size : 1));
   return call.build.constant({ dataType: "int64", shape, data: BigInt64Array.from({ length: size }, (_, at) => BigInt(at)) });
 }

@@ -4,12 +4,13 @@ import { joinHeads, splitHeads } from "./attention-core.ts";
 import type { OperatorCall } from "./operator-call.ts";
 import { type OperatorFamily, since } from "./operator-rule.ts";
 import { widened } from "./precision.ts";
+import type { Calculation } from "../trace/calculation.ts";
 
 /**
  * x [N, heads, L, D] with the pairs of its first elements turned by angles whose cosines and sines are [N or 1, L, pairs]. Interleaved pairs are
  * neighbours; others are half of the elements apart.
  */
-export function rotated(call: OperatorCall, x: Value, cosines: Value, sines: Value, interleaved: boolean): Value {
+export function rotated(call: Calculation, x: Value, cosines: Value, sines: Value, interleaved: boolean): Value {
   const { shape } = x.type;
   const [batch = 0, heads = 0, length = 0, width = 0] = shape;
   const pairs = cosines.type.shape[2] ?? 0;

@@ -6,13 +6,12 @@ import { type Tensor, type TensorInfo, type TensorMap, zeros } from "../../tenso
 import { compileKernels, type Kernel, type WasmFeatures } from "../emit/wasm/index.ts";
 import type { NamedValue, Value } from "../graph/graph.ts";
 import type { Literal } from "../graph/literal.ts";
-import type { OnnxModel } from "../import/onnx-model.ts";
 import { fuseElements } from "../passes/fuse-elements.ts";
 import { optimize } from "../passes/index.ts";
 import { planGraph } from "../plan/plan.ts";
 import { KernelThreads, type ThreadPeer } from "../threads/kernel-threads.ts";
 import { Builder, defaultLimits, ValueUnknown } from "../trace/builder.ts";
-import { traceModel } from "../trace/trace-model.ts";
+import type { GraphSource } from "../trace/graph-source.ts";
 import { isTensor, type Traced } from "../trace/traced.ts";
 import { EngineMemory } from "./engine-memory.ts";
 import { Program } from "./program.ts";
@@ -38,7 +37,7 @@ export interface EngineRunOptions {
 }
 
 export class EngineModel {
-  readonly #model: OnnxModel;
+  readonly #source: GraphSource;
   readonly #settings: EngineSettings;
   #memory: EngineMemory;
   readonly #threads: KernelThreads;
@@ -47,8 +46,8 @@ export class EngineModel {
   readonly #most: number;
   readonly #durable: ReadonlySet<unknown>;
 
-  constructor(model: OnnxModel, settings: EngineSettings) {
-    this.#model = model;
+  constructor(source: GraphSource, settings: EngineSettings) {
+    this.#source = source;
     this.#settings = settings;
     const { threads = 1, spawn } = settings;
     const most = spawn === undefined ? 1 : threads;
@@ -58,7 +57,7 @@ export class EngineModel {
     };
     this.#threads = new KernelThreads({ threads: most, memory: this.#memory.memory, spawn: spawn ?? refuse });
     this.#most = most;
-    this.#durable = new Set([...model.graph.initializers.values()].map(({ data }) => data));
+    this.#durable = new Set(source.weights.map(({ data }) => data));
   }
 
   get bytes(): number {
@@ -139,7 +138,7 @@ export class EngineModel {
     );
     try {
       if ([...values.values()].some(({ type }) => type.dataType === "string")) return "interpreted";
-      const results = traceModel(this.#model, values, build);
+      const results = this.#source.trace(values, build);
       const named = [...values].map(([name, value]): NamedValue => ({ name, value }));
       const traced = build.graph(named, [...results].map(tensorOutput));
       const graph = this.#settings.optimize ? optimize(traced) : fuseElements(traced);
@@ -166,7 +165,7 @@ export class EngineModel {
     const build = new Builder({ ...defaultLimits, ...(signal === undefined ? {} : { signal }) }, "run");
     const given = new Map<string, Traced>(Object.entries(inputs).map(([name, tensor]) => [name, build.constant(tensor)]));
     const results: Record<string, Tensor> = {};
-    for (const [name, value] of traceModel(this.#model, given, build)) {
+    for (const [name, value] of this.#source.trace(given, build)) {
       if (wanted === undefined || wanted.has(name)) results[name] = tensorOf(name, value);
     }
     return results;

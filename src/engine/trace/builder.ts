@@ -26,6 +26,8 @@ export interface BuilderLimits {
   readonly operations: number;
   /** Elements of one tensor that is computed while building. A larger one is left to the program, or refused where there is none. */
   readonly foldedElements: number;
+  /** Steps of one matrix product that is computed while building; a longer one is left to the program, whose kernels are faster. A run has no such limit. */
+  readonly foldedProduct: number;
   /** Bytes of all tensors that are computed while building, together. */
   readonly foldedBytes: number;
   /** Steps of all computations made while building, together: products of a matrix product, elements elsewhere. */
@@ -38,6 +40,7 @@ export const defaultLimits: BuilderLimits = {
   tensorBytes: 2 ** 31,
   operations: 5_000_000,
   foldedElements: 2 ** 27,
+  foldedProduct: 2 ** 20,
   foldedBytes: 2 ** 34,
   work: 2 ** 38,
 };
@@ -134,17 +137,19 @@ export class Builder {
 
   /** Whether what is known is computed now: always in a run, and there the limits hold. */
   #folds(operation: Operation, inputs: readonly Value[], types: readonly TensorType[]): boolean {
-    const { foldedElements, foldedBytes, work } = this.#limits;
+    const { foldedElements, foldedProduct, foldedBytes, work } = this.#limits;
     const isRun = this.#purpose === "run";
     if (operation.kind === "call" && operation.fresh === true && !isRun) return false;
     const largest = types.reduce((most, { shape }) => Math.max(most, elementCount(shape)), 0);
     if (largest > foldedElements && !isRun) return false;
-    this.#foldedBytes += types.reduce((sum, type) => sum + memoryOf(type), 0);
-    this.#work += workOf(
+    const steps = workOf(
       operation,
       inputs.map(({ type }) => type),
       types,
     );
+    if (operation.kind === "matmul" && steps > foldedProduct && !isRun) return false;
+    this.#foldedBytes += types.reduce((sum, type) => sum + memoryOf(type), 0);
+    this.#work += steps;
     if (largest <= foldedElements && this.#foldedBytes <= foldedBytes && this.#work <= work) return true;
     throw new InferyardError("OUT_OF_MEMORY", `the model takes more to compute than is allowed, at "${operation.kind}"`, {
       remedy: "give smaller inputs, or run it on a target that computes it faster",

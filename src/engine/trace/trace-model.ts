@@ -4,6 +4,7 @@ import type { OnnxAttribute, OnnxFunction, OnnxGraph, OnnxModel, OnnxNode } from
 import { describeInputs, OperatorCall } from "../operators/operator-call.ts";
 import { newestVersions, operatorRule } from "../operators/table.ts";
 import { type Builder, ValueUnknown } from "./builder.ts";
+import type { GraphSource } from "./graph-source.ts";
 import type { Traced } from "./traced.ts";
 
 /** Functions of a model that call each other, and graphs in graphs, end somewhere. */
@@ -17,6 +18,13 @@ export function traceModel(model: OnnxModel, inputs: ReadonlyMap<string, Traced>
   const names = new Scope(undefined, new Map(inputs));
   const values = new Tracer(model, build).graph(graph, names, model.opsets, 0);
   return new Map(graph.outputs.map(({ name }, index) => [name, values[index] as Traced]));
+}
+
+export function onnxSource(model: OnnxModel): GraphSource {
+  return {
+    trace: (inputs, build) => traceModel(model, inputs, build),
+    weights: [...model.graph.initializers.values()],
+  };
 }
 
 /** Names of a graph, and those of the graphs around it. */

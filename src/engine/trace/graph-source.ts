@@ -1,0 +1,11 @@
+/** Where an engine model's programs come from: an ONNX file, or a transformer built from its configuration. */
+import type { Literal } from "../graph/literal.ts";
+import type { Builder } from "./builder.ts";
+import type { Traced } from "./traced.ts";
+
+export interface GraphSource {
+  /** Builds what the model computes from these inputs and gives its outputs by name: a program, or at once the results where the inputs are known. */
+  trace(inputs: ReadonlyMap<string, Traced>, build: Builder): ReadonlyMap<string, Traced>;
+  /** The model's own tensors, which every trace uses as they are: what is packed of them is shared by all programs. */
+  readonly weights: readonly Literal[];
+}

@@ -1,0 +1,156 @@
+/**
+ * ModernBERT (Warner and others, https://arxiv.org/abs/2412.13663): norms before the layers, places turned in, a gate in the layer of two products,
+ * and attention that looks at a text's whole length in one layer of several, and nearby in the others.
+ */
+import type { Value } from "../graph/graph.ts";
+import { int64Literal } from "../graph/literal.ts";
+import type { Calculation } from "../trace/calculation.ts";
+import { attention, biasOf, seenOf, splitHeads } from "./attention.ts";
+import type { Config } from "./config.ts";
+import { bare, type Body, headed, type Heads, type Pool, textClasses, tokenClasses, wordLogits } from "./heads.ts";
+import { activationOf, embedding, firstToken, layerNorm, type Layer, linear, repeated, sequence } from "./layers.ts";
+import { countedFrom } from "./places.ts";
+import { type Angles, anglesOf, pairsOf, turned } from "./rotary.ts";
+import type { Architectures } from "./transformer.ts";
+import type { Weights } from "./weights.ts";
+
+interface Sizes {
+  readonly width: number;
+  readonly inner: number;
+  readonly heads: number;
+  readonly attentionBias: boolean;
+  readonly feedForwardBias: boolean;
+  readonly activation: Layer;
+  norm(name: string): Layer;
+}
+
+/** What the layers of one kind share: how far they look, and how places turn. */
+interface Sight {
+  readonly bias: Value;
+  readonly angles: Angles;
+}
+
+type Block = (net: Calculation, x: Value, sight: Sight) => Value;
+
+function block(weights: Weights, index: number, sizes: Sizes): Block {
+  const { width, inner, heads, attentionBias, feedForwardBias, activation, norm } = sizes;
+  const at = `layers.${index}`;
+  // The embeddings are normalised already.
+  const attentionNorm: Layer = index === 0 ? (_net, x) => x : norm(`${at}.attn_norm`);
+  const all = linear(weights, `${at}.attn.Wqkv`, { from: width, to: 3 * width, bias: attentionBias });
+  const output = linear(weights, `${at}.attn.Wo`, { from: width, to: width, bias: attentionBias });
+  const feedForwardNorm = norm(`${at}.mlp_norm`);
+  const both = linear(weights, `${at}.mlp.Wi`, { from: width, to: 2 * inner, bias: feedForwardBias });
+  const down = linear(weights, `${at}.mlp.Wo`, { from: inner, to: width, bias: feedForwardBias });
+  const scale = 1 / Math.sqrt(width / heads);
+  return (net, x, { bias, angles }) => {
+    const parts = all(net, attentionNorm(net, x));
+    const part = (place: number): Value => splitHeads(net, net.slice(parts, 2, place * width, width), heads);
+    const [query, key] = [turned(net, part(0), angles), turned(net, part(1), angles)];
+    const attended = net.binary("add", output(net, attention(net, { query, key, value: part(2), scale, bias })), x);
+    const raised = both(net, feedForwardNorm(net, attended));
+    const gated = net.binary("mul", activation(net, net.slice(raised, 2, 0, inner)), net.slice(raised, 2, inner, inner));
+    return net.binary("add", down(net, gated), attended);
+  };
+}
+
+function body(config: Config, weights: Weights): Body {
+  config.only("position_embedding_type", "absolute"); // which is not looked at: places are turned in
+  const width = config.count("hidden_size");
+  const heads = config.divisor("num_attention_heads", width);
+  const norm = normOf(config, weights, width);
+  const sizes: Sizes = {
+    width,
+    inner: config.count("intermediate_size"),
+    heads,
+    attentionBias: config.flag("attention_bias", false),
+    feedForwardBias: config.flag("mlp_bias", false),
+    activation: activationOf(config, "hidden_activation", "gelu"),
+    norm,
+  };
+  const pairs = pairsOf(width / heads);
+  config.never("rope_scaling", "rope_parameters", "layer_types");
+  const every = config.count("global_attn_every_n_layers", 3);
+  const reach = Math.floor(config.count("local_attention", 128) / 2);
+  const globalTheta = config.positive("global_rope_theta", 160_000);
+  const localTheta = config.positive("local_rope_theta", globalTheta);
+  const words = embedding(weights, "embeddings.tok_embeddings.weight", config.count("vocab_size"), width);
+  const first = norm("embeddings.norm");
+  const blocks = repeated(config.count("num_hidden_layers"), (index) => block(weights, index, sizes));
+  const last = norm("final_norm");
+  return {
+    width,
+    types: false,
+    words: "embeddings.tok_embeddings.weight",
+    encode: (net, { ids, mask }) => {
+      const [, length = 0] = ids.type.shape;
+      const places = net.reshape(countedFrom(net, 0, length), [1, length]);
+      const seen = seenOf(net, mask);
+      const whole: Sight = { bias: biasOf(net, seen), angles: anglesOf(net, places, pairs, globalTheta) };
+      const near: Sight = {
+        bias: biasOf(net, net.binary("and", seen, nearby(net, length, reach))),
+        angles: anglesOf(net, places, pairs, localTheta),
+      };
+      const embedded = first(net, words(net, ids));
+      return last(
+        net,
+        blocks.reduce((x, each, index) => each(net, x, index % every === 0 ? whole : near), embedded),
+      );
+    },
+  };
+}
+
+function normOf(config: Config, weights: Weights, width: number): (name: string) => Layer {
+  const epsilon = config.positive("norm_eps", 1e-5);
+  const bias = config.flag("norm_bias", false);
+  return (name) => layerNorm(weights, name, width, epsilon, bias);
+}
+
+/** Whether two places are no more than `reach` apart: bool [1, 1, L, L]. */
+function nearby(net: Calculation, length: number, reach: number): Value {
+  const counted = Array.from({ length }, (_, index) => index);
+  const [rows, columns] = [
+    [length, 1],
+    [1, length],
+  ].map((shape) => net.build.constant(int64Literal(counted, shape)));
+  if (rows === undefined || columns === undefined) throw new Error("there are no places");
+  const near = net.binary("less-or-equal", net.unary("abs", net.binary("sub", rows, columns)), reach);
+  return net.reshape(near, [1, 1, length, length]);
+}
+
+/** Stands before every last layer. */
+function transform(config: Config, weights: Weights, width: number): Layer {
+  return sequence(
+    linear(weights, "head.dense", { from: width, to: width, bias: config.flag("classifier_bias", false) }),
+    activationOf(config, "classifier_activation", "gelu"),
+    normOf(config, weights, width)("head.norm"),
+  );
+}
+
+/** The mean of the tokens the mask has a one at. */
+const mean: Pool = (net, hidden, mask) => {
+  const [batch = 0, length = 0] = mask.type.shape;
+  const shares = net.reshape(net.cast(mask, "float32"), [batch, length, 1]);
+  const sum = net.reduce("sum", net.binary("mul", hidden, shares), [1], false);
+  return net.binary("div", sum, net.reduce("sum", shares, [1], false));
+};
+
+const heads: Heads = {
+  Model: bare,
+  ForSequenceClassification: (config, weights, { width }) => {
+    const pool = config.choice("classifier_pooling", ["cls", "mean"], "cls") === "mean" ? mean : firstToken;
+    const dense = transform(config, weights, width);
+    return textClasses(weights, "classifier", width, (net, hidden, mask) => dense(net, pool(net, hidden, mask)));
+  },
+  ForTokenClassification: (config, weights, { width }) =>
+    tokenClasses(weights, "classifier", width, transform(config, weights, width)),
+  ForMaskedLM: (config, weights, body) => {
+    config.only("decoder_bias", true);
+    const names = { matrix: "decoder.weight", biases: ["decoder.bias"] };
+    return wordLogits(config, weights, body, names, transform(config, weights, body.width));
+  },
+};
+
+const spare = /^(head|classifier|decoder)\./;
+
+export const modernBertArchitectures: Architectures = headed({ name: "ModernBert", prefixes: ["model."], spare, body, heads });

@@ -1,0 +1,343 @@
+/** Members of a family that have no goldens are held against those that have, made of the same weights; and what is refused. */
+import { describe, expect, it } from "vitest";
+import type { TensorData } from "../../tensor.ts";
+import { int64Literal, type Literal, literalOf, numbersOf } from "../graph/literal.ts";
+import { encodeFloat } from "../graph/small-floats.ts";
+import { Builder } from "../trace/builder.ts";
+import { isTensor } from "../trace/traced.ts";
+import { buildTransformer } from "./index.ts";
+
+interface Stored {
+  readonly type: string;
+  readonly shape: readonly number[];
+  readonly data: TensorData;
+}
+type Tensors = Readonly<Record<string, Stored>>;
+type Config = Readonly<Record<string, unknown>>;
+
+let seed = 1;
+/** The same each time the file runs; few bits, so that 16-bit floats hold them. */
+function random(...shape: readonly number[]): Stored {
+  const count = shape.reduce((product, size) => product * size, 1);
+  const data = Float32Array.from({ length: count }, () => {
+    seed = (seed * 16_807) % 2_147_483_647;
+    return ((seed % 129) - 64) / 128;
+  });
+  return { type: "F32", shape, data };
+}
+
+const linear = (name: string, from: number, to: number): Tensors => ({
+  [`${name}.weight`]: random(to, from),
+  [`${name}.bias`]: random(to),
+});
+const norm = (name: string, size: number): Tensors => ({ [`${name}.weight`]: random(size), [`${name}.bias`]: random(size) });
+
+const [width, inner, words, places] = [8, 12, 20, 10];
+const bertConfig = {
+  hidden_size: width,
+  num_attention_heads: 2,
+  num_hidden_layers: 1,
+  intermediate_size: inner,
+  vocab_size: words,
+  max_position_embeddings: places,
+  type_vocab_size: 2,
+  pad_token_id: 0,
+};
+const layer = {
+  ...linear("encoder.layer.0.attention.self.query", width, width),
+  ...linear("encoder.layer.0.attention.self.key", width, width),
+  ...linear("encoder.layer.0.attention.self.value", width, width),
+  ...linear("encoder.layer.0.attention.output.dense", width, width),
+  ...norm("encoder.layer.0.attention.output.LayerNorm", width),
+  ...linear("encoder.layer.0.intermediate.dense", width, inner),
+  ...linear("encoder.layer.0.output.dense", inner, width),
+  ...norm("encoder.layer.0.output.LayerNorm", width),
+};
+const embeddings = {
+  "embeddings.word_embeddings.weight": random(words, width),
+  "embeddings.position_embeddings.weight": random(places, width),
+  "embeddings.token_type_embeddings.weight": random(2, width),
+  ...norm("embeddings.LayerNorm", width),
+};
+const bert: Tensors = { ...embeddings, ...layer };
+
+/** Interprets the model at once. */
+function run(name: string, config: Config, tensors: Tensors, inputs: Readonly<Record<string, Literal>>): Record<string, Literal> {
+  const { source, pending } = buildTransformer(name, config, new Map(Object.entries(tensors)));
+  for (const { name: tensor, fill } of pending) fill(tensors[tensor]!.data);
+  const build = new Builder({}, "run");
+  const given = new Map(Object.entries(inputs).map(([input, literal]) => [input, build.constant(literal)]));
+  const outputs = [...source.trace(given, build)];
+  return Object.fromEntries(outputs.map(([output, value]) => [output, isTensor(value) ? value.constant! : (undefined as never)]));
+}
+
+const only = (outputs: Record<string, Literal>, name: string): readonly number[] => Array.from(numbersOf(outputs[name]!));
+
+function expectClose(own: readonly number[], other: readonly number[]): void {
+  expect(own.length).toBe(other.length);
+  expect(Math.max(...own.map((value, index) => Math.abs(value - other[index]!)))).toBeLessThan(1e-5);
+}
+
+const ids = [3, 7, 5, 19, 1];
+const text = {
+  input_ids: int64Literal(ids, [1, 5]),
+  attention_mask: int64Literal([1, 1, 1, 1, 0], [1, 5]),
+};
+const typed = { ...text, token_type_ids: int64Literal([0, 0, 0, 0, 0], [1, 5]) };
+const hidden = (): readonly number[] => only(run("BertModel", bertConfig, bert, typed), "last_hidden_state");
+
+const renamed = (tensors: Tensors, rename: (name: string) => string): Tensors =>
+  Object.fromEntries(Object.entries(tensors).map(([name, tensor]) => [rename(name), tensor]));
+
+describe("one model under several names", () => {
+  it("names may have the model's in front, and norms their old ones", () => {
+    const prefixed = renamed(
+      bert,
+      (name) => `bert.${name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta")}`,
+    );
+    expect(only(run("BertModel", bertConfig, prefixed, typed), "last_hidden_state")).toEqual(hidden());
+  });
+
+  it.each(["F16", "BF16"])("%s weights give what the same numbers in F32 give", (type) => {
+    const float = type === "F16" ? "float16" : "bfloat16";
+    const half = Object.entries(bert).map(([name, { shape, data }]): [string, Stored] => [
+      name,
+      { type, shape, data: Uint16Array.from(data as Float32Array, (value) => encodeFloat(float, value, false)) },
+    ]);
+    expect(only(run("BertModel", bertConfig, Object.fromEntries(half), typed), "last_hidden_state")).toEqual(hidden());
+  });
+
+  it("RoBERTa is BERT with one type, and places that begin behind the padding's id", () => {
+    const table = bert["embeddings.position_embeddings.weight"]!.data as Float32Array;
+    const types = bert["embeddings.token_type_embeddings.weight"]!.data as Float32Array;
+    const padding = 1;
+    const shifted = new Float32Array((places + padding + 1) * width);
+    shifted.set(table, (padding + 1) * width);
+    const roberta = {
+      ...bert,
+      "embeddings.position_embeddings.weight": { type: "F32", shape: [places + padding + 1, width], data: shifted },
+      "embeddings.token_type_embeddings.weight": { type: "F32", shape: [1, width], data: types.slice(0, width) },
+    };
+    const config = { ...bertConfig, type_vocab_size: 1, pad_token_id: padding, max_position_embeddings: places + padding + 1 };
+    const own = only(run("RobertaModel", config, roberta, text), "last_hidden_state");
+    // The last token is padding: it stands elsewhere, and nobody sees it.
+    expectClose(own.slice(0, 4 * width), hidden().slice(0, 4 * width));
+  });
+
+  it("DistilBERT is BERT without types", () => {
+    const table = Float32Array.from(bert["embeddings.position_embeddings.weight"]!.data as Float32Array);
+    const types = bert["embeddings.token_type_embeddings.weight"]!.data as Float32Array;
+    for (let at = 0; at < table.length; at += 1) table[at]! += types[at % width]!;
+    const { "embeddings.token_type_embeddings.weight": _types, ...untyped } = bert;
+    const names: readonly (readonly [string, string])[] = [
+      ["encoder.layer", "transformer.layer"],
+      ["attention.self.query", "attention.q_lin"],
+      ["attention.self.key", "attention.k_lin"],
+      ["attention.self.value", "attention.v_lin"],
+      ["attention.output.dense", "attention.out_lin"],
+      ["attention.output.LayerNorm", "sa_layer_norm"],
+      ["intermediate.dense", "ffn.lin1"],
+      ["output.dense", "ffn.lin2"],
+      ["output.LayerNorm", "output_layer_norm"],
+    ];
+    const tensors = renamed(
+      { ...untyped, "embeddings.position_embeddings.weight": { type: "F32", shape: [places, width], data: table } },
+      (name) => `distilbert.${names.reduce((all, [from, to]) => all.replace(from, to), name)}`,
+    );
+    const config = {
+      dim: width,
+      n_heads: 2,
+      n_layers: 1,
+      hidden_dim: inner,
+      vocab_size: words,
+      max_position_embeddings: places,
+    };
+    expectClose(only(run("DistilBertModel", config, tensors, text), "last_hidden_state"), hidden());
+  });
+
+  it("DeBERTa with layers of its own for distances gives what it gives where they are those of the tokens", () => {
+    const config = {
+      ...bertConfig,
+      relative_attention: true,
+      position_buckets: 4,
+      max_relative_positions: -1,
+      pos_att_type: "c2p|p2c",
+      position_biased_input: false,
+      type_vocab_size: 0,
+      norm_rel_ebd: "layer_norm",
+    };
+    const { "embeddings.token_type_embeddings.weight": _types, "embeddings.position_embeddings.weight": _places, ...rest } = bert;
+    const shared: Tensors = {
+      ...renamed(rest, (name) => name.replace(/(query|key|value)\./, "$1_proj.")),
+      "encoder.rel_embeddings.weight": random(8, width),
+      ...norm("encoder.LayerNorm", width),
+    };
+    const at = "encoder.layer.0.attention.self";
+    const own = Object.fromEntries(
+      ["query", "key"].flatMap((part) =>
+        ["weight", "bias"].map((what) => [`${at}.pos_${part}_proj.${what}`, shared[`${at}.${part}_proj.${what}`]!]),
+      ),
+    );
+    const one = run("DebertaV2Model", { ...config, share_att_key: true }, shared, text);
+    const other = run("DebertaV2Model", config, { ...shared, ...own }, text);
+    expect(only(one, "last_hidden_state")).toEqual(only(other, "last_hidden_state"));
+    const blind = run("DebertaV2Model", { ...config, share_att_key: true, pos_att_type: ["c2p"] }, shared, text);
+    expect(only(blind, "last_hidden_state")).not.toEqual(only(one, "last_hidden_state"));
+  });
+
+  it("the ends of an answer are two classes of each token", () => {
+    const [weight, bias] = [random(2, width), random(2)];
+    const answer = run(
+      "BertForQuestionAnswering",
+      bertConfig,
+      { ...bert, "qa_outputs.weight": weight, "qa_outputs.bias": bias },
+      typed,
+    );
+    const classes = run(
+      "BertForTokenClassification",
+      bertConfig,
+      { ...bert, "classifier.weight": weight, "classifier.bias": bias },
+      typed,
+    );
+    const logits = only(classes, "logits");
+    expect(only(answer, "start_logits")).toEqual(logits.filter((_, at) => at % 2 === 0));
+    expect(only(answer, "end_logits")).toEqual(logits.filter((_, at) => at % 2 === 1));
+  });
+});
+
+describe("Mistral's window", () => {
+  const config = {
+    hidden_size: width,
+    num_attention_heads: 2,
+    num_key_value_heads: 1,
+    num_hidden_layers: 1,
+    intermediate_size: inner,
+    vocab_size: words,
+    tie_word_embeddings: true,
+  };
+  const matrix = (name: string, from: number, to: number): Tensors => ({ [`model.layers.0.${name}.weight`]: random(to, from) });
+  const tensors: Tensors = {
+    "model.embed_tokens.weight": random(words, width),
+    ...matrix("self_attn.q_proj", width, width),
+    ...matrix("self_attn.k_proj", width, width / 2),
+    ...matrix("self_attn.v_proj", width, width / 2),
+    ...matrix("self_attn.o_proj", width, width),
+    ...matrix("mlp.gate_proj", width, inner),
+    ...matrix("mlp.up_proj", width, inner),
+    ...matrix("mlp.down_proj", inner, width),
+    "model.layers.0.input_layernorm.weight": random(width),
+    "model.layers.0.post_attention_layernorm.weight": random(width),
+    "model.norm.weight": random(width),
+  };
+  const prompt = (given: readonly number[], first: number): Record<string, Literal> => ({
+    input_ids: int64Literal(given, [1, given.length]),
+    attention_mask: int64Literal(
+      given.map(() => 1),
+      [1, given.length],
+    ),
+    position_ids: int64Literal(
+      given.map((_, at) => first + at),
+      [1, given.length],
+    ),
+  });
+  const states = (name: string, more: Config, given: readonly number[], first = 0): readonly number[] =>
+    only(run(name, { ...config, ...more }, tensors, prompt(given, first)), "last_hidden_state");
+
+  it("is Llama where the text is shorter than the window, or there is none", () => {
+    const whole = states("LlamaModel", {}, ids);
+    expect(states("MistralModel", { sliding_window: 5 }, ids)).toEqual(whole);
+    expect(states("MistralModel", { sliding_window: null }, ids)).toEqual(whole);
+    expect(states("MistralModel", { sliding_window: 4 }, ids)).not.toEqual(whole);
+  });
+
+  it("of one token shows each token itself alone", () => {
+    const alone = ids.flatMap((id, at) => states("LlamaModel", {}, [id], at));
+    expectClose(states("MistralModel", { sliding_window: 1 }, ids), alone);
+  });
+
+  it("holds where the tokens before are in the caches", () => {
+    const past = (length: number, key: number[] = [], value: number[] = []): Record<string, Literal> => ({
+      "past_key_values.0.key": literalOf("float32", [1, 1, length, 4], key),
+      "past_key_values.0.value": literalOf("float32", [1, 1, length, 4], value),
+    });
+    const settings = { ...config, sliding_window: 2 };
+    const whole = only(run("MistralForCausalLM", settings, tensors, { ...prompt(ids, 0), ...past(0) }), "logits");
+    const before = run("MistralForCausalLM", settings, tensors, { ...prompt(ids.slice(0, 4), 0), ...past(0) });
+    const [key, value] = ["key", "value"].map((part) => [...only(before, `present.0.${part}`)]);
+    const last = run("MistralForCausalLM", settings, tensors, {
+      ...prompt(ids.slice(4), 4),
+      attention_mask: int64Literal([1, 1, 1, 1, 1], [1, 5]),
+      ...past(4, key, value),
+    });
+    expectClose(only(last, "logits"), whole.slice(4 * words));
+  });
+
+  it.each([
+    ["rope_scaling", { rope_scaling: { rope_type: "llama3", factor: 8 } }],
+    ["rope_type", { rope_parameters: { rope_type: "yarn", rope_theta: 10_000 } }],
+    ["hidden_act", { hidden_act: "xielu" }],
+    ["quantization_config", { quantization_config: { quant_method: "gptq" } }],
+    ["auto_map", { auto_map: { AutoModel: "modeling.py" } }],
+  ])("%s that is not built is refused by its name", (key, more) => {
+    expect(() => states("MistralModel", more, ids)).toThrowError(
+      expect.objectContaining({ code: "MODEL_UNSUPPORTED", data: { key } }),
+    );
+  });
+});
+
+describe("what is refused", () => {
+  const refusal = (config: Config, tensors: Tensors, name = "BertModel", inputs: Record<string, Literal> = typed): unknown => {
+    try {
+      return run(name, config, tensors, inputs);
+    } catch (error) {
+      return error;
+    }
+  };
+  const query = "encoder.layer.0.attention.self.query.weight";
+  const { [query]: _query, ...without } = bert;
+
+  it.each<readonly [string, string, string, Config, Tensors]>([
+    ["a tensor that is missing", "MODEL_INVALID", query, bertConfig, without],
+    ["one of another shape", "MODEL_INVALID", query, bertConfig, { ...bert, [query]: random(width, width + 1) }],
+    ["one of another type", "MODEL_UNSUPPORTED", query, bertConfig, { ...bert, [query]: { ...bert[query]!, type: "I8" } }],
+    [
+      "one that nothing uses",
+      "MODEL_UNSUPPORTED",
+      "distance",
+      bertConfig,
+      { ...bert, "encoder.layer.0.attention.self.distance_embedding.weight": random(2) },
+    ],
+    [
+      "a layer more than config.json says",
+      "MODEL_UNSUPPORTED",
+      "layer.1",
+      bertConfig,
+      { ...bert, ...renamed(layer, (name) => name.replace("layer.0", "layer.1")) },
+    ],
+    ["a layer fewer", "MODEL_INVALID", "layer.1", { ...bertConfig, num_hidden_layers: 2 }, bert],
+    [
+      "other places",
+      "MODEL_UNSUPPORTED",
+      "position_embedding_type",
+      { ...bertConfig, position_embedding_type: "relative_key" },
+      bert,
+    ],
+    ["an activation nobody knows", "MODEL_UNSUPPORTED", "hidden_act", { ...bertConfig, hidden_act: "constructor" }, bert],
+    ["a decoder", "MODEL_UNSUPPORTED", "is_decoder", { ...bertConfig, is_decoder: true }, bert],
+    ["a size that is none", "MODEL_INVALID", "hidden_size", { ...bertConfig, hidden_size: -8 }, bert],
+    ["a size that is missing", "MODEL_INVALID", "num_attention_heads", { ...bertConfig, num_attention_heads: undefined }, bert],
+    ["heads that do not divide", "MODEL_INVALID", "num_attention_heads", { ...bertConfig, num_attention_heads: 3 }, bert],
+  ])("%s: %s", (_what, code, word, config, tensors) => {
+    expect(refusal(config, tensors)).toMatchObject({ code, message: expect.stringContaining(word) as string });
+  });
+
+  it("an architecture that is not built, and names that only look like one", () => {
+    for (const name of ["FalconForCausalLM", "constructor", ""])
+      expect(refusal(bertConfig, bert, name)).toMatchObject({ code: "MODEL_UNSUPPORTED" });
+  });
+
+  it("a text longer than the model's places", () => {
+    const long = Object.fromEntries(Object.keys(typed).map((input) => [input, int64Literal(Array<number>(11).fill(1), [1, 11])]));
+    expect(refusal(bertConfig, bert, "BertModel", long)).toMatchObject({ code: "INPUT_INVALID" });
+  });
+});

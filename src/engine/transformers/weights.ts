@@ -1,0 +1,166 @@
+/**
+ * The tensors of a transformer, found by the names PyTorch gives them and checked against the shapes the configuration asks for. All become
+ * float32, and matrices of linear layers, which are stored [out, in], become [in, out]: once, when the model is loaded, so that all programs share
+ * them. Their elements come later: a model is refused before they are read.
+ */
+import { InferyardError } from "../../errors.ts";
+import type { TensorData } from "../../tensor.ts";
+import { elementCount } from "../../tensor.ts";
+import { sameShape } from "../graph/graph.ts";
+import type { Literal } from "../graph/literal.ts";
+import { decodeFloat } from "../graph/small-floats.ts";
+
+/** A tensor as the header of its file states it. */
+export interface StoredTensor {
+  /** As safetensors calls it: F32, F16, BF16 are read. */
+  readonly type: string;
+  readonly shape: readonly number[];
+}
+
+/** A tensor whose elements are still to be read. */
+export interface PendingWeight {
+  /** In the file. */
+  readonly name: string;
+  /** `data`: its elements as they are stored, Float32Array or the bits of 16-bit floats. */
+  fill(data: TensorData): void;
+}
+
+type Arrangement = "as stored" | "transposed";
+
+export class Weights {
+  readonly #stored: ReadonlyMap<string, StoredTensor>;
+  readonly #prefixes: readonly string[];
+  readonly #made = new Map<string, Literal>();
+  readonly #literals: Literal[] = [];
+  readonly #pending = new Map<string, ((data: Float32Array) => void)[]>();
+
+  /** `prefixes`: what may stand before a name, as "bert." does where a head was trained on top. */
+  constructor(stored: ReadonlyMap<string, StoredTensor>, prefixes: readonly string[]) {
+    this.#stored = stored;
+    this.#prefixes = ["", ...prefixes];
+  }
+
+  has(name: string): boolean {
+    return this.#find(name) !== undefined;
+  }
+
+  /** The size of the first axis. MODEL_INVALID where there is no such tensor. */
+  rows(name: string): number {
+    return this.#stored.get(this.#named(name))?.shape[0] ?? 0;
+  }
+
+  /** A tensor as it is stored. MODEL_INVALID where it is missing or of another shape, MODEL_UNSUPPORTED where it is of another type. */
+  tensor(name: string, ...shape: readonly number[]): Literal {
+    return this.#literal(name, shape, "as stored");
+  }
+
+  /** A matrix that is stored [to, from], as [from, to]. */
+  matrix(name: string, from: number, to: number): Literal {
+    return this.#literal(name, [to, from], "transposed");
+  }
+
+  /** A constant of the model that is in no file. */
+  own(literal: Literal): Literal {
+    this.#literals.push(literal);
+    return literal;
+  }
+
+  get literals(): readonly Literal[] {
+    return this.#literals;
+  }
+
+  get pending(): readonly PendingWeight[] {
+    const tables = new Map<string, Float32Array>();
+    return [...this.#pending].map(([name, fills]) => ({
+      name,
+      fill: (data) => {
+        const floats = widened(data, this.#stored.get(name)?.type ?? "", tables);
+        for (const fill of fills) fill(floats);
+      },
+    }));
+  }
+
+  /** Names in the file that nothing asked for. */
+  get unread(): readonly string[] {
+    return [...this.#stored.keys()].filter((name) => !this.#pending.has(name));
+  }
+
+  #literal(name: string, shape: readonly number[], arrangement: Arrangement): Literal {
+    const found = this.#named(name);
+    const known = this.#made.get(`${arrangement}:${found}`);
+    const stored = this.#stored.get(found);
+    if (stored === undefined || !sameShape(stored.shape, shape)) {
+      const has = stored?.shape.join(", ") ?? "";
+      throw new InferyardError(
+        "MODEL_INVALID",
+        `the tensor "${found}" is [${has}], and config.json asks for [${shape.join(", ")}]`,
+        {
+          remedy: "use the config.json that belongs to these weights",
+          data: { tensor: found },
+        },
+      );
+    }
+    if (!["F32", "F16", "BF16"].includes(stored.type)) {
+      throw new InferyardError("MODEL_UNSUPPORTED", `the tensor "${found}" is ${stored.type}, and F32, F16 and BF16 are built`, {
+        data: { tensor: found },
+      });
+    }
+    if (known !== undefined) return known;
+    const data = allocated(elementCount(shape), found);
+    const literal: Literal = { dataType: "float32", shape: arrangement === "transposed" ? shape.toReversed() : shape, data };
+    const fills = this.#pending.get(found) ?? [];
+    const [rows = 1, columns = 1] = shape;
+    fills.push((floats) => (arrangement === "transposed" ? transpose(floats, data, rows, columns) : data.set(floats)));
+    this.#pending.set(found, fills);
+    this.#made.set(`${arrangement}:${found}`, literal);
+    this.#literals.push(literal);
+    return literal;
+  }
+
+  #named(name: string): string {
+    const found = this.#find(name);
+    if (found !== undefined) return found;
+    throw new InferyardError("MODEL_INVALID", `the file has no tensor "${name}"`, {
+      remedy: "download the weights again, with the config.json that belongs to them",
+      data: { tensor: name },
+    });
+  }
+
+  /** Old files call what a norm multiplies by gamma, and what it adds beta. */
+  #find(name: string): string | undefined {
+    const old = name.replace(/LayerNorm\.weight$/, "LayerNorm.gamma").replace(/LayerNorm\.bias$/, "LayerNorm.beta");
+    return this.#prefixes.flatMap((prefix) => [prefix + name, prefix + old]).find((each) => this.#stored.has(each));
+  }
+}
+
+function allocated(count: number, name: string): Float32Array {
+  try {
+    return new Float32Array(count);
+  } catch (cause) {
+    throw new InferyardError("OUT_OF_MEMORY", `there is no memory for the tensor "${name}" of ${4 * count} bytes`, { cause });
+  }
+}
+
+/** 16-bit floats are looked up: there are 65,536 of them. */
+function widened(data: TensorData, type: string, tables: Map<string, Float32Array>): Float32Array {
+  if (data instanceof Float32Array) return data;
+  if (!(data instanceof Uint16Array)) throw new TypeError(`${type} is not read`);
+  const float = type === "BF16" ? "bfloat16" : "float16";
+  const table = tables.get(type) ?? Float32Array.from({ length: 2 ** 16 }, (_, bits) => decodeFloat(float, bits));
+  tables.set(type, table);
+  const floats = new Float32Array(data.length);
+  for (let index = 0; index < data.length; index += 1) floats[index] = table[data[index] ?? 0] ?? 0;
+  return floats;
+}
+
+/** In squares that stay in the cache. */
+function transpose(from: Float32Array, to: Float32Array, rows: number, columns: number): void {
+  const side = 32;
+  for (let top = 0; top < rows; top += side) {
+    for (let left = 0; left < columns; left += side) {
+      const [bottom, right] = [Math.min(rows, top + side), Math.min(columns, left + side)];
+      for (let column = left; column < right; column += 1)
+        for (let row = top; row < bottom; row += 1) to[column * rows + row] = from[row * columns + column] ?? 0;
+    }
+  }
+}
