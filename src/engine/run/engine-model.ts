@@ -144,12 +144,14 @@ export class EngineModel {
     return program.end(wanted);
   }
 
-  /** Lets the memory go. No run may follow. */
+  /** Lets the memory go, after the runs that wait. No run may follow. */
   async dispose(): Promise<void> {
-    this.#programs.clear();
-    this.#decoder?.dispose();
-    await this.#threads.end();
-    this.#memory = new EngineMemory(false);
+    await this.#turns.take(async () => {
+      this.#programs.clear();
+      this.#decoder?.dispose();
+      await this.#threads.end();
+      this.#memory = new EngineMemory(false);
+    });
   }
 
   /** How the last run was computed, for evidence. */
