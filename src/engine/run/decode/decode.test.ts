@@ -239,6 +239,37 @@ describe.skipIf(skip)(name, () => {
     expect(worst(await session.prefill(ids), prompt)).toBeLessThan(tolerance);
   });
 
+  it("gives tokens in one by one where several at once would change each other's logits", async () => {
+    const { engine, inputs } = load(decoderPath("tiny-random-gpt2"), withSmallestToken);
+    const [session, stepwise] = [await engine.decode(inputs), await engine.decode(inputs)];
+    const given = await session.prefill([300, 20, 100, 250]);
+    for (const token of [300, 20, 100]) await stepwise.next(token);
+    expect(given).toEqual(await stepwise.next(250));
+  });
+
+  it("takes an export of one sequence, and refuses one of several", async () => {
+    const { engine, inputs } = load(decoderPath("tiny-random-gpt2"));
+    const batches = (batch: number): TensorInfo[] => inputs.map((input) => ({ ...input, shape: input.shape.with(0, batch) }));
+    await expect(engine.decode(batches(2))).rejects.toMatchObject({ code: "MODEL_UNSUPPORTED" });
+    const [golden] = decoderGoldens("tiny-random-gpt2");
+    const session = await engine.decode(batches(1));
+    expect(worst(await session.prefill(golden!.ids), golden!.prompt)).toBeLessThan(tolerance);
+  });
+
+  it("holds what its capacity says, down to one token", async () => {
+    const { engine, inputs } = load(decoderPath("tiny-random-gpt2"));
+    const larger = await engine.decode(inputs);
+    const wanted = [await larger.next(5), await larger.next(6)];
+    for (const capacity of [1, 2, 3]) {
+      const session = await engine.decode(inputs, { capacity });
+      expect(worst(await session.next(5), wanted[0]!)).toBeLessThan(tolerance);
+      if (capacity > 1) expect(worst(await session.next(6), wanted[1]!)).toBeLessThan(tolerance);
+      if (capacity < 3) await expect(session.next(7)).rejects.toMatchObject({ code: "INPUT_TOO_LONG" });
+    }
+    for (const capacity of [0, -1, 1.5, Number.NaN])
+      await expect(engine.decode(inputs, { capacity })).rejects.toMatchObject({ code: "INPUT_INVALID" });
+  });
+
   it.each([
     ["without a mask", "attention_mask"],
     ["without tokens", "input_ids"],
@@ -282,6 +313,21 @@ function countingPast(model: OnnxModel): OnnxModel {
     node("Range", ["start_", "end_", "one_"], "row_"),
     node("Unsqueeze", ["row_", "axis_"], "position_ids"),
   ]);
+}
+
+/** To all logits the smallest of the new tokens is added. */
+function withSmallestToken(model: OnnxModel): OnnxModel {
+  const { graph } = model;
+  const nodes = graph.nodes.map((each) => ({
+    ...each,
+    outputs: each.outputs.map((output) => (output === "logits" ? "plain_" : output)),
+  }));
+  const added = [
+    node("Cast", ["input_ids"], "tokens_", new Map([["to", { kind: "int", value: 1 }]])),
+    node("ReduceMin", ["tokens_"], "least_", new Map([["keepdims", { kind: "int", value: 0 }]])),
+    node("Add", ["plain_", "least_"], "logits"),
+  ];
+  return { ...model, graph: { ...graph, nodes: [...nodes, ...added] } };
 }
 
 /** positions = cumsum(mask) - 1, of the new tokens. */

@@ -27,11 +27,13 @@ export function decoderInputs(inputs: readonly TensorInfo[]): DecoderInputs {
   if (ids === undefined || mask === undefined)
     throw refused(`it takes ${inputs.map(({ name }) => name).join(", ")}: no input_ids with an attention_mask`);
   const whole = [ids, mask, ...(positions === undefined ? [] : [positions])];
+  const [batch] = ids.shape;
+  if (typeof batch === "number" && batch !== 1) throw refused(`it takes ${batch} sequences at once, and one was expected`);
   for (const { name, dataType, shape } of whole) {
     if ((dataType !== "int64" && dataType !== "int32") || shape.length !== 2)
       throw refused(`its input "${name}" is ${dataType} of ${shape.length} axes, and int64 or int32 of 2 was expected`);
   }
-  const past = inputs.filter((input) => !whole.includes(input)).map((info) => pastInput(info, ids.shape[0]));
+  const past = inputs.filter((input) => !whole.includes(input)).map((info) => pastInput(info, batch));
   if (past.length === 0)
     throw refused("it takes no keys and values of the past: export it with them (Optimum: text-generation-with-past)");
   return { ids, mask, positions, past };
@@ -39,7 +41,8 @@ export function decoderInputs(inputs: readonly TensorInfo[]): DecoderInputs {
 
 function pastInput(info: TensorInfo, batch: number | string | undefined): PastInput {
   const free = [...info.shape.keys()].filter((axis) => typeof info.shape[axis] !== "number");
-  const batchAxis = free.find((axis) => info.shape[axis] === batch) ?? free[0];
+  // Of a batch of free size, the axis that has its name, or else the first.
+  const batchAxis = typeof batch === "number" ? undefined : (free.find((axis) => info.shape[axis] === batch) ?? free[0]);
   const rest = free.filter((axis) => axis !== batchAxis);
   const [axis] = rest;
   if (info.dataType !== "float32" || axis === undefined || rest.length > 1)

@@ -127,7 +127,7 @@ export class Decoder {
   /** A program is compared once, on a cache of its own that is given back. */
   async #checked(capacity: number, size: number, signal: AbortSignal | undefined): Promise<void> {
     const entry = this.#entry(capacity, size);
-    if (entry.isChecked) return;
+    if (entry.isChecked || capacity === 1) return; // one place is never empty
     const probe = [Math.floor(entry.classes / 3), Math.floor((2 * entry.classes) / 3)];
     this.#reference ??= await this.#exact(probe, signal);
     const wanted = this.#reference;
