@@ -42,7 +42,7 @@ export class GraphWriter {
   #count = 0;
 
   // The first output, or all of them where `count` is said. An attribute is a string, a list of whole numbers, a whole number or a fraction.
-  add(operator, inputs, attributes = {}, count = undefined) {
+  add(operator, inputs, attributes = {}, count) {
     const outputs = Array.from({ length: count ?? 1 }, () => this.#name());
     this.named(operator, inputs, outputs, attributes);
     return count === undefined ? outputs[0] : outputs;

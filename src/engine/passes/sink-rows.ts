@@ -20,7 +20,7 @@ function ofRows(linear: NodeOf<"linear">, rows: OperationOf<"slice">, rewriter: 
     const isResidual = linear.operation.residual !== "none" && place === linear.inputs.length - 1;
     if (place !== 0 && !isResidual) return input;
     const width = input.type.shape.at(-1) ?? 0;
-    return rewriter.add({ ...rows, sizes: rows.sizes.with(-1, width) }, input);
+    return rewriter.add({ ...rows, sizes: rows.sizes.with(rows.sizes.length - 1, width) }, input);
   });
   return rewriter.add(linear.operation, ...operands);
 }
