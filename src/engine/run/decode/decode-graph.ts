@@ -6,6 +6,7 @@ import { infer } from "../../graph/infer/index.ts";
 import type { Operation } from "../../graph/operations.ts";
 import { appendedStates } from "../../plan/appended-states.ts";
 import { type DecoderInputs, pastType } from "./decoder-inputs.ts";
+import { apart } from "./joined-past.ts";
 
 export const logitsName = "logits";
 
@@ -31,10 +32,12 @@ export function decodeValues(
  * Takes the traced graph, in which every past must be appended to and given back. Its outputs become the logits of the last new token [1, n] and
  * the appended states.
  */
-export function withLastLogits(graph: Graph, { past }: DecoderInputs): Graph {
+export function withLastLogits(traced: Graph, { past, states: wanted }: DecoderInputs): Graph {
+  const joined = past.flatMap(({ info, isJoined }) => (isJoined ? [info.name] : []));
+  const graph = apart(traced, joined);
   const states = appendedStates(
     graph,
-    past.map(({ info }) => info.name),
+    wanted.map(({ info }) => info.name),
   );
   const present = states.map(({ name, whole }): NamedValue => {
     const output = graph.outputs.find(({ value }) => value === whole);

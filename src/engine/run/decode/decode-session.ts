@@ -55,7 +55,7 @@ export class DecodeSession {
 
   /** Bytes of the cache when it is full. While it grows, and while a program is tried for the first time, a second one of at most this size is there. */
   get mostBytes(): number {
-    return cacheBytes(this.#decoder.inputs.past, this.capacity);
+    return cacheBytes(this.#decoder.inputs.states, this.capacity);
   }
 
   /**

@@ -3,7 +3,7 @@ import { InferenceSession, Tensor } from "onnxruntime-node";
 import { afterEach, describe, expect, it } from "vitest";
 import { decoderGoldens, decoderPath, decoders, type LoadedDecoder, loadDecoder } from "../../../../test/fixtures/decoders.ts";
 import { spawnFromSource } from "../../../../test/fixtures/source-thread.ts";
-import { needsData, worst } from "../../../../test/shared-data.ts";
+import { needsData, sharedData, worst } from "../../../../test/shared-data.ts";
 import type { TensorInfo } from "../../../tensor.ts";
 import type { OnnxModel, OnnxNode } from "../../import/onnx-model.ts";
 import type { DecodeSession } from "./decode-session.ts";
@@ -40,23 +40,25 @@ function tokens(count: number, seed = 1): number[] {
 class Exact {
   readonly #session: InferenceSession;
   readonly #past: readonly TensorInfo[];
+  readonly #isWide: boolean;
   #cache: Record<string, Tensor> = {};
   #length = 0;
 
   constructor(session: InferenceSession, inputs: readonly TensorInfo[]) {
     this.#session = session;
+    this.#isWide = inputs.some(({ dataType }) => dataType === "int64");
     this.#past = inputs.filter((input) => input.name.startsWith("past"));
-    for (const { name: past, shape } of this.#past)
-      this.#cache[past] = new Tensor(
-        "float32",
-        new Float32Array(),
-        shape.map((size, axis) => (axis === 0 ? 1 : typeof size === "number" ? size : 0)),
-      );
+    for (const { name: past, shape } of this.#past) {
+      const empty = shape.map((size) => (typeof size === "number" ? size : size === "batch_size" ? 1 : 0));
+      this.#cache[past] = new Tensor("float32", new Float32Array(), empty);
+    }
   }
 
   async append(given: readonly number[]): Promise<Float32Array> {
     const whole = (values: readonly number[]): Tensor =>
-      new Tensor("int64", BigInt64Array.from(values, BigInt), [1, values.length]);
+      this.#isWide
+        ? new Tensor("int64", BigInt64Array.from(values, BigInt), [1, values.length])
+        : new Tensor("int32", Int32Array.from(values), [1, values.length]);
     const results = await this.#session.run({
       input_ids: whole(given),
       attention_mask: whole(Array.from({ length: this.#length + given.length }, () => 1)),
@@ -65,7 +67,7 @@ class Exact {
     });
     this.#length += given.length;
     this.#cache = Object.fromEntries(
-      this.#past.map(({ name: past }) => [past, results[past.replace("past_key_values", "present")] as Tensor]),
+      this.#past.map(({ name: past }) => [past, results[past.replace(/^past(_key_values)?/, "present")] as Tensor]),
     );
     const { data, dims } = results["logits"] as Tensor;
     return (data as Float32Array).slice(-(dims[2] ?? 0));
@@ -116,6 +118,15 @@ describe.skipIf(skip)(name, () => {
       expect(session.length).toBe(capacity);
     },
   );
+
+  it("decodes an export that keeps keys and values in one tensor", async () => {
+    const path = `${sharedData}gpt2-tiny-random/past.onnx`;
+    const { engine, inputs } = load(path);
+    const session = await engine.decode(inputs, { capacity: 70 });
+    const exact = new Exact(await InferenceSession.create(path), inputs);
+    for (const given of [tokens(31), [5], tokens(20, 2), [6], [7]])
+      expect(worst(await session.prefill(given), await exact.append(given))).toBeLessThan(1e-6);
+  });
 
   it("forgets what was cut off, to the last bit", async () => {
     const session = await start("tiny-random-llama");

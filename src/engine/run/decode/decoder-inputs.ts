@@ -5,6 +5,7 @@
 import { InferyardError } from "../../../errors.ts";
 import type { TensorInfo } from "../../../tensor.ts";
 import type { TensorType } from "../../graph/graph.ts";
+import { halfName } from "./joined-past.ts";
 
 export interface DecoderInputs {
   readonly ids: TensorInfo;
@@ -12,12 +13,16 @@ export interface DecoderInputs {
   /** Absent where the model finds them itself. */
   readonly positions: TensorInfo | undefined;
   readonly past: readonly PastInput[];
+  /** Keys and values by themselves: the past, of which what is joined was taken apart. */
+  readonly states: readonly PastInput[];
 }
 
 export interface PastInput {
   readonly info: TensorInfo;
   /** The axis of the tokens. */
   readonly axis: number;
+  /** It holds keys and values, one after the other along its first axis. */
+  readonly isJoined: boolean;
 }
 
 /** MODEL_UNSUPPORTED where it is no decoder, or takes something else beside this. */
@@ -36,7 +41,7 @@ export function decoderInputs(inputs: readonly TensorInfo[]): DecoderInputs {
   const past = inputs.filter((input) => !whole.includes(input)).map((info) => pastInput(info, batch));
   if (past.length === 0)
     throw refused("it takes no keys and values of the past: export it with them (Optimum: text-generation-with-past)");
-  return { ids, mask, positions, past };
+  return { ids, mask, positions, past, states: past.flatMap(statesOf) };
 }
 
 function pastInput(info: TensorInfo, batch: number | string | undefined): PastInput {
@@ -49,7 +54,16 @@ function pastInput(info: TensorInfo, batch: number | string | undefined): PastIn
     throw refused(
       `its input "${info.name}" is ${info.dataType} [${info.shape.join(", ")}]: no keys or values in float32 with one free length`,
     );
-  return { info, axis };
+  return { info, axis, isJoined: info.shape.length === 5 && info.shape[0] === 2 };
+}
+
+function statesOf(past: PastInput): readonly PastInput[] {
+  const { info, axis, isJoined } = past;
+  if (!isJoined) return [past];
+  return [0, 1].map((half) => {
+    const own = { name: halfName(info.name, half), dataType: info.dataType, shape: info.shape.slice(1) };
+    return { info: own, axis: axis - 1, isJoined: false };
+  });
 }
 
 /** The type of a past of so many tokens, of one sequence. */

@@ -80,7 +80,7 @@ export class Decoder {
   /** An empty cache, whose program for one token is there and was found to be right. */
   async rows(capacity: number, signal: AbortSignal | undefined): Promise<TokenRows> {
     await this.#checked(capacity, 1, signal);
-    return new TokenRows(this.#host.memory, this.inputs.past, capacity);
+    return new TokenRows(this.#host.memory, this.inputs.states, capacity);
   }
 
   /** Tokens of the next run, where so many remain and so many places are empty. Its program is there. */
@@ -181,7 +181,7 @@ export class Decoder {
   }
 
   #grown(rows: TokenRows | undefined, capacity: number, length: number): TokenRows {
-    const larger = new TokenRows(this.#host.memory, this.inputs.past, capacity);
+    const larger = new TokenRows(this.#host.memory, this.inputs.states, capacity);
     if (rows !== undefined) larger.takeFrom(rows, length);
     rows?.release();
     return larger;
@@ -200,7 +200,7 @@ export class Decoder {
   #made(capacity: number, size: number): Entry {
     const traced = this.#host.trace(decodeValues(this.inputs, capacity, size));
     const graph = withLastLogits(traced, this.inputs);
-    const states = this.inputs.past.map(({ info }) => info.name);
+    const states = this.inputs.states.map(({ info }) => info.name);
     const classes = graph.outputs[0]?.value.type.shape.at(-1) ?? 0;
     return { program: this.#host.program(graph, states), classes, isChecked: false };
   }
