@@ -5,6 +5,7 @@ import { decoderGoldens, decoderPath, decoders, type LoadedDecoder, loadDecoder 
 import { spawnFromSource } from "../../../../test/fixtures/source-thread.ts";
 import { needsData, sharedData, worst } from "../../../../test/shared-data.ts";
 import type { TensorInfo } from "../../../tensor.ts";
+import type { Literal } from "../../graph/literal.ts";
 import type { OnnxModel, OnnxNode } from "../../import/onnx-model.ts";
 import type { DecodeSession } from "./decode-session.ts";
 
@@ -137,6 +138,21 @@ describe.skipIf(skip)(name, () => {
     expect([await session.next(7), await session.next(8)]).toEqual(wanted);
     await expect(session.truncate(23)).rejects.toMatchObject({ code: "INPUT_INVALID" });
     await expect(session.truncate(-1)).rejects.toMatchObject({ code: "INPUT_INVALID" });
+  });
+
+  it("forgets even what is no number, which no mask could hide", async () => {
+    const { engine, inputs } = load(decoderPath("tiny-random-gpt2"), withNoNumber);
+    const session = await engine.decode(inputs);
+    await session.prefill(tokens(10));
+    const wanted = await session.next(7);
+    await session.truncate(10);
+    expect((await session.next(399)).every(Number.isNaN)).toBe(true);
+    await session.truncate(10);
+    expect(await session.next(7)).toEqual(wanted);
+    await session.truncate(10);
+    expect((await session.prefill([5, 6, 399])).every(Number.isNaN)).toBe(true); // with padding, which repeats it
+    await session.truncate(10);
+    expect(await session.next(7)).toEqual(wanted);
   });
 
   it("computes sessions side by side, and whole runs between them, as each alone", async () => {
@@ -324,6 +340,16 @@ function countingPast(model: OnnxModel): OnnxModel {
     node("Range", ["start_", "end_", "one_"], "row_"),
     node("Unsqueeze", ["row_", "axis_"], "position_ids"),
   ]);
+}
+
+/** Token 399 is no number. */
+function withNoNumber(model: OnnxModel): OnnxModel {
+  const initializers = [...model.graph.initializers].map(([name, literal]): [string, Literal] => {
+    if (literal.shape.join() !== "400,32") return [name, literal];
+    const data = Float32Array.from(literal.data as Float32Array, (value, index) => (index >= 399 * 32 ? Number.NaN : value));
+    return [name, { ...literal, data }];
+  });
+  return { ...model, graph: { ...model.graph, initializers: new Map(initializers) } };
 }
 
 /** To all logits the smallest of the new tokens is added. */
