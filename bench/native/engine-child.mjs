@@ -1,5 +1,6 @@
 // The program of one engine's process. It is told model and inputs, answers with its first run, then with the times of as many as it is asked for.
 import { readFileSync } from "node:fs";
+import { decoders } from "./decoders.mjs";
 
 const mostMilliseconds = 10_000; // of one engine in one round, but for a run that has begun
 
@@ -33,14 +34,15 @@ function mapped(object, change) {
   return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value)]));
 }
 
-process.once("message", async ({ engine, threads, path, inputs }) => {
+process.once("message", async ({ engine, threads, path, inputs, decode }) => {
   try {
-    const load = await loaders[engine](path, threads); // importing the library is not loading the model
+    const load = await (decode === undefined ? loaders[engine](path, threads) : decoders[engine](path, threads, decode)); // importing the library is not loading the model
     const started = performance.now();
     const run = await load();
     const loaded = performance.now();
     const outputs = await run(inputs);
     const firstMilliseconds = performance.now() - loaded;
+    const parts = decode?.tokens.length ?? 1;
     const data = mapped(outputs, (output) => output.data);
     process.on("message", async ({ runs }) => {
       const milliseconds = [];
@@ -48,11 +50,11 @@ process.once("message", async ({ engine, threads, path, inputs }) => {
       for (let index = 0; index < runs && (index === 0 || performance.now() < end); index += 1) {
         const before = performance.now();
         await run(inputs);
-        milliseconds.push(performance.now() - before);
+        milliseconds.push((performance.now() - before) / parts);
       }
       process.send({ milliseconds, residentBytes: process.memoryUsage.rss() });
     });
-    process.send({ loadMilliseconds: loaded - started, firstMilliseconds, outputs: data });
+    process.send({ loadMilliseconds: loaded - started, firstMilliseconds: firstMilliseconds / parts, outputs: data });
   } catch (error) {
     process.send({ error: error.message }, () => process.disconnect());
   }

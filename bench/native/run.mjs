@@ -1,7 +1,9 @@
 // Our own engine beside onnxruntime-web and onnxruntime-node, the same models and inputs in one run, one thread each: `npm run bench:native`,
 // and with `-- --quick` a short run that shows the order of things but settles nothing. Every engine has a process of its own that stays for all
 // rounds; within a round they take turns, so that what others do on the machine meets all alike. `--threads 2` gives each two threads.
-import { existsSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import "../built-package.mjs";
 import { describeLoad, describeMachine, watchLoad } from "../machine.mjs";
 import { readOptions } from "../options.mjs";
@@ -20,8 +22,12 @@ const aimElsewhere = 0.8;
 
 const load = watchLoad();
 const results = [];
-for (const work of works) {
-  if (!work.name.includes(only)) continue;
+const folder = mkdtempSync(join(tmpdir(), "inferyard-bench-native-"));
+process.once("exit", () => rmSync(folder, { recursive: true }));
+for (const given of works) {
+  if (!given.name.includes(only)) continue;
+  const work = { path: join(folder, "model.onnx"), ...given };
+  if (work.write !== undefined) writeFileSync(work.path, work.write());
   if (!existsSync(work.path)) {
     console.error(`${work.name}: skipped, ${work.path} is not there`);
     continue;
@@ -35,7 +41,8 @@ async function measured(work) {
   const started = [];
   const refusals = {};
   for (const name of engines) {
-    const engine = startEngine({ engine: name, threads: Number(threads), path: work.path, inputs: work.inputs });
+    const { path, inputs, decode } = work;
+    const engine = startEngine({ engine: name, threads: Number(threads), path, inputs, decode });
     try {
       started.push({ name, engine, first: await engine.next(), times: [] });
     } catch (error) {
@@ -92,7 +99,9 @@ function report(result) {
     return;
   }
   console.log(`machine  ${result.machine}\nload     ${describeLoad(result.load)}`);
-  console.log(`threads  ${result.threads} each; ${result.rounds} rounds, engines in turn; milliseconds are medians of rounds\n`);
+  console.log(
+    `threads  ${result.threads} each; ${result.rounds} rounds, engines in turn; milliseconds are medians of rounds, of a token where it says decode\n`,
+  );
   const head = [
     "model and shape",
     "native",

@@ -1,6 +1,7 @@
 // What is measured: models, shapes and inputs. `tolerance`: how far answers may be apart, relative to the largest element; int8 differs by the
-// engines' own rounding, half precision by what they compute in.
+// engines' own rounding, half precision by what they compute in. A work with `write` makes its file first; one with `decode` is measured per token.
 import { sharedPath } from "../shared-data.mjs";
+import { gpt2Bytes, llamaBytes } from "./decoder-files.mjs";
 import { halfBits } from "./half.mjs";
 
 const vision = sharedPath("vision");
@@ -26,6 +27,8 @@ export const works = [
     inputs: { input: floats([1, 3, 240, 320]) },
     tolerance: 1e-3,
   },
+  decoder("GPT-2 decode", gpt2Bytes, 12),
+  decoder("Llama decode", llamaBytes, 4),
   { name: "mnist 1x1x28x28", path: `${vision}/mnist.onnx`, inputs: { Input3: floats([1, 1, 28, 28]) }, tolerance: 1e-3 },
 ];
 
@@ -38,6 +41,13 @@ function miniLm(name, file, batch, tokens, tolerance) {
     token_type_ids: { type: "int64", shape, data: filled(() => 0) },
   };
   return { name, path: `${sharedPath("all-MiniLM-L6-v2")}/onnx/${file}`, inputs, tolerance, slow: batch > 1 };
+}
+
+// One token at a time behind 128 others: 4 layers of 768, and 8,192 tokens to choose from, with random weights.
+function decoder(name, write, cacheHeads) {
+  const tokens = (length, seed) => Array.from({ length }, (_, index) => 5 + ((index * 7919 + seed) % 8000));
+  const decode = { prompt: tokens(128, 1), tokens: tokens(8, 2), capacity: 256, cacheHeads, cacheDepth: 64 };
+  return { name: `${name} 4x768 past 128 fp32`, write, decode, tolerance: 1e-3 };
 }
 
 function floats(shape) {

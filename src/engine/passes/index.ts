@@ -10,7 +10,9 @@ import { fuseSoftmax } from "./fuse-softmax.ts";
 import { recognizeGelu } from "./recognize-gelu.ts";
 import { recognizeNorms } from "./recognize-norms.ts";
 import { type Pass, withoutDead } from "./rewrite.ts";
+import { shareHeads } from "./share-heads.ts";
 import { simplify } from "./simplify.ts";
+import { sinkRows } from "./sink-rows.ts";
 import { widenHalf } from "./widen-half.ts";
 
 export const passes: Readonly<Record<string, Pass>> = {
@@ -23,8 +25,10 @@ export const passes: Readonly<Record<string, Pass>> = {
   fuseIntegers,
   shareQuantized: shareCommon,
   fuseLinear,
+  sinkRows,
   fuseConvolutions,
   fuseProducts,
+  shareHeads,
   fuseSoftmax,
   fuseElements,
 };

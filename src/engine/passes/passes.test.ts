@@ -1,8 +1,11 @@
 /** Each pass on the patterns it is there for, in the text form: what goes in, and which operations come out. */
 import { describe, expect, it } from "vitest";
+import type { Graph, Value } from "../graph/graph.ts";
+import type { Literal } from "../graph/literal.ts";
 import { parseGraph } from "../graph/parse.ts";
 import { printGraph } from "../graph/print.ts";
 import { verify } from "../graph/verify.ts";
+import { evaluate } from "../interpret/evaluate.ts";
 import { optimize, passes } from "./index.ts";
 import type { Pass } from "./rewrite.ts";
 
@@ -196,3 +199,77 @@ output y = y`;
     expect(after(passes["widenHalf"], text)).toEqual(["bitcast(x) to=uint16"]);
   });
 });
+
+describe("shareHeads", () => {
+  const grouped = (order: string): string => `input q: float32[1,4,2,3]
+input k: float32[1,2,5,3]
+u: float32[1,2,1,5,3] = reshape(k) shape=[1,2,1,5,3]
+e: float32[1,2,2,5,3] = expand(u) shape=[1,2,2,5,3]
+r: float32[1,4,5,3] = reshape(e) shape=[1,4,5,3]
+y: float32[1,4,2,5] = product(q, r) a=${order} b=[0,1,3,2] result=[0,1,2,3] alpha=0.5
+output y = y`;
+
+  it("multiplies all queries of a group with one head of keys, which is not repeated", () => {
+    expect(after(passes["shareHeads"], grouped("[0,1,2,3]"))).toEqual([
+      "reshape(k) shape=[1,2,1,5,3]",
+      "reshape(v0) shape=[1,2,5,3]",
+      "reshape(q) shape=[1,2,4,3]",
+      "product(v2, v1) a=[0,1,2,3] b=[0,1,3,2] result=[0,1,2,3] alpha=0.5",
+      "reshape(v3) shape=[1,4,2,5]",
+    ]);
+  });
+
+  it("changes no result", () => {
+    const graph = parseGraph(grouped("[0,1,2,3]"));
+    const inputs = graph.inputs.map(({ value }) => sines(value.type.shape));
+    expect(computed(passes["shareHeads"]!(graph), inputs)).toEqual(computed(graph, inputs));
+  });
+
+  it("leaves queries alone whose rows do not lie behind each other", () => {
+    const text = grouped("[0,2,1,3]").replace("q: float32[1,4,2,3]", "q: float32[1,2,4,3]");
+    expect(after(passes["shareHeads"], text)).toHaveLength(4);
+  });
+});
+
+describe("sinkRows", () => {
+  const sliced = (sizes: string): string => `input x: float32[1,4,2]
+input z: float32[1,4,3]
+constant w: float32[2,3] = [1, 2, 3, 4, 5, 6]
+constant b: float32[3] = [1, 2, 3]
+l: float32[1,4,3] = linear(x, w, b, z) bias=true activation=relu residual=before-activation
+y: float32[${sizes}] = slice(l) starts=[0,3,0] steps=[1,1,1] sizes=[${sizes}]
+output y = y`;
+
+  it("computes the rows that are used, with their part of the residual", () => {
+    const graph = parseGraph(sliced("1,1,3"));
+    const inputs = graph.inputs.map(({ value }) => sines(value.type.shape));
+    expect(computed(passes["sinkRows"]!(graph), inputs)).toEqual(computed(graph, inputs));
+    expect(after(passes["sinkRows"], sliced("1,1,3"))).toEqual([
+      "slice(x) starts=[0,3,0] steps=[1,1,1] sizes=[1,1,2]",
+      "slice(z) starts=[0,3,0] steps=[1,1,1] sizes=[1,1,3]",
+      "linear(v0, c0, c1, v1) bias=true activation=relu residual=before-activation",
+    ]);
+  });
+
+  it("leaves a slice of columns alone", () => {
+    expect(after(passes["sinkRows"], sliced("1,1,2"))).toHaveLength(2);
+  });
+});
+
+function sines(shape: readonly number[]): Literal {
+  const length = shape.reduce((product, size) => product * size, 1);
+  return { dataType: "float32", shape, data: Float32Array.from({ length }, (_, index) => Math.sin(index)) };
+}
+
+/** The first output, by the interpreter. */
+function computed(graph: Graph, inputs: readonly Literal[]): Literal | undefined {
+  const values = new Map(graph.inputs.map(({ value }, index) => [value, inputs[index]]));
+  const literal = (value: Value): Literal => {
+    const found = value.constant ?? values.get(value);
+    if (found === undefined) throw new Error("a value is used before it is made");
+    return found;
+  };
+  for (const { operation, inputs: operands, outputs } of graph.nodes)
+    for (const [index, result] of evaluate(operation, operands.map(literal)).entries()) values.set(outputs[index]!, result);
+  return graph.outputs[0] && literal(graph.outputs[0].value);
+}

@@ -63,18 +63,24 @@ export function lowerExpand(node: NodeOf<"expand">): LoweredNode | undefined {
   return { calls: [copied({ from, to, shape, source: broadcastStrides(from.type.shape, shape), target: stridesOf(shape) })] };
 }
 
-export function lowerConcat({ operation, inputs, outputs }: NodeOf<"concat">): LoweredNode | undefined {
-  const [to] = outputs;
-  if (to === undefined) return undefined;
+export function lowerConcat(node: NodeOf<"concat">): LoweredNode | undefined {
+  return { calls: node.inputs.flatMap((_, operand) => concatCall(node, operand)) };
+}
+
+/** A concatenation whose first operand lies in place already. */
+export function lowerAppend(node: NodeOf<"concat">): LoweredNode {
+  return { calls: node.inputs.slice(1).flatMap((_, operand) => concatCall(node, operand + 1)) };
+}
+
+/** The copy of one operand behind those before it; none where it is empty. */
+function concatCall({ operation, inputs, outputs }: NodeOf<"concat">, operand: number): readonly PlannedCall[] {
+  const [from, to] = [inputs[operand], outputs[0]];
+  if (from === undefined || to === undefined || elementCount(from.type.shape) === 0) return [];
+  const { shape } = from.type;
   const target = stridesOf(to.type.shape);
-  let start = 0;
-  const calls = inputs.flatMap((from): readonly PlannedCall[] => {
-    const targetStart = start * (target[operation.axis] ?? 0);
-    start += from.type.shape[operation.axis] ?? 0;
-    const { shape } = from.type;
-    return elementCount(shape) === 0 ? [] : [copied({ from, to, shape, source: stridesOf(shape), target, targetStart })];
-  });
-  return { calls };
+  const start = inputs.slice(0, operand).reduce((sum, { type }) => sum + (type.shape[operation.axis] ?? 0), 0);
+  const targetStart = start * (target[operation.axis] ?? 0);
+  return [copied({ from, to, shape, source: stridesOf(shape), target, targetStart })];
 }
 
 export function lowerGather({ operation, inputs, outputs }: NodeOf<"gather">): LoweredNode | undefined {

@@ -84,3 +84,45 @@ describe("planGraph", () => {
     expect(planned("input x: float32[0,3]\ny: float32[0,3] = unary(x) function=exp\noutput y = y").steps).toEqual([]);
   });
 });
+
+describe("states", () => {
+  const appended = `input past: float32[2,3,4]
+input fresh: float32[2,1,4]
+all: float32[2,4,4] = concat(past, fresh) axis=1
+`;
+  const withStates = (text: string): Plan => planGraph(parseGraph(text), { isDurable: () => true, states: ["past"] });
+
+  it("copies what is new alone, and keeps the whole outside of the arena", () => {
+    const plan = withStates(
+      `${appended}r: float32[8,4] = reshape(all) shape=[8,4]\ny: float32[8,4] = transpose(r) permutation=[0,1]\noutput y = y\noutput all = all`,
+    );
+    const [append] = plan.steps;
+    if (append?.kind !== "kernel") throw new Error("it is no kernel");
+    expect(plan.steps).toHaveLength(2);
+    expect(append.kernel.key).toContain("strides:[4,16]"); // two rows of four elements, 16 apart in the state
+    expect(append.places.at(-1)).toEqual({ region: "state", offset: 3 * 4 * 4 });
+    expect(plan.inputs.map(({ name }) => name)).toEqual(["fresh"]);
+    expect(plan.outputs[1]?.source).toMatchObject({ place: { region: "state", offset: 0 } });
+    expect(plan.stateBytes).toBe(2 * 4 * 4 * 4 + 64);
+  });
+
+  it("never writes a result over a state, though nothing reads it afterwards", () => {
+    const plan = withStates(`${appended}y: float32[2,4,4] = elementwise(all) { unary($0) function=exp }\noutput y = y`);
+    const last = plan.steps.at(-1);
+    if (last?.kind !== "kernel") throw new Error("it is no kernel");
+    expect(last.places.map(({ region }) => region)).toEqual(["state", "arena"]);
+  });
+
+  it.each([
+    ["is read by something else", `${appended}y: float32[2,3,4] = unary(past) function=exp\noutput all = all\noutput y = y`],
+    ["is given back as it is", `${appended}output all = all\noutput past = past`],
+    ["is not there", "input fresh: float32[2]\noutput fresh = fresh"],
+    ["stands last", `${appended.replace("past, fresh", "fresh, past")}output all = all`],
+    [
+      "stands twice",
+      `${appended.replace("past, fresh", "past, past").replace("all: float32[2,4,4]", "all: float32[2,6,4]")}output all = all`,
+    ],
+  ])("refuses a state that %s", (_name, text) => {
+    expect(() => withStates(text)).toThrow(expect.objectContaining({ code: "MODEL_UNSUPPORTED" }));
+  });
+});

@@ -4,14 +4,19 @@ import { type Kernel, readPaddingBytes } from "../emit/wasm/index.ts";
 import type { Graph, GraphNode, NamedValue, TensorType, Value } from "../graph/graph.ts";
 import type { Literal } from "../graph/literal.ts";
 import type { Operation } from "../graph/operations.ts";
+import { type AppendedState, appendedStates } from "./appended-states.ts";
 import { layOut, type Lifetime } from "./lay-out.ts";
-import { slotBytes } from "./lower-movement.ts";
+import { lowerAppend, slotBytes } from "./lower-movement.ts";
 import { lowerNode } from "./lower-node.ts";
 import type { Operand, PackedWeights } from "./planned-call.ts";
+import { layOutStates } from "./state-layout.ts";
 
-/** A place in memory. Those of the arena are bytes from its start, which may move between runs. */
+/**
+ * A place in memory. Those of the arena are bytes from its start, which may move between runs; those of the state are bytes from the start of a
+ * block that the caller of a run names.
+ */
 export type Place =
-  | { readonly region: "arena"; readonly offset: number }
+  | { readonly region: "arena" | "state"; readonly offset: number }
   | { readonly region: "weights"; readonly weights: PackedWeights; readonly byteOffset: number };
 
 export interface TensorPlace {
@@ -41,6 +46,9 @@ export interface Plan {
   /** Constants that belong to this program alone; they lie in its arena and are written before it runs. */
   readonly constants: readonly { readonly literal: Literal; readonly offset: number }[];
   readonly arenaBytes: number;
+  /** Bytes of the block of states that a run is given; 0 where there are none. They lie in it as `layOutStates` says. */
+  readonly stateBytes: number;
+  /** Without those that are states. */
   readonly inputs: readonly (TensorPlace & { readonly name: string })[];
   readonly outputs: readonly { readonly name: string; readonly source: TensorPlace | Literal }[];
 }
@@ -50,6 +58,8 @@ export interface PlanSettings {
   isDurable(literal: Literal): boolean;
   /** Threads that may compute one call at once. Default: 1. */
   readonly threads?: number;
+  /** Inputs that are states: see `AppendedState`. Default: none. */
+  readonly states?: readonly string[];
 }
 
 export function planGraph(graph: Graph, settings: PlanSettings): Plan {
@@ -66,6 +76,8 @@ interface Buffer {
   /** The last step that uses any value that lies here: a tensor and its reshapes share one buffer. */
   last: number;
   constant?: Literal;
+  /** It is a state: its place in the block of states. */
+  readonly stateOffset?: number;
 }
 
 class Planner {
@@ -75,15 +87,24 @@ class Planner {
   readonly #bufferOf = new Map<Value, number>();
   readonly #weights = new Map<object, Map<string, PackedWeights>>();
   readonly #last: ReadonlyMap<Value, number>;
+  readonly #states: readonly AppendedState[];
 
   constructor(graph: Graph, settings: PlanSettings) {
     this.#graph = graph;
     this.#settings = settings;
     this.#last = lastUses(graph);
+    this.#states = appendedStates(graph, settings.states ?? []);
   }
 
   plan(): Plan {
-    const { nodes, inputs, outputs } = this.#graph;
+    const { nodes, outputs } = this.#graph;
+    const inputs = this.#graph.inputs.filter(({ value }) => this.#states.every(({ past }) => past !== value));
+    const { offsets: stateOffsets, bytes: stateBytes } = layOutStates(this.#states.map(({ whole }) => whole.type));
+    for (const [index, { whole }] of this.#states.entries()) {
+      const [bytes, stateOffset] = [valueBytes(whole), stateOffsets[index] ?? 0];
+      this.#buffers.push({ bytes, stateOffset, from: 0, to: Number.POSITIVE_INFINITY, last: 0 });
+      this.#settle(whole, this.#buffers.length - 1);
+    }
     for (const { value } of inputs) this.#settle(value, this.#buffer(valueBytes(value), 0));
     const drafts = nodes.flatMap((node, step): readonly Draft[] => this.#draft(node, step));
     for (const { value } of outputs) this.#use(value, nodes.length);
@@ -95,7 +116,10 @@ class Planner {
       if (constant !== undefined && this.#settings.isDurable(constant)) {
         return { region: "weights", weights: this.#shared(asTheyAre(constant)), byteOffset: operand.byteOffset };
       }
-      return { region: "arena", offset: (offsets[this.#bufferOf.get(operand.value) ?? -1] ?? 0) + operand.byteOffset };
+      const index = this.#bufferOf.get(operand.value) ?? -1;
+      const stateOffset = this.#buffers[index]?.stateOffset;
+      if (stateOffset !== undefined) return { region: "state", offset: stateOffset + operand.byteOffset };
+      return { region: "arena", offset: (offsets[index] ?? 0) + operand.byteOffset };
     };
     const located = (value: Value): TensorPlace => ({
       type: value.type,
@@ -124,6 +148,7 @@ class Planner {
         constant === undefined ? [] : [{ literal: constant, offset: offsets[index] ?? 0 }],
       ),
       arenaBytes: bytes,
+      stateBytes,
       inputs: inputs.map(named),
       outputs: outputs.map(({ name, value }) => ({ name, source: source(value) })),
     };
@@ -139,9 +164,14 @@ class Planner {
       this.#settle(y, this.#bufferOf.get(x) ?? 0);
       return [];
     }
-    const lowered = empty ? { calls: [] } : lowerNode(node, (output) => this.#isUsed(node.outputs[output]));
+    const state = this.#states.find(({ whole }) => whole === y);
+    const lowered = empty
+      ? { calls: [] }
+      : state === undefined
+        ? lowerNode(node, (output) => this.#isUsed(node.outputs[output]))
+        : lowerAppend(state.append);
     const reused = lowered?.inPlace?.find((input) => y !== undefined && this.#canReuse(input, y, step));
-    for (const output of node.outputs) {
+    for (const output of state === undefined ? node.outputs : []) {
       const buffer = output === y && reused !== undefined ? this.#bufferOf.get(reused) : undefined;
       this.#settle(output, buffer ?? this.#buffer(valueBytes(output), step));
       this.#use(output, this.#last.get(output) ?? step);
@@ -218,8 +248,9 @@ interface Draft {
   readonly scratch?: { readonly buffer: number; readonly stride: number };
 }
 
-function lifetimeOf({ bytes, from, to }: Buffer): Lifetime {
-  return { bytes, from, to };
+/** What lies elsewhere takes no place of the arena: of no bytes, and never alive. */
+function lifetimeOf({ bytes, from, to, stateOffset }: Buffer): Lifetime {
+  return stateOffset === undefined ? { bytes, from, to } : { bytes: 0, from: -1, to: -1 };
 }
 
 function valueBytes({ type }: Value): number {

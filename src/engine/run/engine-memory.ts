@@ -1,7 +1,11 @@
-/** The memory of one loaded model: weights, packed once and shared by all its programs, and behind them the arena they compute in. */
+/**
+ * The memory of one loaded model: weights, packed once and shared by all its programs, among them blocks that outlive a run, and behind them the
+ * arena the programs compute in.
+ */
 import { InferyardError } from "../../errors.ts";
 import { readPaddingBytes, type WasmMemory, wasmHost, wasmPageBytes } from "../emit/wasm/index.ts";
 import type { PackedWeights } from "../plan/planned-call.ts";
+import { FreeBlocks } from "./free-blocks.ts";
 
 const alignment = 64;
 /** 4 GiB: shared memory states its end beforehand, and takes no more than it has grown to. */
@@ -10,6 +14,7 @@ const mostPages = 65_536;
 export class EngineMemory {
   readonly memory: WasmMemory;
   readonly #places = new WeakMap<object, Map<string, number>>();
+  readonly #free = new FreeBlocks();
   /** The first bytes stay free, so that no offset is 0. */
   #weightsEnd = alignment;
   #arenaBytes = 0;
@@ -43,6 +48,23 @@ export class EngineMemory {
     layouts.set(layout, start);
     this.#weightsEnd = Math.ceil((start + bytes + readPaddingBytes) / alignment) * alignment;
     return start;
+  }
+
+  /** Where a block of so many bytes starts, all zeros; it stays there until it is released. Moves the arena. */
+  allocate(bytes: number): number {
+    const size = Math.ceil((bytes + readPaddingBytes) / alignment) * alignment;
+    const start = this.#free.take(size) ?? this.#weightsEnd;
+    if (start === this.#weightsEnd) {
+      this.#grow(start + size);
+      this.#weightsEnd += size;
+    }
+    new Uint8Array(this.memory.buffer, start, size).fill(0);
+    return start;
+  }
+
+  /** Lets a block be used again for others; the memory does not shrink. */
+  release(start: number, bytes: number): void {
+    this.#free.give(start, Math.ceil((bytes + readPaddingBytes) / alignment) * alignment);
   }
 
   /** Makes room for an arena of so many bytes. */

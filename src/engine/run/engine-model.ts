@@ -4,7 +4,7 @@ import { withOptimizingCompiler } from "../host-features.ts";
 import { nextTurn } from "../../next-turn.ts";
 import { type Tensor, type TensorInfo, type TensorMap, zeros } from "../../tensor.ts";
 import { compileKernels, type Kernel, type WasmFeatures } from "../emit/wasm/index.ts";
-import type { NamedValue, Value } from "../graph/graph.ts";
+import type { Graph, NamedValue, Value } from "../graph/graph.ts";
 import type { Literal } from "../graph/literal.ts";
 import { fuseElements } from "../passes/fuse-elements.ts";
 import { optimize } from "../passes/index.ts";
@@ -13,8 +13,11 @@ import { KernelThreads, type ThreadPeer } from "../threads/kernel-threads.ts";
 import { Builder, defaultLimits, ValueUnknown } from "../trace/builder.ts";
 import type { GraphSource } from "../trace/graph-source.ts";
 import { isTensor, type Traced } from "../trace/traced.ts";
+import { DecodeSession, type DecodeSettings } from "./decode/decode-session.ts";
+import { Decoder } from "./decode/decoder.ts";
 import { EngineMemory } from "./engine-memory.ts";
 import { Program } from "./program.ts";
+import { Turns } from "./turns.ts";
 
 /** Programs that are kept; the one that was not used for longest goes first. */
 const mostPrograms = 32;
@@ -45,6 +48,8 @@ export class EngineModel {
   readonly #programs = new Map<string, Program | "interpreted">();
   readonly #most: number;
   readonly #durable: ReadonlySet<unknown>;
+  readonly #turns = new Turns();
+  #decoder: Decoder | undefined;
 
   constructor(source: GraphSource, settings: EngineSettings) {
     this.#source = source;
@@ -80,13 +85,54 @@ export class EngineModel {
     }
   }
 
-  /** Runs must not overlap. Inputs are checked by the caller. */
+  /** Runs that overlap are computed one after the other. Inputs are checked by the caller. */
   async run(inputs: TensorMap, { outputs, signal }: EngineRunOptions = {}): Promise<TensorMap> {
-    signal?.throwIfAborted();
-    const program = this.#programFor(inputs);
     const wanted = outputs === undefined ? undefined : new Set(outputs);
-    if (program === "interpreted") return this.#interpret(inputs, wanted, signal);
-    program.begin(inputs);
+    return await this.#turns.take(async () => {
+      signal?.throwIfAborted();
+      const program = this.#programFor(inputs);
+      if (program === "interpreted") return this.#interpret(inputs, wanted, signal);
+      return await this.#compute(program, inputs, wanted, { signal });
+    });
+  }
+
+  /**
+   * Starts a text that is decoded token by token, of a model that takes keys and values of the past; `inputs` are its declared ones.
+   * MODEL_UNSUPPORTED where it takes them otherwise than `DecoderInputs` says, or counts them.
+   */
+  async decode(inputs: readonly TensorInfo[], settings: DecodeSettings = {}): Promise<DecodeSession> {
+    return await this.#turns.take(async () => {
+      settings.signal?.throwIfAborted();
+      const decoder = (this.#decoder ??= this.#newDecoder(inputs));
+      return await DecodeSession.start(decoder, this.#turns, settings);
+    });
+  }
+
+  #newDecoder(inputs: readonly TensorInfo[]): Decoder {
+    return new Decoder(inputs, {
+      memory: this.#memory,
+      trace: (values) => {
+        try {
+          return this.#trace(values);
+        } catch (error) {
+          if (!(error instanceof ValueUnknown)) throw error;
+          const reason = `the model cannot be decoded with a cache: its shapes depend on values (${error.message})`;
+          throw new InferyardError("MODEL_UNSUPPORTED", reason, { cause: error });
+        }
+      },
+      program: (graph, states) => this.#program(graph, states),
+      run: async (program, given, { outputs, state, signal }) =>
+        await this.#compute(program, given, new Set(outputs), { state, signal }),
+    });
+  }
+
+  async #compute(
+    program: Program,
+    inputs: TensorMap,
+    wanted: ReadonlySet<string> | undefined,
+    { state, signal }: { readonly state?: number; readonly signal: AbortSignal | undefined },
+  ): Promise<TensorMap> {
+    program.begin(inputs, state);
     const { all } = program.steps;
     for (let step = 0; step < all;) {
       step = program.advance(step, signal === undefined ? Number.POSITIVE_INFINITY : performance.now() + turnMs);
@@ -97,20 +143,23 @@ export class EngineModel {
     return program.end(wanted);
   }
 
-  /** Lets the memory go. No run may follow. */
+  /** Lets the memory go, after the runs that wait. No run may follow. */
   async dispose(): Promise<void> {
-    this.#programs.clear();
-    await this.#threads.end();
-    this.#memory = new EngineMemory(false);
+    await this.#turns.take(async () => {
+      this.#programs.clear();
+      this.#decoder?.dispose();
+      await this.#threads.end();
+      this.#memory = new EngineMemory(false);
+    });
   }
 
-  /** How the last run was computed, for evidence. */
   /** Steps of the program that ran last, and how many of them the interpreter computes; "interpreted" where it computes all. */
   get lastSteps(): Program["steps"] | "interpreted" | undefined {
     const last = [...this.#programs.values()].at(-1);
     return last instanceof Program ? last.steps : last;
   }
 
+  /** How the last run was computed, for evidence. */
   describe(): string {
     const steps = this.lastSteps;
     if (steps === undefined) return "no program yet";
@@ -132,24 +181,33 @@ export class EngineModel {
   }
 
   #compile(inputs: TensorMap): Program | "interpreted" {
-    const build = new Builder();
     const values = new Map<string, Value>(
       Object.entries(inputs).map(([name, { dataType, shape }]): [string, Value] => [name, { type: { dataType, shape } }]),
     );
     try {
       if ([...values.values()].some(({ type }) => type.dataType === "string")) return "interpreted";
-      const results = this.#source.trace(values, build);
-      const named = [...values].map(([name, value]): NamedValue => ({ name, value }));
-      const traced = build.graph(named, [...results].map(tensorOutput));
-      const graph = this.#settings.optimize ? optimize(traced) : fuseElements(traced);
+      const graph = this.#trace(values);
       if (graph.nodes.some(({ outputs }) => outputs.some(({ type }) => type.dataType === "string"))) return "interpreted";
-      const plan = planGraph(graph, { isDurable: ({ data }) => this.#durable.has(data), threads: this.#most });
-      this.#add(plan.kernels);
-      return new Program(plan, this.#memory, (kernel, offsets, stride) => this.#threads.run(kernel, offsets, stride));
+      return this.#program(graph);
     } catch (error) {
       if (error instanceof ValueUnknown) return "interpreted";
       throw error;
     }
+  }
+
+  /** What the model computes of inputs of these types. ValueUnknown where that depends on their values. */
+  #trace(values: ReadonlyMap<string, Value>): Graph {
+    const build = new Builder();
+    const results = this.#source.trace(values, build);
+    const named = [...values].map(([name, value]): NamedValue => ({ name, value }));
+    return build.graph(named, [...results].map(tensorOutput));
+  }
+
+  #program(traced: Graph, states: readonly string[] = []): Program {
+    const graph = this.#settings.optimize ? optimize(traced) : fuseElements(traced);
+    const plan = planGraph(graph, { isDurable: ({ data }) => this.#durable.has(data), threads: this.#most, states });
+    this.#add(plan.kernels);
+    return new Program(plan, this.#memory, (kernel, offsets, stride) => this.#threads.run(kernel, offsets, stride));
   }
 
   /** Compiles those kernels that no program had before. */

@@ -12,13 +12,20 @@ import type { EngineMemory } from "./engine-memory.ts";
 /** Computes one call of a kernel, on one thread or on several, and gives its status. The last offset is that of scratch memory, if it takes any. */
 export type RunKernel = (kernel: Kernel, offsets: readonly number[], scratchStride: number) => number;
 
-/** One thing to do in a run; `arena` is where the arena starts. */
-type Action = (arena: number) => void;
+/** Where the movable regions of a run start. */
+interface Bases {
+  readonly arena: number;
+  readonly state: number;
+}
+
+/** One thing to do in a run. */
+type Action = (bases: Bases) => void;
 
 export class Program {
   readonly #plan: Plan;
   readonly #memory: EngineMemory;
   readonly #actions: readonly Action[];
+  #state = 0;
 
   constructor(plan: Plan, memory: EngineMemory, run: RunKernel) {
     this.#plan = plan;
@@ -33,23 +40,29 @@ export class Program {
     return { all: steps.length, interpreted: steps.filter(({ kind }) => kind === "interpret").length };
   }
 
-  /** Puts the inputs in place. Another program may have used the arena since the last run. */
-  begin(inputs: TensorMap): void {
+  /** Bytes of the block of states that each run is given. */
+  get stateBytes(): number {
+    return this.#plan.stateBytes;
+  }
+
+  /** Puts the inputs in place. Another program may have used the arena since the last run. `state` is where the block of states starts. */
+  begin(inputs: TensorMap, state: number = 0): void {
     this.#memory.reserve(this.#plan.arenaBytes);
-    const arena = this.#memory.arenaStart;
-    for (const { literal, offset } of this.#plan.constants) this.#write(literal.data, literal, arena + offset);
+    this.#state = state;
+    const bases = this.#bases();
+    for (const { literal, offset } of this.#plan.constants) this.#write(literal.data, literal, bases.arena + offset);
     for (const { name, type, place } of this.#plan.inputs) {
       const tensor = inputs[name];
-      if (tensor !== undefined) this.#write(tensor.data, type, this.#offset(place, arena));
+      if (tensor !== undefined) this.#write(tensor.data, type, this.#offset(place, bases));
     }
   }
 
   /** Runs steps from `first` on until `deadline` (of performance.now()), and gives the next one. All are done when that is `steps.all`. */
   advance(first: number, deadline: number): number {
-    const arena = this.#memory.arenaStart;
+    const bases = this.#bases();
     let step = first;
     for (const action of this.#actions.slice(first)) {
-      action(arena);
+      action(bases);
       step += 1;
       if (performance.now() >= deadline) break;
     }
@@ -58,11 +71,11 @@ export class Program {
 
   /** Copies of the outputs. */
   end(names: ReadonlySet<string> | undefined): TensorMap {
-    const arena = this.#memory.arenaStart;
+    const bases = this.#bases();
     const results: Record<string, Tensor> = {};
     for (const { name, source } of this.#plan.outputs) {
       if (names !== undefined && !names.has(name)) continue;
-      const literal = "place" in source ? this.#read(source, arena) : source;
+      const literal = "place" in source ? this.#read(source, bases) : source;
       results[name] = { dataType: literal.dataType, shape: literal.shape, data: (literal.data as Uint8Array).slice() } as Tensor;
     }
     return results;
@@ -74,17 +87,20 @@ export class Program {
     const fixed = places.map((place) =>
       place.region === "weights" ? this.#memory.place(place.weights) + place.byteOffset : place.offset,
     );
-    const moving = places.map(({ region }) => region === "arena");
-    return (arena) => {
-      const offsets = fixed.map((offset, index) => (moving[index] ? offset + arena : offset));
-      if (scratch !== undefined) offsets.push(scratch.offset + arena);
+    const regions = places.map(({ region }) => region);
+    return (bases) => {
+      const offsets = fixed.map((offset, index) => {
+        const region = regions[index];
+        return region === "arena" || region === "state" ? offset + bases[region] : offset;
+      });
+      if (scratch !== undefined) offsets.push(scratch.offset + bases.arena);
       if (run(kernel, offsets, scratch?.stride ?? 0) !== 0) throw refusedBy(kernel.family);
     };
   }
 
   #interpreted({ operation, inputs, outputs }: Extract<PlanStep, { readonly kind: "interpret" }>): Action {
-    return (arena) => {
-      const literals = inputs.map((input) => ("place" in input ? this.#read(input, arena) : input));
+    return (bases) => {
+      const literals = inputs.map((input) => ("place" in input ? this.#read(input, bases) : input));
       let results: readonly Literal[];
       try {
         results = evaluate(operation, literals);
@@ -95,18 +111,22 @@ export class Program {
       }
       for (const [index, { type, place }] of outputs.entries()) {
         const result = results[index];
-        if (result !== undefined) this.#write(result.data, type, this.#offset(place, arena));
+        if (result !== undefined) this.#write(result.data, type, this.#offset(place, bases));
       }
     };
   }
 
-  #offset(place: Place, arena: number): number {
-    return place.region === "arena" ? arena + place.offset : this.#memory.place(place.weights) + place.byteOffset;
+  #bases(): Bases {
+    return { arena: this.#memory.arenaStart, state: this.#state };
+  }
+
+  #offset(place: Place, bases: Bases): number {
+    return place.region === "weights" ? this.#memory.place(place.weights) + place.byteOffset : bases[place.region] + place.offset;
   }
 
   /** A view of the tensor in memory, valid until the memory grows. */
-  #read({ type, place }: TensorPlace, arena: number): Literal {
-    return { ...type, data: this.#view(type, this.#offset(place, arena)) };
+  #read({ type, place }: TensorPlace, bases: Bases): Literal {
+    return { ...type, data: this.#view(type, this.#offset(place, bases)) };
   }
 
   #write(data: TensorData, type: TensorType, offset: number): void {

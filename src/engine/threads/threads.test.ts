@@ -1,5 +1,5 @@
-import { Worker } from "node:worker_threads";
 import { afterEach, describe, expect, it } from "vitest";
+import { spawnFromSource } from "../../../test/fixtures/source-thread.ts";
 import { features, randomFloats } from "../../../test/kernel-memory.ts";
 import { i32 } from "../emit/wasm/assembler/scalar.ts";
 import { type WasmMemory, wasmHost } from "../emit/wasm/assembler/webassembly.ts";
@@ -7,8 +7,7 @@ import { compileKernels } from "../emit/wasm/compile.ts";
 import { type Kernel, defineKernel } from "../emit/wasm/kernel.ts";
 import { batchedMatmul } from "../emit/wasm/kernels/batched-matmul.ts";
 import { matmul } from "../emit/wasm/kernels/matmul.ts";
-import { KernelThreads, type ThreadPeer } from "./kernel-threads.ts";
-import { peerOf } from "./node-threads.ts";
+import { KernelThreads } from "./kernel-threads.ts";
 
 const running: KernelThreads[] = [];
 afterEach(async () => {
@@ -20,15 +19,6 @@ function start(count: number, memory: WasmMemory, kernels: readonly Kernel[]): K
   running.push(threads);
   threads.add(compileKernels(kernels, memory, features));
   return threads;
-}
-
-/** The program as it is here, which a worker needs tsx for. */
-function spawnFromSource(): ThreadPeer {
-  const program = new URL("./node-thread.ts", import.meta.url).href;
-  const code = `import("tsx/esm/api").then(({ register }) => { register(); return import(${JSON.stringify(program)}); });`;
-  return peerOf(new Worker(code, { eval: true }), (cause) => {
-    throw cause;
-  });
 }
 
 const shared = (pages: number) => new (wasmHost().Memory)({ initial: pages, maximum: pages, shared: true });

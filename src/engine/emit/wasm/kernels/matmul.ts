@@ -7,6 +7,7 @@ import type { Activation } from "../math/activation.ts";
 import { advanced } from "./indexing.ts";
 import { floatBytes, indices, laneCount, multiplyTile, tileColumns, tileRows } from "./matmul-tile.ts";
 import { emitProduct, productLoops } from "./product-loops.ts";
+import { multiplyRow } from "./row-product.ts";
 import { type Tail, storeTile } from "./tail.ts";
 
 export interface MatmulRequest {
@@ -31,7 +32,8 @@ const multiplyAddsPerNanosecond = 25;
 /** Parameters: a, b, then bias and residual where asked for, then c. Pieces: panels of 8 columns, or blocks of 4 rows where m is large. */
 export function matmul(request: MatmulRequest): Kernel {
   const { m, n, k, aStride = k, cStride = n, alpha = 1, bias = false, activation = "none", residual = "none" } = request;
-  const loops = productLoops(m, n, k * floatBytes);
+  const isRow = m === 1;
+  const loops = isRow ? productLoops(m, n, k * floatBytes, 1) : productLoops(m, n, k * floatBytes);
   const [aRowBytes, cRowBytes] = [aStride * floatBytes, cStride * floatBytes];
   return defineKernel({
     family: "matmul",
@@ -47,18 +49,22 @@ export function matmul(request: MatmulRequest): Kernel {
         const onC = (base: I32): Local<"i32"> =>
           f.value(advanced(advanced(base, panel, tileColumns * floatBytes), rowBlock, tileRows * cRowBytes));
         const biases = biasAt && loadVectors(f, f.value(advanced(biasAt, panel, tileColumns * floatBytes)), vectors);
-        const sums = multiplyTile(f, {
-          rows,
-          vectors,
-          depth: k,
-          a: advanced(a, rowBlock, tileRows * aRowBytes),
-          b: advanced(b, panel, k * tileColumns * floatBytes),
-          aRowBytes,
-          aDepthBytes: floatBytes,
-          bDepthBytes: tileColumns * floatBytes,
-          bVectorBytes: (vector) => Math.floor(vector / 2) * k * tileColumns * floatBytes + (vector % 2) * 16,
-          start: (_row, vector) => (alpha === 1 ? (biases?.[vector] ?? v128.zero) : v128.zero),
-        });
+        const start = (vector: number): V128 => (alpha === 1 ? (biases?.[vector] ?? v128.zero) : v128.zero);
+        const onB = advanced(b, panel, k * tileColumns * floatBytes);
+        const tile = (): Local<"v128">[][] =>
+          multiplyTile(f, {
+            rows,
+            vectors,
+            depth: k,
+            a: advanced(a, rowBlock, tileRows * aRowBytes),
+            b: onB,
+            aRowBytes,
+            aDepthBytes: floatBytes,
+            bDepthBytes: tileColumns * floatBytes,
+            bVectorBytes: (vector) => Math.floor(vector / 2) * k * tileColumns * floatBytes + (vector % 2) * 16,
+            start: (_row, vector) => start(vector),
+          });
+        const sums = isRow ? [multiplyRow(f, { vectors, depth: k, a, b: onB, start })] : tile();
         storeTile(
           f,
           { activation, residual },

@@ -1,0 +1,61 @@
+// Decoding token by token behind a prompt: our engine with its cache, onnxruntime with the past as tensors that go out and in again.
+import { readFileSync } from "node:fs";
+import { basename } from "node:path";
+
+// Each gives a function that decodes the tokens behind the prompt and gives the logits after the last.
+export const decoders = {
+  native: async (path, threads, work) => {
+    const { detectWasmFeatures, EngineModel, onnxSource, readOnnxModel } = await import("../../dist/engine/index.js");
+    const { switchOnRelaxedSimd } = await import("../../dist/engine/host-features.js");
+    const { spawnThread } = await import("../../dist/engine/thread-spawner.js");
+    return async () => {
+      const { model } = readOnnxModel(readFileSync(path), basename(path));
+      const engine = new EngineModel(onnxSource(model), {
+        features: detectWasmFeatures(switchOnRelaxedSimd),
+        optimize: true,
+        threads,
+        spawn: spawnThread,
+      });
+      const inputs = model.graph.inputs.map(({ name, type }) => ({ name, dataType: type.dataType, shape: type.shape }));
+      const session = await engine.decode(inputs, { capacity: work.capacity });
+      await session.prefill(work.prompt);
+      return async () => {
+        await session.truncate(work.prompt.length);
+        let logits;
+        for (const token of work.tokens) logits = await session.next(token);
+        return { logits: { data: logits } };
+      };
+    };
+  },
+  "onnxruntime-web": async (path, threads, work) => onnxruntime(await import("onnxruntime-web"), path, threads, work),
+  "onnxruntime-node": async (path, threads, work) => onnxruntime(await import("onnxruntime-node"), path, threads, work),
+};
+
+function onnxruntime({ InferenceSession, Tensor, env }, path, threads, work) {
+  env.wasm.numThreads = threads;
+  const options = { intraOpNumThreads: threads, interOpNumThreads: 1, logSeverityLevel: 4 };
+  const whole = (values) => new Tensor("int64", BigInt64Array.from(values, BigInt), [1, values.length]);
+  return async () => {
+    const session = await InferenceSession.create(path, options);
+    const names = session.inputNames.filter((name) => name.startsWith("past"));
+    const step = async (tokens, past, length) => {
+      const results = await session.run({
+        input_ids: whole(tokens),
+        attention_mask: whole(Array.from({ length: length + tokens.length }, () => 1)),
+        position_ids: whole(tokens.map((_, index) => length + index)),
+        ...past,
+      });
+      const cache = Object.fromEntries(names.map((name) => [name, results[name.replace("past_key_values", "present")]]));
+      return { logits: results.logits, past: cache };
+    };
+    const empty = new Tensor("float32", new Float32Array(), [1, work.cacheHeads, 0, work.cacheDepth]);
+    const prompt = await step(work.prompt, Object.fromEntries(names.map((name) => [name, empty])), 0);
+    return async () => {
+      let { past } = prompt;
+      let logits;
+      for (const [index, token] of work.tokens.entries())
+        ({ logits, past } = await step([token], past, work.prompt.length + index));
+      return { logits };
+    };
+  };
+}
