@@ -42,6 +42,15 @@ function offsetsOf(plan: Plan, step: number): readonly number[] {
 }
 
 describe("planGraph", () => {
+  it("has kernels for halves where they become float32 and where they are made of it, and for nothing else", () => {
+    const kinds = (text: string): readonly string[] => planned(text).steps.map(({ kind }) => kind);
+    const widened = "a: float32[40] = cast(x) to=float32 saturate=false";
+    const narrowed = "b: float32[40] = unary(a) function=exp\ny: float16[40] = cast(b) to=float16 saturate=false";
+    expect(kinds(`input x: float16[40]\n${widened}\n${narrowed}\noutput y = y`)).toEqual(["kernel"]);
+    expect(kinds("input x: float16[40]\ny: float16[40] = unary(x) function=exp\noutput y = y")).toEqual(["interpret"]);
+    expect(kinds("input x: float16[40]\ny: int32[40] = cast(x) to=int32 saturate=false\noutput y = y")).toEqual(["interpret"]);
+  });
+
   it("writes over an input that nobody needs afterwards", () => {
     const plan = planned("input x: float32[40]\ny: float32[40] = unary(x) function=exp\noutput y = y");
     const [from, to] = offsetsOf(plan, 0);
