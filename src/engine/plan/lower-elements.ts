@@ -96,7 +96,7 @@ function isKernelType(type: ElementType | undefined): type is KernelType {
 /** The generator refuses combinations of operation and type while it writes code. */
 function canBeEmitted(kernel: Kernel): boolean {
   try {
-    assembleKernels([kernel], { features: { simd: true, relaxedSimd: false }, shared: false });
+    assembleKernels([kernel], { features: { simd: true, relaxedSimd: false, byteDot: "none" }, shared: false });
     return true;
   } catch (error) {
     if (error instanceof InferyardError && error.code === "CONTRACT_VIOLATION") return false;

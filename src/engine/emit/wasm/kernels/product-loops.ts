@@ -19,6 +19,8 @@ export interface ProductLoops {
   readonly pieces: number;
   /** Rows of a block, a multiple of 4. */
   readonly blockRows: number;
+  /** Panels that a tile takes side by side. */
+  readonly panelsAtOnce: number;
 }
 
 /** A tile: rows from `rowBlock` * 4 on, columns from `panel` * 8 on; more than 8 columns are panels side by side. */
@@ -34,12 +36,25 @@ const blockBytes = 512 * 1024;
 /** A product is split by columns where there are this many panels, else by rows. */
 const fewPanels = 4;
 
-export function productLoops(m: number, n: number, aRowBytes: number): ProductLoops {
+/** `tiles`: whether tiles of few rows may take several panels. */
+export function productLoops(
+  m: number,
+  n: number,
+  aRowBytes: number,
+  tiles: "one-panel" | "any-panels" = "any-panels",
+): ProductLoops {
   const panels = Math.ceil(n / tileColumns);
   const rowBlocks = Math.ceil(m / tileRows);
   const blockRows = Math.max(1, Math.floor(blockBytes / (Math.max(aRowBytes, 1) * tileRows))) * tileRows;
   const byColumns = m <= blockRows && (panels >= fewPanels || panels >= rowBlocks);
-  return { m, n, byColumns, pieces: byColumns ? panels : rowBlocks, blockRows };
+  return {
+    m,
+    n,
+    byColumns,
+    pieces: byColumns ? panels : rowBlocks,
+    blockRows,
+    panelsAtOnce: tiles === "one-panel" ? 1 : panelsAtOnce(m),
+  };
 }
 
 interface Range {
@@ -72,7 +87,7 @@ function emitPanels(
   const wholeTo = f.value(lesser(panels.to, i32.const(whole)));
   const next = f.value(panels.from);
   const rows = (panel: I32, columns: number): void => emitRows(f, loops.m, blocks, { panel, columns }, tile);
-  const atOnce = panelsAtOnce(loops.m);
+  const atOnce = loops.panelsAtOnce;
   if (atOnce > 1) {
     f.while(
       () => i32.leS(i32.add(next, i32.const(atOnce)), wholeTo),

@@ -78,8 +78,7 @@ export function quantize({ rows, columns, per, output }: QuantizeRequest): Kerne
         const source = f.value(advanced(x, row, columns * floatBytes));
         const target = f.value(advanced(y, row, output === "uint8" ? columns : centredStride(columns) * 2));
         forVectors(f, columns, (offset, lanes) => {
-          const rounded = f32x4.add(f32x4.nearest(f32x4.div(loadAt(source, offset), divisor)), shift);
-          const quantum = f.value(integerOf(bounded(rounded)));
+          const quantum = f.value(quantaOf(loadAt(source, offset), divisor, shift));
           if (output === "uint8") storeBytes(f, i32.add(target, i32.shrU(offset, i32.const(2))), quantum, lanes);
           else storeCentred(f, i32.add(target, i32.shrU(offset, i32.const(1))), i32x4.sub(quantum, zero), lanes);
         });
@@ -122,6 +121,11 @@ export function centre({ rows, columns, type, zeroPoint }: CentreRequest): Kerne
       });
     },
   });
+}
+
+/** round(x / divisor) + shift, between 0 and 255, as int32. */
+export function quantaOf(x: V128, divisor: V128, shift: V128): V128 {
+  return integerOf(bounded(f32x4.add(f32x4.nearest(f32x4.div(x, divisor)), shift)));
 }
 
 function bounded(x: V128): V128 {
