@@ -23,6 +23,7 @@ const { values, positionals } = parseArgs({
 const [path, ...given] = positionals;
 if (path === undefined) throw new Error("give a model: npm run bench:steps -- model.onnx input=float32:1x3x224x224");
 const inputs = Object.fromEntries(given.map(inputOf));
+const features = detectWasmFeatures(switchOnRelaxedSimd);
 const load = watchLoad();
 const { model } = readOnnxModel(new Uint8Array(readFileSync(path)), path);
 const build = new Builder();
@@ -33,9 +34,8 @@ const traced = build.graph(
   entries.map(([name, value]) => ({ name, value })),
   outputs,
 );
-const plan = planGraph(optimize(traced), { isDurable: () => true });
+const plan = planGraph(optimize(traced), { isDurable: () => true, hasByteDot: features.byteDot !== "none" });
 const memory = new EngineMemory(false);
-const features = detectWasmFeatures(switchOnRelaxedSimd);
 const { functions } = withOptimizingCompiler(() => compileKernels(plan.kernels, memory.memory, features));
 let times = [];
 const program = new Program(plan, memory, (kernel, offsets) => {

@@ -8,7 +8,7 @@ import { lowerConcat, lowerExpand, lowerGather, lowerSlice, lowerTranspose } fro
 import { lowerLinear, lowerProduct } from "./lower-products.ts";
 import { lowerAveragePool, lowerConvolution, lowerMaxPool } from "./lower-windows.ts";
 import { lowerArg, lowerLayerNorm, lowerReduce, lowerSoftmax } from "./lower-rows.ts";
-import type { LoweredNode, LowerNode } from "./planned-call.ts";
+import type { LoweredNode, LowerNode, Surroundings } from "./planned-call.ts";
 
 const rules: { readonly [Kind in OperationKind]?: LowerNode<NodeOf<Kind>> } = {
   elementwise: lowerElements,
@@ -32,8 +32,7 @@ const rules: { readonly [Kind in OperationKind]?: LowerNode<NodeOf<Kind>> } = {
   "average-pool": lowerAveragePool,
 };
 
-/** `isUsed`: whether anybody uses an output of the node. */
-export function lowerNode(node: GraphNode, isUsed: (output: number) => boolean): LoweredNode | undefined {
+export function lowerNode(node: GraphNode, surroundings: Surroundings): LoweredNode | undefined {
   const rule = rules[node.operation.kind] as LowerNode | undefined;
-  return rule?.(node, isUsed);
+  return rule?.(node, surroundings);
 }

@@ -5,9 +5,10 @@ import type { Graph, GraphNode, NamedValue, TensorType, Value } from "../graph/g
 import type { Literal } from "../graph/literal.ts";
 import type { Operation } from "../graph/operations.ts";
 import { layOut, type Lifetime } from "./lay-out.ts";
+import { valuesInBytes } from "./lower-integers.ts";
 import { slotBytes } from "./lower-movement.ts";
 import { lowerNode } from "./lower-node.ts";
-import type { Operand, PackedWeights } from "./planned-call.ts";
+import type { Operand, PackedWeights, Surroundings } from "./planned-call.ts";
 
 /** A place in memory. Those of the arena are bytes from its start, which may move between runs. */
 export type Place =
@@ -48,6 +49,8 @@ export interface Plan {
 export interface PlanSettings {
   /** Whether a constant is one of the model itself, so that all its programs share it. */
   isDurable(literal: Literal): boolean;
+  /** Whether the machine multiplies bytes at once, so that activations of 8 bits should lie as such. Default: false. */
+  readonly hasByteDot?: boolean;
   /** Threads that may compute one call at once. Default: 1. */
   readonly threads?: number;
 }
@@ -75,11 +78,13 @@ class Planner {
   readonly #bufferOf = new Map<Value, number>();
   readonly #weights = new Map<object, Map<string, PackedWeights>>();
   readonly #last: ReadonlyMap<Value, number>;
+  readonly #inBytes: ReadonlySet<Value>;
 
   constructor(graph: Graph, settings: PlanSettings) {
     this.#graph = graph;
     this.#settings = settings;
     this.#last = lastUses(graph);
+    this.#inBytes = settings.hasByteDot === true ? valuesInBytes(graph) : new Set();
   }
 
   plan(): Plan {
@@ -139,7 +144,7 @@ class Planner {
       this.#settle(y, this.#bufferOf.get(x) ?? 0);
       return [];
     }
-    const lowered = empty ? { calls: [] } : lowerNode(node, (output) => this.#isUsed(node.outputs[output]));
+    const lowered = empty ? { calls: [] } : lowerNode(node, this.#surroundings(node));
     const reused = lowered?.inPlace?.find((input) => y !== undefined && this.#canReuse(input, y, step));
     for (const output of node.outputs) {
       const buffer = output === y && reused !== undefined ? this.#bufferOf.get(reused) : undefined;
@@ -158,8 +163,13 @@ class Planner {
     });
   }
 
-  #isUsed(value: Value | undefined): boolean {
-    return value !== undefined && this.#last.has(value);
+  #surroundings({ outputs }: GraphNode): Surroundings {
+    const isAmong = (values: { has(value: Value): boolean }, value: Value | undefined): boolean =>
+      value !== undefined && values.has(value);
+    return {
+      isUsed: (output) => isAmong(this.#last, outputs[output]),
+      liesInBytes: (value) => isAmong(this.#inBytes, value),
+    };
   }
 
   /** An input that ends here may become the output where each of its elements lies where the output's will: as many of them, of one width. */

@@ -138,7 +138,11 @@ export class EngineModel {
       const traced = build.graph(named, [...results].map(tensorOutput));
       const graph = this.#settings.optimize ? optimize(traced) : fuseElements(traced);
       if (graph.nodes.some(({ outputs }) => outputs.some(({ type }) => type.dataType === "string"))) return "interpreted";
-      const plan = planGraph(graph, { isDurable: ({ data }) => this.#durable.has(data), threads: this.#most });
+      const plan = planGraph(graph, {
+        isDurable: ({ data }) => this.#durable.has(data),
+        hasByteDot: this.#settings.features.byteDot !== "none",
+        threads: this.#most,
+      });
       this.#add(plan.kernels);
       return new Program(plan, this.#memory, (kernel, offsets, stride) => this.#threads.run(kernel, offsets, stride));
     } catch (error) {
