@@ -1,7 +1,7 @@
 /**
  * How `byteMatmul` reads its operands, and why its sums are exact.
  *
- * The relaxed instruction for bytes adds two products in 16 bits. Sums of 16 products stay in 16 bits as well, modulo 2^16, which costs one
+ * The relaxed instruction for bytes adds two products in 16 bits. Sums of 24 products stay in 16 bits as well, modulo 2^16, which costs one
  * addition for each instruction where 32 bits would cost two more: that is where the speed comes from. Such a sum is right as long as it lies
  * within 16 bits, and by Cauchy and Schwarz it does where the norm of the activations times the norm of the weights is at most 32,767. Each row
  * of activations and each panel of weights says the largest norm of its runs; where the product is larger, the tile widens after every
@@ -10,8 +10,11 @@
 
 /** Neighbouring k that one instruction multiplies for one column: four, in two sums. */
 export const stepDepth = 4;
-/** Steps that are summed in 16 bits: 8 products each in both lanes of a column. */
-export const runSteps = 8;
+/**
+ * Steps that are summed in 16 bits, two products of each in either lane of a column. Measured: 8 steps are 5 % slower, 16 a few per cent faster
+ * where the sums fit, which in MiniLM they do for 94 % of the tiles, with 12 for 98.6 %.
+ */
+export const runSteps = 12;
 /** A vector of 16 bytes: four columns of a step. */
 export const vectorBytes = 16;
 /** Weights of a step: 8 columns. */
