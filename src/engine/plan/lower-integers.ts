@@ -2,6 +2,7 @@
 import { elementCount } from "../../tensor.ts";
 import {
   byteMatmul,
+  type ByteWeights,
   centre,
   fitsBytes,
   type IntegerOutput,
@@ -30,10 +31,11 @@ export function valuesInBytes({ nodes, outputs }: Graph): ReadonlySet<Value> {
     if (!hasEvenRows(value) || rows * rowBytes(columns) > elementCount(value.type.shape) * int16Bytes) values.delete(value);
   }
   for (const { operation, inputs } of nodes) {
-    const isProduct = operation.kind === "integer-matmul" || operation.kind === "integer-linear";
     const [x, weights] = inputs;
-    for (const input of inputs)
-      if (values.has(input) && !(isProduct && input === x && bytesOf(weights?.constant) !== undefined)) values.delete(input);
+    const isProduct = operation.kind === "integer-matmul" || operation.kind === "integer-linear";
+    const fits = isProduct && x !== undefined && values.has(x) && weights?.constant !== undefined;
+    if (fits && fitsBytes(byteWeights(weights.constant))) continue; // no other operand of a product is of int16
+    for (const input of inputs) values.delete(input);
   }
   for (const { value } of outputs) values.delete(value);
   return values;
@@ -86,12 +88,12 @@ function lowerIntegers(
 ): LoweredNode | undefined {
   if (x === undefined || !hasEvenRows(x)) return undefined;
   const m = matrixOf(x).rows;
-  if (liesInBytes(x)) {
-    const bytes = bytesOf(weights?.constant);
-    if (bytes === undefined) throw new Error("activations lie in bytes beside weights that do not");
+  const source = weights?.constant;
+  if (source !== undefined && liesInBytes(x)) {
+    const bytes = packedBytesOf(source);
     return oneCall(byteMatmul({ ...bytes.shape, m, output }), tensor(x), { kind: "packed", weights: bytes.weights }, ...rest);
   }
-  const packed = packedOf(weights?.constant);
+  const packed = packedOf(source);
   if (packed === undefined) return undefined;
   return oneCall(integerMatmul({ ...packed.shape, m, output }), tensor(x), { kind: "packed", weights: packed.weights }, ...rest);
 }
@@ -129,14 +131,14 @@ function packedOf(
   return { shape: { k, n, weightBytes: integerWeightBytes(given) }, weights };
 }
 
-/** Weights that the faster kernel takes. */
-function bytesOf(
-  source: Literal | undefined,
-): { readonly shape: { readonly n: number; readonly k: number }; readonly weights: PackedWeights } | undefined {
-  if (source === undefined) return undefined;
+function byteWeights(source: Literal): ByteWeights {
   const [k = 0, n = 0] = source.shape;
-  const given = { values: numbersOf(source), k, n };
-  if (!fitsBytes(given)) return undefined;
+  return { values: numbersOf(source), k, n };
+}
+
+function packedBytesOf(source: Literal): { readonly shape: Pick<ByteWeights, "k" | "n">; readonly weights: PackedWeights } {
+  const given = byteWeights(source);
+  const { k, n } = given;
   const pack = (target: Uint8Array): void => packBytes(target, given);
   return { shape: { k, n }, weights: { source, layout: "bytes", bytes: packedBytesLength(given), pack } };
 }

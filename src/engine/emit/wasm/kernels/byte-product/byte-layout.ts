@@ -23,7 +23,7 @@ export const stepBytes: number = 2 * vectorBytes;
 /** The largest norm that fits with that of the other operand. */
 export const mostInSixteenBits = 32_767;
 
-/** Before a panel's runs: its largest norm (int32), four 1 (int16, two used), then the sum of each column (int32). */
+/** Before a panel's runs: its largest norm (int32), two 1 (int16), then the sum of each column (int32). */
 export const panelHeaderBytes = 48;
 export const onesOffset = 4;
 export const columnSumsOffset = 16;

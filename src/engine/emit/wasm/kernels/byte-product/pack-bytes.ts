@@ -39,34 +39,58 @@ export function packedBytesLength({ k, n }: Pick<ByteWeights, "k" | "n">): numbe
 
 /** Packs into `packed`, whose length is `packedBytesLength` and whose start is a multiple of four. */
 export function packBytes(packed: Uint8Array, { values, k, n }: ByteWeights): void {
-  const view = new DataView(packed.buffer, packed.byteOffset, packed.byteLength);
+  const { buffer, byteOffset, byteLength } = packed;
+  const bytes = new Int8Array(buffer, byteOffset, byteLength);
+  const halves = new Int16Array(buffer, byteOffset, byteLength / 2);
+  const words = new Int32Array(buffer, byteOffset, byteLength / 4);
   packed.fill(0);
   const steps = stepsOf(k);
   for (let first = 0, panel = 0; first < n; first += tileColumns, panel += panelBytes(k)) {
     const columns = Math.min(tileColumns, n - first);
-    const sums = new Int32Array(tileColumns);
     let largest = 0;
     let place = panel + panelHeaderBytes;
     for (let start = 0; start < steps; start += runSteps) {
-      const end = Math.min(start + runSteps, steps);
-      const [laneSums, squares] = [new Int32Array(tileColumns * 2), new Int32Array(tileColumns * 2)];
-      const weightsAt = place + stepBytes;
-      for (let row = start * stepDepth; row < Math.min(end * stepDepth, k); row += 1)
-        for (let column = 0; column < columns; column += 1) {
-          const value = values[row * n + first + column] ?? 0;
-          const within = row % stepDepth;
-          view.setInt8(weightsAt + (Math.floor(row / stepDepth) - start) * stepBytes + column * stepDepth + within, value);
-          const lane = column * 2 + (within >> 1);
-          laneSums[lane] = (laneSums[lane] ?? 0) + value;
-          squares[lane] = (squares[lane] ?? 0) + value * value;
-          sums[column] = (sums[column] ?? 0) + value;
-        }
-      laneSums.forEach((sum, lane) => view.setInt16(place + lane * 2, sum, true));
-      largest = Math.max(largest, ...squares);
-      place = weightsAt + (end - start) * stepBytes;
+      const run = { start, end: Math.min(start + runSteps, steps), sumsAt: place / 2, weightsAt: place + stepBytes };
+      for (let column = 0; column < columns; column += 1) {
+        const [even, odd, square] = packColumn(bytes, { values, k, n }, run, first, column);
+        halves[run.sumsAt + column * 2] = even;
+        halves[run.sumsAt + column * 2 + 1] = odd;
+        const sum = (panel + columnSumsOffset) / 4 + column;
+        words[sum] = (words[sum] ?? 0) + even + odd;
+        if (square > largest) largest = square;
+      }
+      place = run.weightsAt + (run.end - start) * stepBytes;
     }
-    view.setInt32(panel, Math.ceil(Math.sqrt(largest)), true);
-    for (let one = 0; one < 4; one += 1) view.setInt16(panel + onesOffset + one * 2, 1, true);
-    sums.forEach((sum, column) => view.setInt32(panel + columnSumsOffset + column * 4, sum, true));
+    words[panel / 4] = Math.ceil(Math.sqrt(largest));
+    halves.fill(1, (panel + onesOffset) / 2, (panel + onesOffset) / 2 + 2);
   }
+}
+
+/** Steps, and where in memory their weights go. */
+interface Run {
+  readonly start: number;
+  readonly end: number;
+  readonly weightsAt: number;
+}
+
+/** One column of a run. Gives the sums of its two lanes, and the larger sum of their squares. */
+function packColumn(
+  target: Int8Array,
+  { values, k, n }: ByteWeights,
+  { start, end, weightsAt }: Run,
+  first: number,
+  column: number,
+): readonly [even: number, odd: number, square: number] {
+  const sums: [number, number] = [0, 0];
+  const squares: [number, number] = [0, 0];
+  let at = weightsAt + column * stepDepth;
+  for (let row = start * stepDepth; row < end * stepDepth; row += stepDepth, at += stepBytes)
+    for (let within = 0; within < stepDepth && row + within < k; within += 1) {
+      const value = values[(row + within) * n + first + column] ?? 0;
+      target[at + within] = value;
+      const lane = within < 2 ? 0 : 1;
+      sums[lane] += value;
+      squares[lane] += value * value;
+    }
+  return [...sums, Math.max(...squares)];
 }
