@@ -9,6 +9,7 @@ import { fuseProducts } from "./fuse-products.ts";
 import { fuseSoftmax } from "./fuse-softmax.ts";
 import { recognizeGelu } from "./recognize-gelu.ts";
 import { recognizeNorms } from "./recognize-norms.ts";
+import { recognizeRanges } from "./recognize-ranges.ts";
 import { type Pass, withoutDead } from "./rewrite.ts";
 import { simplify } from "./simplify.ts";
 import { widenHalf } from "./widen-half.ts";
@@ -20,6 +21,7 @@ export const passes: Readonly<Record<string, Pass>> = {
   shareCommon,
   recognizeNorms,
   recognizeGelu,
+  recognizeRanges,
   fuseIntegers,
   shareQuantized: shareCommon,
   fuseLinear,

@@ -13,6 +13,7 @@ import {
   packBytes,
   packedBytesLength,
   packIntegerWeights,
+  quantizationRange,
   quantize,
   quantizeRows,
   rowBytes,
@@ -42,6 +43,13 @@ export function valuesInBytes({ nodes, outputs }: Graph): ReadonlySet<Value> {
 }
 
 const int16Bytes = 2;
+
+export function lowerQuantizationRange({ inputs, outputs }: NodeOf<"quantization-range">): LoweredNode | undefined {
+  const [x] = inputs;
+  if (x === undefined || x.type.dataType !== "float32") return undefined;
+  const kernel = quantizationRange({ rows: 1, columns: elementCount(x.type.shape) });
+  return oneCall(kernel, ...[x, ...outputs].map((value) => tensor(value)));
+}
 
 export function lowerQuantize({ inputs, outputs }: NodeOf<"quantize">, { liesInBytes }: Surroundings): LoweredNode | undefined {
   const [x, scale, zero] = inputs;

@@ -3,7 +3,7 @@ import type { GraphNode } from "../graph/graph.ts";
 import type { OperationKind } from "../graph/operations.ts";
 import type { NodeOf } from "../passes/rewrite.ts";
 import { lowerElements } from "./lower-elements.ts";
-import { lowerCentre, lowerIntegerLinear, lowerIntegerMatmul, lowerQuantize } from "./lower-integers.ts";
+import { lowerCentre, lowerIntegerLinear, lowerIntegerMatmul, lowerQuantizationRange, lowerQuantize } from "./lower-integers.ts";
 import { lowerConcat, lowerExpand, lowerGather, lowerSlice, lowerTranspose } from "./lower-movement.ts";
 import { lowerLinear, lowerProduct } from "./lower-products.ts";
 import { lowerAveragePool, lowerConvolution, lowerMaxPool } from "./lower-windows.ts";
@@ -23,6 +23,7 @@ const rules: { readonly [Kind in OperationKind]?: LowerNode<NodeOf<Kind>> } = {
   expand: lowerExpand,
   concat: lowerConcat,
   gather: lowerGather,
+  "quantization-range": lowerQuantizationRange,
   quantize: lowerQuantize,
   centre: lowerCentre,
   "integer-matmul": lowerIntegerMatmul,

@@ -20,7 +20,7 @@ export interface QuantizationRangeRequest {
   readonly columns: number;
 }
 
-/** Parameters: x; scale (float32) and zeroPoint (uint8), one for each row. Pieces: rows. A row of zeros gets scale 1. */
+/** Parameters: x; scale (float32) and zeroPoint (uint8), one for each row. Pieces: rows. A row of zeros gets scale 1, one with a NaN gets NaN. */
 export function quantizationRange({ rows, columns }: QuantizationRangeRequest): Kernel {
   return defineKernel({
     family: "quantization-range",
@@ -35,9 +35,16 @@ export function quantizationRange({ rows, columns }: QuantizationRangeRequest): 
         const extreme = (combine: typeof f32x4.pmin): Local<"v128"> =>
           reduceRow(f, columns, { combine, identity: v128.zero }, (offset) => loadAt(start, offset)); // 0 is always in the range
         const least = extreme(f32x4.pmin);
+        // The quick instructions for the extremes pass NaN over.
+        const isNan = (offset: I32): V128 => {
+          const value = f.value(loadAt(start, offset));
+          return f32x4.ne(value, value);
+        };
+        const strange = reduceRow(f, columns, { combine: v128.or, identity: v128.zero }, isNan);
         const width = f.value(f32x4.sub(extreme(f32x4.pmax), least));
         const step = f32x4.div(width, f32x4.const(mostQuantum));
-        const safe = f.value(v128.bitselect(f32x4.const(1), step, f32x4.eq(width, v128.zero)));
+        const whole = v128.bitselect(f32x4.const(1), step, f32x4.eq(width, v128.zero));
+        const safe = f.value(v128.bitselect(f32x4.const(Number.NaN), whole, strange));
         const zero = f32x4.nearest(bounded(f32x4.sub(v128.zero, f32x4.div(least, safe))));
         storeLanes(f, advanced(scale, row, floatBytes), safe, 1);
         f.run(i32.store8(i32.add(zeroPoint, row), i32x4.extractLane(i32x4.truncSatF32x4S(zero), 0)));
