@@ -135,7 +135,8 @@ describe("random programs", () => {
             `q: int16[${m},${k}] = quantize(x, scale, zero)`,
             `s: int32[${m},${n}] = integer-matmul(q, w)`,
             `y: float32[${m},${n}] = integer-linear(q, w, scale, c) bias=false activation=none residual=none`,
-            "output s = s\noutput y = y",
+            "r: float32[], z: uint8[] = quantization-range(x)",
+            "output s = s\noutput y = y\noutput r = r\noutput z = z",
           ].join("\n"),
         );
         const inputs: Results = {
