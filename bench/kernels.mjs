@@ -4,6 +4,7 @@ import { f32x4, v128 } from "../src/engine/emit/wasm/assembler/vector.ts";
 import {
   attention,
   batchedMatmul,
+  byteMatmul,
   compileKernels,
   conv2d,
   detectWasmFeatures,
@@ -14,6 +15,7 @@ import {
   norm,
   quantizationRange,
   quantize,
+  quantizeRows,
   resolveWindow,
   softmax,
   stridedCopy,
@@ -100,9 +102,16 @@ const products = [
     [128, 384, 1536],
     [128, 1536, 384],
     [16, 384, 384],
-  ].map(([m, k, n]) => {
+  ].flatMap(([m, k, n]) => {
     const output = { aScale: "tensor", bScale: "tensor", bias: true };
-    return measureProduct(`${m} x ${k} x ${n}, int8`, integerMatmul({ m, n, k, weightBytes: 1, output }), 2 * m * n * k);
+    // Rows and panels whose norms are 0 are summed in 16 bits; those whose norms are large are not.
+    const zeros = ([a, b]) => [a, b].forEach((at) => new Uint8Array(memory.buffer, at, 8_000_000).fill(0));
+    const large = ([a, b]) => [a, b].forEach((at) => new Int32Array(memory.buffer, at, 2_000_000).fill(1000));
+    return [
+      measureProduct(`${m} x ${k} x ${n}, int8, small sums`, byteMatmul({ m, n, k, output }), 2 * m * n * k, zeros),
+      measureProduct(`${m} x ${k} x ${n}, int8, large sums`, byteMatmul({ m, n, k, output }), 2 * m * n * k, large),
+      measureProduct(`${m} x ${k} x ${n}, int8, any weights`, integerMatmul({ m, n, k, weightBytes: 1, output }), 2 * m * n * k),
+    ];
   }),
 ];
 const passes = [
@@ -117,6 +126,7 @@ const passes = [
     norm({ rows: 128, columns: 384, kind: "layer", epsilon: 1e-5, gamma: true, beta: true, residual: true }),
   ],
   ...["add", "gelu", "exp", "tanh"].map((op) => [`${op}, 128 x 1536`, chain(op)]),
+  ["quantise to rows, 128 x 384", quantizeRows({ rows: 128, columns: 384 })],
   ["quantise, 128 x 384", quantize({ rows: 128, columns: 384, per: "tensor", output: "centred" })],
   ["range, 49152", quantizationRange({ rows: 1, columns: 49_152 })],
   ["transpose, 512 x 512", stridedCopy({ shape: [512, 512], from: [1, 512], to: [512, 1], elementBytes: 4 })],
@@ -178,8 +188,8 @@ function measurePeak() {
   return measure(() => run(0, 0, rounds), rounds * sums * 8);
 }
 
-function measureProduct(name, kernel, operations) {
-  return { name, ...measure(callOf(kernel), operations) };
+function measureProduct(name, kernel, operations, prepare) {
+  return { name, ...measure(callOf(kernel, prepare), operations) };
 }
 
 function measurePass(name, kernel) {
@@ -187,10 +197,11 @@ function measurePass(name, kernel) {
   return { name, medianMicroseconds: 1e3 / median, leastMicroseconds: 1e3 / most };
 }
 
-function callOf(kernel) {
+function callOf(kernel, prepare = () => {}) {
   const run = compiled(kernel);
   const step = Math.floor(memory.buffer.byteLength / (kernel.parameters.length + 1) / 4096) * 4096;
   const offsets = kernel.parameters.map((_, index) => 4096 + index * step + index * 1088); // not all at the same place of the caches' sets
+  prepare(offsets);
   return () => run(...offsets, 0, kernel.pieces);
 }
 

@@ -15,6 +15,7 @@ import { switchOnRelaxedSimd } from "../src/engine/host-features.ts";
 import { EngineMemory } from "../src/engine/run/engine-memory.ts";
 import { Program } from "../src/engine/run/program.ts";
 import type { TensorMap } from "../src/tensor.ts";
+import { randomNumbers } from "./kernel-memory.ts";
 import { randomGraph } from "./fixtures/random-graph.ts";
 
 const features = detectWasmFeatures(switchOnRelaxedSimd);
@@ -45,7 +46,8 @@ function interpreted(graph: Graph, inputs: Results): Results {
 /** Twice, since a program that wrote over what it needs again shows that in its second run alone. */
 function compiled(graph: Graph, inputs: Results): Results {
   const memory = new EngineMemory(false);
-  const plan = planGraph(graph, { isDurable: ({ data }) => data.length % 2 === 1 });
+  const isDurable = ({ data }: Literal): boolean => data.length % 2 === 1;
+  const plan = planGraph(graph, { isDurable, hasByteDot: features.byteDot !== "none" });
   const { functions } = compileKernels(plan.kernels, memory.memory, features);
   const program = new Program(plan, memory, (kernel, offsets) => kernelFunction(functions, kernel)(...offsets, 0, kernel.pieces));
   const run = (): TensorMap => {
@@ -102,6 +104,47 @@ describe("random programs", () => {
     fc.assert(
       fc.property(programs, ({ graph, inputs, tolerances }) => {
         expectSame(compiled(optimize(graph), inputs), interpreted(graph, inputs), tolerances);
+      }),
+      settings,
+    );
+  });
+
+  it("multiply quantised numbers exactly, whatever the range of activations and weights", () => {
+    const size = (most: number) => fc.integer({ min: 1, max: most });
+    const cases = fc.record({
+      m: size(9),
+      half: size(40),
+      n: size(20),
+      seed: fc.nat(999),
+      most: fc.constantFrom(30, 64, 65, 127),
+    });
+    fc.assert(
+      fc.property(cases, fc.constantFrom(1, 5), fc.nat(255), ({ m, half, n, seed, most }, spread, zero) => {
+        const k = half * 2;
+        const draw = (count: number, from: number, by: number) =>
+          Float32Array.from(
+            randomNumbers(count, from),
+            (value) => Math.sign(value - 0.5) * Math.abs(value * 2 - 1) ** spread * by,
+          );
+        const weights = draw(k * n, seed, most).map(Math.round);
+        const graph = parseGraph(
+          [
+            `input x: float32[${m},${k}]\ninput scale: float32[]\ninput zero: uint8[]`,
+            `constant w: int32[${k},${n}] = [${weights.join(", ")}]`,
+            `constant c: float32[1] = [0.5]`,
+            `q: int16[${m},${k}] = quantize(x, scale, zero)`,
+            `s: int32[${m},${n}] = integer-matmul(q, w)`,
+            `y: float32[${m},${n}] = integer-linear(q, w, scale, c) bias=false activation=none residual=none`,
+            "r: float32[], z: uint8[] = quantization-range(x)",
+            "output s = s\noutput y = y\noutput r = r\noutput z = z",
+          ].join("\n"),
+        );
+        const inputs: Results = {
+          x: { dataType: "float32", shape: [m, k], data: draw(m * k, seed + 1, 40) },
+          scale: { dataType: "float32", shape: [], data: Float32Array.of(0.25) },
+          zero: { dataType: "uint8", shape: [], data: Uint8Array.of(zero) },
+        };
+        expectSame(compiled(graph, inputs), interpreted(graph, inputs), {}); // scales are powers of two, so y is exact as well
       }),
       settings,
     );

@@ -9,7 +9,7 @@ import { switchOnRelaxedSimd } from "../src/engine/emit/wasm/node-flags.ts";
 export const features: WasmFeatures = detectWasmFeatures(switchOnRelaxedSimd);
 /** Both ways kernels can be emitted on this machine. */
 export const featureSets: readonly WasmFeatures[] = features.relaxedSimd
-  ? [features, { ...features, relaxedSimd: false }]
+  ? [features, { ...features, relaxedSimd: false, byteDot: "none" }]
   : [features];
 
 type Numbers = Float32Array | Int32Array | Int16Array | Uint8Array | Int8Array | BigInt64Array | Uint16Array | Float64Array;

@@ -144,6 +144,8 @@ export type Operation =
   | { readonly kind: "gelu"; readonly approximate: "none" | "tanh" }
   /** activation(x weights + bias), x of [..., k], weights [k, n]. Inputs: x, weights, then bias and residual where there are any; see `LinearParts`. */
   | ({ readonly kind: "linear" } & LinearParts)
+  /** Scale (float32) and zero point (uint8) that spread the range of x, made to hold 0, over 0 to 255: those of DynamicQuantizeLinear. Scalars. */
+  | { readonly kind: "quantization-range" }
   /** clamp(round(x / scale) + zero, 0, 255) - zero as int16: an activation of 8 bits without its zero point. Inputs: x, scale, zero (uint8), both scalars. */
   | { readonly kind: "quantize" }
   /** Bytes without their zero point, as int16. Inputs: x (uint8 or int8), and perhaps its zero point, a scalar of the same type. */

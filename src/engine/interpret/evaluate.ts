@@ -19,7 +19,13 @@ import {
   evaluateScatterElements,
   evaluateScatterNd,
 } from "./indices.ts";
-import { evaluateCentre, evaluateIntegerLinear, evaluateIntegerMatmul, evaluateQuantize } from "./integers.ts";
+import {
+  evaluateCentre,
+  evaluateIntegerLinear,
+  evaluateIntegerMatmul,
+  evaluateQuantize,
+  evaluateQuantizationRange,
+} from "./integers.ts";
 import { evaluateConcat, evaluateExpand, evaluatePad, evaluateReshape, evaluateSlice, evaluateTranspose } from "./movement.ts";
 import { evaluateMatmul } from "./products.ts";
 import { evaluateArg, evaluateCumulative, evaluateReduce, evaluateSoftmax, evaluateTopK } from "./reductions.ts";
@@ -59,6 +65,7 @@ const kernels: Kernels = {
   "layer-norm": evaluateLayerNorm,
   gelu: evaluateGelu,
   linear: evaluateLinear,
+  "quantization-range": evaluateQuantizationRange,
   quantize: evaluateQuantize,
   centre: evaluateCentre,
   "integer-matmul": evaluateIntegerMatmul,

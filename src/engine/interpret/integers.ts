@@ -9,6 +9,25 @@ import { evaluateMatmul } from "./products.ts";
 
 type Literals = readonly Literal[];
 
+/** Step by step as the standard spells it out, so that NaN goes the way it went there. */
+export function evaluateQuantizationRange(_: OperationOf<"quantization-range">, [x]: Literals): Literals {
+  if (x === undefined) throw new Error("it lacks its operand");
+  const { fround } = Math;
+  const numbers = numbersOf(x);
+  let [least, most] = [0, 0];
+  for (let index = 0; index < numbers.length; index += 1) {
+    least = Math.min(least, numbers[index] ?? 0);
+    most = Math.max(most, numbers[index] ?? 0);
+  }
+  const width = fround(most - least);
+  const scale = width === 0 ? 1 : fround(width / 255);
+  const zero = literalOf("float32", [], Float64Array.of(roundHalfToEven(fround(0 - fround(least / scale)))));
+  return [
+    literalOf("float32", [], Float64Array.of(scale)),
+    ...evaluateCast({ kind: "cast", to: "uint8", saturate: true }, [zero]),
+  ];
+}
+
 export function evaluateQuantize(_: OperationOf<"quantize">, [x, scale, zero]: Literals): Literals {
   if (x === undefined || scale === undefined || zero === undefined) throw new Error("it lacks an operand");
   const [step = 1] = Array.from(numbersOf(scale));

@@ -9,6 +9,7 @@ import { fuseProducts } from "./fuse-products.ts";
 import { fuseSoftmax } from "./fuse-softmax.ts";
 import { recognizeGelu } from "./recognize-gelu.ts";
 import { recognizeNorms } from "./recognize-norms.ts";
+import { recognizeRanges } from "./recognize-ranges.ts";
 import { type Pass, withoutDead } from "./rewrite.ts";
 import { shareHeads } from "./share-heads.ts";
 import { simplify } from "./simplify.ts";
@@ -22,6 +23,7 @@ export const passes: Readonly<Record<string, Pass>> = {
   shareCommon,
   recognizeNorms,
   recognizeGelu,
+  recognizeRanges,
   fuseIntegers,
   shareQuantized: shareCommon,
   fuseLinear,

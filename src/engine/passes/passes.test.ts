@@ -37,6 +37,34 @@ g: float32[2,4] = binary(gamma, q) function=mul
 y: float32[2,4] = binary(g, beta) function=add
 output y = y`;
 
+describe("recognizeRanges", () => {
+  const range = (x: string, share: string): string => `input x: float32[2,4]
+input z: float32[2,4]
+constant nothing: float32[] = [0]
+constant one: float32[] = [1]
+constant all: float32[] = [${share}]
+h: float32[] = reduce(x) function=max axes=[0,1] keep=false
+l: float32[] = reduce(${x}) function=min axes=[0,1] keep=false
+most: float32[] = binary(h, nothing) function=max
+least: float32[] = binary(nothing, l) function=min
+width: float32[] = binary(most, least) function=sub
+empty: bool[] = binary(width, nothing) function=equal
+part: float32[] = binary(width, all) function=div
+scale: float32[] = select(empty, one, part)
+steps: float32[] = binary(least, scale) function=div
+start: float32[] = binary(nothing, steps) function=sub
+whole: float32[] = unary(start) function=round
+zero: uint8[] = cast(whole) to=uint8 saturate=true
+output scale = scale
+output zero = zero`;
+
+  it("finds scale and zero point of one tensor, and of nothing else", () => {
+    expect(after(passes["recognizeRanges"], range("x", "255"))).toEqual(["quantization-range(x)"]);
+    expect(after(passes["recognizeRanges"], range("z", "255"))).toHaveLength(12);
+    expect(after(passes["recognizeRanges"], range("x", "127"))).toHaveLength(12);
+  });
+});
+
 describe("recognizeNorms", () => {
   const squares = ["binary(d, d) function=mul", "binary(d, two) function=pow"];
   const divisions = [

@@ -13,7 +13,7 @@ import { type LoweredNode, oneCall, tensor } from "./planned-call.ts";
 type Step = ElementwiseRequest["steps"][number];
 type KernelType = ElementwiseRequest["output"];
 
-const kernelTypes: ReadonlySet<ElementType> = new Set(["float32", "int32", "int64", "uint8", "int8", "bool"]);
+const kernelTypes: ReadonlySet<ElementType> = new Set(["float32", "float16", "int32", "int64", "uint8", "int8", "bool"]);
 
 /** Names that differ from ours, and functions that are made of several. */
 const comparisons: Readonly<Partial<Record<BinaryFunction, "eq" | "lt" | "le" | "gt" | "ge">>> = {
@@ -45,7 +45,7 @@ export function lowerElements({ operation, inputs, outputs }: NodeOf<"elementwis
   const [output] = outputs;
   const type = output?.type.dataType;
   if (output === undefined || !isKernelType(type)) return undefined;
-  if (computesInBytes(operation, inputs)) return undefined;
+  if (computesInSmall(operation, inputs)) return undefined;
   const translation = new Translation(inputs);
   for (const step of operation.steps) if (!translation.add(step.operation, step.of)) return undefined;
   const tensors = translation.tensors;
@@ -69,12 +69,21 @@ function isByte(type: ElementType): boolean {
   return type === "int8" || type === "uint8";
 }
 
-/** Kernels compute bytes in 32 bits, so that results would not wrap around: they only change the type of bytes, and clamp floats to them. */
-function computesInBytes({ steps }: NodeOf<"elementwise">["operation"], inputs: readonly Value[]): boolean {
+/**
+ * Kernels compute bytes in 32 bits, so that results would not wrap around, and halves in float32, so that they would not be rounded: they only
+ * change the type of bytes and clamp floats to them, and only turn halves into float32 first and float32 into halves at last.
+ */
+function computesInSmall({ steps }: NodeOf<"elementwise">["operation"], inputs: readonly Value[]): boolean {
   const types = inputs.map(({ type }) => type);
-  return steps.some(({ operation, of }) => {
+  return steps.some(({ operation, of }, index) => {
     const operands = of.map((place) => types[place]).filter((type) => type !== undefined);
     types.push(...infer(operation, operands));
+    const [from] = operands;
+    if (types.at(-1)?.dataType === "float16") {
+      const isLast = index === steps.length - 1;
+      return operation.kind !== "cast" || operation.saturate || from?.dataType !== "float32" || !isLast;
+    }
+    if (operands.some(({ dataType }) => dataType === "float16")) return operation.kind !== "cast" || operation.to !== "float32";
     if (operation.kind === "cast") return operation.saturate && isByte(operation.to) && operands[0]?.dataType !== "float32";
     return operands.some(({ dataType }) => isByte(dataType));
   });
@@ -87,7 +96,7 @@ function isKernelType(type: ElementType | undefined): type is KernelType {
 /** The generator refuses combinations of operation and type while it writes code. */
 function canBeEmitted(kernel: Kernel): boolean {
   try {
-    assembleKernels([kernel], { features: { simd: true, relaxedSimd: false }, shared: false });
+    assembleKernels([kernel], { features: { simd: true, relaxedSimd: false, byteDot: "none" }, shared: false });
     return true;
   } catch (error) {
     if (error instanceof InferyardError && error.code === "CONTRACT_VIOLATION") return false;
@@ -175,7 +184,8 @@ class Translation {
 
 /** A scalar as a step; numbers of 64 bits only where a double holds them. */
 function constantOf({ constant }: Value): Extract<Step, { readonly op: "constant" }> | undefined {
-  if (constant === undefined || constant.data.length !== 1 || !isKernelType(constant.dataType)) return undefined;
+  if (constant === undefined || constant.data.length !== 1 || !isKernelType(constant.dataType) || constant.dataType === "float16")
+    return undefined;
   const [value = 0] = Array.from(numbersOf(constant));
   if (!Number.isSafeInteger(value) && constant.dataType === "int64") return undefined;
   const type = constant.dataType === "uint8" || constant.dataType === "int8" ? "int32" : constant.dataType;

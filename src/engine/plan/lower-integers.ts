@@ -1,23 +1,61 @@
 /** Quantised layers. */
 import { elementCount } from "../../tensor.ts";
 import {
+  byteMatmul,
+  type ByteWeights,
   centre,
+  fitsBytes,
+  type IntegerOutput,
   integerMatmul,
   integerWeightBytes,
   type IntegerWeights,
   packedIntegerLength,
+  packBytes,
+  packedBytesLength,
   packIntegerWeights,
+  quantizationRange,
   quantize,
+  quantizeRows,
+  rowBytes,
 } from "../emit/wasm/index.ts";
-import type { Value } from "../graph/graph.ts";
+import type { Graph, Value } from "../graph/graph.ts";
 import { type Literal, numbersOf } from "../graph/literal.ts";
 import { rangeOfWeights } from "../passes/fuse-integers.ts";
 import type { NodeOf } from "../passes/rewrite.ts";
-import { type LoweredNode, oneCall, type PackedWeights, tensor } from "./planned-call.ts";
+import { type LoweredNode, oneCall, type Operand, type PackedWeights, type Surroundings, tensor } from "./planned-call.ts";
 
-export function lowerQuantize({ inputs, outputs }: NodeOf<"quantize">): LoweredNode | undefined {
+/** The quantised activations of a graph that only products with weights that fit bytes use: those may lie as rows of bytes. */
+export function valuesInBytes({ nodes, outputs }: Graph): ReadonlySet<Value> {
+  const values = new Set(nodes.flatMap(({ operation, outputs: made }) => (operation.kind === "quantize" ? made : [])));
+  for (const value of values) {
+    const { rows, columns } = matrixOf(value);
+    if (!hasEvenRows(value) || rows * rowBytes(columns) > elementCount(value.type.shape) * int16Bytes) values.delete(value);
+  }
+  for (const { operation, inputs } of nodes) {
+    const [x, weights] = inputs;
+    const isProduct = operation.kind === "integer-matmul" || operation.kind === "integer-linear";
+    const fits = isProduct && x !== undefined && values.has(x) && weights?.constant !== undefined;
+    if (fits && fitsBytes(byteWeights(weights.constant))) continue; // no other operand of a product is of int16
+    for (const input of inputs) values.delete(input);
+  }
+  for (const { value } of outputs) values.delete(value);
+  return values;
+}
+
+const int16Bytes = 2;
+
+export function lowerQuantizationRange({ inputs, outputs }: NodeOf<"quantization-range">): LoweredNode | undefined {
+  const [x] = inputs;
+  if (x === undefined || x.type.dataType !== "float32") return undefined;
+  const kernel = quantizationRange({ rows: 1, columns: elementCount(x.type.shape) });
+  return oneCall(kernel, ...[x, ...outputs].map((value) => tensor(value)));
+}
+
+export function lowerQuantize({ inputs, outputs }: NodeOf<"quantize">, { liesInBytes }: Surroundings): LoweredNode | undefined {
   const [x, scale, zero] = inputs;
   if (x === undefined || !hasEvenRows(x)) return undefined;
+  if (liesInBytes(outputs[0]))
+    return oneCall(quantizeRows(matrixOf(x)), ...[x, scale, zero, outputs[0]].map((value) => tensor(value)));
   const kernel = quantize({ ...matrixOf(x), per: "tensor", output: "centred" });
   return oneCall(kernel, tensor(x), tensor(scale), tensor(zero), tensor(outputs[0]));
 }
@@ -30,24 +68,42 @@ export function lowerCentre({ inputs, outputs }: NodeOf<"centre">): LoweredNode 
   return oneCall(kernel, tensor(x), ...(zero === undefined ? [] : [tensor(zero)]), tensor(outputs[0]));
 }
 
-export function lowerIntegerMatmul({ inputs, outputs }: NodeOf<"integer-matmul">): LoweredNode | undefined {
-  const [x, weights] = inputs;
-  const packed = packedOf(weights?.constant);
-  if (x === undefined || packed === undefined || !hasEvenRows(x)) return undefined;
-  const kernel = integerMatmul({ ...packed.shape, m: matrixOf(x).rows, output: "int32" });
-  return oneCall(kernel, tensor(x), { kind: "packed", weights: packed.weights }, tensor(outputs[0]));
+export function lowerIntegerMatmul(
+  { inputs, outputs }: NodeOf<"integer-matmul">,
+  surroundings: Surroundings,
+): LoweredNode | undefined {
+  return lowerIntegers(inputs, "int32", [tensor(outputs[0])], surroundings);
 }
 
-export function lowerIntegerLinear({ operation, inputs, outputs }: NodeOf<"integer-linear">): LoweredNode | undefined {
-  const [x, weights, scale, columnScale, ...added] = inputs;
-  const packed = packedOf(weights?.constant);
-  if (x === undefined || packed === undefined || columnScale === undefined || !hasEvenRows(x)) return undefined;
+export function lowerIntegerLinear(
+  { operation, inputs, outputs }: NodeOf<"integer-linear">,
+  surroundings: Surroundings,
+): LoweredNode | undefined {
+  const [, , scale, columnScale, ...added] = inputs;
+  if (columnScale === undefined) return undefined;
   const { bias, activation, residual } = operation;
   const bScale = elementCount(columnScale.type.shape) === 1 ? "tensor" : "column";
   const output = { aScale: "tensor", bScale, bias, activation, residual } as const;
-  const kernel = integerMatmul({ ...packed.shape, m: matrixOf(x).rows, output });
   const rest = [scale, columnScale, ...added, outputs[0]].map((value) => tensor(value));
-  return oneCall(kernel, tensor(x), { kind: "packed", weights: packed.weights }, ...rest);
+  return lowerIntegers(inputs, output, rest, surroundings);
+}
+
+function lowerIntegers(
+  [x, weights]: readonly Value[],
+  output: IntegerOutput,
+  rest: readonly Operand[],
+  { liesInBytes }: Surroundings,
+): LoweredNode | undefined {
+  if (x === undefined || !hasEvenRows(x)) return undefined;
+  const m = matrixOf(x).rows;
+  const source = weights?.constant;
+  if (source !== undefined && liesInBytes(x)) {
+    const bytes = packedBytesOf(source);
+    return oneCall(byteMatmul({ ...bytes.shape, m, output }), tensor(x), { kind: "packed", weights: bytes.weights }, ...rest);
+  }
+  const packed = packedOf(source);
+  if (packed === undefined) return undefined;
+  return oneCall(integerMatmul({ ...packed.shape, m, output }), tensor(x), { kind: "packed", weights: packed.weights }, ...rest);
 }
 
 /** Kernels fill rows to an even number of int16; tensors do not. */
@@ -81,4 +137,16 @@ function packedOf(
     pack: (target: Uint8Array) => packIntegerWeights(target, given),
   };
   return { shape: { k, n, weightBytes: integerWeightBytes(given) }, weights };
+}
+
+function byteWeights(source: Literal): ByteWeights {
+  const [k = 0, n = 0] = source.shape;
+  return { values: numbersOf(source), k, n };
+}
+
+function packedBytesOf(source: Literal): { readonly shape: Pick<ByteWeights, "k" | "n">; readonly weights: PackedWeights } {
+  const given = byteWeights(source);
+  const { k, n } = given;
+  const pack = (target: Uint8Array): void => packBytes(target, given);
+  return { shape: { k, n }, weights: { source, layout: "bytes", bytes: packedBytesLength(given), pack } };
 }

@@ -3,12 +3,12 @@ import type { GraphNode } from "../graph/graph.ts";
 import type { OperationKind } from "../graph/operations.ts";
 import type { NodeOf } from "../passes/rewrite.ts";
 import { lowerElements } from "./lower-elements.ts";
-import { lowerCentre, lowerIntegerLinear, lowerIntegerMatmul, lowerQuantize } from "./lower-integers.ts";
+import { lowerCentre, lowerIntegerLinear, lowerIntegerMatmul, lowerQuantizationRange, lowerQuantize } from "./lower-integers.ts";
 import { lowerConcat, lowerExpand, lowerGather, lowerSlice, lowerTranspose } from "./lower-movement.ts";
 import { lowerLinear, lowerProduct } from "./lower-products.ts";
 import { lowerAveragePool, lowerConvolution, lowerMaxPool } from "./lower-windows.ts";
 import { lowerArg, lowerLayerNorm, lowerReduce, lowerSoftmax } from "./lower-rows.ts";
-import type { LoweredNode, LowerNode } from "./planned-call.ts";
+import type { LoweredNode, LowerNode, Surroundings } from "./planned-call.ts";
 
 const rules: { readonly [Kind in OperationKind]?: LowerNode<NodeOf<Kind>> } = {
   elementwise: lowerElements,
@@ -23,6 +23,7 @@ const rules: { readonly [Kind in OperationKind]?: LowerNode<NodeOf<Kind>> } = {
   expand: lowerExpand,
   concat: lowerConcat,
   gather: lowerGather,
+  "quantization-range": lowerQuantizationRange,
   quantize: lowerQuantize,
   centre: lowerCentre,
   "integer-matmul": lowerIntegerMatmul,
@@ -32,8 +33,7 @@ const rules: { readonly [Kind in OperationKind]?: LowerNode<NodeOf<Kind>> } = {
   "average-pool": lowerAveragePool,
 };
 
-/** `isUsed`: whether anybody uses an output of the node. */
-export function lowerNode(node: GraphNode, isUsed: (output: number) => boolean): LoweredNode | undefined {
+export function lowerNode(node: GraphNode, surroundings: Surroundings): LoweredNode | undefined {
   const rule = rules[node.operation.kind] as LowerNode | undefined;
-  return rule?.(node, isUsed);
+  return rule?.(node, surroundings);
 }

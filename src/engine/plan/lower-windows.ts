@@ -2,7 +2,7 @@
 import { conv2d, pool2d } from "../emit/wasm/index.ts";
 import type { Window } from "../graph/operations.ts";
 import type { NodeOf } from "../passes/rewrite.ts";
-import { type LoweredNode, oneCall, tensor } from "./planned-call.ts";
+import { type LoweredNode, oneCall, type Surroundings, tensor } from "./planned-call.ts";
 
 type Pair = readonly [number, number];
 type Sides = readonly [number, number, number, number];
@@ -52,7 +52,7 @@ export function lowerConvolution({ operation, inputs, outputs }: NodeOf<"convolu
 
 export function lowerMaxPool(
   { operation, inputs, outputs }: NodeOf<"max-pool">,
-  isUsed: (output: number) => boolean,
+  { isUsed }: Surroundings,
 ): LoweredNode | undefined {
   const [x] = inputs;
   if (x === undefined || x.type.dataType !== "float32" || isUsed(1)) return undefined;

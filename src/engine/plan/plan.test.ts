@@ -42,6 +42,36 @@ function offsetsOf(plan: Plan, step: number): readonly number[] {
 }
 
 describe("planGraph", () => {
+  it("lays quantised activations out as bytes where all their products can take them so, and the machine can", () => {
+    const families = (weights: readonly string[], hasByteDot: boolean, more = ""): readonly string[] => {
+      const products = weights.flatMap((numbers, index) => [
+        `constant w${index}: int32[8,1] = ${numbers}`,
+        `s${index}: int32[2,1] = integer-matmul(q, w${index})`,
+        `output s${index} = s${index}`,
+      ]);
+      const inputs = ["x: float32[2,8]", "scale: float32[]", "zero: uint8[]"].map((input) => `input ${input}`);
+      const text = [...inputs, "q: int16[2,8] = quantize(x, scale, zero)", ...products, more].join("\n");
+      const { steps } = planGraph(parseGraph(text), { isDurable: () => true, hasByteDot });
+      return steps.map((step) => (step.kind === "kernel" ? step.kernel.family : step.operation.kind));
+    };
+    const [small, large] = ["[1, -64, 64, 64, 3, 4, 127, 1]", "[1, 2, 100, 100, 0, 0, 0, 0]"]; // 100 + 100 overflow
+    expect(families([small, small], true)).toEqual(["quantize-rows", "byte-matmul", "byte-matmul"]);
+    expect(families([small, small], false)).toEqual(["quantize", "integer-matmul", "integer-matmul"]);
+    expect(families([small, large], true)).toEqual(["quantize", "integer-matmul", "integer-matmul"]);
+    expect(families([small], true, "output q = q")).toEqual(["quantize", "integer-matmul"]);
+    const summed = "t: int32[2,8] = cast(q) to=int32 saturate=false\noutput t = t";
+    expect(families([small], true, summed).slice(0, 2)).toEqual(["quantize", "integer-matmul"]);
+  });
+
+  it("has kernels for halves where they become float32 and where they are made of it, and for nothing else", () => {
+    const kinds = (text: string): readonly string[] => planned(text).steps.map(({ kind }) => kind);
+    const widened = "a: float32[40] = cast(x) to=float32 saturate=false";
+    const narrowed = "b: float32[40] = unary(a) function=exp\ny: float16[40] = cast(b) to=float16 saturate=false";
+    expect(kinds(`input x: float16[40]\n${widened}\n${narrowed}\noutput y = y`)).toEqual(["kernel"]);
+    expect(kinds("input x: float16[40]\ny: float16[40] = unary(x) function=exp\noutput y = y")).toEqual(["interpret"]);
+    expect(kinds("input x: float16[40]\ny: int32[40] = cast(x) to=int32 saturate=false\noutput y = y")).toEqual(["interpret"]);
+  });
+
   it("writes over an input that nobody needs afterwards", () => {
     const plan = planned("input x: float32[40]\ny: float32[40] = unary(x) function=exp\noutput y = y");
     const [from, to] = offsetsOf(plan, 0);

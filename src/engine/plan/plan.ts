@@ -6,9 +6,10 @@ import type { Literal } from "../graph/literal.ts";
 import type { Operation } from "../graph/operations.ts";
 import { type AppendedState, appendedStates } from "./appended-states.ts";
 import { layOut, type Lifetime } from "./lay-out.ts";
+import { valuesInBytes } from "./lower-integers.ts";
 import { lowerAppend, slotBytes } from "./lower-movement.ts";
 import { lowerNode } from "./lower-node.ts";
-import type { Operand, PackedWeights } from "./planned-call.ts";
+import type { Operand, PackedWeights, Surroundings } from "./planned-call.ts";
 import { layOutStates } from "./state-layout.ts";
 
 /**
@@ -56,6 +57,8 @@ export interface Plan {
 export interface PlanSettings {
   /** Whether a constant is one of the model itself, so that all its programs share it. */
   isDurable(literal: Literal): boolean;
+  /** Whether the machine multiplies bytes at once, so that activations of 8 bits should lie as such. Default: false. */
+  readonly hasByteDot?: boolean;
   /** Threads that may compute one call at once. Default: 1. */
   readonly threads?: number;
   /** Inputs that are states: see `AppendedState`. Default: none. */
@@ -88,12 +91,14 @@ class Planner {
   readonly #weights = new Map<object, Map<string, PackedWeights>>();
   readonly #last: ReadonlyMap<Value, number>;
   readonly #states: readonly AppendedState[];
+  readonly #inBytes: ReadonlySet<Value>;
 
   constructor(graph: Graph, settings: PlanSettings) {
     this.#graph = graph;
     this.#settings = settings;
     this.#last = lastUses(graph);
     this.#states = appendedStates(graph, settings.states ?? []);
+    this.#inBytes = settings.hasByteDot === true ? valuesInBytes(graph) : new Set();
   }
 
   plan(): Plan {
@@ -168,7 +173,7 @@ class Planner {
     const lowered = empty
       ? { calls: [] }
       : state === undefined
-        ? lowerNode(node, (output) => this.#isUsed(node.outputs[output]))
+        ? lowerNode(node, this.#surroundings(node))
         : lowerAppend(state.append);
     const reused = lowered?.inPlace?.find((input) => y !== undefined && this.#canReuse(input, y, step));
     for (const output of state === undefined ? node.outputs : []) {
@@ -188,8 +193,13 @@ class Planner {
     });
   }
 
-  #isUsed(value: Value | undefined): boolean {
-    return value !== undefined && this.#last.has(value);
+  #surroundings({ outputs }: GraphNode): Surroundings {
+    const isAmong = (values: { has(value: Value): boolean }, value: Value | undefined): boolean =>
+      value !== undefined && values.has(value);
+    return {
+      isUsed: (output) => isAmong(this.#last, outputs[output]),
+      liesInBytes: (value) => isAmong(this.#inBytes, value),
+    };
   }
 
   /** An input that ends here may become the output where each of its elements lies where the output's will: as many of them, of one width. */

@@ -33,11 +33,16 @@ export interface LoweredNode {
   readonly inPlace?: readonly Value[];
 }
 
+/** What the rest of the graph has to do with a node. */
+export interface Surroundings {
+  /** Whether anybody uses an output of the node. */
+  isUsed(output: number): boolean;
+  /** Whether all that use these quantised activations take them as rows of bytes: then they lie so, else as the int16 they are. */
+  liesInBytes(value: Value | undefined): boolean;
+}
+
 /** Gives the calls of a node, or undefined where the interpreter must compute it. */
-export type LowerNode<Node extends GraphNode = GraphNode> = (
-  node: Node,
-  isUsed: (output: number) => boolean,
-) => LoweredNode | undefined;
+export type LowerNode<Node extends GraphNode = GraphNode> = (node: Node, surroundings: Surroundings) => LoweredNode | undefined;
 
 export function tensor(value: Value | undefined, byteOffset = 0): Operand {
   if (value === undefined) throw new Error("an operand is missing");

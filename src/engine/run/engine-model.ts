@@ -205,7 +205,12 @@ export class EngineModel {
 
   #program(traced: Graph, states: readonly string[] = []): Program {
     const graph = this.#settings.optimize ? optimize(traced) : fuseElements(traced);
-    const plan = planGraph(graph, { isDurable: ({ data }) => this.#durable.has(data), threads: this.#most, states });
+    const plan = planGraph(graph, {
+      isDurable: ({ data }) => this.#durable.has(data),
+      hasByteDot: this.#settings.features.byteDot !== "none",
+      threads: this.#most,
+      states,
+    });
     this.#add(plan.kernels);
     return new Program(plan, this.#memory, (kernel, offsets, stride) => this.#threads.run(kernel, offsets, stride));
   }

@@ -20,7 +20,12 @@ export { type Window, resolveWindow } from "./kernels/convolution/window.ts";
 export { elementwise } from "./kernels/elementwise/elementwise.ts";
 export type { ElementType, ElementwiseInput, ElementwiseRequest, Step } from "./kernels/elementwise/request.ts";
 export { type GatherRequest, gather, indexOutOfRange } from "./kernels/gather-rows.ts";
-export { type FloatOutput, type IntegerMatmulRequest, integerMatmul } from "./kernels/integer-matmul.ts";
+export { type ByteMatmulRequest, byteMatmul } from "./kernels/byte-product/byte-matmul.ts";
+export { rowBytes } from "./kernels/byte-product/byte-layout.ts";
+export { type ByteWeights, fitsBytes, packBytes, packedBytesLength } from "./kernels/byte-product/pack-bytes.ts";
+export { type QuantizeRowsRequest, quantizeRows } from "./kernels/byte-product/quantize-rows.ts";
+export { type IntegerMatmulRequest, integerMatmul } from "./kernels/integer-matmul.ts";
+export type { FloatOutput, IntegerOutput } from "./kernels/integer-tail.ts";
 export {
   type IntegerWeights,
   type WeightBytes,

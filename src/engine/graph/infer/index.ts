@@ -56,6 +56,10 @@ const rules: Rules = {
   "top-k": inferTopK,
   softmax: inferSoftmax,
   linear: inferLinear,
+  "quantization-range": () => [
+    { dataType: "float32", shape: [] },
+    { dataType: "uint8", shape: [] },
+  ],
   quantize: (_, [x]) => [{ dataType: "int16", shape: x?.shape ?? [] }],
   centre: (_, [x]) => [{ dataType: "int16", shape: x?.shape ?? [] }],
   "integer-matmul": (_, inputs) => integerProduct(inputs, "int32"),

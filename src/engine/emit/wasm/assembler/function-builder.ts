@@ -15,7 +15,7 @@ import {
 import type { WasmFeatures } from "./wasm-features.ts";
 import type { HostFunction } from "./host-functions.ts";
 import { i32 } from "./scalar.ts";
-import { f32x4 } from "./vector.ts";
+import { f32x4, i16x8, i32x4 } from "./vector.ts";
 
 const loop = 0x03;
 const otherwiseCode = 0x05;
@@ -129,6 +129,17 @@ export class FunctionBuilder {
   /** a*b + c: rounded once where the machine fuses and relaxed SIMD is there, else twice. */
   madd(a: V128, b: V128, c: V128): V128 {
     return this.features.relaxedSimd ? f32x4.relaxedMadd(a, b, c) : f32x4.add(f32x4.mul(a, b), c);
+  }
+
+  /**
+   * Bytes times bytes, neighbouring products added, as int16: `signed` has a sign, `bytes` as `features.byteDot` says, and also where that is
+   * "none". Right only where no sum leaves 16 bits.
+   */
+  pairDot(signed: Local<"v128">, bytes: Local<"v128">): V128 {
+    if (this.features.byteDot !== "none") return i16x8.relaxedDotI8x16I7x16S(signed, bytes);
+    const low = i32x4.dotI16x8S(i16x8.extendLowI8x16S(signed), i16x8.extendLowI8x16S(bytes));
+    const high = i32x4.dotI16x8S(i16x8.extendHighI8x16S(signed), i16x8.extendHighI8x16S(bytes));
+    return i16x8.narrowI32x4S(low, high);
   }
 
   /** Calls a function of the host. */

@@ -95,7 +95,16 @@ const i32x4Unary = {
   extendLowI16x8U: 0xa9,
   extendHighI16x8U: 0xaa,
 } as const;
-const i16x8Binary = { add: 0x8e, sub: 0x91, mul: 0x95, narrowI32x4S: 0x85, narrowI32x4U: 0x86, extmulLowI8x16U: 0x9e } as const;
+/** relaxedDotI8x16I7x16S is of relaxed SIMD: only where the module's features have it. */
+const i16x8Binary = {
+  add: 0x8e,
+  sub: 0x91,
+  mul: 0x95,
+  narrowI32x4S: 0x85,
+  narrowI32x4U: 0x86,
+  extmulLowI8x16U: 0x9e,
+  relaxedDotI8x16I7x16S: 0x112,
+} as const;
 const i16x8Unary = { extendLowI8x16S: 0x87, extendHighI8x16S: 0x88, extendLowI8x16U: 0x89, extendHighI8x16U: 0x8a } as const;
 const i8x16Binary = { add: 0x6e, sub: 0x71, narrowI16x8S: 0x65, narrowI16x8U: 0x66, eq: 0x23, swizzle: 0x0e } as const;
 const shifts = { shl: 0xab, shrS: 0xac, shrU: 0xad } as const;
@@ -114,9 +123,11 @@ export const v128: Named<typeof v128Binary, Binary<"v128">> &
     /** Stores one lane. */
     readonly store32Lane: (address: I32, value: V128, lane: number, offset?: number) => Statement;
     readonly store8Lane: (address: I32, value: V128, lane: number, offset?: number) => Statement;
+    readonly store16Lane: (address: I32, value: V128, lane: number, offset?: number) => Statement;
     readonly store64Lane: (address: I32, value: V128, lane: number, offset?: number) => Statement;
     /** Replaces one lane of `value` by what lies in memory. */
     readonly load8Lane: (address: I32, value: V128, lane: number, offset?: number) => V128;
+    readonly load16Lane: (address: I32, value: V128, lane: number, offset?: number) => V128;
     readonly load64Lane: (address: I32, value: V128, lane: number, offset?: number) => V128;
     readonly load32Lane: (address: I32, value: V128, lane: number, offset?: number) => V128;
   } = {
@@ -131,6 +142,8 @@ export const v128: Named<typeof v128Binary, Binary<"v128">> &
   store32Lane: (address, value, lane, offset = 0) => laneAccess(0x5a, 2, address, value, lane, offset),
   store8Lane: (address, value, lane, offset = 0) => laneAccess(0x58, 0, address, value, lane, offset),
   load8Lane: (address, value, lane, offset = 0) => expression("v128", laneAccess(0x54, 0, address, value, lane, offset).code),
+  store16Lane: (address, value, lane, offset = 0) => laneAccess(0x59, 1, address, value, lane, offset),
+  load16Lane: (address, value, lane, offset = 0) => expression("v128", laneAccess(0x55, 1, address, value, lane, offset).code),
   load64Lane: (address, value, lane, offset = 0) => expression("v128", laneAccess(0x57, 3, address, value, lane, offset).code),
   store64Lane: (address, value, lane, offset = 0) => laneAccess(0x5b, 3, address, value, lane, offset),
   load32Lane: (address, value, lane, offset = 0) => expression("v128", laneAccess(0x56, 2, address, value, lane, offset).code),

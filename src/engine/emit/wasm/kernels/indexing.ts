@@ -7,6 +7,10 @@ export function lesser(a: I32, b: I32): I32 {
   return select(i32.ltS(a, b), a, b);
 }
 
+export function greater(a: I32, b: I32): I32 {
+  return select(i32.gtS(a, b), a, b);
+}
+
 /** base + index * bytes */
 export function advanced(base: I32, index: I32, bytes: number): I32 {
   if (bytes === 0) return base;

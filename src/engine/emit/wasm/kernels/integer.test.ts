@@ -50,6 +50,17 @@ describe("dynamic quantisation", () => {
     );
   });
 
+  it("says NaN of a row that holds one, wherever it is", () => {
+    for (const place of [0, 5, 66, 68]) {
+      const x = randomFloats(69, 1);
+      x[place] = Number.NaN;
+      const memory = new KernelMemory();
+      const [given, scale, zero] = [memory.put(x), memory.room(Float32Array, 1), memory.room(Uint8Array, 1)];
+      memory.run(quantizationRange({ rows: 1, columns: 69 }), [given.offset, scale.offset, zero.offset]);
+      expect([scale.data[0], zero.data[0]]).toEqual([Number.NaN, 0]);
+    }
+  });
+
   it("rounds halves to even, as ONNX's own example does", () => {
     const x = Float32Array.of(0, 2, -3, -2.5, 1.34, 0.5);
     const memory = new KernelMemory();

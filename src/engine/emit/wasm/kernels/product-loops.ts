@@ -19,6 +19,7 @@ export interface ProductLoops {
   readonly pieces: number;
   /** Rows of a block, a multiple of 4. */
   readonly blockRows: number;
+  /** Panels that a tile takes side by side. */
   readonly panelsAtOnce: number;
 }
 
@@ -35,6 +36,7 @@ const blockBytes = 512 * 1024;
 /** A product is split by columns where there are this many panels, else by rows. */
 const fewPanels = 4;
 
+/** `panelsAtOnce`: panels that a tile takes side by side; left out, several where there are few rows. */
 export function productLoops(m: number, n: number, aRowBytes: number, panelsAtOnce: number = panelsFor(m)): ProductLoops {
   const panels = Math.ceil(n / tileColumns);
   const rowBlocks = Math.ceil(m / tileRows);

@@ -20,7 +20,7 @@ export interface QuantizationRangeRequest {
   readonly columns: number;
 }
 
-/** Parameters: x; scale (float32) and zeroPoint (uint8), one for each row. Pieces: rows. A row of zeros gets scale 1. */
+/** Parameters: x; scale (float32) and zeroPoint (uint8), one for each row. Pieces: rows. A row of zeros gets scale 1, one with a NaN gets NaN. */
 export function quantizationRange({ rows, columns }: QuantizationRangeRequest): Kernel {
   return defineKernel({
     family: "quantization-range",
@@ -35,9 +35,16 @@ export function quantizationRange({ rows, columns }: QuantizationRangeRequest): 
         const extreme = (combine: typeof f32x4.pmin): Local<"v128"> =>
           reduceRow(f, columns, { combine, identity: v128.zero }, (offset) => loadAt(start, offset)); // 0 is always in the range
         const least = extreme(f32x4.pmin);
+        // The quick instructions for the extremes pass NaN over.
+        const isNan = (offset: I32): V128 => {
+          const value = f.value(loadAt(start, offset));
+          return f32x4.ne(value, value);
+        };
+        const strange = reduceRow(f, columns, { combine: v128.or, identity: v128.zero }, isNan);
         const width = f.value(f32x4.sub(extreme(f32x4.pmax), least));
         const step = f32x4.div(width, f32x4.const(mostQuantum));
-        const safe = f.value(v128.bitselect(f32x4.const(1), step, f32x4.eq(width, v128.zero)));
+        const whole = v128.bitselect(f32x4.const(1), step, f32x4.eq(width, v128.zero));
+        const safe = f.value(v128.bitselect(f32x4.const(Number.NaN), whole, strange));
         const zero = f32x4.nearest(bounded(f32x4.sub(v128.zero, f32x4.div(least, safe))));
         storeLanes(f, advanced(scale, row, floatBytes), safe, 1);
         f.run(i32.store8(i32.add(zeroPoint, row), i32x4.extractLane(i32x4.truncSatF32x4S(zero), 0)));
@@ -78,8 +85,7 @@ export function quantize({ rows, columns, per, output }: QuantizeRequest): Kerne
         const source = f.value(advanced(x, row, columns * floatBytes));
         const target = f.value(advanced(y, row, output === "uint8" ? columns : centredStride(columns) * 2));
         forVectors(f, columns, (offset, lanes) => {
-          const rounded = f32x4.add(f32x4.nearest(f32x4.div(loadAt(source, offset), divisor)), shift);
-          const quantum = f.value(integerOf(bounded(rounded)));
+          const quantum = f.value(quantaOf(loadAt(source, offset), divisor, shift));
           if (output === "uint8") storeBytes(f, i32.add(target, i32.shrU(offset, i32.const(2))), quantum, lanes);
           else storeCentred(f, i32.add(target, i32.shrU(offset, i32.const(1))), i32x4.sub(quantum, zero), lanes);
         });
@@ -122,6 +128,11 @@ export function centre({ rows, columns, type, zeroPoint }: CentreRequest): Kerne
       });
     },
   });
+}
+
+/** round(x / divisor) + shift, between 0 and 255, as int32. */
+export function quantaOf(x: V128, divisor: V128, shift: V128): V128 {
+  return integerOf(bounded(f32x4.add(f32x4.nearest(f32x4.div(x, divisor)), shift)));
 }
 
 function bounded(x: V128): V128 {

@@ -1,12 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { KernelMemory, featureSets, randomFloats, randomNumbers } from "../../../../../../test/kernel-memory.ts";
+import { decodeFloat, encodeFloat } from "../../../../graph/small-floats.ts";
 import { collapseAxes, denseStrides } from "./axes.ts";
 import { elementwise } from "./elementwise.ts";
 import type { Arithmetic, Comparison, ElementType, ElementwiseRequest, FloatUnary, Step } from "./request.ts";
 
 const arrayTypes = {
   float32: Float32Array,
+  float16: Uint16Array,
   int32: Int32Array,
   int64: BigInt64Array,
   uint8: Uint8Array,
@@ -198,6 +200,27 @@ describe("types", () => {
     expect(casts("bool", "float32", Uint8Array.of(0, 1, 1))).toEqual([0, 1, 1]);
     expect(casts("bool", "int64", Uint8Array.of(1, 0, 1))).toEqual([1, 0, 1]);
     expect(casts("bool", "bool", Uint8Array.of(1, 0, 7))).toEqual([1, 0, 1]);
+  });
+
+  it("widens every half, and narrows what lies on, beside and between them as the interpreter does", () => {
+    const halves = Uint16Array.from({ length: 0x10000 }, (_, bits) => bits);
+    const wide = Array.from(halves, (bits) => decodeFloat("float16", bits));
+    expect(casts("float16", "float32", halves)).toEqual(wide);
+    const positive = wide.slice(0, 0x7c01); // up to infinity
+    const between = positive.flatMap((value, index) => {
+      const middle = Number.isFinite(positive[index + 1]) ? (value + positive[index + 1]!) / 2 : 65_520;
+      return [value, middle, middle * (1 + 2 ** -23), middle * (1 - 2 ** -23)];
+    });
+    const floats = Float32Array.from([...between, ...between.map((value) => -value), 2 ** -25, 2 ** -26, 1e-40, 3e38, NaN]);
+    expect(casts("float32", "float16", floats)).toEqual(Array.from(floats, (value) => encodeFloat("float16", value, false)));
+  });
+
+  it("loads halves that repeat or lie apart", () => {
+    const x = Uint16Array.of(0x3c00, 0x4000, 0x4200, 0x4400, 0x4500, 0x4600);
+    const from = (strides: readonly number[]) =>
+      run({ shape: [3, 2], inputs: [{ type: "float16", strides }], steps: [{ op: "neg", of: [0] }], output: "float32" }, [x]);
+    expect(from([1, 3])).toEqual([-1, -4, -2, -5, -3, -6]);
+    expect(from([1, 0])).toEqual([-1, -1, -2, -2, -3, -3]);
   });
 
   it("selects and joins conditions", () => {

@@ -6,9 +6,10 @@ import { i32 } from "../../assembler/scalar.ts";
 import { i16x8, i32x4, i8x16, v128 } from "../../assembler/vector.ts";
 import { indices } from "../matmul-tile.ts";
 import { storeLanes } from "../lanes.ts";
+import { floatToHalf, halfToFloat } from "./half.ts";
 import { type ElementType, elementBytes } from "./request.ts";
 
-/** uint8 and int8 are held as int32; bool as a mask, all bits of a lane set or clear. */
+/** uint8 and int8 are held as int32, float16 as float32; bool as a mask, all bits of a lane set or clear. */
 export type RegisterType = "float32" | "int32" | "int64" | "bool";
 
 /** Four elements: one vector, or two of two lanes for int64. */
@@ -18,6 +19,7 @@ export interface Lanes {
 }
 
 export function registerType(type: ElementType): RegisterType {
+  if (type === "float16") return "float32";
   return type === "uint8" || type === "int8" ? "int32" : type;
 }
 
@@ -29,6 +31,7 @@ export function loadElements(f: FunctionBuilder, type: ElementType, address: I32
     const at = f.value(address);
     return made(...[0, 2].map((first) => loadPair(at, stride, first, Math.min(lanes - first, 2))));
   }
+  if (type === "float16") return made(halfToFloat(f, i32x4.extendLowI16x8U(loadHalves(f, address, stride, lanes))));
   if (stride === 0) return made(widened(type, bytes === 4 ? v128.load32Splat(address) : v128.load8Splat(address)));
   if (stride === 1) return made(widened(type, bytes === 4 ? v128.load(address) : v128.load32Zero(address)));
   const at = f.value(address);
@@ -42,6 +45,13 @@ function loadPair(at: I32, stride: number, first: number, lanes: number): V128 {
   if (stride === 0) return v128.load64Splat(at);
   if (stride === 1) return v128.load(at, first * 8);
   return indices(lanes).reduce<V128>((all, lane) => v128.load64Lane(at, all, lane, (first + lane) * stride * 8), v128.zero);
+}
+
+function loadHalves(f: FunctionBuilder, address: I32, stride: number, lanes: number): V128 {
+  if (stride === 0) return v128.load16Splat(address);
+  if (stride === 1) return v128.load64Zero(address);
+  const at = f.value(address);
+  return indices(lanes).reduce<V128>((all, lane) => v128.load16Lane(at, all, lane, lane * stride * 2), v128.zero);
 }
 
 /** Bytes in the low lanes become 32-bit lanes. */
@@ -66,6 +76,14 @@ export function storeElements(f: FunctionBuilder, type: ElementType, address: I3
   }
   if (elementBytes[type] === 4) {
     storeLanes(f, address, low, lanes);
+    return;
+  }
+  if (type === "float16") {
+    const halves = floatToHalf(f, low);
+    const packed = f.value(i16x8.narrowI32x4U(halves, halves));
+    const at = f.value(address);
+    if (lanes === 4) f.run(v128.store64Lane(at, packed, 0));
+    else for (const lane of indices(lanes)) f.run(v128.store16Lane(at, packed, lane, lane * 2));
     return;
   }
   const small = v128.and(low, i32x4.const(type === "bool" ? 1 : 0xff));

@@ -1,7 +1,7 @@
 /** What the elementwise generator compiles: a short program on one element, run for every element of a shape. */
 
-/** Types in memory. bool is a byte, 0 or 1 (any other byte is true as well). */
-export type ElementType = "float32" | "int32" | "int64" | "uint8" | "int8" | "bool";
+/** Types in memory. bool is a byte, 0 or 1 (any other byte is true as well); float16 is computed with as float32. */
+export type ElementType = "float32" | "float16" | "int32" | "int64" | "uint8" | "int8" | "bool";
 
 export type FloatUnary =
   | "abs"
@@ -68,8 +68,16 @@ export interface ElementwiseRequest {
   readonly shape: readonly number[];
   readonly inputs: readonly ElementwiseInput[];
   readonly steps: readonly Step[];
-  /** The type the last value is stored as: float32, int64 and bool as they are, int32 also as uint8 or int8 (its low bits). */
+  /** The type the last value is stored as: float32 also as float16, rounded; int64 and bool as they are; int32 also as uint8 or int8 (its low bits). */
   readonly output: ElementType;
 }
 
-export const elementBytes: Readonly<Record<ElementType, number>> = { float32: 4, int32: 4, int64: 8, uint8: 1, int8: 1, bool: 1 };
+export const elementBytes: Readonly<Record<ElementType, number>> = {
+  float32: 4,
+  float16: 2,
+  int32: 4,
+  int64: 8,
+  uint8: 1,
+  int8: 1,
+  bool: 1,
+};

@@ -1,0 +1,96 @@
+// Where a model's time goes: the kernels of its program by what they took, on one thread. `npm run bench:steps -- MODEL.onnx NAME=TYPE:SHAPE ...`,
+// for example `input_ids=int64:1x128`; `--runs N` (default 20). Inputs are ones, or a sine where they are float32.
+import { readFileSync } from "node:fs";
+import { detectWasmFeatures, compileKernels, kernelFunction } from "../../src/engine/emit/wasm/index.ts";
+import { switchOnRelaxedSimd, withOptimizingCompiler } from "../../src/engine/emit/wasm/node-flags.ts";
+import { readOnnxModel } from "../../src/engine/import/read-model.ts";
+import { optimize } from "../../src/engine/passes/index.ts";
+import { planGraph } from "../../src/engine/plan/plan.ts";
+import { EngineMemory } from "../../src/engine/run/engine-memory.ts";
+import { Program } from "../../src/engine/run/program.ts";
+import { Builder } from "../../src/engine/trace/builder.ts";
+import { traceModel } from "../../src/engine/trace/trace-model.ts";
+import { zeros } from "../../src/tensor.ts";
+import { parseArgs } from "node:util";
+import { describeLoad, describeMachine, watchLoad } from "../machine.mjs";
+import { median } from "../statistics.mjs";
+import { formatTable } from "../table.mjs";
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { runs: { type: "string", default: "20" } },
+});
+const [path, ...given] = positionals;
+if (path === undefined) throw new Error("give a model: npm run bench:steps -- model.onnx input=float32:1x3x224x224");
+const inputs = Object.fromEntries(given.map(inputOf));
+const features = detectWasmFeatures(switchOnRelaxedSimd);
+const load = watchLoad();
+const { model } = readOnnxModel(new Uint8Array(readFileSync(path)), path);
+const build = new Builder();
+const entries = Object.entries(inputs).map(([name, { dataType, shape }]) => [name, { type: { dataType, shape } }]);
+const results = traceModel(model, new Map(entries), build);
+const outputs = [...results].map(([name, value]) => ({ name, value }));
+const traced = build.graph(
+  entries.map(([name, value]) => ({ name, value })),
+  outputs,
+);
+const plan = planGraph(optimize(traced), { isDurable: () => true, hasByteDot: features.byteDot !== "none" });
+const memory = new EngineMemory(false);
+const { functions } = withOptimizingCompiler(() => compileKernels(plan.kernels, memory.memory, features));
+let times = [];
+const program = new Program(plan, memory, (kernel, offsets) => {
+  const run = kernelFunction(functions, kernel);
+  const before = performance.now();
+  const status = run(...offsets, 0, kernel.pieces);
+  times.push({ kernel, milliseconds: performance.now() - before });
+  return status;
+});
+const runs = [];
+const totals = [];
+for (let run = 0; run < Number(values.runs) + 2; run += 1) {
+  times = [];
+  program.begin(inputs);
+  const before = performance.now();
+  program.advance(0, Number.POSITIVE_INFINITY);
+  const whole = performance.now() - before;
+  if (run < 2) continue;
+  totals.push(whole);
+  runs.push(times);
+}
+report();
+
+function inputOf(argument) {
+  const [, name, dataType, sizes] = /^(.+)=(\w+):([\dx]*)$/.exec(argument) ?? [];
+  if (name === undefined) throw new Error(`${argument} is not name=type:1x2x3`);
+  const tensor = zeros(dataType, sizes === "" ? [] : sizes.split("x").map(Number));
+  const { data } = tensor;
+  for (let index = 0; index < data.length; index += 1)
+    data[index] = typeof data[index] === "bigint" ? 1n : dataType === "float32" ? Math.sin(index * 0.37) : 1;
+  return [name, tensor];
+}
+
+function report() {
+  const steps = runs[0].map(({ kernel }, step) => ({
+    kernel,
+    milliseconds: median(runs.map((each) => each[step].milliseconds)),
+  }));
+  const byKey = new Map();
+  for (const { kernel, milliseconds } of steps) {
+    const known = byKey.get(kernel.key) ?? { calls: 0, milliseconds: 0 };
+    byKey.set(kernel.key, { calls: known.calls + 1, milliseconds: known.milliseconds + milliseconds });
+  }
+  const sum = steps.reduce((all, { milliseconds }) => all + milliseconds, 0);
+  console.log(`machine  ${describeMachine()}\nload     ${describeLoad(load())}`);
+  console.log(
+    `run      ${median(totals).toFixed(2)} ms, of which kernels ${sum.toFixed(2)} (medians of ${totals.length} runs)\n`,
+  );
+  const rows = [...byKey]
+    .sort(([, one], [, other]) => other.milliseconds - one.milliseconds)
+    .map(([key, { calls, milliseconds }]) => [
+      key.slice(0, 170),
+      String(calls),
+      milliseconds.toFixed(3),
+      `${((milliseconds / sum) * 100).toFixed(1)} %`,
+    ]);
+  console.log(formatTable(["kernel", "calls", "ms", "share"], rows));
+}
