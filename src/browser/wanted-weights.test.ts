@@ -19,6 +19,11 @@ describe("weights asked for", () => {
     expect(files(plain, variant)).toEqual(wanted);
   });
 
+  it("are those of a transformer's folder last, or where they are asked for", () => {
+    expect(files(plain).at(-1)).toBe("model.safetensors");
+    expect(files(plain, "safetensors")).toEqual(["model.safetensors"]);
+  });
+
   it("are model.safetensors for static embeddings, where modules.json says", () => {
     expect(files({ ...plain, isStatic: true, inner: "0_StaticEmbedding" })).toEqual(["0_StaticEmbedding/model.safetensors"]);
   });

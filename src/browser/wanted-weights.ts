@@ -19,8 +19,10 @@ export function wantedWeights(stated: StatedFiles, variant: string | undefined):
   const wanted = suffixes
     .map((suffix) => `model${suffix}.onnx`)
     .filter((file) => variant === undefined || isCalled(file, variant));
-  const named = variant === undefined || wanted.length > 0 ? [] : [`${variant}.onnx`];
-  return [...wanted, ...named].flatMap((file) => [...inFolders("onnx", file), ...inFolders(stated.inner, file)]);
+  const named = variant === undefined || variant === "safetensors" || wanted.length > 0 ? [] : [`${variant}.onnx`];
+  const graphs = [...wanted, ...named].flatMap((file) => [...inFolders("onnx", file), ...inFolders(stated.inner, file)]);
+  const transformer = variant === undefined || variant === "safetensors" ? inFolders(stated.inner, "model.safetensors") : [];
+  return [...graphs, ...transformer];
 }
 
 /** A browser has engines for these two formats. */

@@ -1,4 +1,4 @@
-/** An ONNX graph on our own engine, behind the contract. */
+/** A graph on our own engine, of an ONNX file or a transformer, behind the contract. */
 import { InferyardError, checkInputs, throwIfAborted } from "../../backend.ts";
 import type { Library, RunOptions, TensorInfo, TensorMap, TensorModel } from "../../backend.ts";
 import type { EngineModel } from "../../engine/index.ts";

@@ -1,6 +1,6 @@
 /** Loads a transformer from safetensors for our own engine. */
 import { throwIfAborted } from "../../backend.ts";
-import type { Library, LoadedModel, LoadOptions, ModelFiles } from "../../backend.ts";
+import type { Library, LoadedModel, LoadOptions, ModelFiles, TensorInfo } from "../../backend.ts";
 import { buildTransformer } from "../../engine/index.ts";
 import { nextTurn } from "../../next-turn.ts";
 import { readSafetensorsHeader, readTensor } from "../../safetensors.ts";
@@ -12,13 +12,18 @@ export async function loadTransformer(file: ModelFiles, options: LoadOptions, li
   const { signal } = options;
   const header = await readSafetensorsHeader(file.path, signal);
   const { source, inputs, outputs, pending } = buildTransformer(file.architecture ?? "", file.config, header.tensors);
-  const engine = engineFor(source, options);
   for (const { name, fill } of pending) {
     const { data } = await readTensor(header, name, signal);
     fill(data);
     await nextTurn();
     throwIfAborted(signal);
   }
-  engine.prepare(inputs);
+  const engine = engineFor(source, options);
+  engine.prepare(inputs.map(withEmptyCache));
   return new GraphModel({ engine, inputs, outputs, others: [], library, weightBytes: file.bytes });
+}
+
+/** The smallest inputs of a language model are those of its first token: nothing is in the caches. */
+function withEmptyCache(input: TensorInfo): TensorInfo {
+  return { ...input, shape: input.shape.map((size) => (/^past_\w+$/.test(String(size)) ? 0 : size)) };
 }

@@ -186,6 +186,10 @@ describe.skipIf(!existsSync(shared)).each(["tiny-random-gpt2", "tiny-random-llam
       expect((await generate(ids, masks, wanted[0]?.length ?? 0)).chosen).toEqual(wanted);
     });
 
+    it("has a program for its first token when it is loaded", async () => {
+      expect(await (await load(name)).evidence()).toEqual([expect.stringMatching(/program of \d+ steps/)]);
+    });
+
     it("refuses a mask that does not go with its caches", async () => {
       const inputs = { input_ids: integers([[1]]), attention_mask: integers([[1, 1]]), position_ids: integers([[0]]) };
       await expect(model.run({ ...inputs, ...emptyCaches(model, 1) })).rejects.toMatchObject({ code: "INPUT_INVALID" });

@@ -1,5 +1,7 @@
 /** Members of a family that have no goldens are held against those that have, made of the same weights; and what is refused. */
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { InferyardError } from "../../errors.ts";
 import type { TensorData } from "../../tensor.ts";
 import { int64Literal, type Literal, literalOf, numbersOf } from "../graph/literal.ts";
 import { encodeFloat } from "../graph/small-floats.ts";
@@ -334,6 +336,30 @@ describe("what is refused", () => {
   it("an architecture that is not built, and names that only look like one", () => {
     for (const name of ["FalconForCausalLM", "constructor", ""])
       expect(refusal(bertConfig, bert, name)).toMatchObject({ code: "MODEL_UNSUPPORTED" });
+  });
+
+  it("settings of any kind end in an answer or a typed error", () => {
+    const keys = fc.constantFrom(
+      ...Object.keys(bertConfig),
+      "hidden_act",
+      "layer_norm_eps",
+      "tie_word_embeddings",
+      "pruned_heads",
+    );
+    const values = fc.oneof(
+      fc.jsonValue(),
+      fc.integer(),
+      fc.constantFrom(0, -1, 2 ** 53, 1e308, Number.NaN, "gelu", "__proto__"),
+    );
+    fc.assert(
+      fc.property(keys, values, (key, value) => {
+        const result = refusal({ ...bertConfig, [key]: value }, bert);
+        expect(result instanceof Error ? result : undefined).toSatisfy(
+          (error: unknown) => error === undefined || error instanceof InferyardError,
+        );
+      }),
+      { numRuns: 300 },
+    );
   });
 
   it("a text longer than the model's places", () => {
