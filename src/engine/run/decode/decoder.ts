@@ -53,7 +53,7 @@ interface Entry {
 const mostPrograms = 32;
 /** Tokens of one run, largest first. Few sizes, since each is a program; from 16 rows on a product computes as fast as with many. */
 const chunkSizes = [128, 16] as const;
-/** How far logits may be apart, relative to the distance of the largest from the smallest: rounding is 1e-5, another position 0.05 and more. */
+/** How far logits may be apart, relative to the distance of the largest from the smallest: of a tiny GPT-2 rounding is 1e-6 of it, and counted positions are 0.5. */
 const tolerance = 5e-3;
 
 export class Decoder {
