@@ -149,6 +149,19 @@ describe("products of bytes", () => {
     for (const set of featureSets) expect(largestError(run(given, output, 2, set).c as Float32Array, wanted)).toBeLessThan(1e-5);
   });
 
+  it("keeps a number that is none to its own row", () => {
+    const [m, n, k] = [6, 9, 100];
+    const weights = numbers(k * n, 1, 64, 1).map(Math.round);
+    const x = numbers(m * k, 2, 30, 2);
+    const wanted = sums({ m, n, k, zero: 120, weights, x });
+    x[2 * k + 7] = Number.NaN;
+    for (const set of featureSets) {
+      const { c } = run({ m, n, k, zero: 120, weights, x }, "int32", 1, set);
+      const others = (values: ArrayLike<number>) => Array.from(values).filter((_, place) => Math.floor(place / n) !== 2);
+      expect(others(c)).toEqual(others(wanted));
+    }
+  });
+
   it("refuses weights that are no bytes, or whose pairs could overflow", () => {
     const fits = (...values: number[]) => fitsBytes({ values, k: values.length, n: 1 });
     expect(fits(64, 64, -64, -64)).toBe(true);

@@ -37,8 +37,9 @@ export function quantizeRows({ rows, columns }: QuantizeRowsRequest): Kernel {
       const group = (source: I32, target: I32, count: number): void => {
         const quanta = (offset: number): V128 => quantaOf(v128.load(source, offset), divisor, added);
         const low = f.value(quanta(0));
-        const words = f.value(i16x8.narrowI32x4S(low, count > 4 ? quanta(16) : low));
-        const bytes = i8x16.narrowI16x8U(words, words);
+        const narrow = f.value(i16x8.narrowI32x4S(low, count > 4 ? quanta(16) : low));
+        const bytes = f.value(i8x16.narrowI16x8U(narrow, narrow));
+        const words = i16x8.extendLowI8x16U(bytes); // what a NaN became is a byte as well: the norms must hold for it
         f.run(v128.store64Lane(target, isUnsigned ? bytes : i8x16.sub(bytes, i8x16.splat(i32.const(128))), 0)); // ends before the row does
         const centred = f.value(firstWords(i16x8.sub(words, zero), count));
         f.set(squares, i32x4.add(squares, i32x4.dotI16x8S(centred, centred)));
