@@ -3,6 +3,8 @@ import { PbfReader } from "pbf";
 import { InferyardError, messageOf } from "../../errors.ts";
 import type { Literal } from "../graph/literal.ts";
 import type { OnnxAttribute, OnnxFunction, OnnxGraph, OnnxModel, OnnxNode, OnnxType, OnnxValueInfo } from "./onnx-model.ts";
+import { type CutModel, withoutLargeElements } from "./cut-elements.ts";
+import type { ModelBytes } from "./model-bytes.ts";
 import { MessageReader } from "./protobuf-message.ts";
 import { type ExternalData, elementTypeOf, readTensor } from "./read-tensor.ts";
 
@@ -12,16 +14,36 @@ export interface ReadModel {
   readonly external: readonly ExternalData[];
 }
 
-/** MODEL_INVALID where the bytes are no whole ONNX file; `shown` names the file in messages. */
-export function readOnnxModel(bytes: Uint8Array, shown: string): ReadModel {
+/**
+ * MODEL_INVALID where the bytes are no whole ONNX file; `shown` names the file in messages. The elements of large tensors stay in a file that is
+ * given as `ModelBytes`, which must be readable until `keepElements` was called.
+ */
+export function readOnnxModel(file: Uint8Array | ModelBytes, shown: string): ReadModel {
   try {
-    return new ModelReader(new MessageReader(new PbfReader(bytes))).read();
+    const { bytes, cuts } = file instanceof Uint8Array ? { bytes: file, cuts: undefined } : cutModel(file);
+    return new ModelReader(new MessageReader(new PbfReader(bytes), cuts)).read();
   } catch (error) {
     if (error instanceof InferyardError) throw error;
     throw new InferyardError("MODEL_INVALID", `${shown} is not a whole ONNX file: ${messageOf(error)}`, {
       remedy: "download it again",
       cause: error,
     });
+  }
+}
+
+/** What is still in a file comes into memory, but what was packed already. The files of the model may be closed then. */
+export function keepElements({ graph }: OnnxModel): void {
+  for (const { held } of graph.initializers.values()) held?.keep();
+}
+
+function cutModel(file: ModelBytes): Partial<CutModel> & Pick<CutModel, "bytes"> {
+  try {
+    return withoutLargeElements(file);
+  } catch {
+    // Its fields do not add up: the reader of the whole says what is wrong.
+    const bytes = new Uint8Array(file.size);
+    file.read(bytes, 0);
+    return { bytes };
   }
 }
 

@@ -1,5 +1,6 @@
 /** Chains of operations on elements as generated loops. */
 import { InferyardError } from "../../errors.ts";
+import { elementCount } from "../../tensor.ts";
 import { type ElementwiseRequest, type Kernel, assembleKernels, elementwise } from "../emit/wasm/index.ts";
 import { broadcastStrides } from "../graph/broadcast.ts";
 import type { ElementType } from "../graph/element-types.ts";
@@ -175,7 +176,7 @@ class Translation {
 
 /** A scalar as a step; numbers of 64 bits only where a double holds them. */
 function constantOf({ constant }: Value): Extract<Step, { readonly op: "constant" }> | undefined {
-  if (constant === undefined || constant.data.length !== 1 || !isKernelType(constant.dataType)) return undefined;
+  if (constant === undefined || elementCount(constant.shape) !== 1 || !isKernelType(constant.dataType)) return undefined;
   const [value = 0] = Array.from(numbersOf(constant));
   if (!Number.isSafeInteger(value) && constant.dataType === "int64") return undefined;
   const type = constant.dataType === "uint8" || constant.dataType === "int8" ? "int32" : constant.dataType;

@@ -1,5 +1,5 @@
 /** Quantised layers. */
-import { elementCount } from "../../tensor.ts";
+import { elementCount, type TensorData } from "../../tensor.ts";
 import {
   centre,
   integerMatmul,
@@ -67,18 +67,24 @@ function packedOf(
   | undefined {
   if (source === undefined) return undefined;
   const [k = 0, n = 0] = source.shape;
-  const numbers = numbersOf(source);
   const [least, most] = rangeOfWeights(source);
   if (most - least > 255 || least < -255) return undefined;
   const isSigned = least >= -128 && most <= 127;
-  const given: IntegerWeights = isSigned
-    ? { values: new Int8Array(numbers), k, n }
-    : { values: Uint8Array.from(numbers, (value) => value - least), k, n, zeroPoints: [-least] };
-  const weights = {
-    source,
-    layout: "integer",
-    bytes: packedIntegerLength(given),
-    pack: (target: Uint8Array) => packIntegerWeights(target, given),
+  const given = (elements: TensorData): IntegerWeights => {
+    const numbers = numbersOf({ dataType: source.dataType, shape: source.shape, data: elements });
+    return isSigned
+      ? { values: new Int8Array(numbers), k, n }
+      : { values: Uint8Array.from(numbers, (value) => value - least), k, n, zeroPoints: [-least] };
   };
-  return { shape: { k, n, weightBytes: integerWeightBytes(given) }, weights };
+  // How long it will be does not depend on the elements, so they are not asked for here.
+  const outline: IntegerWeights = isSigned
+    ? { values: new Int8Array(0), k, n }
+    : { values: new Uint8Array(0), k, n, zeroPoints: [-least] };
+  const weights: PackedWeights = {
+    source,
+    layout: `integer ${k}x${n}`,
+    bytes: packedIntegerLength(outline),
+    pack: (target, elements) => packIntegerWeights(target, given(elements)),
+  };
+  return { shape: { k, n, weightBytes: integerWeightBytes(outline) }, weights };
 }

@@ -1,6 +1,9 @@
 /** The memory of one loaded model: weights, packed once and shared by all its programs, and behind them the arena they compute in. */
 import { InferyardError } from "../../errors.ts";
+import { elementCount, type TensorData } from "../../tensor.ts";
 import { readPaddingBytes, type WasmMemory, wasmHost, wasmPageBytes } from "../emit/wasm/index.ts";
+import { elementTypes } from "../graph/element-types.ts";
+import { identityOf } from "../graph/literal.ts";
 import type { PackedWeights } from "../plan/planned-call.ts";
 
 const alignment = 64;
@@ -10,6 +13,8 @@ const mostPages = 65_536;
 export class EngineMemory {
   readonly memory: WasmMemory;
   readonly #places = new WeakMap<object, Map<string, number>>();
+  /** Places of weights that were dropped, among the others. */
+  readonly #free: { start: number; bytes: number }[] = [];
   /** The first bytes stay free, so that no offset is 0. */
   #weightsEnd = alignment;
   #arenaBytes = 0;
@@ -33,22 +38,67 @@ export class EngineMemory {
   /** Where weights lie; they are packed when they are first asked for. Moves the arena. */
   place(weights: PackedWeights): number {
     const { source, layout, bytes } = weights;
-    const layouts = this.#places.get(source.data) ?? new Map<string, number>();
-    this.#places.set(source.data, layouts);
+    const layouts = this.#places.get(identityOf(source)) ?? new Map<string, number>();
+    this.#places.set(identityOf(source), layouts);
     const known = layouts.get(layout);
     if (known !== undefined) return known;
-    const start = this.#weightsEnd;
-    this.#grow(start + bytes + readPaddingBytes);
-    weights.pack(new Uint8Array(this.memory.buffer, start, bytes));
+    const start = this.#take(spaceOf(weights));
+    this.#pack(weights, start);
     layouts.set(layout, start);
-    this.#weightsEnd = Math.ceil((start + bytes + readPaddingBytes) / alignment) * alignment;
+    const { unpack } = weights;
+    const packed = (): Uint8Array => new Uint8Array(this.memory.buffer, start, bytes);
+    if (unpack !== undefined) source.held?.letGo({ make: () => unpack(packed()) });
     return start;
+  }
+
+  /** What lies in a file is read into this memory and not into an array, which nobody would need for long. */
+  #pack({ source, bytes, pack }: PackedWeights, start: number): void {
+    const { dataType, shape, held } = source;
+    const View = elementTypes[dataType].array as Float64ArrayConstructor;
+    const size = elementCount(shape) * View.BYTES_PER_ELEMENT;
+    const target = (): Uint8Array => new Uint8Array(this.memory.buffer, start, bytes);
+    if (pack === undefined) {
+      if (held?.canWrite === true) held.write(target());
+      else target().set(bytesOf(source.data));
+      return;
+    }
+    if (held?.canWrite !== true) {
+      pack(target(), source.data);
+      return;
+    }
+    const scratch = this.#weightsEnd; // where the arena will be
+    this.#grow(scratch + size);
+    held.write(new Uint8Array(this.memory.buffer, scratch, size));
+    pack(target(), new View(this.memory.buffer as ArrayBuffer, scratch, elementCount(shape)));
+  }
+
+  /** Lets weights go whose source nobody else has. */
+  drop(weights: PackedWeights): void {
+    const layouts = this.#places.get(identityOf(weights.source));
+    const start = layouts?.get(weights.layout);
+    if (start === undefined) return;
+    layouts?.delete(weights.layout);
+    this.#free.push({ start, bytes: spaceOf(weights) });
   }
 
   /** Makes room for an arena of so many bytes. */
   reserve(arenaBytes: number): void {
     this.#arenaBytes = Math.max(this.#arenaBytes, arenaBytes);
     this.#grow(this.#weightsEnd + arenaBytes + readPaddingBytes);
+  }
+
+  /** The first free place that is large enough, or a new one behind all others. */
+  #take(bytes: number): number {
+    const index = this.#free.findIndex((place) => place.bytes >= bytes);
+    const [free] = index < 0 ? [] : this.#free.splice(index, 1);
+    if (free !== undefined) {
+      if (free.bytes > bytes) this.#free.push({ start: free.start + bytes, bytes: free.bytes - bytes });
+      return free.start;
+    }
+    const start = this.#weightsEnd;
+    this.#grow(start + bytes);
+    this.#weightsEnd = start + bytes;
+    return start;
   }
 
   #grow(bytes: number): void {
@@ -67,4 +117,13 @@ export class EngineMemory {
       );
     }
   }
+}
+
+function spaceOf({ bytes }: PackedWeights): number {
+  return Math.ceil((bytes + readPaddingBytes) / alignment) * alignment;
+}
+
+function bytesOf(data: TensorData): Uint8Array {
+  const { buffer, byteOffset, byteLength } = data as Uint8Array;
+  return new Uint8Array(buffer, byteOffset, byteLength);
 }

@@ -12,6 +12,7 @@ import { optimize } from "../passes/index.ts";
 import { planGraph } from "../plan/plan.ts";
 import { KernelThreads, type ThreadPeer } from "../threads/kernel-threads.ts";
 import { Builder, defaultLimits, ValueUnknown } from "../trace/builder.ts";
+import { FoldMemo } from "../trace/fold-memo.ts";
 import { traceModel } from "../trace/trace-model.ts";
 import { isTensor, type Traced } from "../trace/traced.ts";
 import { EngineMemory } from "./engine-memory.ts";
@@ -45,7 +46,7 @@ export class EngineModel {
   readonly #kernels = new Set<string>();
   readonly #programs = new Map<string, Program | "interpreted">();
   readonly #most: number;
-  readonly #durable: ReadonlySet<unknown>;
+  #folds: FoldMemo;
 
   constructor(model: OnnxModel, settings: EngineSettings) {
     this.#model = model;
@@ -58,7 +59,7 @@ export class EngineModel {
     };
     this.#threads = new KernelThreads({ threads: most, memory: this.#memory.memory, spawn: spawn ?? refuse });
     this.#most = most;
-    this.#durable = new Set([...model.graph.initializers.values()].map(({ data }) => data));
+    this.#folds = new FoldMemo([...model.graph.initializers.values()]);
   }
 
   get bytes(): number {
@@ -122,12 +123,30 @@ export class EngineModel {
     this.#programs.delete(key);
     this.#programs.set(key, program); // the newest stands last
     const [oldest] = this.#programs.keys();
-    if (this.#programs.size > mostPrograms && oldest !== undefined) this.#programs.delete(oldest);
+    if (this.#programs.size > mostPrograms && oldest !== undefined) this.#drop(oldest);
     return program;
   }
 
+  #drop(key: string): void {
+    const program = this.#programs.get(key);
+    if (program instanceof Program) program.dispose();
+    this.#programs.delete(key);
+  }
+
   #compile(inputs: TensorMap): Program | "interpreted" {
-    const build = new Builder();
+    try {
+      const program = this.#made(inputs);
+      this.#folds.close();
+      return program;
+    } catch (error) {
+      this.#folds = this.#folds.isOpen ? new FoldMemo([...this.#model.graph.initializers.values()]) : this.#folds;
+      throw error;
+    }
+  }
+
+  #made(inputs: TensorMap): Program | "interpreted" {
+    const { fold } = this.#folds;
+    const build = new Builder({}, "program", fold);
     const values = new Map<string, Value>(
       Object.entries(inputs).map(([name, { dataType, shape }]): [string, Value] => [name, { type: { dataType, shape } }]),
     );
@@ -136,9 +155,9 @@ export class EngineModel {
       const results = traceModel(this.#model, values, build);
       const named = [...values].map(([name, value]): NamedValue => ({ name, value }));
       const traced = build.graph(named, [...results].map(tensorOutput));
-      const graph = this.#settings.optimize ? optimize(traced) : fuseElements(traced);
+      const graph = this.#settings.optimize ? optimize(traced, fold) : fuseElements(traced);
       if (graph.nodes.some(({ outputs }) => outputs.some(({ type }) => type.dataType === "string"))) return "interpreted";
-      const plan = planGraph(graph, { isDurable: ({ data }) => this.#durable.has(data), threads: this.#most });
+      const plan = planGraph(graph, { isDurable: (literal) => this.#folds.isDurable(literal), threads: this.#most });
       this.#add(plan.kernels);
       return new Program(plan, this.#memory, (kernel, offsets, stride) => this.#threads.run(kernel, offsets, stride));
     } catch (error) {

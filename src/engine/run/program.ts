@@ -23,7 +23,12 @@ export class Program {
   constructor(plan: Plan, memory: EngineMemory, run: RunKernel) {
     this.#plan = plan;
     this.#memory = memory;
-    for (const weights of plan.weights) memory.place(weights);
+    try {
+      for (const weights of plan.weights) memory.place(weights);
+    } catch (error) {
+      this.dispose();
+      throw error;
+    }
     this.#actions = plan.steps.map((step) => this.#action(step, run));
   }
 
@@ -68,6 +73,11 @@ export class Program {
     return results;
   }
 
+  /** Lets go what is this program's own. It may not run again. */
+  dispose(): void {
+    for (const weights of this.#plan.ownWeights) this.#memory.drop(weights);
+  }
+
   #action(step: PlanStep, run: RunKernel): Action {
     if (step.kind === "interpret") return this.#interpreted(step);
     const { kernel, places, scratch } = step;
@@ -83,8 +93,14 @@ export class Program {
   }
 
   #interpreted({ operation, inputs, outputs }: Extract<PlanStep, { readonly kind: "interpret" }>): Action {
+    // Held elements are asked for once and not in each run.
+    const operands = inputs.map((input) => {
+      if ("place" in input) return input;
+      const { dataType, shape, data } = input;
+      return { dataType, shape, data };
+    });
     return (arena) => {
-      const literals = inputs.map((input) => ("place" in input ? this.#read(input, arena) : input));
+      const literals = operands.map((input) => ("place" in input ? this.#read(input, arena) : input));
       let results: readonly Literal[];
       try {
         results = evaluate(operation, literals);
