@@ -191,7 +191,7 @@ function callOf(kernel) {
   const run = compiled(kernel);
   const step = Math.floor(memory.buffer.byteLength / (kernel.parameters.length + 1) / 4096) * 4096;
   const offsets = kernel.parameters.map((_, index) => 4096 + index * step + index * 1088); // not all at the same place of the caches' sets
-  return () => run(...offsets, 0, kernel.pieces);
+  return () => run(...kernel.counts, ...offsets, 0, kernel.pieces);
 }
 
 function compiled(kernel) {

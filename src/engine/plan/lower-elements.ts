@@ -42,7 +42,11 @@ const plainBinary: ReadonlySet<BinaryFunction> = new Set([
 
 const notPlain: ReadonlySet<UnaryFunction> = new Set(["softplus", "bitwise-not", "is-nan", "is-infinite"]);
 
-export function lowerElements({ operation, inputs, outputs }: NodeOf<"elementwise">): LoweredNode | undefined {
+export function lowerElements(
+  { operation, inputs, outputs }: NodeOf<"elementwise">,
+  _isUsed: unknown,
+  emittable: Map<string, boolean>,
+): LoweredNode | undefined {
   const [output] = outputs;
   const type = output?.type.dataType;
   if (output === undefined || !isKernelType(type)) return undefined;
@@ -62,7 +66,9 @@ export function lowerElements({ operation, inputs, outputs }: NodeOf<"elementwis
   };
   if (tensors.some((input) => !isKernelType(input.type.dataType))) return undefined;
   const kernel = elementwise(request);
-  if (!canBeEmitted(kernel)) return undefined;
+  const canBe = emittable.get(kernel.key) ?? canBeEmitted(kernel);
+  emittable.set(kernel.key, canBe);
+  if (!canBe) return undefined;
   return { ...oneCall(kernel, ...tensors.map((input) => tensor(input)), tensor(output)), inPlace: tensors };
 }
 

@@ -33,7 +33,11 @@ const rules: { readonly [Kind in OperationKind]?: LowerNode<NodeOf<Kind>> } = {
 };
 
 /** `isUsed`: whether anybody uses an output of the node. */
-export function lowerNode(node: GraphNode, isUsed: (output: number) => boolean): LoweredNode | undefined {
+export function lowerNode(
+  node: GraphNode,
+  isUsed: (output: number) => boolean,
+  emittable: Map<string, boolean>,
+): LoweredNode | undefined {
   const rule = rules[node.operation.kind] as LowerNode | undefined;
-  return rule?.(node, isUsed);
+  return rule?.(node, isUsed, emittable);
 }

@@ -53,6 +53,8 @@ export interface PlanSettings {
   isDurable(literal: Literal): boolean;
   /** Threads that may compute one call at once. Default: 1. */
   readonly threads?: number;
+  /** What is known of kernels by their keys; see `LowerNode`. Plans of one model share it. Default: nothing is known. */
+  readonly emittable?: Map<string, boolean>;
 }
 
 export function planGraph(graph: Graph, settings: PlanSettings): Plan {
@@ -78,11 +80,13 @@ class Planner {
   readonly #bufferOf = new Map<Value, number>();
   readonly #weights = new Map<object, Map<string, PackedWeights>>();
   readonly #last: ReadonlyMap<Value, number>;
+  readonly #emittable: Map<string, boolean>;
 
   constructor(graph: Graph, settings: PlanSettings) {
     this.#graph = graph;
     this.#settings = settings;
     this.#last = lastUses(graph);
+    this.#emittable = settings.emittable ?? new Map<string, boolean>();
   }
 
   plan(): Plan {
@@ -144,7 +148,7 @@ class Planner {
       this.#settle(y, this.#bufferOf.get(x) ?? 0);
       return [];
     }
-    const lowered = empty ? { calls: [] } : lowerNode(node, (output) => this.#isUsed(node.outputs[output]));
+    const lowered = empty ? { calls: [] } : lowerNode(node, (output) => this.#isUsed(node.outputs[output]), this.#emittable);
     const reused = lowered?.inPlace?.find((input) => y !== undefined && this.#canReuse(input, y, step));
     for (const output of node.outputs) {
       const buffer = output === y && reused !== undefined ? this.#bufferOf.get(reused) : undefined;

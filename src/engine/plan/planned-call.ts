@@ -41,6 +41,8 @@ export interface LoweredNode {
 export type LowerNode<Node extends GraphNode = GraphNode> = (
   node: Node,
   isUsed: (output: number) => boolean,
+  /** By key, whether code can be written for a kernel of which that is not sure. Filled as it is found out. */
+  emittable: Map<string, boolean>,
 ) => LoweredNode | undefined;
 
 export function tensor(value: Value | undefined, byteOffset = 0): Operand {

@@ -20,6 +20,8 @@ import { Program } from "./program.ts";
 
 /** Programs that are kept; the one that was not used for longest goes first. */
 const mostPrograms = 32;
+/** What free axes but the first are taken for at load. */
+const preparedSizes: readonly number[] = [1, 16];
 /** A run that may be aborted lets others have their turn so often. */
 const turnMs = 20;
 
@@ -44,6 +46,7 @@ export class EngineModel {
   #memory: EngineMemory;
   readonly #threads: KernelThreads;
   readonly #kernels = new Set<string>();
+  readonly #emittable = new Map<string, boolean>();
   readonly #programs = new Map<string, Program | "interpreted">();
   readonly #most: number;
   #folds: FoldMemo;
@@ -66,19 +69,24 @@ export class EngineModel {
     return this.#memory.bytes;
   }
 
-  /** Packs the weights and compiles kernels before the first run, for the smallest inputs there are. What cannot be made of those waits for a run. */
+  /**
+   * Packs the weights and compiles kernels before the first run: for the smallest inputs there are, and for one a little larger, since what is
+   * made a second time is made faster. What cannot be made of those waits for a run.
+   */
   prepare(inputs: readonly TensorInfo[]): void {
-    const smallest = inputs.map(({ name, dataType, shape }): [string, Tensor] => [
-      name,
-      zeros(
-        dataType,
-        shape.map((size) => (typeof size === "number" ? size : 1)),
-      ),
-    ]);
-    try {
-      this.#programFor(Object.fromEntries(smallest));
-    } catch (error) {
-      if (!(error instanceof InferyardError) || error.code === "OUT_OF_MEMORY") throw error;
+    for (const size of preparedSizes) {
+      const some = inputs.map(({ name, dataType, shape }): [string, Tensor] => [
+        name,
+        zeros(
+          dataType,
+          shape.map((each, axis) => (typeof each === "number" ? each : axis === 0 ? 1 : size)),
+        ),
+      ]);
+      try {
+        this.#programFor(Object.fromEntries(some));
+      } catch (error) {
+        if (!(error instanceof InferyardError) || error.code === "OUT_OF_MEMORY") throw error;
+      }
     }
   }
 
@@ -157,7 +165,11 @@ export class EngineModel {
       const traced = build.graph(named, [...results].map(tensorOutput));
       const graph = this.#settings.optimize ? optimize(traced, fold) : fuseElements(traced);
       if (graph.nodes.some(({ outputs }) => outputs.some(({ type }) => type.dataType === "string"))) return "interpreted";
-      const plan = planGraph(graph, { isDurable: (literal) => this.#folds.isDurable(literal), threads: this.#most });
+      const plan = planGraph(graph, {
+        isDurable: (literal) => this.#folds.isDurable(literal),
+        threads: this.#most,
+        emittable: this.#emittable,
+      });
       this.#add(plan.kernels);
       return new Program(plan, this.#memory, (kernel, offsets, stride) => this.#threads.run(kernel, offsets, stride));
     } catch (error) {

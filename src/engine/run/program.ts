@@ -9,7 +9,7 @@ import { evaluate } from "../interpret/evaluate.ts";
 import type { Place, Plan, PlanStep, TensorPlace } from "../plan/plan.ts";
 import type { EngineMemory } from "./engine-memory.ts";
 
-/** Computes one call of a kernel, on one thread or on several, and gives its status. The last offset is that of scratch memory, if it takes any. */
+/** Computes one call of a kernel, on one thread or on several, and gives its status. Its counts come before the offsets; the last offset is that of scratch memory, if it takes any. */
 export type RunKernel = (kernel: Kernel, offsets: readonly number[], scratchStride: number) => number;
 
 /** One thing to do in a run; `arena` is where the arena starts. */
@@ -81,10 +81,11 @@ export class Program {
   #action(step: PlanStep, run: RunKernel): Action {
     if (step.kind === "interpret") return this.#interpreted(step);
     const { kernel, places, scratch } = step;
-    const fixed = places.map((place) =>
+    const located = places.map((place) =>
       place.region === "weights" ? this.#memory.place(place.weights) + place.byteOffset : place.offset,
     );
-    const moving = places.map(({ region }) => region === "arena");
+    const fixed = [...kernel.counts, ...located];
+    const moving = [...kernel.counts.map(() => false), ...places.map(({ region }) => region === "arena")];
     return (arena) => {
       const offsets = fixed.map((offset, index) => (moving[index] ? offset + arena : offset));
       if (scratch !== undefined) offsets.push(scratch.offset + arena);
