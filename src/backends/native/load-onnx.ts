@@ -6,7 +6,6 @@ import {
   detectWasmFeatures,
   EngineModel,
   type ExternalData,
-  keepElements,
   type OnnxType,
   type OnnxValueInfo,
   readOnnxModel,
@@ -52,7 +51,7 @@ async function loadFrom(
   options: LoadOptions,
   library: Library,
 ): Promise<LoadedModel> {
-  const { model, external } = readOnnxModel(await files.open(file.path), shown);
+  const { model, external, keep } = readOnnxModel(await files.open(file.path), shown);
   throwIfAborted(options.signal);
   checkOperators(model);
   await supply(external, files, dirname(file.path), shown);
@@ -71,7 +70,7 @@ async function loadFrom(
     ...(options.threads === undefined || spawnThread === undefined ? {} : { threads: options.threads, spawn: spawnThread }),
   });
   engine.prepare(inputs);
-  keepElements(model); // what is not packed yet: the files are closed now
+  keep(); // what is not packed yet: the files are closed now
   return new GraphModel({ engine, inputs, outputs, others, library, weightBytes: file.bytes });
 }
 

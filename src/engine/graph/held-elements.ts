@@ -26,6 +26,11 @@ export class HeldElements {
     this.#source = source;
   }
 
+  /** What they take beside the places they were packed to. */
+  get bytes(): number {
+    return (this.#kept as Uint8Array | undefined)?.byteLength ?? 0;
+  }
+
   /** The same elements each time, perhaps in another array. */
   get elements(): TensorData {
     const known = this.#kept ?? this.#recent?.deref();

@@ -1,6 +1,7 @@
 /** ModelProto and what is in it, read whole into memory. The outline without weights is read by `models/onnx-outline.ts`. */
 import { PbfReader } from "pbf";
 import { InferyardError, messageOf } from "../../errors.ts";
+import type { HeldElements } from "../graph/held-elements.ts";
 import type { Literal } from "../graph/literal.ts";
 import type { OnnxAttribute, OnnxFunction, OnnxGraph, OnnxModel, OnnxNode, OnnxType, OnnxValueInfo } from "./onnx-model.ts";
 import { type CutModel, withoutLargeElements } from "./cut-elements.ts";
@@ -12,11 +13,13 @@ export interface ReadModel {
   readonly model: OnnxModel;
   /** Elements that are still to be read from other files. */
   readonly external: readonly ExternalData[];
+  /** Brings into memory what is still in a file and was not packed: the files may be closed then. */
+  keep(): void;
 }
 
 /**
  * MODEL_INVALID where the bytes are no whole ONNX file; `shown` names the file in messages. The elements of large tensors stay in a file that is
- * given as `ModelBytes`, which must be readable until `keepElements` was called.
+ * given as `ModelBytes`, which must be readable until `keep` was called.
  */
 export function readOnnxModel(file: Uint8Array | ModelBytes, shown: string): ReadModel {
   try {
@@ -29,11 +32,6 @@ export function readOnnxModel(file: Uint8Array | ModelBytes, shown: string): Rea
       cause: error,
     });
   }
-}
-
-/** What is still in a file comes into memory, but what was packed already. The files of the model may be closed then. */
-export function keepElements({ graph }: OnnxModel): void {
-  for (const { held } of graph.initializers.values()) held?.keep();
 }
 
 function cutModel(file: ModelBytes): Partial<CutModel> & Pick<CutModel, "bytes"> {
@@ -77,6 +75,7 @@ interface AttributeParts {
 class ModelReader {
   readonly #reader: MessageReader;
   readonly #external: ExternalData[] = [];
+  readonly #held: HeldElements[] = [];
 
   constructor(reader: MessageReader) {
     this.#reader = reader;
@@ -98,7 +97,8 @@ class ModelReader {
     }, undefined);
     if (graph === undefined) throw new Error("it holds no graph");
     if (opsets.size === 0) throw new Error("it does not say which operators it uses, so its end is missing");
-    return { model: { irVersion, opsets, graph, functions }, external: this.#external };
+    const keep = (): void => this.#held.forEach((held) => held.keep());
+    return { model: { irVersion, opsets, graph, functions }, external: this.#external, keep };
   }
 
   /** OperatorSetIdProto. "ai.onnx" is another name of the standard domain. */
@@ -127,6 +127,7 @@ class ModelReader {
   #tensor(): [name: string, literal: Literal] {
     const { name, literal, external } = readTensor(this.#reader);
     if (external !== undefined) this.#external.push(external);
+    if (literal.held !== undefined) this.#held.push(literal.held);
     return [name, literal];
   }
 

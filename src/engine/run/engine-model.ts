@@ -4,7 +4,7 @@ import { withOptimizingCompiler } from "../host-features.ts";
 import { nextTurn } from "../../next-turn.ts";
 import { type Tensor, type TensorInfo, type TensorMap, zeros } from "../../tensor.ts";
 import { compileKernels, type Kernel, type WasmFeatures } from "../emit/wasm/index.ts";
-import type { NamedValue, Value } from "../graph/graph.ts";
+import { byteSize, type NamedValue, type Value } from "../graph/graph.ts";
 import type { Literal } from "../graph/literal.ts";
 import type { OnnxModel } from "../import/onnx-model.ts";
 import { fuseElements } from "../passes/fuse-elements.ts";
@@ -49,6 +49,7 @@ export class EngineModel {
   readonly #emittable = new Map<string, boolean>();
   readonly #programs = new Map<string, Program | "interpreted">();
   readonly #most: number;
+  readonly #weights: readonly Literal[];
   #folds: FoldMemo;
 
   constructor(model: OnnxModel, settings: EngineSettings) {
@@ -62,11 +63,15 @@ export class EngineModel {
     };
     this.#threads = new KernelThreads({ threads: most, memory: this.#memory.memory, spawn: spawn ?? refuse });
     this.#most = most;
-    this.#folds = new FoldMemo([...model.graph.initializers.values()]);
+    this.#weights = [...model.graph.initializers.values()];
+    this.#folds = new FoldMemo(this.#weights);
   }
 
+  /** What it takes: the engine's memory, weights that are kept as the file has them, and constants of programs. */
   get bytes(): number {
-    return this.#memory.bytes;
+    const weights = this.#weights.reduce((sum, literal) => sum + keptBytes(literal), 0);
+    const programs = [...this.#programs.values()].reduce((sum, each) => sum + (each instanceof Program ? each.bytes : 0), 0);
+    return this.#memory.bytes + weights + programs;
   }
 
   /**
@@ -147,7 +152,7 @@ export class EngineModel {
       this.#folds.close();
       return program;
     } catch (error) {
-      this.#folds = this.#folds.isOpen ? new FoldMemo([...this.#model.graph.initializers.values()]) : this.#folds;
+      if (this.#folds.isOpen) this.#folds = new FoldMemo(this.#weights);
       throw error;
     }
   }
@@ -207,4 +212,8 @@ function tensorOf(name: string, value: Traced): Tensor {
   const literal: Literal | undefined = tensorOutput([name, value]).value.constant;
   if (literal === undefined) throw new InferyardError("MODEL_UNSUPPORTED", `its output "${name}" is not known`);
   return literal as Tensor;
+}
+
+function keptBytes(literal: Literal): number {
+  return literal.held === undefined ? byteSize(literal) : literal.held.bytes;
 }

@@ -3,7 +3,7 @@ import { InferyardError, messageOf } from "../../errors.ts";
 import { elementCount, type Tensor, type TensorData, type TensorMap } from "../../tensor.ts";
 import type { Kernel } from "../emit/wasm/index.ts";
 import { elementTypes } from "../graph/element-types.ts";
-import type { TensorType } from "../graph/graph.ts";
+import { byteSize, type TensorType } from "../graph/graph.ts";
 import type { Literal } from "../graph/literal.ts";
 import { evaluate } from "../interpret/evaluate.ts";
 import type { Place, Plan, PlanStep, TensorPlace } from "../plan/plan.ts";
@@ -36,6 +36,11 @@ export class Program {
   get steps(): { readonly all: number; readonly interpreted: number } {
     const { steps } = this.#plan;
     return { all: steps.length, interpreted: steps.filter(({ kind }) => kind === "interpret").length };
+  }
+
+  /** What it holds beside the engine's memory, which its constants are copied to. */
+  get bytes(): number {
+    return this.#plan.constants.reduce((sum, { literal }) => sum + byteSize(literal), 0);
   }
 
   /** Puts the inputs in place. Another program may have used the arena since the last run. */
