@@ -21,7 +21,7 @@ import { Program } from "./program.ts";
 /** Programs that are kept; the one that was not used for longest goes first. */
 const mostPrograms = 32;
 /** What free axes but the first are taken for at load. */
-const preparedSizes: readonly number[] = [1, 16];
+const preparedSizes: readonly number[] = [1, 16, 128];
 /** A run that may be aborted lets others have their turn so often. */
 const turnMs = 20;
 
@@ -75,10 +75,11 @@ export class EngineModel {
   }
 
   /**
-   * Packs the weights and compiles kernels before the first run: for the smallest inputs there are, and for one a little larger, since what is
-   * made a second time is made faster. What cannot be made of those waits for a run.
+   * Packs the weights and compiles kernels before the first run: for the smallest inputs there are, and for those of a short and a long text, since
+   * what is made a second and third time is made faster. What cannot be made of those waits for a run.
    */
   prepare(inputs: readonly TensorInfo[]): void {
+    let fewestSteps = Number.POSITIVE_INFINITY;
     for (const size of preparedSizes) {
       const some = inputs.map(({ name, dataType, shape }): [string, Tensor] => [
         name,
@@ -88,9 +89,12 @@ export class EngineModel {
         ),
       ]);
       try {
-        this.#programFor(Object.fromEntries(some));
+        const program = this.#programFor(Object.fromEntries(some));
+        if (program === "interpreted" || program.steps.all > 2 * fewestSteps) return; // a loop is unrolled: longer ones wait until they are wanted
+        fewestSteps = Math.min(fewestSteps, program.steps.all);
       } catch (error) {
-        if (!(error instanceof InferyardError) || error.code === "OUT_OF_MEMORY") throw error;
+        const isTooLarge = error instanceof InferyardError && error.code === "OUT_OF_MEMORY" && size === preparedSizes[0];
+        if (!(error instanceof InferyardError) || isTooLarge) throw error;
       }
     }
   }
