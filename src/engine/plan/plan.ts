@@ -128,7 +128,8 @@ class Planner {
       steps,
       kernels: steps.flatMap((step) => (step.kind === "kernel" ? [step.kernel] : [])),
       weights,
-      ownWeights: weights.filter(({ source: literal }) => !this.#settings.isDurable(literal)),
+      // What is held outlives every program, and may have let its elements go since they are packed.
+      ownWeights: weights.filter(({ source: literal }) => literal.held === undefined && !this.#settings.isDurable(literal)),
       constants: this.#buffers.flatMap(({ constant }, index) =>
         constant === undefined ? [] : [{ literal: constant, offset: offsets[index] ?? 0 }],
       ),

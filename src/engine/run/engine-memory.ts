@@ -13,6 +13,8 @@ const mostPages = 65_536;
 export class EngineMemory {
   readonly memory: WasmMemory;
   readonly #places = new WeakMap<object, Map<string, number>>();
+  /** How many programs hold weights that are not the model's, by their places. */
+  readonly #users = new Map<number, number>();
   /** Places of weights that were dropped, among the others. */
   readonly #free: { start: number; bytes: number }[] = [];
   /** The first bytes stay free, so that no offset is 0. */
@@ -72,11 +74,20 @@ export class EngineMemory {
     pack(target(), new View(this.memory.buffer as ArrayBuffer, scratch, elementCount(shape)));
   }
 
-  /** Lets weights go whose source nobody else has. */
+  /** Weights that may go once all who hold them have dropped them. */
+  hold(weights: PackedWeights): void {
+    const start = this.place(weights);
+    this.#users.set(start, (this.#users.get(start) ?? 0) + 1);
+  }
+
   drop(weights: PackedWeights): void {
     const layouts = this.#places.get(identityOf(weights.source));
     const start = layouts?.get(weights.layout);
-    if (start === undefined) return;
+    const users = start === undefined ? 0 : (this.#users.get(start) ?? 0);
+    if (start === undefined || users === 0) return;
+    this.#users.set(start, users - 1);
+    if (users > 1) return;
+    this.#users.delete(start);
     layouts?.delete(weights.layout);
     this.#free.push({ start, bytes: spaceOf(weights) });
   }

@@ -95,6 +95,36 @@ describe("a model in the engine", () => {
     expect(engine.bytes - before).toBeLessThan(65_536 + width * 4 * 16);
   });
 
+  it("has the weights that stand in its nodes for every program, also when most programs are gone", async () => {
+    const [large, little] = [wide(96 * 96), wide(96 * 8)];
+    const constant = (name: string, shape: readonly number[], data: Float32Array): Buffer => {
+      const fields = [...shape.map((size) => integer(1, size)), integer(2, 1), message(9, Buffer.from(data.buffer))];
+      return node({
+        operator: "Constant",
+        outputs: [name],
+        attributes: [[message(1, "value"), message(5, ...fields), integer(20, 4)]],
+      });
+    };
+    const graph = [
+      value(11, "x", 1, ["n", 96]),
+      constant("w", [96, 96], large),
+      constant("v", [96, 8], little),
+      node({ operator: "MatMul", inputs: ["x", "w"], outputs: ["y"] }),
+      node({ operator: "MatMul", inputs: ["x", "v"], outputs: ["z"] }),
+      value(12, "y"),
+      value(12, "z"),
+    ];
+    const { model: read } = readOnnxModel(bytesInMemory(model({ opsets: { "": 17 }, graph })), "made up");
+    const engine = new EngineModel(read, { features, optimize: true });
+    for (let rows = 1; rows <= 80; rows += 1) {
+      const { y, z } = await engine.run({
+        x: { dataType: "float32", shape: [rows, 96], data: new Float32Array(rows * 96).fill(1, 0, 1) },
+      });
+      expect((y!.data as Float32Array).slice(0, 96), `${rows} rows`).toEqual(large.slice(0, 96));
+      expect((z!.data as Float32Array).slice(0, 8), `${rows} rows`).toEqual(little.slice(0, 8));
+    }
+  });
+
   it("packs weights once for each shape they are read in", async () => {
     const graph = [
       value(11, "x", 1, ["n", 96]),

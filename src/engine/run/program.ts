@@ -7,6 +7,7 @@ import { byteSize, type TensorType } from "../graph/graph.ts";
 import type { Literal } from "../graph/literal.ts";
 import { evaluate } from "../interpret/evaluate.ts";
 import type { Place, Plan, PlanStep, TensorPlace } from "../plan/plan.ts";
+import type { PackedWeights } from "../plan/planned-call.ts";
 import type { EngineMemory } from "./engine-memory.ts";
 
 /** Computes one call of a kernel, on one thread or on several, and gives its status. Its counts come before the offsets; the last offset is that of scratch memory, if it takes any. */
@@ -18,6 +19,7 @@ type Action = (arena: number) => void;
 export class Program {
   readonly #plan: Plan;
   readonly #memory: EngineMemory;
+  readonly #own: PackedWeights[] = [];
   readonly #actions: readonly Action[];
 
   constructor(plan: Plan, memory: EngineMemory, run: RunKernel) {
@@ -25,6 +27,10 @@ export class Program {
     this.#memory = memory;
     try {
       for (const weights of plan.weights) memory.place(weights);
+      for (const weights of plan.ownWeights) {
+        memory.hold(weights);
+        this.#own.push(weights);
+      }
     } catch (error) {
       this.dispose();
       throw error;
@@ -80,7 +86,7 @@ export class Program {
 
   /** Lets go what is this program's own. It may not run again. */
   dispose(): void {
-    for (const weights of this.#plan.ownWeights) this.#memory.drop(weights);
+    for (const weights of this.#own.splice(0)) this.#memory.drop(weights);
   }
 
   #action(step: PlanStep, run: RunKernel): Action {
