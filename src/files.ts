@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { open, readFile, readdir, stat } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 
@@ -33,6 +34,24 @@ export interface FolderEntry {
 export function openFile(path: string): Promise<OpenFile> {
   return open(path);
 }
+
+/** A file open for reading that holds the thread while it is read. */
+export interface BlockingFile {
+  stat(): Pick<FileStatus, "size" | "mtimeMs">;
+  /** As that of `OpenFile`; gives the bytes read. */
+  read(target: Uint8Array, offset: number, length: number, position: number): number;
+  close(): void;
+}
+
+/** For those that read many pieces and have a thread of their own. undefined where files can only be waited for: in a page. */
+export const openBlocking: ((path: string) => BlockingFile) | undefined = (path) => {
+  const file = openSync(path, "r");
+  return {
+    stat: () => fstatSync(file),
+    read: (target, offset, length, position) => readSync(file, target, offset, length, position),
+    close: () => closeSync(file),
+  };
+};
 
 export function readText(path: string): Promise<string> {
   return readFile(path, "utf8");

@@ -50,7 +50,8 @@ export class KernelMemory {
     let status = 0;
     const share = Math.ceil(kernel.pieces / splits);
     for (let from = (splits - 1) * share; from >= 0; from -= share)
-      if (from < kernel.pieces) status = compiled(...offsets, from, Math.min(from + share, kernel.pieces)) || status;
+      if (from < kernel.pieces)
+        status = compiled(...kernel.counts, ...offsets, from, Math.min(from + share, kernel.pieces)) || status;
     const bytes = new Uint8Array(this.memory.buffer);
     for (const { start, end } of this.#guards)
       if (bytes.subarray(start, end).some((byte) => byte !== 0xff)) throw new Error(`${kernel.key} wrote behind a tensor`);

@@ -16,6 +16,9 @@ export async function openFile(path: string): Promise<OpenFile> {
   };
 }
 
+/** A page waits for its files. */
+export const openBlocking: undefined = undefined;
+
 export async function readText(path: string): Promise<string> {
   return (await (await presentFile(path)).bytes()).text();
 }

@@ -1,6 +1,7 @@
 /** The engine: ONNX models read, traced and computed with nothing but TypeScript. ARCHITECTURE.md has the picture. */
 export type { OnnxModel, OnnxType, OnnxValueInfo } from "./import/onnx-model.ts";
 export { readOnnxModel } from "./import/read-model.ts";
+export { bytesInMemory, type ModelBytes } from "./import/model-bytes.ts";
 export type { ExternalData } from "./import/read-tensor.ts";
 export { detectWasmFeatures } from "./emit/wasm/index.ts";
 export { checkOperators } from "./trace/check-operators.ts";

@@ -9,10 +9,10 @@ import {
   type OnnxValueInfo,
   readOnnxModel,
 } from "../../engine/index.ts";
-import { openFile } from "../../files.ts";
 import { basename, dirname, isAbsolute, join, normalize, sep } from "../../paths.ts";
 import { engineFor } from "./engine-for.ts";
 import { GraphModel } from "./graph-model.ts";
+import { OpenModelFiles } from "./open-model-files.ts";
 
 /** Types of our tensors; the smaller ones of models do not leave them. */
 const outside: ReadonlySet<string> = new Set<DataType>([
@@ -34,11 +34,25 @@ const outside: ReadonlySet<string> = new Set<DataType>([
 
 export async function loadOnnx(file: ModelFiles, options: LoadOptions, library: Library): Promise<LoadedModel> {
   const shown = basename(file.path);
-  const bytes = await readWhole(file.path);
+  const files = new OpenModelFiles();
+  try {
+    return await loadFrom(files, file, shown, options, library);
+  } finally {
+    files.close();
+  }
+}
+
+async function loadFrom(
+  files: OpenModelFiles,
+  file: ModelFiles,
+  shown: string,
+  options: LoadOptions,
+  library: Library,
+): Promise<LoadedModel> {
+  const { model, external, keep } = readOnnxModel(await files.open(file.path), shown);
   throwIfAborted(options.signal);
-  const { model, external } = readOnnxModel(bytes, shown);
   checkOperators(model);
-  await fill(external, dirname(file.path), shown);
+  await supply(external, files, dirname(file.path), shown);
   throwIfAborted(options.signal);
   const { graph } = model;
   const inputs = graph.inputs.filter(({ name }) => !graph.initializers.has(name)).map((value) => infoOf(value));
@@ -47,46 +61,19 @@ export async function loadOnnx(file: ModelFiles, options: LoadOptions, library: 
   const others = graph.outputs.filter(({ type }) => type.kind !== "tensor").map(({ name }) => name);
   const engine = engineFor(onnxSource(model), options);
   engine.prepare(inputs);
+  keep(); // what is not packed yet: the files are closed now
   return new GraphModel({ engine, inputs, outputs, others, library, weightBytes: file.bytes });
 }
 
-async function readWhole(path: string): Promise<Uint8Array> {
-  const handle = await openFile(path).catch((error: unknown) => {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-    throw new InferyardError("MODEL_NOT_FOUND", `there is no file ${path}`, { remedy: "check the path", cause: error });
-  });
-  try {
-    const { size } = await handle.stat();
-    const bytes = new Uint8Array(size);
-    await readInto(handle, bytes, 0);
-    return bytes;
-  } finally {
-    await handle.close();
-  }
-}
-
-async function readInto(handle: Awaited<ReturnType<typeof openFile>>, bytes: Uint8Array, from: number): Promise<void> {
-  for (let done = 0; done < bytes.length;) {
-    const { bytesRead } = await handle.read(bytes, done, bytes.length - done, from + done);
-    if (bytesRead === 0) throw new Error(`it ends ${bytes.length - done} bytes too early`);
-    done += bytesRead;
-  }
-}
-
 /** Elements in files beside the model. A name that leads out of the model's folder is refused. */
-async function fill(external: readonly ExternalData[], folder: string, shown: string): Promise<void> {
-  for (const { location, offset, bytes, unpack } of external) {
+async function supply(external: readonly ExternalData[], files: OpenModelFiles, folder: string, shown: string): Promise<void> {
+  for (const { location, supply: give } of external) {
     const inside = normalize(location);
     if (location === "" || isAbsolute(inside) || inside === ".." || inside.startsWith(`..${sep}`)) {
       throw new InferyardError("MODEL_INVALID", `${shown} keeps elements in ${JSON.stringify(location)}, which is not beside it`);
     }
     try {
-      const handle = await openFile(join(folder, inside));
-      try {
-        await readInto(handle, bytes, offset);
-      } finally {
-        await handle.close();
-      }
+      give(await files.open(join(folder, inside)));
     } catch (error) {
       throw new InferyardError(
         "MODEL_INVALID",
@@ -97,7 +84,6 @@ async function fill(external: readonly ExternalData[], folder: string, shown: st
         },
       );
     }
-    unpack();
   }
 }
 

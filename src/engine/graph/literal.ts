@@ -2,13 +2,48 @@
 import type { TensorData } from "../../tensor.ts";
 import { elementCount } from "../../tensor.ts";
 import { type ElementType, elementTypes, isWide } from "./element-types.ts";
+import { type ElementSource, HeldElements } from "./held-elements.ts";
 import { decodeFloat, encodeFloat, isCoded } from "./small-floats.ts";
 
 /** A dense tensor, row-major. */
 export interface Literal {
   readonly dataType: ElementType;
   readonly shape: readonly number[];
+  /** May be had anew by asking, where the literal is held: then ask once. */
   readonly data: TensorData;
+  /** Of a large one, what gives its elements, so that they can be let go. */
+  readonly held?: HeldElements;
+}
+
+/** Literals of fewer elements are not worth letting go. */
+const fewestHeld = 4096;
+
+/** What two literals have in common that share elements; those that were let go are not asked for. */
+export function identityOf(literal: Literal): object {
+  return literal.held ?? literal.data;
+}
+
+/** The same literal, held if it is large. `source`: where its elements are to be had from, once they were let go. */
+export function heldLiteral(literal: Literal, source?: ElementSource): Literal {
+  const { dataType, shape, held } = literal;
+  if (held !== undefined || dataType === "string" || elementCount(shape) < fewestHeld) return literal;
+  return literalHeldBy(new HeldElements(literal.data, source), dataType, shape);
+}
+
+export function literalHeldBy(held: HeldElements, dataType: ElementType, shape: readonly number[]): Literal {
+  return {
+    dataType,
+    shape,
+    held,
+    get data() {
+      return held.elements;
+    },
+  };
+}
+
+/** What `find` says of a literal's elements, remembered where the literal is held. */
+export function factOf<T>(literal: Literal, name: string, find: () => T): T {
+  return literal.held === undefined ? find() : literal.held.fact(name, find);
 }
 
 /** Elements of every type but int64, uint64 and string, as numbers. Both views may share memory with the literal: do not write to them. */
@@ -93,8 +128,9 @@ export function pickElements(source: Literal, shape: readonly number[], position
 }
 
 /** The same elements in another shape. */
-export function reshaped({ dataType, data }: Literal, shape: readonly number[]): Literal {
-  return { dataType, shape, data };
+export function reshaped(literal: Literal, shape: readonly number[]): Literal {
+  const { dataType, held } = literal;
+  return held === undefined ? { dataType, shape, data: literal.data } : literalHeldBy(held, dataType, shape);
 }
 
 function wide(value: number): bigint {

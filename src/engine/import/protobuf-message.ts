@@ -1,5 +1,6 @@
 /** Reads protobuf messages with `pbf`, and refuses what it lets pass: content that reaches beyond the end, and messages nested without end. */
 import type { PbfReader } from "pbf";
+import type { FilePart } from "./model-bytes.ts";
 
 /** Graphs in graphs and types in types of real models nest a handful deep; each takes a few levels of messages. */
 const deepestMessage = 200;
@@ -8,10 +9,13 @@ export type ReadField<T> = (field: number, into: T, reader: MessageReader) => vo
 
 export class MessageReader {
   readonly #pbf: PbfReader;
+  readonly #cuts: ReadonlyMap<number, FilePart>;
   #depth = 0;
 
-  constructor(pbf: PbfReader) {
+  /** `cuts`: runs that stayed in the file, by the place where a field of no bytes stands for each; see `cut-elements.ts`. */
+  constructor(pbf: PbfReader, cuts: ReadonlyMap<number, FilePart> = new Map()) {
     this.#pbf = pbf;
+    this.#cuts = cuts;
   }
 
   /** The whole of what the reader holds, as one message. */
@@ -34,6 +38,12 @@ export class MessageReader {
     const bytes = this.#pbf.buf.subarray(this.#pbf.pos, end);
     this.#pbf.pos = end;
     return bytes;
+  }
+
+  /** As `bytes`, or where they are in the file. */
+  bytesOrPart(): Uint8Array | FilePart {
+    const bytes = this.bytes();
+    return (bytes.length === 0 ? this.#cuts.get(this.#pbf.pos) : undefined) ?? bytes;
   }
 
   /** A whole number; beyond 2^53 the last digits are lost. */

@@ -1,8 +1,11 @@
 /** ModelProto and what is in it, read whole into memory. The outline without weights is read by `models/onnx-outline.ts`. */
 import { PbfReader } from "pbf";
 import { InferyardError, messageOf } from "../../errors.ts";
+import type { HeldElements } from "../graph/held-elements.ts";
 import type { Literal } from "../graph/literal.ts";
 import type { OnnxAttribute, OnnxFunction, OnnxGraph, OnnxModel, OnnxNode, OnnxType, OnnxValueInfo } from "./onnx-model.ts";
+import { type CutModel, withoutLargeElements } from "./cut-elements.ts";
+import type { ModelBytes } from "./model-bytes.ts";
 import { MessageReader } from "./protobuf-message.ts";
 import { type ExternalData, elementTypeOf, readTensor } from "./read-tensor.ts";
 
@@ -10,18 +13,35 @@ export interface ReadModel {
   readonly model: OnnxModel;
   /** Elements that are still to be read from other files. */
   readonly external: readonly ExternalData[];
+  /** Brings into memory what is still in a file and was not packed: the files may be closed then. */
+  keep(): void;
 }
 
-/** MODEL_INVALID where the bytes are no whole ONNX file; `shown` names the file in messages. */
-export function readOnnxModel(bytes: Uint8Array, shown: string): ReadModel {
+/**
+ * MODEL_INVALID where the bytes are no whole ONNX file; `shown` names the file in messages. The elements of large tensors stay in a file that is
+ * given as `ModelBytes`, which must be readable until `keep` was called.
+ */
+export function readOnnxModel(file: Uint8Array | ModelBytes, shown: string): ReadModel {
   try {
-    return new ModelReader(new MessageReader(new PbfReader(bytes))).read();
+    const { bytes, cuts } = file instanceof Uint8Array ? { bytes: file, cuts: undefined } : cutModel(file);
+    return new ModelReader(new MessageReader(new PbfReader(bytes), cuts)).read();
   } catch (error) {
     if (error instanceof InferyardError) throw error;
     throw new InferyardError("MODEL_INVALID", `${shown} is not a whole ONNX file: ${messageOf(error)}`, {
       remedy: "download it again",
       cause: error,
     });
+  }
+}
+
+function cutModel(file: ModelBytes): Partial<CutModel> & Pick<CutModel, "bytes"> {
+  try {
+    return withoutLargeElements(file);
+  } catch {
+    // Its fields do not add up: the reader of the whole says what is wrong.
+    const bytes = new Uint8Array(file.size);
+    file.read(bytes, 0);
+    return { bytes };
   }
 }
 
@@ -55,6 +75,7 @@ interface AttributeParts {
 class ModelReader {
   readonly #reader: MessageReader;
   readonly #external: ExternalData[] = [];
+  readonly #held: HeldElements[] = [];
 
   constructor(reader: MessageReader) {
     this.#reader = reader;
@@ -76,7 +97,8 @@ class ModelReader {
     }, undefined);
     if (graph === undefined) throw new Error("it holds no graph");
     if (opsets.size === 0) throw new Error("it does not say which operators it uses, so its end is missing");
-    return { model: { irVersion, opsets, graph, functions }, external: this.#external };
+    const keep = (): void => this.#held.forEach((held) => held.keep());
+    return { model: { irVersion, opsets, graph, functions }, external: this.#external, keep };
   }
 
   /** OperatorSetIdProto. "ai.onnx" is another name of the standard domain. */
@@ -105,6 +127,7 @@ class ModelReader {
   #tensor(): [name: string, literal: Literal] {
     const { name, literal, external } = readTensor(this.#reader);
     if (external !== undefined) this.#external.push(external);
+    if (literal.held !== undefined) this.#held.push(literal.held);
     return [name, literal];
   }
 

@@ -1,8 +1,10 @@
 /** TensorProto: the elements of one tensor of an ONNX file. */
-import { elementCount } from "../../tensor.ts";
+import { elementCount, type TensorData } from "../../tensor.ts";
 import { type ElementType, elementTypes } from "../graph/element-types.ts";
-import { type Literal, literalOf, zeroLiteral } from "../graph/literal.ts";
+import { HeldElements } from "../graph/held-elements.ts";
+import { heldLiteral, type Literal, literalHeldBy, literalOf, zeroLiteral } from "../graph/literal.ts";
 import { isCoded } from "../graph/small-floats.ts";
+import { type FilePart, filePart, type ModelBytes } from "./model-bytes.ts";
 import type { MessageReader } from "./protobuf-message.ts";
 
 /** TensorProto.DataType; complex numbers are not taken. */
@@ -33,6 +35,9 @@ const elementTypeNumbers: ReadonlyMap<number, ElementType> = new Map([
   [26, "int2"],
 ]);
 
+/** Elements of fewer bytes are read at once wherever they lie. */
+const fewestLeft = 16 * 1024;
+
 /** Error for a type that is not taken. */
 export function elementTypeOf(number: number): ElementType {
   const type = elementTypeNumbers.get(number);
@@ -44,11 +49,8 @@ export function elementTypeOf(number: number): ElementType {
 export interface ExternalData {
   /** As the model names it, relative to the model's folder. */
   readonly location: string;
-  readonly offset: number;
-  /** Where they go, little-endian; may be packed, see `unpack`. */
-  readonly bytes: Uint8Array;
-  /** To be called when `bytes` are there. */
-  readonly unpack: () => void;
+  /** To be called with that file before the tensor is looked at. Error where it is too short. */
+  supply(file: ModelBytes): void;
 }
 
 export interface NamedTensor {
@@ -61,7 +63,7 @@ interface Parts {
   readonly shape: number[];
   dataType: number;
   name: string;
-  raw?: Uint8Array;
+  raw?: Uint8Array | FilePart;
   readonly floats: number[];
   readonly doubles: number[];
   readonly small: number[];
@@ -104,7 +106,7 @@ function readPart(field: number, parts: Parts, reader: MessageReader): void {
   else if (field === 6) parts.texts.push(reader.text());
   else if (field === 7 || field === 11) reader.wideIntegers(parts.wide);
   else if (field === 8) parts.name = reader.text();
-  else if (field === 9) parts.raw = reader.bytes();
+  else if (field === 9) parts.raw = reader.bytesOrPart();
   else if (field === 10) reader.doubles(parts.doubles);
   else if (field === 13) parts.external.set(...reader.message(readEntry, ["", ""]));
   else if (field === 14) parts.location = reader.integer();
@@ -126,11 +128,15 @@ function assemble(parts: Parts): NamedTensor {
   if (parts.location === 1) return external(parts, dataType);
   if (parts.raw !== undefined && dataType !== "string") {
     const needed = Math.ceil((count * elementTypes[dataType].bits) / 8);
-    if (parts.raw.byteLength !== needed)
-      throw new Error(`the tensor "${name.slice(0, 80)}" has ${parts.raw.byteLength} bytes and needs ${needed}`);
+    if (parts.raw.length !== needed)
+      throw new Error(`the tensor "${name.slice(0, 80)}" has ${parts.raw.length} bytes and needs ${needed}`);
+    if (!(parts.raw instanceof Uint8Array)) {
+      const { raw } = parts;
+      return { name, literal: inFile(dataType, shape, () => raw) };
+    }
     const literal = zeroLiteral(dataType, shape);
     unpackInto(literal, parts.raw);
-    return { name, literal };
+    return { name, literal: heldLiteral(literal) };
   }
   const literal = fromFields(parts, dataType);
   if (literal.data.length !== count) {
@@ -178,20 +184,48 @@ function external({ name, shape, external: entries }: Parts, dataType: ElementTy
   if (dataType === "string") throw new Error(`the texts of "${name.slice(0, 80)}" cannot lie in another file`);
   const location = entries.get("location") ?? "";
   const offset = Number(entries.get("offset") ?? 0);
-  const literal = zeroLiteral(dataType, shape);
-  const size = Math.ceil((literal.data.length * elementTypes[dataType].bits) / 8);
+  const size = Math.ceil((elementCount(shape) * elementTypes[dataType].bits) / 8);
   const length = Number(entries.get("length") ?? size);
   if (!Number.isSafeInteger(offset) || offset < 0 || length !== size) {
     throw new Error(
       `the tensor "${name.slice(0, 80)}" needs ${size} bytes and names ${entries.get("length")} at ${entries.get("offset")} of another file`,
     );
   }
-  const packed = elementTypes[dataType].bits < 8;
-  const own = literal.data as Uint8Array;
-  const bytes = packed ? new Uint8Array(size) : new Uint8Array(own.buffer, own.byteOffset, own.byteLength);
-  return {
-    name,
-    literal,
-    external: { location, offset, bytes, unpack: () => (packed ? unpackInto(literal, bytes) : undefined) },
+  if (size < fewestLeft) {
+    const small = zeroLiteral(dataType, shape);
+    const supplySmall = (file: ModelBytes): void => {
+      const bytes = new Uint8Array(size);
+      file.read(bytes, offset);
+      unpackInto(small, bytes);
+    };
+    return { name, literal: small, external: { location, supply: supplySmall } };
+  }
+  let part: FilePart | undefined;
+  const literal = inFile(dataType, shape, () => {
+    if (part === undefined) throw new Error(`the elements of "${name.slice(0, 80)}" were not read`);
+    return part;
+  });
+  const supply = (file: ModelBytes): void => {
+    if (offset + size > file.size) throw new Error(`it ends ${offset + size - file.size} bytes too early`);
+    part = filePart(file, offset, size);
   };
+  return { name, literal, external: { location, supply } };
+}
+
+/** A literal whose elements stay in a file until somebody asks. `part` is not asked for before. */
+function inFile(dataType: ElementType, shape: readonly number[], part: () => FilePart): Literal {
+  const make = (): TensorData => {
+    const { length, read } = part();
+    const literal = zeroLiteral(dataType, shape);
+    const bytes = new Uint8Array(length);
+    read(bytes);
+    unpackInto(literal, bytes);
+    return literal.data;
+  };
+  const isPlain = elementTypes[dataType].bits >= 8;
+  return literalHeldBy(
+    new HeldElements(undefined, { make, inFile: true, ...(isPlain ? { write: (target) => part().read(target) } : {}) }),
+    dataType,
+    shape,
+  );
 }

@@ -75,6 +75,9 @@ const kernels: Kernels = {
   call: callFunction,
 };
 
+/** Gives what `evaluate` gives, perhaps without computing it again. */
+export type Fold = typeof evaluate;
+
 /** Outputs of one operation. Error where the inputs' values are not allowed, an index outside of its axis for example. */
 export function evaluate(operation: Operation, inputs: readonly Literal[]): readonly Literal[] {
   const kernel = kernels[operation.kind] as (operation: Operation, inputs: readonly Literal[]) => readonly Literal[];

@@ -1,8 +1,9 @@
 /** Quantised tensors as their operators see them: whole numbers around a zero point, with a scale for all, for an axis or for blocks of one. */
 import { elementCount } from "../../tensor.ts";
 import type { ElementType } from "../graph/element-types.ts";
-import { isFloat } from "../graph/element-types.ts";
+import { isFloat, isWide } from "../graph/element-types.ts";
 import type { Value } from "../graph/graph.ts";
+import { numbersOf } from "../graph/literal.ts";
 import type { OperatorCall } from "./operator-call.ts";
 
 /** An input in int32 without its zero point, which another input may give: one for all, or one for each place along `axis`. */
@@ -10,8 +11,14 @@ export function centred(call: OperatorCall, input: number, zeroPoint: number, ax
   const x = call.tensor(input);
   const whole = call.cast(x, "int32");
   const zero = call.tensorIfGiven(zeroPoint);
-  if (zero === undefined) return whole;
+  if (zero === undefined || isZero(zero)) return whole;
   return call.binary("sub", whole, spread(call, call.cast(zero, "int32"), x.type.shape, axis, 0));
+}
+
+/** Known to be 0 everywhere, as symmetric quantisation has it: then there is nothing to take off millions of weights. */
+function isZero({ constant, type }: Value): boolean {
+  if (constant === undefined || isWide(type.dataType) || isFloat(type.dataType)) return false;
+  return Array.from(numbersOf(constant)).every((each) => each === 0);
 }
 
 /** Scales or zero points so that they broadcast with a tensor of `shape`: one, one per place of an axis, or one per block of the axis. */

@@ -1,5 +1,7 @@
 /** Computes once what is computed twice from the same values. */
+import { elementCount } from "../../tensor.ts";
 import type { Graph, Value } from "../graph/graph.ts";
+import { identityOf } from "../graph/literal.ts";
 import { rewrite } from "./rewrite.ts";
 
 export function shareCommon(graph: Graph): Graph {
@@ -8,7 +10,7 @@ export function shareCommon(graph: Graph): Graph {
   // Constants are one where their elements are one literal, or a few equal elements.
   const numberOf = (value: Value): number => {
     const { constant } = value;
-    const identity = constant === undefined ? value : constant.data.length <= 8 ? smallKey(value) : constant.data;
+    const identity = constant === undefined ? value : elementCount(constant.shape) <= 8 ? smallKey(value) : identityOf(constant);
     const number = numbers.get(identity) ?? numbers.size;
     numbers.set(identity, number);
     return number;

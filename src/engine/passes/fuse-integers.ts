@@ -1,7 +1,7 @@
 /** Products of 8-bit activations with constant weights, as MatMulInteger and the operators around it spell them out. */
 import { elementCount } from "../../tensor.ts";
 import type { Graph, GraphNode, Value } from "../graph/graph.ts";
-import { type Literal, numbersOf } from "../graph/literal.ts";
+import { factOf, type Literal, numbersOf } from "../graph/literal.ts";
 import { eitherOrder, operandOf, operandsOf } from "./patterns.ts";
 import { rewrite, type Rewriter } from "./rewrite.ts";
 
@@ -26,6 +26,10 @@ function product({ operation, inputs }: GraphNode, rewriter: Rewriter): Value | 
 
 /** The least and the greatest of the numbers and 0. */
 export function rangeOfWeights(weights: Literal): readonly [least: number, most: number] {
+  return factOf(weights, "range", () => rangeOf(weights));
+}
+
+function rangeOf(weights: Literal): readonly [least: number, most: number] {
   const numbers = numbersOf(weights);
   let [least, most] = [0, 0];
   for (let index = 0; index < numbers.length; index += 1) {

@@ -1,5 +1,6 @@
 /** All passes, in their order. */
 import type { Graph } from "../graph/graph.ts";
+import type { Fold } from "../interpret/evaluate.ts";
 import { shareCommon } from "./common-subexpressions.ts";
 import { fuseConvolutions } from "./fuse-convolutions.ts";
 import { fuseElements } from "./fuse-elements.ts";
@@ -35,6 +36,6 @@ export const passes: Readonly<Record<string, Pass>> = {
   fuseElements,
 };
 
-export function optimize(graph: Graph): Graph {
-  return Object.values(passes).reduce((current, pass) => pass(current), graph);
+export function optimize(graph: Graph, fold?: Fold): Graph {
+  return Object.values(passes).reduce((current, pass) => pass(current, fold), graph);
 }

@@ -2,8 +2,10 @@
 import type { Graph, GraphNode, Value } from "../graph/graph.ts";
 import { infer } from "../graph/infer/index.ts";
 import type { Operation, OperationKind, OperationOf } from "../graph/operations.ts";
+import type { Fold } from "../interpret/evaluate.ts";
 
-export type Pass = (graph: Graph) => Graph;
+/** `fold` computes constants from constants; the interpreter where absent. */
+export type Pass = (graph: Graph, fold?: Fold) => Graph;
 
 /** A node whose operation is of a known kind. */
 export interface NodeOf<Kind extends OperationKind> extends GraphNode {

@@ -4,13 +4,14 @@
  */
 import type { Graph, GraphNode, NamedValue, TensorType, Value } from "../graph/graph.ts";
 import { infer } from "../graph/infer/index.ts";
-import { literalOf, numbersOf } from "../graph/literal.ts";
+import type { Literal } from "../graph/literal.ts";
 import type { Operation } from "../graph/operations.ts";
+import { evaluate, type Fold } from "../interpret/evaluate.ts";
 
-export function widenHalf(graph: Graph): Graph {
+export function widenHalf(graph: Graph, fold: Fold = evaluate): Graph {
   const values = graph.nodes.flatMap(({ inputs, outputs }) => [...inputs, ...outputs]);
   if (!values.some(isHalf) || graph.nodes.some(needsBits)) return graph;
-  return new Widening().graph(graph);
+  return new Widening(fold).graph(graph);
 }
 
 function isHalf({ type }: { readonly type: TensorType }): boolean {
@@ -25,6 +26,11 @@ function needsBits({ operation, inputs, outputs }: GraphNode): boolean {
 class Widening {
   readonly #nodes: GraphNode[] = [];
   readonly #wide = new Map<Value, Value>();
+  readonly #fold: Fold;
+
+  constructor(fold: Fold) {
+    this.#fold = fold;
+  }
 
   graph({ inputs, nodes, outputs }: Graph): Graph {
     for (const { operation, inputs: operands, outputs: results } of nodes) {
@@ -47,12 +53,15 @@ class Widening {
     const known = this.#wide.get(value);
     if (known !== undefined || !isHalf(value)) return known ?? value;
     const { constant, type } = value;
-    const wide =
-      constant === undefined
-        ? this.#cast(value, "float32")
-        : { type: { ...type, dataType: "float32" as const }, constant: literalOf("float32", type.shape, numbersOf(constant)) };
+    const wide = constant === undefined ? this.#cast(value, "float32") : this.#known({ ...type, dataType: "float32" }, constant);
     this.#wide.set(value, wide);
     return wide;
+  }
+
+  #known(type: TensorType, constant: Literal): Value {
+    const [wide] = this.#fold({ kind: "cast", to: type.dataType, saturate: false }, [constant]);
+    if (wide === undefined) throw new Error("a cast gives nothing");
+    return { type, constant: wide };
   }
 
   /** What an output was: a value that was widened is rounded at last. */

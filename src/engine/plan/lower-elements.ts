@@ -1,5 +1,6 @@
 /** Chains of operations on elements as generated loops. */
 import { InferyardError } from "../../errors.ts";
+import { elementCount } from "../../tensor.ts";
 import { type ElementwiseRequest, type Kernel, assembleKernels, elementwise } from "../emit/wasm/index.ts";
 import { broadcastStrides } from "../graph/broadcast.ts";
 import type { ElementType } from "../graph/element-types.ts";
@@ -8,7 +9,7 @@ import { infer } from "../graph/infer/index.ts";
 import { numbersOf } from "../graph/literal.ts";
 import type { BinaryFunction, ElementOperation, OperationOf, UnaryFunction } from "../graph/operations.ts";
 import type { NodeOf } from "../passes/rewrite.ts";
-import { type LoweredNode, oneCall, tensor } from "./planned-call.ts";
+import { type LoweredNode, oneCall, type Surroundings, tensor } from "./planned-call.ts";
 
 type Step = ElementwiseRequest["steps"][number];
 type KernelType = ElementwiseRequest["output"];
@@ -41,7 +42,10 @@ const plainBinary: ReadonlySet<BinaryFunction> = new Set([
 
 const notPlain: ReadonlySet<UnaryFunction> = new Set(["softplus", "bitwise-not", "is-nan", "is-infinite"]);
 
-export function lowerElements({ operation, inputs, outputs }: NodeOf<"elementwise">): LoweredNode | undefined {
+export function lowerElements(
+  { operation, inputs, outputs }: NodeOf<"elementwise">,
+  { emittable }: Surroundings,
+): LoweredNode | undefined {
   const [output] = outputs;
   const type = output?.type.dataType;
   if (output === undefined || !isKernelType(type)) return undefined;
@@ -61,7 +65,9 @@ export function lowerElements({ operation, inputs, outputs }: NodeOf<"elementwis
   };
   if (tensors.some((input) => !isKernelType(input.type.dataType))) return undefined;
   const kernel = elementwise(request);
-  if (!canBeEmitted(kernel)) return undefined;
+  const canBe = emittable.get(kernel.key) ?? canBeEmitted(kernel);
+  emittable.set(kernel.key, canBe);
+  if (!canBe) return undefined;
   return { ...oneCall(kernel, ...tensors.map((input) => tensor(input)), tensor(output)), inPlace: tensors };
 }
 
@@ -184,8 +190,8 @@ class Translation {
 
 /** A scalar as a step; numbers of 64 bits only where a double holds them. */
 function constantOf({ constant }: Value): Extract<Step, { readonly op: "constant" }> | undefined {
-  if (constant === undefined || constant.data.length !== 1 || !isKernelType(constant.dataType) || constant.dataType === "float16")
-    return undefined;
+  if (constant === undefined || elementCount(constant.shape) !== 1 || !isKernelType(constant.dataType)) return undefined;
+  if (constant.dataType === "float16") return undefined;
   const [value = 0] = Array.from(numbersOf(constant));
   if (!Number.isSafeInteger(value) && constant.dataType === "int64") return undefined;
   const type = constant.dataType === "uint8" || constant.dataType === "int8" ? "int32" : constant.dataType;

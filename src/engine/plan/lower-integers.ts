@@ -1,5 +1,5 @@
 /** Quantised layers. */
-import { elementCount } from "../../tensor.ts";
+import { elementCount, type TensorData } from "../../tensor.ts";
 import {
   byteMatmul,
   type ByteWeights,
@@ -19,7 +19,7 @@ import {
   rowBytes,
 } from "../emit/wasm/index.ts";
 import type { Graph, Value } from "../graph/graph.ts";
-import { type Literal, numbersOf } from "../graph/literal.ts";
+import { factOf, type Literal, numbersOf } from "../graph/literal.ts";
 import { rangeOfWeights } from "../passes/fuse-integers.ts";
 import type { NodeOf } from "../passes/rewrite.ts";
 import { type LoweredNode, oneCall, type Operand, type PackedWeights, type Surroundings, tensor } from "./planned-call.ts";
@@ -35,7 +35,7 @@ export function valuesInBytes({ nodes, outputs }: Graph): ReadonlySet<Value> {
     const [x, weights] = inputs;
     const isProduct = operation.kind === "integer-matmul" || operation.kind === "integer-linear";
     const fits = isProduct && x !== undefined && values.has(x) && weights?.constant !== undefined;
-    if (fits && fitsBytes(byteWeights(weights.constant))) continue; // no other operand of a product is of int16
+    if (fits && liesAsBytes(weights.constant)) continue; // no other operand of a product is of int16
     for (const input of inputs) values.delete(input);
   }
   for (const { value } of outputs) values.delete(value);
@@ -123,30 +123,41 @@ function packedOf(
   | undefined {
   if (source === undefined) return undefined;
   const [k = 0, n = 0] = source.shape;
-  const numbers = numbersOf(source);
   const [least, most] = rangeOfWeights(source);
   if (most - least > 255 || least < -255) return undefined;
   const isSigned = least >= -128 && most <= 127;
-  const given: IntegerWeights = isSigned
-    ? { values: new Int8Array(numbers), k, n }
-    : { values: Uint8Array.from(numbers, (value) => value - least), k, n, zeroPoints: [-least] };
-  const weights = {
-    source,
-    layout: "integer",
-    bytes: packedIntegerLength(given),
-    pack: (target: Uint8Array) => packIntegerWeights(target, given),
+  const given = (elements: TensorData): IntegerWeights => {
+    const numbers = numbersOf({ dataType: source.dataType, shape: source.shape, data: elements });
+    return isSigned
+      ? { values: new Int8Array(numbers), k, n }
+      : { values: Uint8Array.from(numbers, (value) => value - least), k, n, zeroPoints: [-least] };
   };
-  return { shape: { k, n, weightBytes: integerWeightBytes(given) }, weights };
+  // How long it will be does not depend on the elements, so they are not asked for here.
+  const outline: IntegerWeights = isSigned
+    ? { values: new Int8Array(0), k, n }
+    : { values: new Uint8Array(0), k, n, zeroPoints: [-least] };
+  const weights: PackedWeights = {
+    source,
+    layout: `integer ${k}x${n}`,
+    bytes: packedIntegerLength(outline),
+    pack: (target, elements) => packIntegerWeights(target, given(elements)),
+  };
+  return { shape: { k, n, weightBytes: integerWeightBytes(outline) }, weights };
 }
 
-function byteWeights(source: Literal): ByteWeights {
+function liesAsBytes(source: Literal): boolean {
   const [k = 0, n = 0] = source.shape;
-  return { values: numbersOf(source), k, n };
+  return factOf(source, `lies as bytes ${k}x${n}`, () => fitsBytes({ values: numbersOf(source), k, n }));
 }
 
 function packedBytesOf(source: Literal): { readonly shape: Pick<ByteWeights, "k" | "n">; readonly weights: PackedWeights } {
-  const given = byteWeights(source);
-  const { k, n } = given;
-  const pack = (target: Uint8Array): void => packBytes(target, given);
-  return { shape: { k, n }, weights: { source, layout: "bytes", bytes: packedBytesLength(given), pack } };
+  const { dataType, shape } = source;
+  const [k = 0, n = 0] = shape;
+  const weights: PackedWeights = {
+    source,
+    layout: `bytes ${k}x${n}`,
+    bytes: packedBytesLength({ k, n }),
+    pack: (target, data) => packBytes(target, { values: numbersOf({ dataType, shape, data }), k, n }),
+  };
+  return { shape: { k, n }, weights };
 }

@@ -6,6 +6,7 @@ import {
   type MatrixStrides,
   packedMatmulLength,
   packMatmulWeights,
+  unpackMatmulWeights,
 } from "../emit/wasm/index.ts";
 import { broadcastStrides, stridesOf } from "../graph/broadcast.ts";
 import type { TensorType } from "../graph/graph.ts";
@@ -23,12 +24,10 @@ export function lowerLinear({ operation, inputs, outputs }: NodeOf<"linear">): L
   const { bias, activation, residual } = operation;
   const packed: PackedWeights = {
     source,
-    layout: "matmul",
+    layout: `matmul ${k}x${n}`,
     bytes: packedMatmulLength(k, n) * 4,
-    pack: (target) => {
-      const floats = new Float32Array(target.buffer, target.byteOffset, target.byteLength / 4);
-      packMatmulWeights(floats, source.data as Float32Array, { k, n });
-    },
+    pack: (target, elements) => packMatmulWeights(floatsOf(target), elements as Float32Array, { k, n }),
+    unpack: (from) => unpackMatmulWeights(floatsOf(from), { k, n }),
   };
   const operands: Operand[] = [
     tensor(x),
@@ -37,6 +36,10 @@ export function lowerLinear({ operation, inputs, outputs }: NodeOf<"linear">): L
     tensor(output),
   ];
   return oneCall(matmul({ m, n, k, bias, activation, residual }), ...operands);
+}
+
+function floatsOf({ buffer, byteOffset, byteLength }: Uint8Array): Float32Array {
+  return new Float32Array(buffer, byteOffset, byteLength / 4);
 }
 
 export function lowerProduct({ operation, inputs, outputs }: NodeOf<"product">): LoweredNode | undefined {

@@ -1,8 +1,9 @@
 /** Lays a graph out as a list of calls over one memory: which kernel, on which bytes, in which order. Plain data. */
 import { elementCount } from "../../tensor.ts";
 import { type Kernel, readPaddingBytes } from "../emit/wasm/index.ts";
+import { elementTypes } from "../graph/element-types.ts";
 import type { Graph, GraphNode, NamedValue, TensorType, Value } from "../graph/graph.ts";
-import type { Literal } from "../graph/literal.ts";
+import { identityOf, type Literal } from "../graph/literal.ts";
 import type { Operation } from "../graph/operations.ts";
 import { type AppendedState, appendedStates } from "./appended-states.ts";
 import { layOut, type Lifetime } from "./lay-out.ts";
@@ -44,6 +45,8 @@ export interface Plan {
   readonly steps: readonly PlanStep[];
   readonly kernels: readonly Kernel[];
   readonly weights: readonly PackedWeights[];
+  /** Those among them that belong to this program alone. */
+  readonly ownWeights: readonly PackedWeights[];
   /** Constants that belong to this program alone; they lie in its arena and are written before it runs. */
   readonly constants: readonly { readonly literal: Literal; readonly offset: number }[];
   readonly arenaBytes: number;
@@ -63,6 +66,8 @@ export interface PlanSettings {
   readonly threads?: number;
   /** Inputs that are states: see `AppendedState`. Default: none. */
   readonly states?: readonly string[];
+  /** What is known of kernels by their keys; see `Surroundings`. Plans of one model share it. Default: nothing is known. */
+  readonly emittable?: Map<string, boolean>;
 }
 
 export function planGraph(graph: Graph, settings: PlanSettings): Plan {
@@ -92,6 +97,7 @@ class Planner {
   readonly #last: ReadonlyMap<Value, number>;
   readonly #states: readonly AppendedState[];
   readonly #inBytes: ReadonlySet<Value>;
+  readonly #emittable: Map<string, boolean>;
 
   constructor(graph: Graph, settings: PlanSettings) {
     this.#graph = graph;
@@ -99,6 +105,7 @@ class Planner {
     this.#last = lastUses(graph);
     this.#states = appendedStates(graph, settings.states ?? []);
     this.#inBytes = settings.hasByteDot === true ? valuesInBytes(graph) : new Set();
+    this.#emittable = settings.emittable ?? new Map<string, boolean>();
   }
 
   plan(): Plan {
@@ -144,11 +151,14 @@ class Planner {
       const own = scratch && { offset: offsets[scratch.buffer] ?? 0, stride: scratch.stride };
       return { kind: "kernel", kernel: call.kernel, places, scratch: own };
     });
+    const weights = [...this.#weights.values()].flatMap((layouts) => [...layouts.values()]);
     const named = ({ name, value }: NamedValue): TensorPlace & { readonly name: string } => ({ name, ...located(value) });
     return {
       steps,
       kernels: steps.flatMap((step) => (step.kind === "kernel" ? [step.kernel] : [])),
-      weights: [...this.#weights.values()].flatMap((layouts) => [...layouts.values()]),
+      weights,
+      // What is held outlives every program, and may have let its elements go since they are packed.
+      ownWeights: weights.filter(({ source: literal }) => literal.held === undefined && !this.#settings.isDurable(literal)),
       constants: this.#buffers.flatMap(({ constant }, index) =>
         constant === undefined ? [] : [{ literal: constant, offset: offsets[index] ?? 0 }],
       ),
@@ -199,6 +209,7 @@ class Planner {
     return {
       isUsed: (output) => isAmong(this.#last, outputs[output]),
       liesInBytes: (value) => isAmong(this.#inBytes, value),
+      emittable: this.#emittable,
     };
   }
 
@@ -242,8 +253,8 @@ class Planner {
   }
 
   #shared(weights: PackedWeights): PackedWeights {
-    const layouts = this.#weights.get(weights.source.data) ?? new Map<string, PackedWeights>();
-    this.#weights.set(weights.source.data, layouts);
+    const layouts = this.#weights.get(identityOf(weights.source)) ?? new Map<string, PackedWeights>();
+    this.#weights.set(identityOf(weights.source), layouts);
     const known = layouts.get(weights.layout);
     if (known !== undefined) return known;
     layouts.set(weights.layout, weights);
@@ -276,11 +287,12 @@ function lastUses({ nodes, outputs }: Graph): ReadonlyMap<Value, number> {
 }
 
 function asTheyAre(source: Literal): PackedWeights {
-  const data = source.data as Uint8Array;
+  const { dataType, shape } = source;
+  const View = elementTypes[dataType].array as Float64ArrayConstructor;
   return {
     source,
     layout: "plain",
-    bytes: data.byteLength,
-    pack: (target) => target.set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength)),
+    bytes: elementCount(shape) * slotBytes(dataType),
+    unpack: (packed) => new View(packed.slice().buffer),
   };
 }

@@ -1,4 +1,5 @@
 /** How the operations of a graph become calls of kernels. Plain data: running a plan is a loop. */
+import type { TensorData } from "../../tensor.ts";
 import type { Kernel } from "../emit/wasm/index.ts";
 import type { GraphNode, Value } from "../graph/graph.ts";
 import type { Literal } from "../graph/literal.ts";
@@ -16,7 +17,10 @@ export interface PackedWeights {
   /** The same source packed alike has the same name. */
   readonly layout: string;
   readonly bytes: number;
-  pack(target: Uint8Array): void;
+  /** Writes them in that order. Where it is absent they lie as the source has them. */
+  pack?(target: Uint8Array, elements: TensorData): void;
+  /** The source's elements, to the bit, where that is simple: then the source need not keep them. */
+  unpack?(packed: Uint8Array): TensorData;
 }
 
 export interface PlannedCall {
@@ -39,6 +43,8 @@ export interface Surroundings {
   isUsed(output: number): boolean;
   /** Whether all that use these quantised activations take them as rows of bytes: then they lie so, else as the int16 they are. */
   liesInBytes(value: Value | undefined): boolean;
+  /** By key, whether code can be written for a kernel of which that is not sure. Filled as it is found out. */
+  readonly emittable: Map<string, boolean>;
 }
 
 /** Gives the calls of a node, or undefined where the interpreter must compute it. */

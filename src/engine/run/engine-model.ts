@@ -4,13 +4,14 @@ import { withOptimizingCompiler } from "../host-features.ts";
 import { nextTurn } from "../../next-turn.ts";
 import { type Tensor, type TensorInfo, type TensorMap, zeros } from "../../tensor.ts";
 import { compileKernels, type Kernel, type WasmFeatures } from "../emit/wasm/index.ts";
-import type { Graph, NamedValue, Value } from "../graph/graph.ts";
+import { byteSize, type Graph, type NamedValue, type Value } from "../graph/graph.ts";
 import type { Literal } from "../graph/literal.ts";
 import { fuseElements } from "../passes/fuse-elements.ts";
 import { optimize } from "../passes/index.ts";
 import { planGraph } from "../plan/plan.ts";
 import { KernelThreads, type ThreadPeer } from "../threads/kernel-threads.ts";
 import { Builder, defaultLimits, ValueUnknown } from "../trace/builder.ts";
+import { FoldMemo } from "../trace/fold-memo.ts";
 import type { GraphSource } from "../trace/graph-source.ts";
 import { isTensor, type Traced } from "../trace/traced.ts";
 import { DecodeSession, type DecodeSettings } from "./decode/decode-session.ts";
@@ -21,6 +22,8 @@ import { Turns } from "./turns.ts";
 
 /** Programs that are kept; the one that was not used for longest goes first. */
 const mostPrograms = 32;
+/** What free axes but the first are taken for at load. */
+const preparedSizes: readonly number[] = [1, 16, 128];
 /** A run that may be aborted lets others have their turn so often. */
 const turnMs = 20;
 
@@ -45,9 +48,10 @@ export class EngineModel {
   #memory: EngineMemory;
   readonly #threads: KernelThreads;
   readonly #kernels = new Set<string>();
+  readonly #emittable = new Map<string, boolean>();
   readonly #programs = new Map<string, Program | "interpreted">();
   readonly #most: number;
-  readonly #durable: ReadonlySet<unknown>;
+  #folds: FoldMemo;
   readonly #turns = new Turns();
   #decoder: Decoder | undefined;
 
@@ -62,26 +66,38 @@ export class EngineModel {
     };
     this.#threads = new KernelThreads({ threads: most, memory: this.#memory.memory, spawn: spawn ?? refuse });
     this.#most = most;
-    this.#durable = new Set(source.weights.map(({ data }) => data));
+    this.#folds = new FoldMemo(source.weights);
   }
 
+  /** What it takes: the engine's memory, weights that are kept as the file has them, and constants of programs. */
   get bytes(): number {
-    return this.#memory.bytes;
+    const weights = this.#source.weights.reduce((sum, literal) => sum + keptBytes(literal), 0);
+    const programs = [...this.#programs.values()].reduce((sum, each) => sum + (each instanceof Program ? each.bytes : 0), 0);
+    return this.#memory.bytes + weights + programs;
   }
 
-  /** Packs the weights and compiles kernels before the first run, for the smallest inputs there are. What cannot be made of those waits for a run. */
+  /**
+   * Packs the weights and compiles kernels before the first run: for the smallest inputs there are, and for those of a short and a long text, since
+   * what is made a second and third time is made faster. What cannot be made of those waits for a run.
+   */
   prepare(inputs: readonly TensorInfo[]): void {
-    const smallest = inputs.map(({ name, dataType, shape }): [string, Tensor] => [
-      name,
-      zeros(
-        dataType,
-        shape.map((size) => (typeof size === "number" ? size : 1)),
-      ),
-    ]);
-    try {
-      this.#programFor(Object.fromEntries(smallest));
-    } catch (error) {
-      if (!(error instanceof InferyardError) || error.code === "OUT_OF_MEMORY") throw error;
+    let fewestSteps = Number.POSITIVE_INFINITY;
+    for (const size of preparedSizes) {
+      const some = inputs.map(({ name, dataType, shape }): [string, Tensor] => [
+        name,
+        zeros(
+          dataType,
+          shape.map((each, axis) => (typeof each === "number" ? each : axis === 0 ? 1 : size)),
+        ),
+      ]);
+      try {
+        const program = this.#programFor(Object.fromEntries(some));
+        if (program === "interpreted" || program.steps.all > 2 * fewestSteps) return; // a loop is unrolled: longer ones wait until they are wanted
+        fewestSteps = Math.min(fewestSteps, program.steps.all);
+      } catch (error) {
+        const isTooLarge = error instanceof InferyardError && error.code === "OUT_OF_MEMORY" && size === preparedSizes[0];
+        if (!(error instanceof InferyardError) || isTooLarge) throw error;
+      }
     }
   }
 
@@ -176,11 +192,28 @@ export class EngineModel {
     this.#programs.delete(key);
     this.#programs.set(key, program); // the newest stands last
     const [oldest] = this.#programs.keys();
-    if (this.#programs.size > mostPrograms && oldest !== undefined) this.#programs.delete(oldest);
+    if (this.#programs.size > mostPrograms && oldest !== undefined) this.#drop(oldest);
     return program;
   }
 
+  #drop(key: string): void {
+    const program = this.#programs.get(key);
+    if (program instanceof Program) program.dispose();
+    this.#programs.delete(key);
+  }
+
   #compile(inputs: TensorMap): Program | "interpreted" {
+    try {
+      const program = this.#made(inputs);
+      this.#folds.close();
+      return program;
+    } catch (error) {
+      if (this.#folds.isOpen) this.#folds = new FoldMemo(this.#source.weights);
+      throw error;
+    }
+  }
+
+  #made(inputs: TensorMap): Program | "interpreted" {
     const values = new Map<string, Value>(
       Object.entries(inputs).map(([name, { dataType, shape }]): [string, Value] => [name, { type: { dataType, shape } }]),
     );
@@ -197,22 +230,25 @@ export class EngineModel {
 
   /** What the model computes of inputs of these types. ValueUnknown where that depends on their values. */
   #trace(values: ReadonlyMap<string, Value>): Graph {
-    const build = new Builder();
+    const build = new Builder({}, "program", this.#folds.fold);
     const results = this.#source.trace(values, build);
     const named = [...values].map(([name, value]): NamedValue => ({ name, value }));
     return build.graph(named, [...results].map(tensorOutput));
   }
 
   #program(traced: Graph, states: readonly string[] = []): Program {
-    const graph = this.#settings.optimize ? optimize(traced) : fuseElements(traced);
+    const graph = this.#settings.optimize ? optimize(traced, this.#folds.fold) : fuseElements(traced);
     const plan = planGraph(graph, {
-      isDurable: ({ data }) => this.#durable.has(data),
+      isDurable: (literal) => this.#folds.isDurable(literal),
       hasByteDot: this.#settings.features.byteDot !== "none",
       threads: this.#most,
+      emittable: this.#emittable,
       states,
     });
     this.#add(plan.kernels);
-    return new Program(plan, this.#memory, (kernel, offsets, stride) => this.#threads.run(kernel, offsets, stride));
+    const program = new Program(plan, this.#memory, (kernel, offsets, stride) => this.#threads.run(kernel, offsets, stride));
+    this.#folds.close();
+    return program;
   }
 
   /** Compiles those kernels that no program had before. */
@@ -244,4 +280,8 @@ function tensorOf(name: string, value: Traced): Tensor {
   const literal: Literal | undefined = tensorOutput([name, value]).value.constant;
   if (literal === undefined) throw new InferyardError("MODEL_UNSUPPORTED", `its output "${name}" is not known`);
   return literal as Tensor;
+}
+
+function keptBytes(literal: Literal): number {
+  return literal.held === undefined ? byteSize(literal) : literal.held.bytes;
 }

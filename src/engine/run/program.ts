@@ -3,13 +3,14 @@ import { InferyardError, messageOf } from "../../errors.ts";
 import { elementCount, type Tensor, type TensorData, type TensorMap } from "../../tensor.ts";
 import type { Kernel } from "../emit/wasm/index.ts";
 import { elementTypes } from "../graph/element-types.ts";
-import type { TensorType } from "../graph/graph.ts";
+import { byteSize, type TensorType } from "../graph/graph.ts";
 import type { Literal } from "../graph/literal.ts";
 import { evaluate } from "../interpret/evaluate.ts";
 import type { Place, Plan, PlanStep, TensorPlace } from "../plan/plan.ts";
+import type { PackedWeights } from "../plan/planned-call.ts";
 import type { EngineMemory } from "./engine-memory.ts";
 
-/** Computes one call of a kernel, on one thread or on several, and gives its status. The last offset is that of scratch memory, if it takes any. */
+/** Computes one call of a kernel, on one thread or on several, and gives its status. Its counts come before the offsets; the last offset is that of scratch memory, if it takes any. */
 export type RunKernel = (kernel: Kernel, offsets: readonly number[], scratchStride: number) => number;
 
 /** Where the movable regions of a run start. */
@@ -24,13 +25,23 @@ type Action = (bases: Bases) => void;
 export class Program {
   readonly #plan: Plan;
   readonly #memory: EngineMemory;
+  readonly #own: PackedWeights[] = [];
   readonly #actions: readonly Action[];
   #state = 0;
 
   constructor(plan: Plan, memory: EngineMemory, run: RunKernel) {
     this.#plan = plan;
     this.#memory = memory;
-    for (const weights of plan.weights) memory.place(weights);
+    try {
+      for (const weights of plan.weights) memory.place(weights);
+      for (const weights of plan.ownWeights) {
+        memory.hold(weights);
+        this.#own.push(weights);
+      }
+    } catch (error) {
+      this.dispose();
+      throw error;
+    }
     this.#actions = plan.steps.map((step) => this.#action(step, run));
   }
 
@@ -43,6 +54,11 @@ export class Program {
   /** Bytes of the block of states that each run is given. */
   get stateBytes(): number {
     return this.#plan.stateBytes;
+  }
+
+  /** What it holds beside the engine's memory, which its constants are copied to. */
+  get bytes(): number {
+    return this.#plan.constants.reduce((sum, { literal }) => sum + byteSize(literal), 0);
   }
 
   /** Puts the inputs in place. Another program may have used the arena since the last run. `state` is where the block of states starts. */
@@ -81,13 +97,19 @@ export class Program {
     return results;
   }
 
+  /** Lets go what is this program's own. It may not run again. */
+  dispose(): void {
+    for (const weights of this.#own.splice(0)) this.#memory.drop(weights);
+  }
+
   #action(step: PlanStep, run: RunKernel): Action {
     if (step.kind === "interpret") return this.#interpreted(step);
     const { kernel, places, scratch } = step;
-    const fixed = places.map((place) =>
+    const located = places.map((place) =>
       place.region === "weights" ? this.#memory.place(place.weights) + place.byteOffset : place.offset,
     );
-    const regions = places.map(({ region }) => region);
+    const fixed = [...kernel.counts, ...located];
+    const regions = [...kernel.counts.map(() => undefined), ...places.map(({ region }) => region)];
     return (bases) => {
       const offsets = fixed.map((offset, index) => {
         const region = regions[index];
@@ -99,8 +121,14 @@ export class Program {
   }
 
   #interpreted({ operation, inputs, outputs }: Extract<PlanStep, { readonly kind: "interpret" }>): Action {
+    // Held elements are asked for once and not in each run.
+    const operands = inputs.map((input) => {
+      if ("place" in input) return input;
+      const { dataType, shape, data } = input;
+      return { dataType, shape, data };
+    });
     return (bases) => {
-      const literals = inputs.map((input) => ("place" in input ? this.#read(input, bases) : input));
+      const literals = operands.map((input) => ("place" in input ? this.#read(input, bases) : input));
       let results: readonly Literal[];
       try {
         results = evaluate(operation, literals);

@@ -104,7 +104,7 @@ describe("threads", () => {
     const memory = shared(4);
     const kernel = matmul({ m: 4, n: 64, k: 4 });
     const threads = start(2, memory, [kernel, count]);
-    expect(threads.run(kernel, [4096, 8192, 16_384])).toBe(0);
+    expect(threads.run(kernel, [...kernel.counts, 4096, 8192, 16_384])).toBe(0);
     threads.run(count, [4096, 16_384]);
     expect([...new Int32Array(memory.buffer, 16_384, 1000)]).toEqual(Array(1000).fill(1));
   });

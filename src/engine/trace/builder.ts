@@ -16,7 +16,7 @@ import {
 import { infer } from "../graph/infer/index.ts";
 import type { Literal } from "../graph/literal.ts";
 import type { Operation } from "../graph/operations.ts";
-import { evaluate } from "../interpret/evaluate.ts";
+import { evaluate, type Fold } from "../interpret/evaluate.ts";
 import { memoryOf, mostAxes, workOf } from "./work.ts";
 
 export interface BuilderLimits {
@@ -62,13 +62,16 @@ export class Builder {
   readonly #nodes: GraphNode[] = [];
   readonly #limits: BuilderLimits;
   readonly #purpose: Purpose;
+  readonly #fold: Fold;
   #operations = 0;
   #foldedBytes = 0;
   #work = 0;
 
-  constructor(limits: Partial<BuilderLimits> = {}, purpose: Purpose = "program") {
+  /** `fold` computes what is known; the interpreter where absent. */
+  constructor(limits: Partial<BuilderLimits> = {}, purpose: Purpose = "program", fold: Fold = evaluate) {
     this.#limits = { ...defaultLimits, ...limits };
     this.#purpose = purpose;
+    this.#fold = fold;
   }
 
   constant(literal: Literal): Value {
@@ -97,7 +100,7 @@ export class Builder {
     for (const type of types) this.checkSize(type);
     const literals = inputs.map(({ constant }) => constant);
     if (literals.every((literal) => literal !== undefined) && this.#folds(operation, inputs, types))
-      return evaluate(operation, literals).map((literal) => this.constant(literal));
+      return this.#fold(operation, literals).map((literal) => this.constant(literal));
     const outputs = types.map((type): Value => ({ type }));
     this.#nodes.push({ operation, inputs, outputs });
     return outputs;

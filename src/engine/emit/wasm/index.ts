@@ -34,7 +34,7 @@ export {
   packedIntegerLength,
 } from "./kernels/integer-packing.ts";
 export { type MatmulRequest, matmul } from "./kernels/matmul.ts";
-export { packMatmulWeights, packedMatmulLength } from "./kernels/matmul-packing.ts";
+export { packMatmulWeights, packedMatmulLength, unpackMatmulWeights } from "./kernels/matmul-packing.ts";
 export { type NormRequest, norm } from "./kernels/norm.ts";
 export {
   type CentreRequest,

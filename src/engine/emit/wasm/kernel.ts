@@ -23,7 +23,9 @@ export interface Kernel {
   /** Identical requests have identical keys, and one compiled function serves them all. */
   readonly key: string;
   readonly family: string;
-  /** Names of the byte offsets that the function takes before `from` and `to`. */
+  /** What the function takes first: sizes that its code does not depend on, so that it serves tensors of all of them. */
+  readonly counts: readonly number[];
+  /** Names of the byte offsets that the function takes between those and `from` and `to`. */
   readonly parameters: readonly string[];
   readonly pieces: number;
   /** The fewest pieces that are worth a thread's attention (about 50 microseconds of work). */
@@ -33,13 +35,15 @@ export interface Kernel {
   emit(f: FunctionBuilder): void;
 }
 
-/** A kernel's function: offsets, then the range of pieces. */
-export type KernelFunction = (...offsetsAndRange: number[]) => KernelStatus;
+/** A kernel's function: counts, offsets, then the range of pieces. */
+export type KernelFunction = (...countsOffsetsAndRange: number[]) => KernelStatus;
 
-interface Definition<Always extends string, Optional extends string> {
+interface Definition<Always extends string, Optional extends string, Count extends string> {
   readonly family: string;
   /** Everything the code depends on. */
   readonly request: object;
+  /** Sizes that the code takes as numbers. */
+  readonly counts?: Readonly<Record<Count, number>>;
   /** The offsets it takes: inputs, then those optional ones that are asked for, then outputs, then `scratch` where it needs any. */
   readonly inputs: readonly Always[];
   readonly optional?: Readonly<Record<Optional, boolean>>;
@@ -49,7 +53,13 @@ interface Definition<Always extends string, Optional extends string> {
   readonly pieceNanoseconds: number;
   readonly scratchBytes?: number;
   /** Writes the body for the pieces `from` to `to`; a status it gives back is returned instead of 0. */
-  emit(f: FunctionBuilder, offsets: Offsets<Always, Optional>, from: Local<"i32">, to: Local<"i32">): I32 | void;
+  emit(
+    f: FunctionBuilder,
+    offsets: Offsets<Always, Optional>,
+    from: Local<"i32">,
+    to: Local<"i32">,
+    counts: Readonly<Record<Count, Local<"i32">>>,
+  ): I32 | void;
 }
 
 type Offsets<Always extends string, Optional extends string> = Readonly<Record<Always, Local<"i32">>> &
@@ -57,24 +67,31 @@ type Offsets<Always extends string, Optional extends string> = Readonly<Record<A
 
 const threadNanoseconds = 50_000;
 
-export function defineKernel<const Always extends string, const Optional extends string = never>(
-  definition: Definition<Always, Optional>,
-): Kernel {
+export function defineKernel<
+  const Always extends string,
+  const Optional extends string = never,
+  const Count extends string = never,
+>(definition: Definition<Always, Optional, Count>): Kernel {
   const { family, pieces, pieceNanoseconds, scratchBytes = 0 } = definition;
   const optional = Object.entries<boolean>(definition.optional ?? {}).flatMap(([name, wanted]) => (wanted ? [name] : []));
+  const counts = Object.entries<number>(definition.counts ?? {});
   const parameters = [...definition.inputs, ...optional, ...definition.outputs, ...(scratchBytes > 0 ? ["scratch"] : [])];
   return {
     key: `${family} ${canonical(definition.request)}`,
     family,
+    counts: counts.map(([, count]) => count),
     parameters,
     pieces,
     grain: Math.max(1, Math.min(pieces, Math.ceil(threadNanoseconds / pieceNanoseconds))),
     scratchBytes,
     emit(f) {
+      const sizes = Object.fromEntries(counts.map(([name]) => [name, f.parameter("i32")]));
       const offsets = Object.fromEntries(parameters.map((name) => [name, f.parameter("i32")]));
       const from = f.parameter("i32");
       const to = f.parameter("i32");
-      f.result(definition.emit(f, offsets as Offsets<Always, Optional>, from, to) ?? i32.const(0));
+      f.result(
+        definition.emit(f, offsets as Offsets<Always, Optional>, from, to, sizes as Record<Count, Local<"i32">>) ?? i32.const(0),
+      );
     },
   };
 }

@@ -7,14 +7,17 @@ export function switchOnRelaxedSimd(): void {
 }
 
 /**
- * Runs a synchronous compilation with V8's optimising compiler alone. Otherwise a kernel's first call is compiled by the baseline compiler,
- * and is five to ten times slower than the next ones. Costs about a millisecond for each kernel. Modules of others are left alone.
+ * Runs a synchronous compilation with V8's optimising compiler, at once. Otherwise a kernel is compiled by the baseline compiler when it is first
+ * called, and that call is five to ten times slower than the next ones. Costs about a millisecond for each kernel. Modules of others are left
+ * alone.
  */
 export function withOptimizingCompiler<Result>(compile: () => Result): Result {
   setFlagsFromString("--no-liftoff");
+  setFlagsFromString("--no-wasm-lazy-compilation"); // compiled lazily, it would be with the flags of that later time
   try {
     return compile();
   } finally {
+    setFlagsFromString("--wasm-lazy-compilation");
     setFlagsFromString("--liftoff");
   }
 }

@@ -74,6 +74,7 @@ export class Decoder {
   /** Its sessions cannot be used any more. */
   dispose(): void {
     this.#isDisposed = true;
+    for (const { program } of this.#entries.values()) program.dispose();
     this.#entries.clear();
   }
 
@@ -192,8 +193,12 @@ export class Decoder {
     const entry = this.#entries.get(key) ?? this.#made(capacity, size);
     this.#entries.delete(key);
     this.#entries.set(key, entry); // the newest stands last
-    const [oldest] = this.#entries.keys();
-    if (this.#entries.size > mostPrograms && oldest !== undefined) this.#entries.delete(oldest);
+    const [oldest] = this.#entries;
+    if (this.#entries.size > mostPrograms && oldest !== undefined) {
+      const [before, { program }] = oldest;
+      program.dispose();
+      this.#entries.delete(before);
+    }
     return entry;
   }
 

@@ -26,7 +26,7 @@ export function gather(request: GatherRequest): Kernel {
   const rowBytes = inner * elementBytes;
   return defineKernel({
     family: "gather",
-    request: { n, rowBytes, count, indexType },
+    request: { n, rowBytes, ...(outer === 1 ? {} : { count }), indexType },
     inputs: ["x", "index"],
     outputs: ["y"],
     pieces: outer * count,
@@ -34,8 +34,9 @@ export function gather(request: GatherRequest): Kernel {
     emit(f, { x, index, y }, from, to) {
       const status = f.value(i32.const(0));
       f.range(from, to, 1, (piece) => {
-        const block = f.value(i32.divU(piece, i32.const(count)));
-        const row = loadIndex(f, index, i32.sub(piece, i32.mul(block, i32.const(count))), n, indexType);
+        const block = f.value(outer === 1 ? i32.const(0) : i32.divU(piece, i32.const(count)));
+        const place = outer === 1 ? piece : i32.sub(piece, i32.mul(block, i32.const(count)));
+        const row = loadIndex(f, index, place, n, indexType);
         f.when(
           i32.ltU(row, i32.const(n)),
           () => copyRun(f, advanced(y, piece, rowBytes), advanced(advanced(x, block, n * rowBytes), row, rowBytes), rowBytes),

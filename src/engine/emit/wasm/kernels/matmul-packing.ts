@@ -23,3 +23,14 @@ export function packMatmulWeights(
       for (let column = first; column < first + tileColumns; column += 1, place += 1)
         packed[place] = column < n ? (weights[row * rowStep + column * columnStep] ?? 0) : 0;
 }
+
+/** What was packed: [k, n] row-major. */
+export function unpackMatmulWeights(packed: Float32Array, { k, n }: { readonly k: number; readonly n: number }): Float32Array {
+  const weights = new Float32Array(k * n);
+  for (let row = 0; row < k; row += 1)
+    for (let first = 0; first < n; first += tileColumns) {
+      const from = first * k + row * tileColumns;
+      weights.set(packed.subarray(from, from + Math.min(tileColumns, n - first)), row * n + first);
+    }
+  return weights;
+}

@@ -6,7 +6,7 @@ import { type Kernel, defineKernel } from "../kernel.ts";
 import type { Activation } from "../math/activation.ts";
 import { advanced } from "./indexing.ts";
 import { floatBytes, indices, laneCount, multiplyTile, tileColumns, tileRows } from "./matmul-tile.ts";
-import { emitProduct, productLoops } from "./product-loops.ts";
+import { emitProduct, productLoops, rowsOfCode } from "./product-loops.ts";
 import { multiplyRow } from "./row-product.ts";
 import { type Tail, storeTile } from "./tail.ts";
 
@@ -37,14 +37,15 @@ export function matmul(request: MatmulRequest): Kernel {
   const [aRowBytes, cRowBytes] = [aStride * floatBytes, cStride * floatBytes];
   return defineKernel({
     family: "matmul",
-    request: { m, n, k, aStride, cStride, alpha, bias, activation, residual },
+    request: { rows: rowsOfCode(loops), n, k, aStride, cStride, alpha, bias, activation, residual },
+    counts: { rowBlocks: Math.floor(m / tileRows) },
     inputs: ["a", "b"],
     optional: { bias, residual: residual !== "none" },
     outputs: ["c"],
     pieces: loops.pieces,
     pieceNanoseconds: (m * n * k) / loops.pieces / multiplyAddsPerNanosecond + 1,
-    emit(f, { a, b, c, bias: biasAt, residual: residualAt }, from, to) {
-      emitProduct(f, loops, { from, to }, ({ rowBlock, rows, panel, columns }) => {
+    emit(f, { a, b, c, bias: biasAt, residual: residualAt }, from, to, { rowBlocks }) {
+      emitProduct(f, { ...loops, rowBlocks }, { from, to }, ({ rowBlock, rows, panel, columns }) => {
         const vectors = Math.ceil(columns / laneCount);
         const onC = (base: I32): Local<"i32"> =>
           f.value(advanced(advanced(base, panel, tileColumns * floatBytes), rowBlock, tileRows * cRowBytes));

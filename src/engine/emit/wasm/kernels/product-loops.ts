@@ -21,6 +21,13 @@ export interface ProductLoops {
   readonly blockRows: number;
   /** Panels that a tile takes side by side. */
   readonly panelsAtOnce: number;
+  /** How many whole blocks of 4 rows there are, where the code is to serve any number of them; see `rowsOfCode`. */
+  readonly rowBlocks?: I32;
+}
+
+/** What code that is told the number of its row blocks depends on, of the rows: part of the request of its kernel. */
+export function rowsOfCode({ m, byColumns }: ProductLoops): object {
+  return m < tileRows ? { m, byColumns } : { rest: m % tileRows, byColumns };
 }
 
 /** A tile: rows from `rowBlock` * 4 on, columns from `panel` * 8 on; more than 8 columns are panels side by side. */
@@ -53,7 +60,7 @@ interface Range {
 /** Writes the loops over a range of pieces; `tile` is called for each kind of tile, and writes one. */
 export function emitProduct(f: FunctionBuilder, loops: ProductLoops, pieces: Range, tile: (place: TilePlace) => void): void {
   if (loops.byColumns) {
-    emitPanels(f, loops, pieces, { from: i32.const(0), to: i32.const(Math.ceil(loops.m / tileRows)) }, tile);
+    emitPanels(f, loops, pieces, { from: i32.const(0), to: allBlocks(f, loops) }, tile);
     return;
   }
   const panels: Range = { from: i32.const(0), to: i32.const(Math.ceil(loops.n / tileColumns)) };
@@ -74,7 +81,7 @@ function emitPanels(
   const rest = loops.n % tileColumns;
   const wholeTo = f.value(lesser(panels.to, i32.const(whole)));
   const next = f.value(panels.from);
-  const rows = (panel: I32, columns: number): void => emitRows(f, loops.m, blocks, { panel, columns }, tile);
+  const rows = (panel: I32, columns: number): void => emitRows(f, loops, blocks, { panel, columns }, tile);
   const atOnce = loops.panelsAtOnce;
   if (atOnce > 1) {
     f.while(
@@ -97,17 +104,27 @@ function panelsFor(m: number): number {
 
 function emitRows(
   f: FunctionBuilder,
-  m: number,
+  loops: ProductLoops,
   blocks: Range,
   columns: Pick<TilePlace, "panel" | "columns">,
   tile: (place: TilePlace) => void,
 ): void {
-  const whole = Math.floor(m / tileRows);
-  const rest = m % tileRows;
-  if (whole > 0) {
-    f.range(blocks.from, lesser(blocks.to, i32.const(whole)), 1, (rowBlock) => tile({ ...columns, rowBlock, rows: tileRows }));
+  const rest = loops.m % tileRows;
+  const whole = wholeBlocks(loops);
+  if (loops.m >= tileRows) {
+    f.range(blocks.from, lesser(blocks.to, whole), 1, (rowBlock) => tile({ ...columns, rowBlock, rows: tileRows }));
   }
   if (rest > 0) {
-    f.when(i32.gtS(blocks.to, i32.const(whole)), () => tile({ ...columns, rowBlock: i32.const(whole), rows: rest }));
+    f.when(i32.gtS(blocks.to, whole), () => tile({ ...columns, rowBlock: whole, rows: rest }));
   }
+}
+
+function wholeBlocks({ m, rowBlocks }: ProductLoops): I32 {
+  return rowBlocks ?? i32.const(Math.floor(m / tileRows));
+}
+
+/** The last one, of fewer rows, counted. */
+function allBlocks(f: FunctionBuilder, loops: ProductLoops): I32 {
+  const whole = wholeBlocks(loops);
+  return loops.m % tileRows === 0 ? whole : f.value(i32.add(whole, i32.const(1)));
 }

@@ -26,16 +26,22 @@ export function elementwise(request: ElementwiseRequest): Kernel {
   const isOneRow = outer.length === 0;
   return defineKernel({
     family: "elementwise",
-    request: { axes, inputs: inputs.map(({ type }) => type), steps, output },
+    request: {
+      axes: [...outer, { rest: inner.size % 4, strides: inner.strides }],
+      inputs: inputs.map(({ type }) => type),
+      steps,
+      output,
+    },
+    counts: { size: inner.size },
     inputs: inputs.map((_, index): string => `input${index}`),
     outputs: ["output"],
     pieces: isOneRow ? Math.ceil(inner.size / blockElements) : rows,
     pieceNanoseconds: (isOneRow ? blockElements : inner.size) * (0.3 + 0.3 * steps.length) + 5,
-    emit(f, offsets, from, to) {
+    emit(f, offsets, from, to, { size }) {
       const bases = [...inputs.map((_, index) => `input${index}`), "output"].map((name) => offsets[name] ?? i32.const(0));
       if (isOneRow) {
-        const end = lesser(i32.mul(to, i32.const(blockElements)), i32.const(inner.size));
-        emitRow(f, request, inner, bases, i32.mul(from, i32.const(blockElements)), f.value(end));
+        const end = lesser(i32.mul(to, i32.const(blockElements)), size);
+        emitRow(f, request, inner, bases, { from: i32.mul(from, i32.const(blockElements)), end: f.value(end), size });
         return;
       }
       f.range(from, to, 1, (row) => {
@@ -54,15 +60,24 @@ export function elementwise(request: ElementwiseRequest): Kernel {
             ),
           );
         });
-        emitRow(f, request, inner, starts, i32.const(0), i32.const(inner.size));
+        emitRow(f, request, inner, starts, { from: i32.const(0), end: size, size });
       });
     },
   });
 }
 
-/** The elements `from` to `end` of a row; `end` is a multiple of four, or the row's end. */
-function emitRow(f: FunctionBuilder, request: ElementwiseRequest, axis: Axis, starts: readonly I32[], from: I32, end: I32): void {
-  const whole = Math.floor(axis.size / 4) * 4;
+/** The elements `from` to `end` of a row; `end` is a multiple of four, or `size`, the row's end. */
+interface Part {
+  readonly from: I32;
+  readonly end: I32;
+  readonly size: I32;
+}
+
+/** Of the axis's size the code knows no more than how many elements are left over behind whole vectors. */
+function emitRow(f: FunctionBuilder, request: ElementwiseRequest, axis: Axis, starts: readonly I32[], part: Part): void {
+  const { from, end, size } = part;
+  const rest = axis.size % 4;
+  const whole = f.value(i32.sub(size, i32.const(rest)));
   const body = (place: I32, lanes: number): void => {
     const address = (operand: number): I32 =>
       elementAddress(
@@ -82,6 +97,6 @@ function emitRow(f: FunctionBuilder, request: ElementwiseRequest, axis: Axis, st
     const result = values.at(-1);
     if (result !== undefined) storeElements(f, request.output, address(request.inputs.length), result, lanes);
   };
-  if (whole > 0) f.range(from, lesser(end, i32.const(whole)), 4, (place) => body(place, 4));
-  if (whole < axis.size) f.when(i32.eq(end, i32.const(axis.size)), () => body(i32.const(whole), axis.size - whole));
+  f.range(from, lesser(end, whole), 4, (place) => body(place, 4));
+  if (rest > 0) f.when(i32.eq(end, size), () => body(whole, rest));
 }

@@ -1,0 +1,70 @@
+/** The files of a model while it is loaded: read piece by piece where that can be done at once, else whole. */
+import { InferyardError, messageOf } from "../../backend.ts";
+import { bytesInMemory, type ModelBytes } from "../../engine/index.ts";
+import { type BlockingFile, openBlocking, openFile } from "../../files.ts";
+
+export class OpenModelFiles {
+  readonly #bytes = new Map<string, ModelBytes>();
+  readonly #files: BlockingFile[] = [];
+
+  /** The bytes of a file, until `close`. MODEL_NOT_FOUND where there is none. */
+  async open(path: string): Promise<ModelBytes> {
+    const known = this.#bytes.get(path);
+    if (known !== undefined) return known;
+    try {
+      const bytes = openBlocking === undefined ? bytesInMemory(await readWhole(path)) : this.#pieces(openBlocking(path), path);
+      this.#bytes.set(path, bytes);
+      return bytes;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+      throw new InferyardError("MODEL_NOT_FOUND", `there is no file ${path}`, { remedy: "check the path", cause: error });
+    }
+  }
+
+  close(): void {
+    for (const file of this.#files.splice(0)) file.close();
+    this.#bytes.clear();
+  }
+
+  /** Pieces of one file belong together only as long as nobody writes to it. */
+  #pieces(file: BlockingFile, path: string): ModelBytes {
+    this.#files.push(file);
+    const { size, mtimeMs } = file.stat();
+    return {
+      size,
+      read(target, position) {
+        let problem = "";
+        try {
+          for (let done = 0; done < target.length;) {
+            const bytes = file.read(target, done, target.length - done, position + done);
+            if (bytes === 0) throw new Error(`it ends ${target.length - done} bytes too early`);
+            done += bytes;
+          }
+        } catch (error) {
+          problem = messageOf(error);
+        }
+        const now = file.stat();
+        if (problem === "" && now.size === size && now.mtimeMs === mtimeMs) return;
+        throw new InferyardError("MODEL_INVALID", `${path} changed while it was loaded${problem && `: ${problem}`}`, {
+          remedy: "load it again",
+        });
+      },
+    };
+  }
+}
+
+async function readWhole(path: string): Promise<Uint8Array> {
+  const handle = await openFile(path);
+  try {
+    const { size } = await handle.stat();
+    const bytes = new Uint8Array(size);
+    for (let done = 0; done < size;) {
+      const { bytesRead } = await handle.read(bytes, done, size - done, done);
+      if (bytesRead === 0) throw new Error(`it ends ${size - done} bytes too early`);
+      done += bytesRead;
+    }
+    return bytes;
+  } finally {
+    await handle.close();
+  }
+}
