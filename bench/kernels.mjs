@@ -2,7 +2,6 @@
 // reaches on this machine in the same minute. Run with `npm run bench:kernels`; `--quick` takes a third of the time.
 import { f32x4, v128 } from "../src/engine/emit/wasm/assembler/vector.ts";
 import {
-  attention,
   batchedMatmul,
   byteMatmul,
   compileKernels,
@@ -133,17 +132,15 @@ const passes = [
 ].map(([name, kernel]) => measurePass(name, kernel));
 report({ machine: describeMachine(), load: load(), features, peak, products, passes });
 
-// MiniLM's heads, in one kernel, and the three it replaces.
+// MiniLM's heads: the three kernels of attention.
 function attentions(queries, keys) {
   const [rows, flipped] = [interleaved, { ...interleaved, row: 1, column: width }];
   const table = { row: keys, column: 1, batch: [queries * keys] };
-  const sizes = { batch: [heads], queries, keys, headSize, valueSize: headSize };
   const name = `${heads} heads, ${queries} x ${keys}`;
   return [
-    [`attention, ${name}`, attention({ ...sizes, q: rows, k: rows, v: rows, y: rows, scale: 0.1 })],
-    [`- scores, ${name}`, batchedMatmul({ batch: [heads], m: queries, n: keys, k: headSize, a: rows, b: flipped, c: table })],
-    [`- softmax, ${name}`, softmax({ shape: [heads * queries, keys] })],
-    [`- context, ${name}`, batchedMatmul({ batch: [heads], m: queries, n: headSize, k: keys, a: table, b: rows, c: rows })],
+    [`scores, ${name}`, batchedMatmul({ batch: [heads], m: queries, n: keys, k: headSize, a: rows, b: flipped, c: table })],
+    [`softmax, ${name}`, softmax({ shape: [heads * queries, keys] })],
+    [`context, ${name}`, batchedMatmul({ batch: [heads], m: queries, n: headSize, k: keys, a: table, b: rows, c: rows })],
   ];
 }
 

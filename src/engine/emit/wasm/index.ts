@@ -12,7 +12,6 @@ export {
 } from "./compile.ts";
 export { type Kernel, type KernelFunction, type KernelStatus, readPaddingBytes } from "./kernel.ts";
 export { type ArgReduceRequest, argReduce } from "./kernels/arg-reduce.ts";
-export { type AttentionRequest, attention } from "./kernels/attention.ts";
 export { type BatchedMatmulRequest, type MatrixStrides, batchedMatmul } from "./kernels/batched-matmul.ts";
 export { type Conv2dRequest, conv2d } from "./kernels/convolution/conv2d.ts";
 export { type Pool2dRequest, pool2d } from "./kernels/convolution/pool2d.ts";
