@@ -30,11 +30,13 @@ process.on("message", async (message: CallMessage) => {
   }
 });
 
-/** Before the engine starts threads, which take after this one. A system that forbids it is left as it is. */
+/** Before the engine starts threads, which take after this one. */
 function giveWay(): void {
   try {
     setPriority(getPriority() + niceness);
-  } catch {}
+  } catch {
+    // A system that forbids it: the engine computes as it would, and the program that asks may answer later.
+  }
 }
 
 /** A parent that is gone takes no answer: "disconnect" ends this process. Throws where the answer cannot be copied. */

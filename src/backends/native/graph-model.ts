@@ -19,8 +19,6 @@ export class GraphModel implements TensorModel {
   readonly outputs: readonly TensorInfo[];
   readonly library: Library;
   readonly #parts: GraphParts;
-  /** One run at a time: they share the engine's memory. */
-  #last: Promise<unknown> = Promise.resolve();
   #disposed = false;
 
   constructor(parts: GraphParts) {
@@ -42,15 +40,8 @@ export class GraphModel implements TensorModel {
     throwIfAborted(signal);
     checkInputs(this.inputs, inputs);
     this.#checkOutputs(outputs);
-    const before = this.#last;
-    const run = (async (): Promise<TensorMap> => {
-      await before;
-      throwIfAborted(signal);
-      const wanted = outputs ?? this.outputs.map(({ name }) => name);
-      return await this.#parts.engine.run(inputs, { outputs: wanted, ...(signal === undefined ? {} : { signal }) });
-    })();
-    this.#last = run.catch(() => {});
-    return await run;
+    const wanted = outputs ?? this.outputs.map(({ name }) => name);
+    return await this.#parts.engine.run(inputs, { outputs: wanted, ...(signal === undefined ? {} : { signal }) });
   }
 
   async evidence(): Promise<readonly string[]> {
@@ -60,7 +51,6 @@ export class GraphModel implements TensorModel {
   async dispose(): Promise<void> {
     if (this.#disposed) return;
     this.#disposed = true;
-    await this.#last;
     await this.#parts.engine.dispose();
   }
 

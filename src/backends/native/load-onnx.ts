@@ -59,8 +59,7 @@ async function loadFrom(
   const outputs = graph.outputs.filter(({ type }) => type.kind === "tensor").map((value) => infoOf(value));
   if (outputs.length === 0) throw new InferyardError("MODEL_UNSUPPORTED", `${shown} gives no tensor`);
   const others = graph.outputs.filter(({ type }) => type.kind !== "tensor").map(({ name }) => name);
-  const engine = engineFor(onnxSource(model), options);
-  engine.prepare(inputs);
+  const engine = engineFor(onnxSource(model), inputs, options);
   keep(); // what is not packed yet: the files are closed now
   return new GraphModel({ engine, inputs, outputs, others, library, weightBytes: file.bytes });
 }

@@ -1,6 +1,6 @@
 /** Loads a transformer from safetensors for our own engine. */
 import { throwIfAborted } from "../../backend.ts";
-import type { Library, LoadedModel, LoadOptions, ModelFiles, TensorInfo } from "../../backend.ts";
+import type { Library, LoadedModel, LoadOptions, ModelFiles } from "../../backend.ts";
 import { buildTransformer } from "../../engine/index.ts";
 import { nextTurn } from "../../next-turn.ts";
 import { readSafetensorsHeader, readTensor } from "../../safetensors.ts";
@@ -18,12 +18,6 @@ export async function loadTransformer(file: ModelFiles, options: LoadOptions, li
     await nextTurn();
     throwIfAborted(signal);
   }
-  const engine = engineFor(source, options);
-  engine.prepare(inputs.map(withEmptyCache));
+  const engine = engineFor(source, inputs, options);
   return new GraphModel({ engine, inputs, outputs, others: [], library, weightBytes: file.bytes });
-}
-
-/** The smallest inputs of a language model are those of its first token: nothing is in the caches. */
-function withEmptyCache(input: TensorInfo): TensorInfo {
-  return { ...input, shape: input.shape.map((size) => (/^past_\w+$/.test(String(size)) ? 0 : size)) };
 }

@@ -60,7 +60,8 @@ async function readWhole(path: string): Promise<Uint8Array> {
     const bytes = new Uint8Array(size);
     for (let done = 0; done < size;) {
       const { bytesRead } = await handle.read(bytes, done, size - done, done);
-      if (bytesRead === 0) throw new Error(`it ends ${size - done} bytes too early`);
+      if (bytesRead === 0)
+        throw new InferyardError("MODEL_INVALID", `${path} ends ${size - done} bytes too early`, { remedy: "load it again" });
       done += bytesRead;
     }
     return bytes;

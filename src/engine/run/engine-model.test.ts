@@ -4,6 +4,7 @@ import { features } from "../../../test/kernel-memory.ts";
 import type { TensorMap } from "../../tensor.ts";
 import { bytesInMemory } from "../import/model-bytes.ts";
 import { readOnnxModel } from "../import/read-model.ts";
+import { Builder } from "../trace/builder.ts";
 import { onnxSource } from "../trace/trace-model.ts";
 import { EngineModel } from "./engine-model.ts";
 
@@ -165,5 +166,16 @@ describe("a model in the engine", () => {
     const weights = read.graph.initializers.get("w")!;
     expect(weights.held!.bytes).toBe(0);
     expect(weights.data).toEqual(data);
+  });
+});
+
+describe("a caller that leaves", () => {
+  it("is told so whatever reason it has, in the middle of tracing as well: the model is not to blame", async () => {
+    const signal = AbortSignal.abort(new Error("a reason of its own"));
+    await expect(load().engine.run(inputs(2), { signal })).rejects.toMatchObject({ code: "ABORTED" });
+    const { model: read } = readOnnxModel(bytesInMemory(bytesOfModel()), "made up");
+    const build = new Builder({ signal });
+    const x = { type: { dataType: "float32", shape: [2, width] } } as const;
+    expect(() => onnxSource(read).trace(new Map([["x", x]]), build)).toThrow(expect.objectContaining({ code: "ABORTED" }));
   });
 });

@@ -1,5 +1,5 @@
 /** A loaded model: programs for the shapes that were seen, over one memory. */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError, throwIfAborted } from "../../errors.ts";
 import { withOptimizingCompiler } from "../host-features.ts";
 import { nextTurn } from "../../next-turn.ts";
 import { type Tensor, type TensorInfo, type TensorMap, zeros } from "../../tensor.ts";
@@ -105,7 +105,7 @@ export class EngineModel {
   async run(inputs: TensorMap, { outputs, signal }: EngineRunOptions = {}): Promise<TensorMap> {
     const wanted = outputs === undefined ? undefined : new Set(outputs);
     return await this.#turns.take(async () => {
-      signal?.throwIfAborted();
+      throwIfAborted(signal);
       const program = this.#programFor(inputs);
       if (program === "interpreted") return this.#interpret(inputs, wanted, signal);
       return await this.#compute(program, inputs, wanted, { signal });
@@ -118,7 +118,7 @@ export class EngineModel {
    */
   async decode(inputs: readonly TensorInfo[], settings: DecodeSettings = {}): Promise<DecodeSession> {
     return await this.#turns.take(async () => {
-      settings.signal?.throwIfAborted();
+      throwIfAborted(settings.signal);
       const decoder = (this.#decoder ??= this.#newDecoder(inputs));
       return await DecodeSession.start(decoder, this.#turns, settings);
     });
@@ -154,7 +154,7 @@ export class EngineModel {
       step = program.advance(step, signal === undefined ? Number.POSITIVE_INFINITY : performance.now() + turnMs);
       if (step >= all) break;
       await nextTurn();
-      signal?.throwIfAborted();
+      throwIfAborted(signal);
     }
     return program.end(wanted);
   }

@@ -2,7 +2,7 @@
  * Builds a program graph, operation by operation. What is known beforehand is computed at once by the interpreter, so that shape arithmetic never
  * reaches the graph; when all inputs are known the whole program is, and building it is running it.
  */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError, throwIfAborted } from "../../errors.ts";
 import { elementCount } from "../../tensor.ts";
 import {
   describeType,
@@ -131,7 +131,7 @@ export class Builder {
   step(): void {
     this.#operations += 1;
     const { operations, signal } = this.#limits;
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     if (this.#operations <= operations) return;
     throw new InferyardError("MODEL_UNSUPPORTED", `the model takes more than ${operations} operations for one run`, {
       remedy: "look for a loop in it that does not end",

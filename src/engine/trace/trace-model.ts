@@ -115,7 +115,7 @@ class Tracer {
       if (call.unread.length > 0) throw new Error(`its attribute "${call.unread[0]}" is not known`);
       return Array.isArray(outputs) ? outputs : [outputs as Traced];
     } catch (error) {
-      if (error instanceof InferyardError || error instanceof ValueUnknown || isAbort(error)) throw error;
+      if (error instanceof InferyardError || error instanceof ValueUnknown) throw error;
       throw new InferyardError(
         "MODEL_UNSUPPORTED",
         `${described(node)} of version ${version}, given ${describeInputs(inputs)}: ${messageOf(error)}`,
@@ -176,8 +176,4 @@ function described(node: OnnxNode): string {
 
 function invalid(message: string): InferyardError {
   return new InferyardError("MODEL_INVALID", message);
-}
-
-function isAbort(error: unknown): boolean {
-  return error instanceof Error && error.name === "AbortError";
 }

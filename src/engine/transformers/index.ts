@@ -77,7 +77,6 @@ function sourceOf(model: Transformer, weights: Weights): GraphSource {
         return new Map(Object.entries(model.forward(new Calculation(build), given)));
       } catch (error) {
         if (error instanceof InferyardError || error instanceof ValueUnknown) throw error;
-        if (error instanceof Error && error.name === "AbortError") throw error;
         const shapes = [...inputs].map(([name, value]) => `${name} [${isTensor(value) ? value.type.shape.join(", ") : ""}]`);
         throw new InferyardError("INPUT_INVALID", `the model does not take ${shapes.join(", ")}: ${messageOf(error)}`, {
           cause: error,

@@ -1,5 +1,5 @@
 /** One text that grows token by token: its cache, in memory of the model that is never copied for a token. */
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError, throwIfAborted } from "../../../errors.ts";
 import { nextTurn } from "../../../next-turn.ts";
 import type { Turns } from "../turns.ts";
 import type { Decoder } from "./decoder.ts";
@@ -69,7 +69,7 @@ export class DecodeSession {
         remedy: "give at least one token, as whole numbers from 0 on",
       });
     return await this.#turns.take(async () => {
-      signal?.throwIfAborted();
+      throwIfAborted(signal);
       const before = this.#length;
       try {
         return await this.#append(tokens, signal);
@@ -120,7 +120,7 @@ export class DecodeSession {
       done += now.length;
       if (signal === undefined || done === tokens.length) continue;
       await nextTurn();
-      signal.throwIfAborted();
+      throwIfAborted(signal);
     }
     return logits;
   }
