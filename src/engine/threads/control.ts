@@ -32,6 +32,9 @@ const mostOffsets = 32;
 const chunkBits = 6;
 const closed = 2 ** chunkBits - 1;
 
+/** Looks at a word of memory between two looks at the clock. */
+const looksPerClock = 64;
+
 /** Chunks of a call at most: their number must stay below that of a closed ticket. */
 export const mostChunks: number = closed - 1;
 /** A kernel trapped: its memory is not to be trusted. */
@@ -83,14 +86,16 @@ export class Control {
     return this.#load("status");
   }
 
-  /** Waits until all chunks are done: a moment awake, then asleep. */
-  waitForOthers(spins: number): void {
+  /** Whether a thread sleeps, so that a call would have to wake it. */
+  get hasSleepers(): boolean {
+    return this.#load("sleeping") > 0;
+  }
+
+  /** Waits until all chunks are done: so many milliseconds awake, then asleep. */
+  waitForOthers(awakeMs: number): void {
     const chunks = this.#load("chunks");
-    for (let spin = 0; ; spin += 1) {
-      const done = this.#load("done");
-      if (done === chunks) return;
-      if (spin >= spins) Atomics.wait(this.#words, words.done, done);
-    }
+    if (awakeUntil(() => this.#load("done") === chunks, awakeMs)) return;
+    for (let done = this.#load("done"); done !== chunks; done = this.#load("done")) Atomics.wait(this.#words, words.done, done);
   }
 
   /** Takes chunks and computes them until none is left. `thread` is 0 for the caller. */
@@ -108,12 +113,10 @@ export class Control {
     }
   }
 
-  /** Waits for the ticket to change, a moment awake, then asleep. Returns at once when there is mail. */
-  waitForWork(spins: number, mailSeen: number): void {
+  /** Waits for the ticket to change: so many milliseconds awake, then asleep. Returns at once when there is mail. */
+  waitForWork(awakeMs: number, mailSeen: number): void {
     const ticket = this.#load("ticket");
-    for (let spin = 0; spin < spins; spin += 1) {
-      if (this.#load("ticket") !== ticket || this.mail !== mailSeen) return;
-    }
+    if (awakeUntil(() => this.#load("ticket") !== ticket || this.mail !== mailSeen, awakeMs)) return;
     Atomics.add(this.#words, words.sleeping, 1);
     if (this.mail === mailSeen) Atomics.wait(this.#words, words.ticket, ticket);
     Atomics.sub(this.#words, words.sleeping, 1);
@@ -154,4 +157,13 @@ export class Control {
   #load(name: keyof typeof words): number {
     return Atomics.load(this.#words, words[name]);
   }
+}
+
+/** Looks again and again for so long, and gives whether it came true: falling asleep and being woken takes far longer than a look. */
+function awakeUntil(isTrue: () => boolean, milliseconds: number): boolean {
+  const end = performance.now() + milliseconds;
+  do {
+    for (let look = 0; look < looksPerClock; look += 1) if (isTrue()) return true;
+  } while (performance.now() < end);
+  return false;
 }

@@ -7,6 +7,8 @@ import type { WasmMemory } from "../emit/wasm/assembler/webassembly.ts";
 import type { CompiledKernels } from "../emit/wasm/compile.ts";
 import type { Kernel, KernelFunction } from "../emit/wasm/kernel.ts";
 import { Control, mostChunks, trapped } from "./control.ts";
+import { KernelSpeeds } from "./kernel-speeds.ts";
+import { SharingBalance } from "./sharing-balance.ts";
 import type { ThreadMessage } from "./thread.ts";
 
 /** A started worker, as a platform gives it. It must not keep the program alive. */
@@ -24,15 +26,12 @@ export interface KernelThreadsOptions {
   spawn(): ThreadPeer;
 }
 
-/** Chunks for each thread: more even out threads that are held up, and each costs a microsecond. */
-const chunksPerThread = 4;
-/** Some microseconds until the caller sleeps. */
-const spins = 4000;
-/** Calls that are computed alone after one in which others held the caller up; doubled each time, up to the most. */
-const leastAlone = 8;
-const mostAlone = 1024;
-/** Waiting for so long, or half as long as the caller itself computed, is as it should be. */
-const fairWaitMs = 0.02;
+/** The least work that is a chunk: taking one costs a microsecond, and the last ones even out what threads are behind one another. */
+const chunkNanoseconds = 10_000;
+/** The least work that threads are woken for: until they are awake, half of it is done. */
+const wakingNanoseconds = 100_000;
+/** Until the caller sleeps, and leaves the processor to who keeps it waiting. */
+const awakeMs = 0.1;
 
 export class KernelThreads {
   readonly #control = new Control();
@@ -40,9 +39,8 @@ export class KernelThreads {
   readonly #peers: readonly ThreadPeer[];
   readonly #kernels: KernelFunction[] = [];
   readonly #numbers = new Map<string, number>();
-  /** Calls still to be computed alone, and how many it will be the next time. */
-  #alone = 0;
-  #nextAlone: number = leastAlone;
+  readonly #speeds = new KernelSpeeds();
+  readonly #balance = new SharingBalance();
 
   constructor({ threads, memory, spawn }: KernelThreadsOptions) {
     if (threads > 1 && memory.buffer instanceof ArrayBuffer)
@@ -67,15 +65,13 @@ export class KernelThreads {
    * the last offset is the first thread's, the others' follow, `scratchStride` bytes apart.
    */
   run(kernel: Kernel, offsets: readonly number[], scratchStride: number = 0): number {
-    const { pieces, grain } = kernel;
     const number = this.#numbers.get(kernel.key);
     const call = number === undefined ? undefined : this.#kernels[number];
     if (number === undefined || call === undefined)
       throw new InferyardError("CONTRACT_VIOLATION", `the kernel ${kernel.key} was not added to the threads`);
-    const threads = this.#peers.length + 1;
-    const chunks = Math.min(Math.floor(pieces / grain), threads * chunksPerThread, mostChunks);
-    if (threads === 1 || chunks < 2 || !Control.fits(offsets) || this.#isAlone())
-      return this.#guarded(kernel, () => call(...offsets, 0, pieces));
+    const { pieces } = kernel;
+    const chunks = this.#chunks(kernel, offsets);
+    if (chunks < 2) return this.#alone(kernel, () => call(...offsets, 0, pieces));
     const started = performance.now();
     this.#control.open({ kernel: number, offsets, pieces, chunks, scratchStride });
     let failure: unknown;
@@ -85,9 +81,8 @@ export class KernelThreads {
       failure = error;
       this.#takeRest();
     }
-    const computed = performance.now();
-    this.#control.waitForOthers(spins);
-    this.#learn(computed - started, performance.now() - computed);
+    this.#control.waitForOthers(awakeMs);
+    this.#balance.add(performance.now() - started, this.#speeds.milliseconds(kernel));
     const status = this.#control.close();
     if ((status & trapped) === 0) return status;
     throw trapError(kernel, failure);
@@ -98,28 +93,26 @@ export class KernelThreads {
     await Promise.all(this.#peers.map((peer) => peer.end()));
   }
 
-  /** On a busy machine a thread may be put aside in the middle of a chunk, and everybody waits: then the caller does without for a while. */
-  #learn(computedMs: number, waitedMs: number): void {
-    if (waitedMs <= Math.max(fairWaitMs, computedMs / 2)) {
-      this.#nextAlone = leastAlone;
-      return;
-    }
-    this.#alone = this.#nextAlone;
-    this.#nextAlone = Math.min(this.#nextAlone * 2, mostAlone);
+  /** What a call is cut into: one chunk where sharing it would not pay. */
+  #chunks(kernel: Kernel, offsets: readonly number[]): number {
+    const { pieces, pieceNanoseconds } = kernel;
+    const work = pieces * pieceNanoseconds;
+    const chunks = Math.min(pieces, mostChunks, Math.floor(work / chunkNanoseconds));
+    if (this.#peers.length === 0 || chunks < 2 || !Control.fits(offsets)) return 1;
+    if (work < wakingNanoseconds && this.#control.hasSleepers) return 1;
+    return this.#balance.isInDebt || !this.#speeds.knows(kernel) ? 1 : chunks;
   }
 
-  #guarded(kernel: Kernel, call: () => number): number {
+  #alone(kernel: Kernel, call: () => number): number {
     try {
-      return call();
+      if (this.#peers.length === 0) return call();
+      const started = performance.now();
+      const status = call();
+      this.#speeds.add(kernel, performance.now() - started);
+      return status;
     } catch (error) {
       throw trapError(kernel, error);
     }
-  }
-
-  #isAlone(): boolean {
-    if (this.#alone === 0) return false;
-    this.#alone -= 1;
-    return true;
   }
 
   /** After a trap: the other chunks are computed or trap as well, so that all are counted. */

@@ -12,8 +12,8 @@ export interface ThreadMessage {
   readonly module: WasmModule;
 }
 
-/** Some microseconds: calls of a model follow one another closely, but others want the processor as well. */
-const spins = 2000;
+/** Calls of a model follow one another within so many milliseconds; after a model's last one others want the processor. */
+const awakeMs = 0.15;
 
 /** Gives the function that takes messages, and returns whenever there is another one to take. */
 export function kernelThread(): (message: ThreadMessage) => void {
@@ -29,7 +29,7 @@ export function kernelThread(): (message: ThreadMessage) => void {
       } catch {
         // The kernel trapped; the caller reads it from the status.
       }
-      control.waitForWork(spins, mailSeen);
+      control.waitForWork(awakeMs, mailSeen);
     }
   };
 }

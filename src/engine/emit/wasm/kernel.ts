@@ -28,8 +28,8 @@ export interface Kernel {
   /** Names of the byte offsets that the function takes between those and `from` and `to`. */
   readonly parameters: readonly string[];
   readonly pieces: number;
-  /** The fewest pieces that are worth a thread's attention (about 50 microseconds of work). */
-  readonly grain: number;
+  /** Rough nanoseconds that one piece takes on one thread: what sharing a call is worth is told by it. */
+  readonly pieceNanoseconds: number;
   /** Bytes of private scratch memory that each concurrent call needs; its offset is the parameter `scratch`. */
   readonly scratchBytes: number;
   emit(f: FunctionBuilder): void;
@@ -49,7 +49,6 @@ interface Definition<Always extends string, Optional extends string, Count exten
   readonly optional?: Readonly<Record<Optional, boolean>>;
   readonly outputs: readonly Always[];
   readonly pieces: number;
-  /** Rough nanoseconds that one piece takes on one thread. */
   readonly pieceNanoseconds: number;
   readonly scratchBytes?: number;
   /** Writes the body for the pieces `from` to `to`; a status it gives back is returned instead of 0. */
@@ -64,8 +63,6 @@ interface Definition<Always extends string, Optional extends string, Count exten
 
 type Offsets<Always extends string, Optional extends string> = Readonly<Record<Always, Local<"i32">>> &
   Readonly<Partial<Record<Optional | "scratch", Local<"i32">>>>;
-
-const threadNanoseconds = 50_000;
 
 export function defineKernel<
   const Always extends string,
@@ -82,7 +79,7 @@ export function defineKernel<
     counts: counts.map(([, count]) => count),
     parameters,
     pieces,
-    grain: Math.max(1, Math.min(pieces, Math.ceil(threadNanoseconds / pieceNanoseconds))),
+    pieceNanoseconds,
     scratchBytes,
     emit(f) {
       const sizes = Object.fromEntries(counts.map(([name]) => [name, f.parameter("i32")]));

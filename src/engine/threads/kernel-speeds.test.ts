@@ -1,0 +1,29 @@
+import { describe, expect, it } from "vitest";
+import { matmul } from "../emit/wasm/kernels/matmul.ts";
+import { KernelSpeeds } from "./kernel-speeds.ts";
+
+describe("speeds of kernels", () => {
+  const [short, long] = [16, 128].map((m) => matmul({ m, n: 64, k: 64 })) as [
+    ReturnType<typeof matmul>,
+    ReturnType<typeof matmul>,
+  ];
+
+  it("are known after a few calls, of which the quickest counts", () => {
+    const speeds = new KernelSpeeds();
+    for (const milliseconds of [5, 0.25]) speeds.add(short, milliseconds);
+    expect(speeds.knows(short)).toBe(false);
+    speeds.add(short, 0.5);
+    expect(speeds.knows(short)).toBe(true);
+    expect(speeds.milliseconds(short)).toBeCloseTo(0.25, 10);
+  });
+
+  it("are those of all sizes that share the code", () => {
+    const speeds = new KernelSpeeds();
+    for (let call = 0; call < 3; call += 1) speeds.add(long, 1);
+    expect(long.key).toBe(matmul({ m: 256, n: 64, k: 64 }).key);
+    const twice = matmul({ m: 256, n: 64, k: 64 });
+    expect(speeds.knows(twice)).toBe(true);
+    expect(speeds.milliseconds(twice)).toBeGreaterThan(1.8);
+    expect(speeds.milliseconds(twice)).toBeLessThan(2.2);
+  });
+});

@@ -1,0 +1,35 @@
+/** How fast kernels are on one thread: what sharing has to beat. */
+import type { Kernel } from "../emit/wasm/kernel.ts";
+
+/** Calls that were held up by others say little; of so many one was hardly. */
+const fewestCalls = 3;
+
+interface Speed {
+  readonly calls: number;
+  /** The least there was of milliseconds by nanoseconds that the kernel states. */
+  readonly rate: number;
+}
+
+export class KernelSpeeds {
+  readonly #speeds = new Map<string, Speed>();
+
+  /** Whether it was computed alone often enough. */
+  knows({ key }: Kernel): boolean {
+    return (this.#speeds.get(key)?.calls ?? 0) >= fewestCalls;
+  }
+
+  /** A call was computed alone. */
+  add(kernel: Kernel, milliseconds: number): void {
+    const { calls, rate } = this.#speeds.get(kernel.key) ?? { calls: 0, rate: Number.POSITIVE_INFINITY };
+    this.#speeds.set(kernel.key, { calls: calls + 1, rate: Math.min(rate, milliseconds / statedNanoseconds(kernel)) });
+  }
+
+  /** What a call takes alone where nothing holds it up, of a kernel that is known. */
+  milliseconds(kernel: Kernel): number {
+    return (this.#speeds.get(kernel.key)?.rate ?? 0) * statedNanoseconds(kernel);
+  }
+}
+
+function statedNanoseconds({ pieces, pieceNanoseconds }: Kernel): number {
+  return pieces * pieceNanoseconds;
+}

@@ -1,0 +1,42 @@
+/**
+ * Whether sharing pays. On a busy machine a thread may be put aside in the middle of a chunk, and everybody waits for it; or it is woken on the
+ * caller's own processor, and only takes time from it. So what sharing gains is put by, and what it loses is taken from that; once it has lost
+ * more, calls are computed alone for a while, each time longer. That bounds what the other threads can cost, however busy the machine is.
+ */
+
+/** Gains of long ago say little of the machine as it is now. */
+const mostCreditMs = 1;
+/** A loss is spread over so many times its length: it costs a few percent at most. */
+const aloneFactor = 30;
+/** The shortest while, doubled until sharing pays again, up to the longest: what waking others costs cannot be seen in full. */
+const leastAloneMs = 0.5;
+const mostAloneMs = 128;
+
+export class SharingBalance {
+  readonly #now: () => number;
+  #creditMs = 0;
+  #aloneUntil = Number.NEGATIVE_INFINITY;
+  #nextAloneMs: number = leastAloneMs;
+
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  /** Whether calls are better computed alone for now. */
+  get isInDebt(): boolean {
+    return this.#aloneUntil > Number.NEGATIVE_INFINITY && this.#now() < this.#aloneUntil;
+  }
+
+  /** A call took so many milliseconds shared, and would have taken others alone. */
+  add(sharedMs: number, aloneMs: number): void {
+    this.#creditMs += aloneMs - sharedMs;
+    if (this.#creditMs >= mostCreditMs) {
+      this.#creditMs = mostCreditMs;
+      this.#nextAloneMs = leastAloneMs;
+    }
+    if (this.#creditMs >= 0) return;
+    this.#aloneUntil = this.#now() + Math.max(-this.#creditMs * aloneFactor, this.#nextAloneMs);
+    this.#nextAloneMs = Math.min(this.#nextAloneMs * 2, mostAloneMs);
+    this.#creditMs = 0;
+  }
+}
