@@ -12,9 +12,16 @@ describe("speeds of kernels", () => {
     const speeds = new KernelSpeeds();
     for (const milliseconds of [5, 0.25]) speeds.add(short, milliseconds);
     expect(speeds.knows(short)).toBe(false);
-    speeds.add(short, 0.5);
+    speeds.add(short, 50);
     expect(speeds.knows(short)).toBe(true);
-    expect(speeds.milliseconds(short)).toBeCloseTo(0.25, 10);
+    expect(speeds.milliseconds(short)).toBeCloseTo(0.25 * 1.05, 10);
+  });
+
+  it("follow a machine that has become slower", () => {
+    const speeds = new KernelSpeeds();
+    for (const milliseconds of [1, 1, 1]) speeds.add(short, milliseconds);
+    for (let call = 0; call < 30; call += 1) speeds.add(short, 2);
+    expect(speeds.milliseconds(short)).toBeCloseTo(2, 10);
   });
 
   it("are those of all sizes that share the code", () => {

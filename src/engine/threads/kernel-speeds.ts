@@ -3,10 +3,12 @@ import type { Kernel } from "../emit/wasm/kernel.ts";
 
 /** Calls that were held up by others say little; of so many one was hardly. */
 const fewestCalls = 3;
+/** A slower call makes the estimate slower by this much: machines are not always as fast as they were once. */
+const forgetting = 1.05;
 
 interface Speed {
   readonly calls: number;
-  /** The least there was of milliseconds by nanoseconds that the kernel states. */
+  /** Milliseconds by nanoseconds that the kernel states: the least of late. */
   readonly rate: number;
 }
 
@@ -21,7 +23,10 @@ export class KernelSpeeds {
   /** A call was computed alone. */
   add(kernel: Kernel, milliseconds: number): void {
     const { calls, rate } = this.#speeds.get(kernel.key) ?? { calls: 0, rate: Number.POSITIVE_INFINITY };
-    this.#speeds.set(kernel.key, { calls: calls + 1, rate: Math.min(rate, milliseconds / statedNanoseconds(kernel)) });
+    this.#speeds.set(kernel.key, {
+      calls: calls + 1,
+      rate: Math.min(rate * forgetting, milliseconds / statedNanoseconds(kernel)),
+    });
   }
 
   /** What a call takes alone where nothing holds it up, of a kernel that is known. */

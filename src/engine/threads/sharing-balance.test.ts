@@ -24,10 +24,10 @@ describe("the balance of sharing", () => {
   it("lets gains pay for small losses, but not those of long ago for large ones", () => {
     const state = start();
     for (let call = 0; call < 100; call += 1) state.balance.add(6, 10);
-    state.balance.add(10.5, 10);
+    state.balance.add(12, 10);
     expect(state.balance.isInDebt).toBe(false);
     state.balance.add(14, 10);
-    expect(debtMs(state)).toBeCloseTo(30 * 3.5, 0); // of the credit of 1 ms half was left
+    expect(debtMs(state)).toBeCloseTo(30 * 5, 0); // 1 ms was left of the credit, and the loan of 2 ms is paid back as well
   });
 
   it("loses a few percent at most where sharing never pays", () => {
@@ -44,14 +44,14 @@ describe("the balance of sharing", () => {
 
   it("waits longer each time that it brings nothing, and asks soon again after it brought something", () => {
     const state = start();
-    const waits = Array.from({ length: 11 }, () => {
-      state.balance.add(1.001, 1);
+    const tryInVain = (): number => {
+      for (let call = 0; call < 3; call += 1) state.balance.add(2, 1);
       return debtMs(state);
-    });
-    expect(waits.slice(0, 4)).toEqual([0.5, 1, 2, 4]);
-    expect(waits.slice(-2)).toEqual([128, 128]);
-    state.balance.add(1, 3);
-    state.balance.add(2.001, 1);
-    expect(debtMs(state)).toBe(0.5);
+    };
+    expect(Array.from({ length: 5 }, tryInVain)).toEqual([90, 90, 90, 128, 256]);
+    expect([tryInVain(), tryInVain()]).toEqual([512, 512]);
+    state.balance.add(1, 8);
+    for (let call = 0; call < 4; call += 1) state.balance.add(2, 1);
+    expect(debtMs(state)).toBe(90);
   });
 });

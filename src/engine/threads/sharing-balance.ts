@@ -5,16 +5,18 @@
  */
 
 /** Gains of long ago say little of the machine as it is now. */
-const mostCreditMs = 1;
+const mostCreditMs = 3;
+/** What a try may lose: the first call wakes threads, and those that follow at once find them awake. */
+const loanMs = 2;
 /** A loss is spread over so many times its length: it costs a few percent at most. */
 const aloneFactor = 30;
 /** The shortest while, doubled until sharing pays again, up to the longest: what waking others costs cannot be seen in full. */
-const leastAloneMs = 0.5;
-const mostAloneMs = 128;
+const leastAloneMs = 16;
+const mostAloneMs = 512;
 
 export class SharingBalance {
   readonly #now: () => number;
-  #creditMs = 0;
+  #creditMs: number = loanMs;
   #aloneUntil = Number.NEGATIVE_INFINITY;
   #nextAloneMs: number = leastAloneMs;
 
@@ -35,8 +37,8 @@ export class SharingBalance {
       this.#nextAloneMs = leastAloneMs;
     }
     if (this.#creditMs >= 0) return;
-    this.#aloneUntil = this.#now() + Math.max(-this.#creditMs * aloneFactor, this.#nextAloneMs);
+    this.#aloneUntil = this.#now() + Math.max((loanMs - this.#creditMs) * aloneFactor, this.#nextAloneMs);
     this.#nextAloneMs = Math.min(this.#nextAloneMs * 2, mostAloneMs);
-    this.#creditMs = 0;
+    this.#creditMs = loanMs;
   }
 }
