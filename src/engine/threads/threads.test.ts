@@ -95,7 +95,7 @@ describe("threads", () => {
       const result = new Float32Array(memory.buffer, 1 << 20, size * size);
       for (let call = 0; call < 8; call += 1) {
         result.fill(0); // the first calls are computed alone, to see how long that takes
-        threads.run(kernel, [65_536, 65_536, 1 << 20, 2 << 20], product.scratchBytes);
+        threads.run(kernel, [...kernel.counts, 65_536, 65_536, 1 << 20, 2 << 20], product.scratchBytes);
       }
       return result.slice();
     });

@@ -83,14 +83,14 @@ export class FunctionBuilder {
     this.when(condition(), () => this.doWhile(body, condition));
   }
 
-  /** The body `times` times, a constant. */
-  repeat(times: number, body: () => void): void {
-    if (times <= 0) return;
+  /** The body `times` times; times that are told must be above 0. */
+  repeat(times: number | I32, body: () => void): void {
+    if (typeof times === "number" && times <= 0) return;
     if (times === 1) {
       body();
       return;
     }
-    const left = this.value(i32.const(times));
+    const left = this.value(typeof times === "number" ? i32.const(times) : times);
     this.doWhile(body, () => this.#stepped(left, -1));
   }
 

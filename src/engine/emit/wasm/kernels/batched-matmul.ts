@@ -10,7 +10,7 @@ import type { FunctionBuilder } from "../assembler/function-builder.ts";
 import { i32 } from "../assembler/scalar.ts";
 import { f32x4, v128 } from "../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../kernel.ts";
-import { advanced, placed, product, unravel } from "./indexing.ts";
+import { type Size, advanced, placed, product, sized, times, unravel } from "./indexing.ts";
 import { dotPanel } from "./dot-panel.ts";
 import { storeLanes } from "./lanes.ts";
 import { floatBytes, indices, laneCount, multiplyTile, tileColumns, tileRows } from "./matmul-tile.ts";
@@ -45,39 +45,92 @@ const floatsPerNanosecond = 22;
 
 /** Parameters: a, b, c, and scratch where `scratchBytes` is not 0. */
 export function batchedMatmul(request: BatchedMatmulRequest): Kernel {
-  const { m, n, k, batch, a, b, c, alpha = 1 } = request;
+  const { m, n, k, batch, a, b, alpha = 1 } = request;
   const panels = Math.ceil(n / tileColumns);
-  const dots = m <= rowsOfDots && b.row === 1 && a.column === 1 && b.column > 1;
-  const copies = !dots && (b.column !== 1 || b.row === 0 || m >= rowsWorthCopying);
+  const isDots = m <= rowsOfDots && b.row === 1 && a.column === 1 && b.column > 1;
+  const copies = !isDots && (b.column !== 1 || b.row === 0 || m >= rowsWorthCopying);
+  const counts: Record<string, number> = {};
+  const isTold = !isDots && k > 0;
+  if (isTold) sizesOf(request, (name, size) => (counts[name] = size));
   return defineKernel({
     family: "batched-matmul",
-    request: { m, n, k, batch, a, b, c, alpha },
+    request: isTold ? codeOf(request, copies) : { ...request, alpha },
+    counts,
     inputs: ["a", "b"],
     outputs: ["c"],
     pieces: panels * product(batch),
     pieceNanoseconds: (m * Math.min(n, tileColumns) * k) / floatsPerNanosecond + 10,
     scratchBytes: copies ? Math.ceil(k / laneCount) * laneCount * tileColumns * floatBytes : 0,
-    emit(f, offsets, from, to) {
-      const bytes = (strides: readonly number[]): number[] => strides.map((stride) => stride * floatBytes);
+    emit(f, offsets, from, to, told) {
+      const sizes = sizesOf(request, (name, size) => told[name] ?? size);
+      const panelCount = sized(sizes.panels);
       f.range(from, to, 1, (piece) => {
-        const index = f.value(i32.divU(piece, i32.const(panels)));
-        const panel = f.value(i32.sub(piece, i32.mul(index, i32.const(panels))));
-        const coordinates = unravel(f, index, batch);
+        const index = f.value(i32.divU(piece, panelCount));
+        const panel = f.value(i32.sub(piece, i32.mul(index, panelCount)));
+        const coordinates = unravel(f, index, sizes.batch);
+        const start = (base: I32, strides: readonly Size[]): I32 => placed(base, coordinates, inBytes(strides));
         const at: Place = {
-          a: f.value(placed(offsets.a, coordinates, bytes(a.batch))),
-          b: f.value(advanced(placed(offsets.b, coordinates, bytes(b.batch)), panel, tileColumns * b.column * floatBytes)),
-          c: f.value(advanced(placed(offsets.c, coordinates, bytes(c.batch)), panel, tileColumns * floatBytes)),
+          a: f.value(start(offsets.a, sizes.aBatch)),
+          b: f.value(advanced(start(offsets.b, sizes.bBatch), panel, tileColumns * b.column * floatBytes)),
+          c: f.value(advanced(start(offsets.c, sizes.cBatch), panel, tileColumns * floatBytes)),
           scratch: offsets.scratch,
         };
         const rest = n % tileColumns;
-        const emit = dots ? emitDots : emitPanel;
-        const whole = (): void => emit(f, request, at, tileColumns);
+        const emit = (columns: number): void =>
+          isDots ? emitDots(f, request, at, columns) : emitPanel(f, { request, sizes }, at, columns);
+        const whole = (): void => emit(tileColumns);
         if (rest === 0) whole();
-        else if (panels === 1) emit(f, request, at, rest);
-        else f.when(i32.ne(panel, i32.const(panels - 1)), whole, () => emit(f, request, at, rest));
+        else if (panels === 1) emit(rest);
+        else f.when(i32.ne(panel, i32.sub(panelCount, i32.const(1))), whole, () => emit(rest));
       });
     },
   });
+}
+
+/** Lengths of texts, and what follows from them: the same code serves them all. */
+interface Sizes {
+  /** Of 4 rows each. */
+  readonly rowBlocks: Size;
+  readonly panels: Size;
+  readonly depth: Size;
+  readonly aRow: Size;
+  readonly cRow: Size;
+  readonly batch: readonly Size[];
+  readonly aBatch: readonly Size[];
+  readonly bBatch: readonly Size[];
+  readonly cBatch: readonly Size[];
+}
+
+function sizesOf({ m, n, k, batch, a, b, c }: BatchedMatmulRequest, size: (name: string, value: number) => Size): Sizes {
+  const all = (name: string, values: readonly number[]): Size[] => values.map((value, axis) => size(`${name}${axis}`, value));
+  return {
+    rowBlocks: size("rowBlocks", Math.floor(m / tileRows)),
+    panels: size("panels", Math.ceil(n / tileColumns)),
+    depth: size("depth", k),
+    aRow: size("aRow", a.row),
+    cRow: size("cRow", c.row),
+    batch: all("size", batch),
+    aBatch: all("a", a.batch),
+    bBatch: all("b", b.batch),
+    cBatch: all("c", c.batch),
+  };
+}
+
+/** What the code depends on where it is told its sizes. */
+function codeOf({ m, n, batch, a, b, alpha = 1 }: BatchedMatmulRequest, copies: boolean): object {
+  return {
+    rows: m < tileRows ? { m } : { rest: m % tileRows },
+    columns: n < tileColumns ? { n } : { rest: n % tileColumns },
+    axes: batch.length,
+    aColumn: a.column,
+    b: { row: b.row, column: b.column },
+    copies,
+    alpha,
+  };
+}
+
+function inBytes(strides: readonly Size[]): Size[] {
+  return strides.map((stride) => times(stride, floatBytes));
 }
 
 interface Place {
@@ -103,34 +156,43 @@ function emitDots(f: FunctionBuilder, { m, k, a, b, c, alpha = 1 }: BatchedMatmu
     }
 }
 
-function emitPanel(f: FunctionBuilder, request: BatchedMatmulRequest, at: Place, columns: number): void {
-  const { m, k, a, b, c, alpha = 1 } = request;
+function emitPanel(
+  f: FunctionBuilder,
+  { request, sizes }: { readonly request: BatchedMatmulRequest; readonly sizes: Sizes },
+  at: Place,
+  columns: number,
+): void {
+  const { m, a, b, alpha = 1 } = request;
+  const { depth, rowBlocks } = sizes;
   const vectors = Math.ceil(columns / laneCount);
+  const aRowBytes = f.value(sized(times(sizes.aRow, floatBytes)));
+  const cRowBytes = f.value(sized(times(sizes.cRow, floatBytes)));
   if (at.scratch !== undefined) {
-    const panel: Panel = { depth: k, columns, from: at.b, to: at.scratch, rowStride: b.row, columnStride: b.column };
+    const panel: Panel = { depth, columns, from: at.b, to: at.scratch, rowStride: b.row, columnStride: b.column };
     copyPanel(f, panel);
   }
   const tile = (block: I32, rows: number): void => {
     const sums = multiplyTile(f, {
       rows,
       vectors,
-      depth: k,
-      a: advanced(at.a, block, tileRows * a.row * floatBytes),
+      depth,
+      a: advanced(at.a, block, times(aRowBytes, tileRows)),
       b: at.scratch ?? at.b,
-      aRowBytes: a.row * floatBytes,
+      aRowBytes,
       aDepthBytes: a.column * floatBytes,
       bDepthBytes: at.scratch === undefined ? b.row * floatBytes : vectors * laneCount * floatBytes,
       start: () => v128.zero,
     });
-    const out = f.value(advanced(at.c, block, tileRows * c.row * floatBytes));
-    sums.forEach((row, r) =>
-      row.forEach((sum, v) => {
+    const out = f.value(advanced(at.c, block, times(cRowBytes, tileRows)));
+    for (const [index, row] of sums.entries()) {
+      for (const [vector, sum] of row.entries()) {
         const scaled = alpha === 1 ? sum : f32x4.mul(sum, f32x4.const(alpha));
-        storeLanes(f, out, scaled, Math.min(laneCount, columns - v * laneCount), (r * c.row + v * laneCount) * floatBytes);
-      }),
-    );
+        storeLanes(f, out, scaled, Math.min(laneCount, columns - vector * laneCount), vector * laneCount * floatBytes);
+      }
+      if (index < rows - 1) f.increase(out, cRowBytes);
+    }
   };
-  const whole = Math.floor(m / tileRows);
-  if (whole > 0) f.range(i32.const(0), i32.const(whole), 1, (block) => tile(block, tileRows));
-  if (m % tileRows > 0) tile(i32.const(whole), m % tileRows);
+  const whole = f.value(sized(rowBlocks));
+  if (m >= tileRows) f.range(i32.const(0), whole, 1, (block) => tile(block, tileRows));
+  if (m % tileRows > 0) tile(whole, m % tileRows);
 }

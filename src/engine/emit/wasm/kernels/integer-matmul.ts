@@ -11,7 +11,7 @@ import { advanced } from "./indexing.ts";
 import type { WeightBytes } from "./integer-packing.ts";
 import { type IntegerOutput, optionalOperands, storeIntegers } from "./integer-tail.ts";
 import { laneCount, multiplyTile, tileColumns, tileRows } from "./matmul-tile.ts";
-import { emitProduct, productLoops } from "./product-loops.ts";
+import { emitProduct, productLoops, rowsOfCode } from "./product-loops.ts";
 import { centredStride } from "./quantize.ts";
 
 export interface IntegerMatmulRequest {
@@ -34,14 +34,15 @@ export function integerMatmul(request: IntegerMatmulRequest): Kernel {
   const pairBytes = tileColumns * 2 * weightBytes;
   return defineKernel({
     family: "integer-matmul",
-    request: { m, n, k, weightBytes, output },
+    request: { rows: rowsOfCode(loops), n, k, weightBytes, output },
+    counts: { rowBlocks: Math.floor(m / tileRows) },
     inputs: ["a", "b"],
     optional: optionalOperands(output),
     outputs: ["c"],
     pieces: loops.pieces,
     pieceNanoseconds: (m * n * k) / loops.pieces / multiplyAddsPerNanosecond + 1,
-    emit(f, { a, b, c, ...optional }, from, to) {
-      emitProduct(f, loops, { from, to }, (place) => {
+    emit(f, { a, b, c, ...optional }, from, to, { rowBlocks }) {
+      emitProduct(f, { ...loops, rowBlocks }, { from, to }, (place) => {
         const { rowBlock, rows, panel, columns } = place;
         const sums = multiplyTile(f, {
           rows,

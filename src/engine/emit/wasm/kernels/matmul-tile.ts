@@ -8,6 +8,7 @@ import type { I32, Local, V128 } from "../assembler/expression.ts";
 import type { FunctionBuilder } from "../assembler/function-builder.ts";
 import { i32 } from "../assembler/scalar.ts";
 import { v128 } from "../assembler/vector.ts";
+import { type Size, sized, times } from "./indexing.ts";
 
 export const tileRows = 4;
 /** Columns of a tile, and of a panel of packed weights. */
@@ -32,12 +33,13 @@ export interface Tile {
   readonly rows: number;
   /** Vectors of four columns. */
   readonly vectors: number;
-  readonly depth: number;
+  /** Above 0 where it is told. */
+  readonly depth: Size;
   /** Where A's first row and B's first k begin. */
   readonly a: I32;
   readonly b: I32;
   /** Bytes from one row of A to the next, and from one k to the next. */
-  readonly aRowBytes: number;
+  readonly aRowBytes: Size;
   readonly aDepthBytes: number;
   /** Above 0. */
   readonly bDepthBytes: number;
@@ -62,14 +64,15 @@ export function multiplyTile(f: FunctionBuilder, tile: Tile): Local<"v128">[][] 
   if (depth === 0) return sums;
   const b = f.value(tile.b);
   const a = f.value(tile.a);
-  const end = f.value(i32.add(b, i32.const(depth * tile.bDepthBytes))); // not a's: its step may be 0
+  const end = f.value(i32.add(b, sized(times(depth, tile.bDepthBytes)))); // not a's: its step may be 0
+  const factorOf = rowLoads(f, a, tile);
   const columns = f.locals("v128", vectors);
   const factor = f.local("v128");
   f.doWhile(
     () => {
       columns.forEach((column, vector) => f.set(column, arithmetic.loadColumns(b, bVectorBytes(vector))));
       sums.forEach((row, index) => {
-        f.set(factor, v128.load32Splat(a, index * tile.aRowBytes));
+        f.set(factor, factorOf(index));
         row.forEach((sum, vector) => f.set(sum, arithmetic.accumulate(f, factor, columns[vector] ?? sum, sum)));
       });
       f.increase(b, tile.bDepthBytes);
@@ -78,6 +81,13 @@ export function multiplyTile(f: FunctionBuilder, tile: Tile): Local<"v128">[][] 
     () => i32.ne(b, end),
   );
   return sums;
+}
+
+/** How a row's factor is loaded: rows that lie apart by a number are reached by the instruction itself. */
+function rowLoads(f: FunctionBuilder, a: Local<"i32">, { rows, aRowBytes }: Tile): (row: number) => V128 {
+  if (typeof aRowBytes === "number") return (row) => v128.load32Splat(a, row * aRowBytes);
+  const offsets = indices(rows).map((row) => f.value(i32.mul(aRowBytes, i32.const(row))));
+  return (row) => v128.load32Splat(row === 0 ? a : i32.add(a, offsets[row] ?? a));
 }
 
 export function indices(count: number): number[] {

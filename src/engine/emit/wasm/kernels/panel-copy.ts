@@ -3,10 +3,12 @@ import type { I32, Local } from "../assembler/expression.ts";
 import type { FunctionBuilder } from "../assembler/function-builder.ts";
 import { i32 } from "../assembler/scalar.ts";
 import { shuffle32, v128 } from "../assembler/vector.ts";
+import type { Size } from "./indexing.ts";
 import { floatBytes, indices, laneCount } from "./matmul-tile.ts";
 
 export interface Panel {
-  readonly depth: number;
+  /** Above 0 where it is told. */
+  readonly depth: Size;
   readonly columns: number;
   readonly from: I32;
   /** Takes `depth`, rounded up to a multiple of four, rows of whole vectors. */
@@ -42,7 +44,9 @@ function transpose(f: FunctionBuilder, panel: Panel): void {
   const source = f.value(panel.from);
   const target = f.value(panel.to);
   const rowBytes = vectorsOf(panel) * vectorBytes;
-  f.repeat(Math.ceil(panel.depth / laneCount), () => {
+  const { depth } = panel;
+  const fours = typeof depth === "number" ? Math.ceil(depth / laneCount) : i32.shrU(i32.add(depth, i32.const(3)), i32.const(2));
+  f.repeat(fours, () => {
     for (const vector of indices(vectorsOf(panel))) {
       const columns = indices(laneCount).map((lane) => {
         const column = Math.min(vector * laneCount + lane, panel.columns - 1); // beyond the last: any value will do

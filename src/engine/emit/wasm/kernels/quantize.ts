@@ -10,8 +10,8 @@ import { type Kernel, defineKernel } from "../kernel.ts";
 import { clamped } from "../math/polynomial.ts";
 import { advanced } from "./indexing.ts";
 import { storeLanes } from "./lanes.ts";
-import { floatBytes, indices } from "./matmul-tile.ts";
-import { forVectors, loadAt, reduceRow } from "./rows.ts";
+import { floatBytes, indices, laneCount } from "./matmul-tile.ts";
+import { type RowLength, forVectors, loadAt, reduceRow } from "./rows.ts";
 
 const mostQuantum = 255;
 
@@ -22,25 +22,29 @@ export interface QuantizationRangeRequest {
 
 /** Parameters: x; scale (float32) and zeroPoint (uint8), one for each row. Pieces: rows. A row of zeros gets scale 1, one with a NaN gets NaN. */
 export function quantizationRange({ rows, columns }: QuantizationRangeRequest): Kernel {
+  const rest = columns % laneCount;
   return defineKernel({
     family: "quantization-range",
-    request: { columns },
+    request: { rest },
+    counts: { vectors: Math.floor(columns / laneCount) },
     inputs: ["x"],
     outputs: ["scale", "zeroPoint"],
     pieces: rows,
     pieceNanoseconds: columns * 0.3 + 10,
-    emit(f, { x, scale, zeroPoint }, from, to) {
+    emit(f, { x, scale, zeroPoint }, from, to, { vectors }) {
+      const length: RowLength = { vectors, rest };
+      const rowBytes = f.value(i32.add(i32.mul(vectors, i32.const(laneCount * floatBytes)), i32.const(rest * floatBytes)));
       f.range(from, to, 1, (row) => {
-        const start = f.value(advanced(x, row, columns * floatBytes));
+        const start = f.value(advanced(x, row, rowBytes));
         const extreme = (combine: typeof f32x4.pmin): Local<"v128"> =>
-          reduceRow(f, columns, { combine, identity: v128.zero }, (offset) => loadAt(start, offset)); // 0 is always in the range
+          reduceRow(f, length, { combine, identity: v128.zero }, (offset) => loadAt(start, offset)); // 0 is always in the range
         const least = extreme(f32x4.pmin);
         // The quick instructions for the extremes pass NaN over.
         const isNan = (offset: I32): V128 => {
           const value = f.value(loadAt(start, offset));
           return f32x4.ne(value, value);
         };
-        const strange = reduceRow(f, columns, { combine: v128.or, identity: v128.zero }, isNan);
+        const strange = reduceRow(f, length, { combine: v128.or, identity: v128.zero }, isNan);
         const width = f.value(f32x4.sub(extreme(f32x4.pmax), least));
         const step = f32x4.div(width, f32x4.const(mostQuantum));
         const whole = v128.bitselect(f32x4.const(1), step, f32x4.eq(width, v128.zero));

@@ -1,14 +1,15 @@
 /** Softmax and log-softmax over the last axis, with attention's scale and mask. */
 import type { FunctionBuilder } from "../assembler/function-builder.ts";
 import type { I32, Local, V128 } from "../assembler/expression.ts";
+import { i32 } from "../assembler/scalar.ts";
 import { f32x4, v128 } from "../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../kernel.ts";
 import { clampedExp } from "../math/exponential.ts";
 import { log } from "../math/logarithm.ts";
-import { advanced, placed, product, unravel } from "./indexing.ts";
+import { type Size, advanced, placed, product, times, unravel } from "./indexing.ts";
 import { storeLanes } from "./lanes.ts";
-import { floatBytes } from "./matmul-tile.ts";
-import { forVectors, loadAt, reduceRow } from "./rows.ts";
+import { floatBytes, laneCount } from "./matmul-tile.ts";
+import { type RowLength, forVectors, loadAt, reduceRow } from "./rows.ts";
 
 export interface SoftmaxRequest {
   /** The last axis is the one that sums to 1. */
@@ -24,31 +25,61 @@ export interface SoftmaxRequest {
 export function softmax(request: SoftmaxRequest): Kernel {
   const { shape, logarithm = false, scale = 1, maskStrides } = request;
   const columns = shape.at(-1) ?? 1;
+  const rest = columns % laneCount;
   const rowShape = shape.slice(0, -1);
+  const maskStep = maskStrides?.at(-1) ?? 0;
+  const counts: Record<string, number> = { vectors: Math.floor(columns / laneCount) };
+  const axes = maskAxes(rowShape, maskStrides, (name, size) => (counts[name] = size));
   return defineKernel({
     family: "softmax",
-    request: { shape: maskStrides === undefined ? [product(rowShape), columns] : shape, logarithm, scale, maskStrides },
+    request: { rest, logarithm, scale, mask: axes && { axes: axes.length, step: maskStep } },
+    counts,
     inputs: ["x"],
-    optional: { mask: maskStrides !== undefined },
+    optional: { mask: axes !== undefined },
     outputs: ["y"],
     pieces: product(rowShape),
     pieceNanoseconds: columns * 1.5 + 10,
-    emit(f, { x, y, mask }, from, to) {
+    emit(f, { x, y, mask }, from, to, told) {
+      const length: RowLength = { vectors: told["vectors"] ?? i32.const(0), rest };
+      const rowBytes = f.value(i32.add(i32.mul(length.vectors, i32.const(laneCount * floatBytes)), i32.const(rest * floatBytes)));
+      const toldAxes = maskAxes(rowShape, maskStrides, (name, size) => told[name] ?? size);
       f.range(from, to, 1, (row) => {
-        const rowX = f.value(advanced(x, row, columns * floatBytes));
-        const rowY = f.value(advanced(y, row, columns * floatBytes));
-        const given = mask && f.value(maskRow(f, mask, row, rowShape, maskStrides ?? []));
-        softmaxRow(f, columns, { rowX, rowY, scale, mask: given, maskStep: maskStrides?.at(-1) ?? 0, logarithm });
+        const rowX = f.value(advanced(x, row, rowBytes));
+        const rowY = f.value(advanced(y, row, rowBytes));
+        const given = mask && toldAxes && f.value(maskRow(f, mask, row, toldAxes));
+        softmaxRow(f, length, { rowX, rowY, scale, mask: given, maskStep, logarithm });
       });
     },
   });
 }
 
-function maskRow(f: FunctionBuilder, mask: I32, row: I32, rowShape: readonly number[], strides: readonly number[]): I32 {
+/** An axis that rows are counted by, and how far the mask moves along it. */
+interface MaskAxis {
+  readonly size: Size;
+  readonly stride: Size;
+}
+
+function maskAxes(
+  rowShape: readonly number[],
+  strides: readonly number[] | undefined,
+  size: (name: string, value: number) => Size,
+): readonly MaskAxis[] | undefined {
+  return (
+    strides &&
+    rowShape.map((each, axis) => ({ size: size(`size${axis}`, each), stride: size(`stride${axis}`, strides[axis] ?? 0) }))
+  );
+}
+
+function maskRow(f: FunctionBuilder, mask: I32, row: I32, axes: readonly MaskAxis[]): I32 {
+  const coordinates = unravel(
+    f,
+    row,
+    axes.map(({ size }) => size),
+  );
   return placed(
     mask,
-    unravel(f, row, rowShape),
-    strides.slice(0, -1).map((stride) => stride * floatBytes),
+    coordinates,
+    axes.map(({ stride }) => times(stride, floatBytes)),
   );
 }
 
@@ -62,7 +93,7 @@ export interface SoftmaxRow {
 }
 
 /** One row; y may be x. */
-export function softmaxRow(f: FunctionBuilder, columns: number, row: SoftmaxRow): void {
+export function softmaxRow(f: FunctionBuilder, columns: RowLength, row: SoftmaxRow): void {
   const { rowX, rowY, scale, mask, logarithm } = row;
   if (mask === undefined && scale > 0) {
     finish(f, columns, { from: rowX, to: rowY, most: greatest(f, columns, rowX), scale, logarithm });
@@ -75,12 +106,12 @@ export function softmaxRow(f: FunctionBuilder, columns: number, row: SoftmaxRow)
 const largest = { combine: f32x4.pmax, identity: f32x4.const(Number.NEGATIVE_INFINITY) };
 const adding = { combine: f32x4.add, identity: v128.zero };
 
-function greatest(f: FunctionBuilder, columns: number, row: I32): Local<"v128"> {
+function greatest(f: FunctionBuilder, columns: RowLength, row: I32): Local<"v128"> {
   return reduceRow(f, columns, largest, (offset) => loadAt(row, offset));
 }
 
 /** Writes the scaled and masked row to y, and gives its greatest element. */
-function prepare(f: FunctionBuilder, columns: number, given: SoftmaxRow): Local<"v128"> {
+function prepare(f: FunctionBuilder, columns: RowLength, given: SoftmaxRow): Local<"v128"> {
   return reduceRow(f, columns, largest, (offset, lanes) => {
     const x = loadAt(given.rowX, offset);
     const scaled = given.scale === 1 ? x : f32x4.mul(x, f32x4.const(given.scale));
@@ -101,7 +132,7 @@ interface Row {
 }
 
 /** exp(d) / sum exp(d), or its logarithm d - log(sum exp(d)), where d = scale * (x - most). */
-function finish(f: FunctionBuilder, columns: number, { from, to, most, scale, logarithm }: Row): void {
+function finish(f: FunctionBuilder, columns: RowLength, { from, to, most, scale, logarithm }: Row): void {
   const below = (offset: I32): V128 => {
     const difference = f32x4.sub(loadAt(from, offset), most);
     return scale === 1 ? difference : f32x4.mul(difference, f32x4.const(scale));

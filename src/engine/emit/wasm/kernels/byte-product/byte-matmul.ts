@@ -10,7 +10,7 @@ import { type Kernel, defineKernel } from "../../kernel.ts";
 import { advanced, greater, lesser } from "../indexing.ts";
 import { type IntegerOutput, optionalOperands, storeIntegers } from "../integer-tail.ts";
 import { indices, laneCount, tileRows } from "../matmul-tile.ts";
-import { emitProduct, productLoops } from "../product-loops.ts";
+import { emitProduct, productLoops, rowsOfCode } from "../product-loops.ts";
 import {
   columnSumsOffset,
   mostInSixteenBits,
@@ -41,14 +41,15 @@ export function byteMatmul({ m, n, k, output }: ByteMatmulRequest): Kernel {
   const loops = productLoops(m, n, rowBytes(k), 1);
   return defineKernel({
     family: "byte-matmul",
-    request: { m, n, k, output },
+    request: { rows: rowsOfCode(loops), n, k, output },
+    counts: { rowBlocks: Math.floor(m / tileRows) },
     inputs: ["a", "b"],
     optional: optionalOperands(output),
     outputs: ["c"],
     pieces: loops.pieces,
     pieceNanoseconds: (m * n * k) / loops.pieces / multiplyAddsPerNanosecond + 1,
-    emit(f, { a, b, c, ...optional }, from, to) {
-      emitProduct(f, loops, { from, to }, (place) => {
+    emit(f, { a, b, c, ...optional }, from, to, { rowBlocks }) {
+      emitProduct(f, { ...loops, rowBlocks }, { from, to }, (place) => {
         const { rowBlock, rows, panel, columns } = place;
         const sums = indices(rows).map(() => f.locals("v128", Math.ceil(columns / laneCount)));
         multiplyBytes(f, {
