@@ -3,7 +3,7 @@ import { elementCount } from "../../tensor.ts";
 import type { ElementType } from "../graph/element-types.ts";
 import { isFloat, isWide } from "../graph/element-types.ts";
 import type { Value } from "../graph/graph.ts";
-import { numbersOf } from "../graph/literal.ts";
+import { factOf, numbersOf } from "../graph/literal.ts";
 import type { OperatorCall } from "./operator-call.ts";
 
 /** An input in int32 without its zero point, which another input may give: one for all, or one for each place along `axis`. */
@@ -18,7 +18,7 @@ export function centred(call: OperatorCall, input: number, zeroPoint: number, ax
 /** Known to be 0 everywhere, as symmetric quantisation has it: then there is nothing to take off millions of weights. */
 function isZero({ constant, type }: Value): boolean {
   if (constant === undefined || isWide(type.dataType) || isFloat(type.dataType)) return false;
-  return Array.from(numbersOf(constant)).every((each) => each === 0);
+  return factOf(constant, "zero", () => Array.from(numbersOf(constant)).every((each) => each === 0));
 }
 
 /** Scales or zero points so that they broadcast with a tensor of `shape`: one, one per place of an axis, or one per block of the axis. */

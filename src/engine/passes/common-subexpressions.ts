@@ -1,12 +1,13 @@
 /** Computes once what is computed twice from the same values. */
 import { elementCount } from "../../tensor.ts";
-import type { Graph, Value } from "../graph/graph.ts";
+import type { Graph, GraphNode, Value } from "../graph/graph.ts";
 import { identityOf } from "../graph/literal.ts";
+import type { Operation } from "../graph/operations.ts";
 import { rewrite } from "./rewrite.ts";
 
 export function shareCommon(graph: Graph): Graph {
   const numbers = new Map<unknown, number>();
-  const seen = new Map<string, readonly Value[]>();
+  const seen = new Map<string, Pick<GraphNode, "operation" | "outputs">[]>();
   // Constants are one where their elements are one literal, or a few equal elements.
   const numberOf = (value: Value): number => {
     const { constant } = value;
@@ -17,11 +18,17 @@ export function shareCommon(graph: Graph): Graph {
   };
   return rewrite(graph, ({ operation, inputs, outputs }) => {
     if (operation.kind === "call" && operation.fresh === true) return undefined; // random numbers are drawn for each use
-    const key = `${JSON.stringify(operation)}(${inputs.map(numberOf).join()})`;
-    const before = seen.get(key);
-    if (before === undefined) seen.set(key, outputs);
-    return before;
+    const key = `${operation.kind}(${inputs.map(numberOf).join()})`;
+    const alike = seen.get(key) ?? [];
+    seen.set(key, alike);
+    const before = alike.find((each) => isSame(each.operation, operation));
+    if (before === undefined) alike.push({ operation, outputs });
+    return before?.outputs;
   });
+}
+
+function isSame(one: Operation, other: Operation): boolean {
+  return one === other || JSON.stringify(one) === JSON.stringify(other);
 }
 
 function smallKey({ type, constant }: Value): string {

@@ -9,8 +9,8 @@ import type { Operation } from "../graph/operations.ts";
 import { evaluate, type Fold } from "../interpret/evaluate.ts";
 
 export function widenHalf(graph: Graph, fold: Fold = evaluate): Graph {
-  const values = graph.nodes.flatMap(({ inputs, outputs }) => [...inputs, ...outputs]);
-  if (!values.some(isHalf) || graph.nodes.some(needsBits)) return graph;
+  const takesPart = ({ inputs, outputs }: GraphNode): boolean => inputs.some(isHalf) || outputs.some(isHalf);
+  if (!graph.nodes.some(takesPart) || graph.nodes.some(needsBits)) return graph;
   return new Widening(fold).graph(graph);
 }
 

@@ -21,7 +21,7 @@ import { Program } from "./program.ts";
 import { Turns } from "./turns.ts";
 
 /** Programs that are kept; the one that was not used for longest goes first. */
-const mostPrograms = 32;
+const mostPrograms = 64;
 /** What free axes but the first are taken for at load. */
 const preparedSizes: readonly number[] = [1, 16, 128];
 /** A run that may be aborted lets others have their turn so often. */

@@ -1,7 +1,7 @@
 /** A plan that runs: its kernels compiled, its weights in place. */
 import { InferyardError, messageOf } from "../../errors.ts";
 import { elementCount, type Tensor, type TensorData, type TensorMap } from "../../tensor.ts";
-import type { Kernel } from "../emit/wasm/index.ts";
+import { type KernelCall, callOf } from "../emit/wasm/index.ts";
 import { elementTypes } from "../graph/element-types.ts";
 import { byteSize, type TensorType } from "../graph/graph.ts";
 import type { Literal } from "../graph/literal.ts";
@@ -11,7 +11,7 @@ import type { PackedWeights } from "../plan/planned-call.ts";
 import type { EngineMemory } from "./engine-memory.ts";
 
 /** Computes one call of a kernel, on one thread or on several, and gives its status. Its counts come before the offsets; the last offset is that of scratch memory, if it takes any. */
-export type RunKernel = (kernel: Kernel, offsets: readonly number[], scratchStride: number) => number;
+export type RunKernel = (kernel: KernelCall, offsets: readonly number[], scratchStride: number) => number;
 
 /** Where the movable regions of a run start. */
 interface Bases {
@@ -23,32 +23,31 @@ interface Bases {
 type Action = (bases: Bases) => void;
 
 export class Program {
-  readonly #plan: Plan;
+  /** Without what is done with: kernels that are compiled, weights that are packed, steps that are actions. */
+  readonly #plan: Pick<Plan, "arenaBytes" | "constants" | "inputs" | "outputs" | "stateBytes">;
+  /** Steps of a run, and how many of them the interpreter computes. */
+  readonly steps: { readonly all: number; readonly interpreted: number };
   readonly #memory: EngineMemory;
   readonly #own: PackedWeights[] = [];
   readonly #actions: readonly Action[];
   #state = 0;
 
   constructor(plan: Plan, memory: EngineMemory, run: RunKernel) {
-    this.#plan = plan;
+    const { steps, arenaBytes, constants, inputs, outputs, stateBytes } = plan;
+    this.#plan = { arenaBytes, constants, inputs, outputs, stateBytes };
+    this.steps = { all: steps.length, interpreted: steps.filter(({ kind }) => kind === "interpret").length };
     this.#memory = memory;
     try {
-      for (const weights of plan.weights) memory.place(weights);
-      for (const weights of plan.ownWeights) {
-        memory.hold(weights);
-        this.#own.push(weights);
+      for (const each of plan.weights) memory.place(each);
+      for (const each of plan.ownWeights) {
+        memory.hold(each);
+        this.#own.push(each);
       }
     } catch (error) {
       this.dispose();
       throw error;
     }
-    this.#actions = plan.steps.map((step) => this.#action(step, run));
-  }
-
-  /** Steps of a run, and how many of them the interpreter computes. */
-  get steps(): { readonly all: number; readonly interpreted: number } {
-    const { steps } = this.#plan;
-    return { all: steps.length, interpreted: steps.filter(({ kind }) => kind === "interpret").length };
+    this.#actions = steps.map((step) => this.#action(step, run));
   }
 
   /** Bytes of the block of states that each run is given. */
@@ -104,7 +103,8 @@ export class Program {
 
   #action(step: PlanStep, run: RunKernel): Action {
     if (step.kind === "interpret") return this.#interpreted(step);
-    const { kernel, places, scratch } = step;
+    const { places, scratch } = step;
+    const kernel = callOf(step.kernel);
     const located = places.map((place) =>
       place.region === "weights" ? this.#memory.place(place.weights) + place.byteOffset : place.offset,
     );

@@ -1,5 +1,5 @@
 /** How fast kernels are on one thread: what sharing has to beat. */
-import type { Kernel } from "../emit/wasm/kernel.ts";
+import type { KernelCall } from "../emit/wasm/kernel.ts";
 
 /** Calls that were held up by others say little; of so many one was hardly. */
 const fewestCalls = 3;
@@ -16,12 +16,12 @@ export class KernelSpeeds {
   readonly #speeds = new Map<string, Speed>();
 
   /** Whether it was computed alone often enough. */
-  knows({ key }: Kernel): boolean {
+  knows({ key }: KernelCall): boolean {
     return (this.#speeds.get(key)?.calls ?? 0) >= fewestCalls;
   }
 
   /** A call was computed alone. */
-  add(kernel: Kernel, milliseconds: number): void {
+  add(kernel: KernelCall, milliseconds: number): void {
     const { calls, rate } = this.#speeds.get(kernel.key) ?? { calls: 0, rate: Number.POSITIVE_INFINITY };
     this.#speeds.set(kernel.key, {
       calls: calls + 1,
@@ -30,11 +30,11 @@ export class KernelSpeeds {
   }
 
   /** What a call takes alone where nothing holds it up, of a kernel that is known. */
-  milliseconds(kernel: Kernel): number {
+  milliseconds(kernel: KernelCall): number {
     return (this.#speeds.get(kernel.key)?.rate ?? 0) * statedNanoseconds(kernel);
   }
 }
 
-function statedNanoseconds({ pieces, pieceNanoseconds }: Kernel): number {
+function statedNanoseconds({ pieces, pieceNanoseconds }: KernelCall): number {
   return pieces * pieceNanoseconds;
 }

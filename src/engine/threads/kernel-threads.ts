@@ -5,7 +5,7 @@
 import { InferyardError } from "../../errors.ts";
 import type { WasmMemory } from "../emit/wasm/assembler/webassembly.ts";
 import type { CompiledKernels } from "../emit/wasm/compile.ts";
-import type { Kernel, KernelFunction } from "../emit/wasm/kernel.ts";
+import type { KernelCall, KernelFunction } from "../emit/wasm/kernel.ts";
 import { Control, mostChunks, trapped } from "./control.ts";
 import { KernelSpeeds } from "./kernel-speeds.ts";
 import { SharingBalance } from "./sharing-balance.ts";
@@ -64,7 +64,7 @@ export class KernelThreads {
    * Computes a call of a kernel that was added, and gives its status. A kernel that takes scratch memory needs it once for each thread:
    * the last offset is the first thread's, the others' follow, `scratchStride` bytes apart.
    */
-  run(kernel: Kernel, offsets: readonly number[], scratchStride: number = 0): number {
+  run(kernel: KernelCall, offsets: readonly number[], scratchStride: number = 0): number {
     const number = this.#numbers.get(kernel.key);
     const call = number === undefined ? undefined : this.#kernels[number];
     if (number === undefined || call === undefined)
@@ -94,7 +94,7 @@ export class KernelThreads {
   }
 
   /** What a call is cut into: one chunk where sharing it would not pay. */
-  #chunks(kernel: Kernel, offsets: readonly number[]): number {
+  #chunks(kernel: KernelCall, offsets: readonly number[]): number {
     const { pieces, pieceNanoseconds } = kernel;
     const work = pieces * pieceNanoseconds;
     const chunks = Math.min(pieces, mostChunks, Math.floor(work / chunkNanoseconds));
@@ -103,7 +103,7 @@ export class KernelThreads {
     return this.#balance.isInDebt || !this.#speeds.knows(kernel) ? 1 : chunks;
   }
 
-  #alone(kernel: Kernel, call: () => number): number {
+  #alone(kernel: KernelCall, call: () => number): number {
     try {
       if (this.#peers.length === 0) return call();
       const started = performance.now();
@@ -128,6 +128,6 @@ export class KernelThreads {
   }
 }
 
-function trapError(kernel: Kernel, cause: unknown): InferyardError {
+function trapError(kernel: KernelCall, cause: unknown): InferyardError {
   return new InferyardError("RUN_FAILED", `the kernel ${kernel.family} trapped`, { cause });
 }

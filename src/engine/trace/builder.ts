@@ -45,6 +45,11 @@ export const defaultLimits: BuilderLimits = {
   work: 2 ** 38,
 };
 
+/** Elements of a table of weights, at least; shapes are looked up in smaller ones. */
+const tableElements = 2 ** 16;
+/** Elements looked up in a table, at most, while building: more are a text's positions, which would be computed and kept for each of its lengths. */
+const foldedLookup = 2 ** 12;
+
 /**
  * What is built: a program that runs many times, in which random numbers are drawn anew by each run, or one run, in which they are drawn at
  * once.
@@ -151,6 +156,7 @@ export class Builder {
       types,
     );
     if (operation.kind === "matmul" && steps > foldedProduct && !isRun) return false;
+    if (!isRun && isLookup(operation, inputs) && largest > foldedLookup) return false;
     this.#foldedBytes += types.reduce((sum, type) => sum + memoryOf(type), 0);
     this.#work += steps;
     if (largest <= foldedElements && this.#foldedBytes <= foldedBytes && this.#work <= work) return true;
@@ -159,4 +165,8 @@ export class Builder {
       data: { foldedElements, foldedBytes, work },
     });
   }
+}
+
+function isLookup({ kind }: Operation, [table]: readonly Value[]): boolean {
+  return kind === "gather" && table !== undefined && elementCount(table.type.shape) >= tableElements;
 }

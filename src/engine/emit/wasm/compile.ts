@@ -4,7 +4,7 @@ import type { WasmFeatures } from "./assembler/wasm-features.ts";
 import { hostFunctions } from "./assembler/host-functions.ts";
 import { ModuleBuilder, importNames } from "./assembler/module-builder.ts";
 import { type WasmMemory, type WasmModule, wasmHost } from "./assembler/webassembly.ts";
-import type { Kernel, KernelFunction } from "./kernel.ts";
+import type { Kernel, KernelCall, KernelFunction } from "./kernel.ts";
 
 /** Functions by kernel key. */
 export type KernelFunctions = ReadonlyMap<string, KernelFunction>;
@@ -40,7 +40,7 @@ export function instantiateKernels(module: WasmModule, memory: WasmMemory): Kern
 }
 
 /** The function of a kernel that was among the compiled ones. */
-export function kernelFunction(functions: KernelFunctions, kernel: Kernel): KernelFunction {
+export function kernelFunction(functions: KernelFunctions, kernel: KernelCall): KernelFunction {
   const found = functions.get(kernel.key);
   if (found !== undefined) return found;
   throw new InferyardError("CONTRACT_VIOLATION", `the kernel ${kernel.key} was not compiled`);

@@ -10,7 +10,7 @@ export {
   instantiateKernels,
   kernelFunction,
 } from "./compile.ts";
-export { type Kernel, type KernelFunction, type KernelStatus, readPaddingBytes } from "./kernel.ts";
+export { callOf, type Kernel, type KernelCall, type KernelFunction, type KernelStatus, readPaddingBytes } from "./kernel.ts";
 export { type ArgReduceRequest, argReduce } from "./kernels/arg-reduce.ts";
 export { type BatchedMatmulRequest, type MatrixStrides, batchedMatmul } from "./kernels/batched-matmul.ts";
 export { type Conv2dRequest, conv2d } from "./kernels/convolution/conv2d.ts";

@@ -35,6 +35,13 @@ export interface Kernel {
   emit(f: FunctionBuilder): void;
 }
 
+/** What a call of a compiled kernel needs to know of it: all but how its code is written. */
+export type KernelCall = Omit<Kernel, "emit">;
+
+export function callOf({ key, family, counts, parameters, pieces, pieceNanoseconds, scratchBytes }: Kernel): KernelCall {
+  return { key, family, counts, parameters, pieces, pieceNanoseconds, scratchBytes };
+}
+
 /** A kernel's function: counts, offsets, then the range of pieces. */
 export type KernelFunction = (...countsOffsetsAndRange: number[]) => KernelStatus;
 
