@@ -41,28 +41,31 @@ export interface BatchedMatmulRequest {
 const rowsWorthCopying = 16;
 /** Up to so many rows, columns whose elements lie side by side are multiplied where they are. */
 const rowsOfDots = 3;
+/** Up to so many rows, two panels at once fit V8's registers. */
+const rowsOfPairs = 2;
 const floatsPerNanosecond = 22;
 
 /** Parameters: a, b, c, and scratch where `scratchBytes` is not 0. */
 export function batchedMatmul(request: BatchedMatmulRequest): Kernel {
   const { m, n, k, batch, a, b, alpha = 1 } = request;
-  const panels = Math.ceil(n / tileColumns);
   const isDots = m <= rowsOfDots && b.row === 1 && a.column === 1 && b.column > 1;
   const copies = !isDots && (b.column !== 1 || b.row === 0 || m >= rowsWorthCopying);
+  const width = widthOf(request, copies);
+  const panels = Math.ceil(n / width);
   const counts: Record<string, number> = {};
   const isTold = !isDots && k > 0;
-  if (isTold) sizesOf(request, (name, size) => (counts[name] = size));
+  if (isTold) sizesOf(request, width, (name, size) => (counts[name] = size));
   return defineKernel({
     family: "batched-matmul",
-    request: isTold ? codeOf(request, copies) : { ...request, alpha },
+    request: isTold ? { ...codeOf(request, width), copies } : { ...request, alpha },
     counts,
     inputs: ["a", "b"],
     outputs: ["c"],
     pieces: panels * product(batch),
-    pieceNanoseconds: (m * Math.min(n, tileColumns) * k) / floatsPerNanosecond + 10,
+    pieceNanoseconds: (m * Math.min(n, width) * k) / floatsPerNanosecond + 10,
     scratchBytes: copies ? Math.ceil(k / laneCount) * laneCount * tileColumns * floatBytes : 0,
     emit(f, offsets, from, to, told) {
-      const sizes = sizesOf(request, (name, size) => told[name] ?? size);
+      const sizes = sizesOf(request, width, (name, size) => told[name] ?? size);
       const panelCount = sized(sizes.panels);
       f.range(from, to, 1, (piece) => {
         const index = f.value(i32.divU(piece, panelCount));
@@ -71,20 +74,25 @@ export function batchedMatmul(request: BatchedMatmulRequest): Kernel {
         const start = (base: I32, strides: readonly Size[]): I32 => placed(base, coordinates, inBytes(strides));
         const at: Place = {
           a: f.value(start(offsets.a, sizes.aBatch)),
-          b: f.value(advanced(start(offsets.b, sizes.bBatch), panel, tileColumns * b.column * floatBytes)),
-          c: f.value(advanced(start(offsets.c, sizes.cBatch), panel, tileColumns * floatBytes)),
+          b: f.value(advanced(start(offsets.b, sizes.bBatch), panel, width * b.column * floatBytes)),
+          c: f.value(advanced(start(offsets.c, sizes.cBatch), panel, width * floatBytes)),
           scratch: offsets.scratch,
         };
-        const rest = n % tileColumns;
+        const rest = n % width;
         const emit = (columns: number): void =>
           isDots ? emitDots(f, request, at, columns) : emitPanel(f, { request, sizes }, at, columns);
-        const whole = (): void => emit(tileColumns);
+        const whole = (): void => emit(width);
         if (rest === 0) whole();
         else if (panels === 1) emit(rest);
         else f.when(i32.ne(panel, i32.sub(panelCount, i32.const(1))), whole, () => emit(rest));
       });
     },
   });
+}
+
+/** Columns of a panel. Few rows read two panels where they lie: more sums in flight, and whole lines of the cache. */
+function widthOf({ m, b }: BatchedMatmulRequest, copies: boolean): number {
+  return m <= rowsOfPairs && b.column === 1 && !copies ? 2 * tileColumns : tileColumns;
 }
 
 /** Lengths of texts, and what follows from them: the same code serves them all. */
@@ -101,11 +109,15 @@ interface Sizes {
   readonly cBatch: readonly Size[];
 }
 
-function sizesOf({ m, n, k, batch, a, b, c }: BatchedMatmulRequest, size: (name: string, value: number) => Size): Sizes {
+function sizesOf(
+  { m, n, k, batch, a, b, c }: BatchedMatmulRequest,
+  width: number,
+  size: (name: string, value: number) => Size,
+): Sizes {
   const all = (name: string, values: readonly number[]): Size[] => values.map((value, axis) => size(`${name}${axis}`, value));
   return {
     rowBlocks: size("rowBlocks", Math.floor(m / tileRows)),
-    panels: size("panels", Math.ceil(n / tileColumns)),
+    panels: size("panels", Math.ceil(n / width)),
     depth: size("depth", k),
     aRow: size("aRow", a.row),
     cRow: size("cRow", c.row),
@@ -117,14 +129,13 @@ function sizesOf({ m, n, k, batch, a, b, c }: BatchedMatmulRequest, size: (name:
 }
 
 /** What the code depends on where it is told its sizes. */
-function codeOf({ m, n, batch, a, b, alpha = 1 }: BatchedMatmulRequest, copies: boolean): object {
+function codeOf({ m, n, batch, a, b, alpha = 1 }: BatchedMatmulRequest, width: number): object {
   return {
     rows: m < tileRows ? { m } : { rest: m % tileRows },
-    columns: n < tileColumns ? { n } : { rest: n % tileColumns },
+    columns: n < width ? { n } : { width, rest: n % width },
     axes: batch.length,
     aColumn: a.column,
     b: { row: b.row, column: b.column },
-    copies,
     alpha,
   };
 }

@@ -1,13 +1,14 @@
 /** C = activation(alpha * A B + bias) + residual with packed, constant B: the linear layers. */
 import type { I32, Local, V128 } from "../assembler/expression.ts";
 import type { FunctionBuilder } from "../assembler/function-builder.ts";
+import { i32 } from "../assembler/scalar.ts";
 import { f32x4, v128 } from "../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../kernel.ts";
 import type { Activation } from "../math/activation.ts";
 import { advanced } from "./indexing.ts";
 import { floatBytes, indices, laneCount, multiplyTile, tileColumns, tileRows } from "./matmul-tile.ts";
-import { emitProduct, productLoops, rowsOfCode } from "./product-loops.ts";
-import { multiplyRow } from "./row-product.ts";
+import { emitProduct, productLoops, rowsOfCode, type TilePlace } from "./product-loops.ts";
+import { emitRowProduct, rowPieces, type RowPanel } from "./row-product.ts";
 import { type Tail, storeTile } from "./tail.ts";
 
 export interface MatmulRequest {
@@ -29,11 +30,12 @@ export interface MatmulRequest {
 
 const multiplyAddsPerNanosecond = 25;
 
-/** Parameters: a, b, then bias and residual where asked for, then c. Pieces: panels of 8 columns, or blocks of 4 rows where m is large. */
+/** Parameters: a, b, then bias and residual where asked for, then c. Pieces: panels of 8 columns (pairs of them for one row), or blocks of 4 rows where m is large. */
 export function matmul(request: MatmulRequest): Kernel {
   const { m, n, k, aStride = k, cStride = n, alpha = 1, bias = false, activation = "none", residual = "none" } = request;
   const isRow = m === 1;
-  const loops = isRow ? productLoops(m, n, k * floatBytes, 1) : productLoops(m, n, k * floatBytes);
+  const loops = productLoops(m, n, k * floatBytes);
+  const pieces = isRow ? rowPieces(n) : loops.pieces;
   const [aRowBytes, cRowBytes] = [aStride * floatBytes, cStride * floatBytes];
   return defineKernel({
     family: "matmul",
@@ -42,43 +44,55 @@ export function matmul(request: MatmulRequest): Kernel {
     inputs: ["a", "b"],
     optional: { bias, residual: residual !== "none" },
     outputs: ["c"],
-    pieces: loops.pieces,
-    pieceNanoseconds: (m * n * k) / loops.pieces / multiplyAddsPerNanosecond + 1,
+    pieces,
+    pieceNanoseconds: (m * n * k) / pieces / multiplyAddsPerNanosecond + 1,
     emit(f, { a, b, c, bias: biasAt, residual: residualAt }, from, to, { rowBlocks }) {
-      emitProduct(f, { ...loops, rowBlocks }, { from, to }, ({ rowBlock, rows, panel, columns }) => {
-        const vectors = Math.ceil(columns / laneCount);
+      /** What a tile starts from, and where its sums go. */
+      const tileAt = ({ rowBlock, panel, columns }: Omit<TilePlace, "rows">): RowPanel => {
         const onC = (base: I32): Local<"i32"> =>
           f.value(advanced(advanced(base, panel, tileColumns * floatBytes), rowBlock, tileRows * cRowBytes));
+        const vectors = Math.ceil(columns / laneCount);
         const biases = biasAt && loadVectors(f, f.value(advanced(biasAt, panel, tileColumns * floatBytes)), vectors);
-        const start = (vector: number): V128 => (alpha === 1 ? (biases?.[vector] ?? v128.zero) : v128.zero);
-        const onB = advanced(b, panel, k * tileColumns * floatBytes);
-        const tile = (): Local<"v128">[][] =>
-          multiplyTile(f, {
-            rows,
-            vectors,
-            depth: k,
-            a: advanced(a, rowBlock, tileRows * aRowBytes),
-            b: onB,
-            aRowBytes,
-            aDepthBytes: floatBytes,
-            bDepthBytes: tileColumns * floatBytes,
-            bVectorBytes: (vector) => Math.floor(vector / 2) * k * tileColumns * floatBytes + (vector % 2) * 16,
-            start: (_row, vector) => start(vector),
-          });
-        const sums = isRow ? [multiplyRow(f, { vectors, depth: k, a, b: onB, start })] : tile();
-        storeTile(
-          f,
-          { activation, residual },
-          {
-            sums,
-            columns,
-            c: onC(c),
-            cRowBytes,
-            residual: residualAt && onC(residualAt),
-            residualRowBytes: cRowBytes,
-            finish: (sum, _row, vector) => scaled(f, sum, alpha, biases?.[vector]),
-          },
+        return {
+          vectors,
+          start: (vector) => (alpha === 1 ? (biases?.[vector] ?? v128.zero) : v128.zero),
+          store: (sums) =>
+            storeTile(
+              f,
+              { activation, residual },
+              {
+                sums,
+                columns,
+                c: onC(c),
+                cRowBytes,
+                residual: residualAt && onC(residualAt),
+                residualRowBytes: cRowBytes,
+                finish: (sum, _row, vector) => scaled(f, sum, alpha, biases?.[vector]),
+              },
+            ),
+        };
+      };
+      if (isRow) {
+        emitRowProduct(f, { n, depth: k, a, b, pieces: { from, to } }, (panel, columns) =>
+          tileAt({ rowBlock: i32.const(0), panel, columns }),
         );
+        return;
+      }
+      emitProduct(f, { ...loops, rowBlocks }, { from, to }, (place) => {
+        const { vectors, start, store } = tileAt(place);
+        const sums = multiplyTile(f, {
+          rows: place.rows,
+          vectors,
+          depth: k,
+          a: advanced(a, place.rowBlock, tileRows * aRowBytes),
+          b: advanced(b, place.panel, k * tileColumns * floatBytes),
+          aRowBytes,
+          aDepthBytes: floatBytes,
+          bDepthBytes: tileColumns * floatBytes,
+          bVectorBytes: (vector) => Math.floor(vector / 2) * k * tileColumns * floatBytes + (vector % 2) * 16,
+          start: (_row, vector) => start(vector),
+        });
+        store(sums);
       });
     },
   });
