@@ -7,6 +7,7 @@ import { lowerCentre, lowerIntegerLinear, lowerIntegerMatmul, lowerQuantizationR
 import { lowerConcat, lowerExpand, lowerGather, lowerSlice, lowerTranspose } from "./lower-movement.ts";
 import { lowerLinear, lowerProduct } from "./lower-products.ts";
 import { lowerAveragePool, lowerConvolution, lowerMaxPool } from "./lower-windows.ts";
+import { lowerConvolutionTranspose } from "./lower-transposed.ts";
 import { lowerArg, lowerLayerNorm, lowerReduce, lowerSoftmax } from "./lower-rows.ts";
 import type { LoweredNode, LowerNode, Surroundings } from "./planned-call.ts";
 
@@ -29,6 +30,7 @@ const rules: { readonly [Kind in OperationKind]?: LowerNode<NodeOf<Kind>> } = {
   "integer-matmul": lowerIntegerMatmul,
   "integer-linear": lowerIntegerLinear,
   convolution: lowerConvolution,
+  "convolution-transpose": lowerConvolutionTranspose,
   "max-pool": lowerMaxPool,
   "average-pool": lowerAveragePool,
 };

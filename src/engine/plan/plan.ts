@@ -123,7 +123,10 @@ class Planner {
     const { offsets, bytes } = layOut(this.#buffers.map(lifetimeOf), readPaddingBytes);
     const place = (operand: Operand, temporaries: readonly number[]): Place => {
       if (operand.kind === "packed") return { region: "weights", weights: this.#shared(operand.weights), byteOffset: 0 };
-      if (operand.kind === "temporary") return { region: "arena", offset: offsets[temporaries[operand.index] ?? 0] ?? 0 };
+      if (operand.kind === "temporary") {
+        const start = offsets[temporaries[operand.index] ?? 0] ?? 0;
+        return { region: "arena", offset: start + (operand.byteOffset ?? 0) };
+      }
       const { constant } = operand.value;
       if (constant !== undefined && this.#settings.isDurable(constant)) {
         return { region: "weights", weights: this.#shared(asTheyAre(constant)), byteOffset: operand.byteOffset };

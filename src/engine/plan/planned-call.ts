@@ -9,7 +9,7 @@ export type Operand =
   | { readonly kind: "tensor"; readonly value: Value; readonly byteOffset: number }
   | { readonly kind: "packed"; readonly weights: PackedWeights }
   /** Memory of this node's calls alone, by its place in `LoweredNode.temporaries`. */
-  | { readonly kind: "temporary"; readonly index: number };
+  | { readonly kind: "temporary"; readonly index: number; readonly byteOffset?: number };
 
 /** Weights in the order in which a kernel reads them. */
 export interface PackedWeights {

@@ -14,6 +14,7 @@ export { type Kernel, type KernelFunction, type KernelStatus, readPaddingBytes }
 export { type ArgReduceRequest, argReduce } from "./kernels/arg-reduce.ts";
 export { type BatchedMatmulRequest, type MatrixStrides, batchedMatmul } from "./kernels/batched-matmul.ts";
 export { type Conv2dRequest, conv2d } from "./kernels/convolution/conv2d.ts";
+export { type InterleavedAxis, interleave } from "./kernels/convolution/interleave.ts";
 export { type Pool2dRequest, pool2d } from "./kernels/convolution/pool2d.ts";
 export { type Window, resolveWindow } from "./kernels/convolution/window.ts";
 export { elementwise } from "./kernels/elementwise/elementwise.ts";
