@@ -188,7 +188,10 @@ class Planner {
       : state === undefined
         ? lowerNode(node, this.#surroundings(node))
         : lowerAppend(state.append);
-    const reused = lowered?.inPlace?.find((input) => y !== undefined && this.#canReuse(input, y, step));
+    const isFree = (input: Value): boolean =>
+      lowered?.apart !== true ||
+      node.inputs.filter((other) => this.#bufferOf.get(other) === this.#bufferOf.get(input)).length === 1;
+    const reused = lowered?.inPlace?.find((input) => y !== undefined && isFree(input) && this.#canReuse(input, y, step));
     for (const output of state === undefined ? node.outputs : []) {
       const buffer = output === y && reused !== undefined ? this.#bufferOf.get(reused) : undefined;
       this.#settle(output, buffer ?? this.#buffer(valueBytes(output), step));

@@ -35,6 +35,8 @@ export interface LoweredNode {
   readonly temporaries?: readonly number[];
   /** Inputs that the output may be written over, where nothing else needs them. */
   readonly inPlace?: readonly Value[];
+  /** Whether that is so only where no other input lies there as well: elements are not read where they are written. Default: false. */
+  readonly apart?: boolean;
 }
 
 /** What the rest of the graph has to do with a node. */
