@@ -44,5 +44,7 @@ function withBias(rewriter: Rewriter, value: Value, bias: Value): Value | undefi
 
 function withActivation(rewriter: Rewriter, value: Value, activation: Activation): Value | undefined {
   const node = open(rewriter, value);
-  return node === undefined ? undefined : rewriter.add({ ...node.operation, activation }, ...node.inputs);
+  return node === undefined || value.type.dataType !== "float32"
+    ? undefined
+    : rewriter.add({ ...node.operation, activation }, ...node.inputs);
 }

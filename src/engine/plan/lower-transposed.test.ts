@@ -27,7 +27,7 @@ const axis = fc.record({
 });
 const cases = fc
   .record({
-    axes: fc.array(axis, { minLength: 1, maxLength: 2 }),
+    axes: fc.array(axis, { minLength: 1, maxLength: 3 }),
     batch: size(2),
     groups: size(3),
     channels: size(5),
@@ -36,7 +36,10 @@ const cases = fc
     known: fc.boolean(),
     activation: fc.constantFrom("none", "relu", "tanh"),
   })
-  .map(({ axes, batch, groups, channels, outputs, bias, known, activation }): Case => {
+  .map(({ axes: drawn, batch, groups, channels, outputs, bias, known, activation }): Case => {
+    // The interpreter is slow: three axes are short ones.
+    const few = (each: (typeof drawn)[number]) => ({ ...each, size: Math.min(each.size, 3), stride: Math.min(each.stride, 3) });
+    const axes = drawn.length < 3 ? drawn : drawn.map(few);
     const of = (name: keyof (typeof axes)[number]) => axes.map((each) => each[name]);
     return {
       operation: {
@@ -106,9 +109,9 @@ describe("transposed convolution", () => {
         if (interpretedSteps(graph).length === 0) onKernels += 1;
         expectSame(compiled(graph, inputs, splits), interpreted(graph, inputs), { y: 1e-4 });
       }),
-      { numRuns: 300 },
+      { numRuns: 200 },
     );
-    expect(onKernels).toBeGreaterThan(200);
+    expect(onKernels).toBeGreaterThan(120);
   });
 
   const vocoder: Case = {

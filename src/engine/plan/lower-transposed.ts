@@ -1,6 +1,6 @@
 /** Transposed convolutions as plain ones with more channels, whose results are put between each other; see `transposed-phases.ts`. */
 import { elementCount } from "../../tensor.ts";
-import { conv2d, interleave, stridedCopy } from "../emit/wasm/index.ts";
+import { conv2d, type DepthWindow, interleave, stridedCopy } from "../emit/wasm/index.ts";
 import type { Value } from "../graph/graph.ts";
 import { type Literal, literalOf } from "../graph/literal.ts";
 import type { NodeOf } from "../passes/rewrite.ts";
@@ -24,7 +24,7 @@ export function lowerConvolutionTranspose({
   const [batch = 0, inChannels = 0, ...sizes] = x.type.shape;
   const [, ownOutputs = 0, ...kernel] = weights.type.shape;
   const { groups, activation = "none" } = operation;
-  if (sizes.length > 2) return undefined;
+  if (sizes.length > 3) return undefined;
   const phases = phasesOf({ operation, sizes, kernel, kept: y.type.shape.slice(2) });
   const channels = { groups, inputs: inChannels / groups, outputs: ownOutputs };
   if (phases.phases * phases.window > mostFilling * elementCount(kernel)) return undefined;
@@ -32,7 +32,9 @@ export function lowerConvolutionTranspose({
   const temporary = (bytes: number): Operand => ({ kind: "temporary", index: temporaries.push(bytes) - 1 });
   const packed = packedWeights(weights, channels, phases, temporary);
   if (packed === undefined) return undefined;
-  const [row = whole, column = whole] = phases.axes.length === 1 ? [whole, ...phases.axes] : phases.axes;
+  const [row = whole, column = whole] = [whole, ...phases.axes].slice(-2);
+  const [height = 1, width = 1] = [1, ...sizes].slice(-2);
+  const depth = sizes.length === 3 ? depthOf(phases.axes[0] ?? whole, sizes[0] ?? 1) : undefined;
   const outChannels = groups * ownOutputs * phases.phases;
   const convolution = conv2d({
     batch,
@@ -42,11 +44,12 @@ export function lowerConvolutionTranspose({
     bias: bias !== undefined,
     activation,
     window: {
-      input: sizes.length === 1 ? [1, sizes[0] ?? 1] : [sizes[0] ?? 1, sizes[1] ?? 1],
+      input: [height, width],
       size: [row.size, column.size],
       dilations: [row.dilation, column.dilation],
       pads: [row.pads[0], column.pads[0], row.pads[1], column.pads[1]],
     },
+    ...(depth === undefined ? {} : { depth }),
   });
   const biases = bias === undefined ? [] : [repeated(bias, phases.phases)];
   const given = [tensor(x), packed.operand, ...biases];
@@ -65,6 +68,11 @@ export function lowerConvolutionTranspose({
 
 /** The axis that a sequence lacks, to be a plane. */
 const whole: PhasedAxis = { phases: 1, size: 1, dilation: 1, pads: [0, 0], places: 1, skip: 0, kept: 1 };
+
+/** The first of three axes. */
+function depthOf({ size, dilation, pads, places }: PhasedAxis, input: number): DepthWindow {
+  return { input, size, stride: 1, dilation, pad: pads[0], output: places };
+}
 
 function isWhole({ phases, places, skip, kept }: PhasedAxis): boolean {
   return phases === 1 && skip === 0 && places === kept;

@@ -16,7 +16,7 @@ export { type BatchedMatmulRequest, type MatrixStrides, batchedMatmul } from "./
 export { type Conv2dRequest, conv2d } from "./kernels/convolution/conv2d.ts";
 export { type InterleavedAxis, interleave } from "./kernels/convolution/interleave.ts";
 export { type Pool2dRequest, pool2d } from "./kernels/convolution/pool2d.ts";
-export { type Window, resolveWindow } from "./kernels/convolution/window.ts";
+export { type DepthWindow, type Window, resolveWindow } from "./kernels/convolution/window.ts";
 export { type CumulativeType, cumulative } from "./kernels/cumulative.ts";
 export { elementwise } from "./kernels/elementwise/elementwise.ts";
 export type { ElementType, ElementwiseInput, ElementwiseRequest, Step } from "./kernels/elementwise/request.ts";
