@@ -7,7 +7,7 @@ import { lowerCentre, lowerIntegerLinear, lowerIntegerMatmul, lowerQuantizationR
 import { lowerGatherElements, lowerGatherNd, lowerScatterElements, lowerScatterNd } from "./lower-indices.ts";
 import { lowerPad } from "./lower-pad.ts";
 import { lowerConcat, lowerExpand, lowerGather, lowerSlice, lowerTranspose } from "./lower-movement.ts";
-import { lowerLinear, lowerProduct } from "./lower-products.ts";
+import { lowerLinear, lowerMatmul, lowerProduct } from "./lower-products.ts";
 import { lowerAveragePool, lowerConvolution, lowerMaxPool } from "./lower-windows.ts";
 import { lowerConvolutionTranspose } from "./lower-transposed.ts";
 import { lowerArg, lowerCumulative, lowerLayerNorm, lowerReduce, lowerSoftmax, lowerTopK } from "./lower-rows.ts";
@@ -16,6 +16,7 @@ import type { LoweredNode, LowerNode, Surroundings } from "./planned-call.ts";
 const rules: { readonly [Kind in OperationKind]?: LowerNode<NodeOf<Kind>> } = {
   elementwise: lowerElements,
   linear: lowerLinear,
+  matmul: lowerMatmul,
   product: lowerProduct,
   softmax: lowerSoftmax,
   "layer-norm": lowerLayerNorm,
