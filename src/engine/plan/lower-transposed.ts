@@ -94,7 +94,7 @@ function packedWeights(
   const bytes = groups * outputs * inputs * phases.phases * phases.window * floatBytes;
   const source = weights.constant;
   if (source !== undefined) {
-    const layout = `phases ${JSON.stringify([channels, phases.taps, phases.phases, phases.window])}`;
+    const layout = `phases ${JSON.stringify(channels)} ${phases.name}`;
     const pack = (target: Uint8Array, elements: Literal["data"]): void =>
       packPhases(floatsOf(target), elements as Float32Array, channels, phases);
     return { operand: { kind: "packed", weights: { source, layout, bytes, pack } }, calls: [] };

@@ -28,6 +28,8 @@ export interface PhasedTap {
 }
 
 export interface Phases {
+  /** Weights are put in the same order where this is the same. */
+  readonly name: string;
   readonly axes: readonly PhasedAxis[];
   readonly taps: readonly PhasedTap[];
   /** Of all axes together. */
@@ -61,7 +63,8 @@ export function phasesOf({ operation, sizes, kernel, kept }: Transposing): Phase
     }
     return found;
   });
-  return { axes, taps, phases: elementCount(phases), window: elementCount(windows) };
+  const name = JSON.stringify([kernel, strides, dilations]);
+  return { name, axes, taps, phases: elementCount(phases), window: elementCount(windows) };
 }
 
 interface Axis {
