@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { expectOnKernels, interpretedSteps, oneNode } from "../../../test/fixtures/run-graph.ts";
+import { compiled, expectOnKernels, interpretedSteps, oneNode } from "../../../test/fixtures/run-graph.ts";
 import { randomNumbers } from "../../../test/kernel-memory.ts";
 import { fuseElements } from "../passes/fuse-elements.ts";
 import { type ElementType, elementTypes } from "../graph/element-types.ts";
 import { type Literal, literalOf } from "../graph/literal.ts";
+import { parseGraph } from "../graph/parse.ts";
 import type { BinaryFunction, Operation, UnaryFunction } from "../graph/operations.ts";
 
 const wholes = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64"] as const;
@@ -36,6 +37,22 @@ describe("operations on elements of every type of numbers", () => {
     for (const name of unary) expectOnKernels({ kind: "unary", function: name }, [values(type, 41, 3)]);
     const chosen = literalOf("bool", [9], [1, 0, 1, 1, 0, 0, 1, 0, 1]);
     expectOnKernels({ kind: "select" }, [chosen, values(type, 9, 1), values(type, 9, 2)]);
+  });
+
+  it("wrap around in the middle of a chain", () => {
+    const text = [
+      "input x0: uint8[4]\ninput x1: uint8[4]",
+      "s: uint8[4] = binary(x0, x1) function=add",
+      "d: uint8[4] = binary(s, x1) function=div",
+      "t: uint8[4] = binary(x0, x1) function=add",
+      "l: bool[4] = binary(t, x0) function=less",
+      "output d = d\noutput l = l",
+    ].join("\n");
+    const bytes = (...values: number[]): Literal => literalOf("uint8", [4], values);
+    const inputs = { x0: bytes(200, 255, 3, 250), x1: bytes(100, 1, 5, 6) };
+    const results = compiled(fuseElements(parseGraph(text)), inputs);
+    expect([...results["d"]!.data]).toEqual([0, 0, 1, 0]);
+    expect([...results["l"]!.data]).toEqual([1, 1, 0, 1]);
   });
 
   it.each(["uint8", "uint16", "uint32"] as const)("shift %s", (type) => {

@@ -8,7 +8,8 @@ import { lowerGatherElements, lowerGatherNd, lowerScatterElements, lowerScatterN
 import { lowerPad } from "./lower-pad.ts";
 import { lowerConcat, lowerExpand, lowerGather, lowerSlice, lowerTranspose } from "./lower-movement.ts";
 import { lowerLinear, lowerMatmul, lowerProduct } from "./lower-products.ts";
-import { lowerAveragePool, lowerConvolution, lowerMaxPool } from "./lower-windows.ts";
+import { lowerAveragePool, lowerMaxPool } from "./lower-pools.ts";
+import { lowerConvolution } from "./lower-windows.ts";
 import { lowerConvolutionTranspose } from "./lower-transposed.ts";
 import { lowerArg, lowerCumulative, lowerLayerNorm, lowerReduce, lowerSoftmax, lowerTopK } from "./lower-rows.ts";
 import type { LoweredNode, LowerNode, Surroundings } from "./planned-call.ts";
