@@ -71,7 +71,7 @@ versions of operator sets that are read: ${newest}. A model with any other opera
 operator, its domain, version and node. [Conformance](conformance.md) says how they are checked.
 
 The interpreter computes all of them, and is what kernels are tested against. Generated kernels compute the types that the column names, "in part" where they
-leave some cases to it (a convolution of three dimensions); the types of the next column are left to it in every case. Both columns are measured on
+leave some cases to it (a pool whose places are asked for); the types of the next column are left to it in every case. Both columns are measured on
 ONNX's own cases (\`npm run measure:operators\`) by the type of the first input; where both are empty there is no case of that operator alone.
 
 | operator | domain | since | kernels | interpreter alone | family |

@@ -1,24 +1,15 @@
 /** Programs nobody thought of: compiled kernels and every pass give what the reference interpreter gives. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { compileKernels, detectWasmFeatures, kernelFunction } from "../src/engine/emit/wasm/index.ts";
-import type { Graph, Value } from "../src/engine/graph/graph.ts";
-import { type Literal, numbersOf } from "../src/engine/graph/literal.ts";
 import { parseGraph } from "../src/engine/graph/parse.ts";
 import { printGraph } from "../src/engine/graph/print.ts";
 import { verify } from "../src/engine/graph/verify.ts";
-import { evaluate } from "../src/engine/interpret/evaluate.ts";
 import { optimize, passes } from "../src/engine/passes/index.ts";
 import { fuseElements } from "../src/engine/passes/fuse-elements.ts";
-import { planGraph } from "../src/engine/plan/plan.ts";
-import { switchOnRelaxedSimd } from "../src/engine/host-features.ts";
-import { EngineMemory } from "../src/engine/run/engine-memory.ts";
-import { Program } from "../src/engine/run/program.ts";
-import type { TensorMap } from "../src/tensor.ts";
 import { randomNumbers } from "./kernel-memory.ts";
 import { randomGraph } from "./fixtures/random-graph.ts";
+import { compiled, expectSame, interpreted, type Results } from "./fixtures/run-graph.ts";
 
-const features = detectWasmFeatures(switchOnRelaxedSimd);
 const programs = fc
   .array(fc.integer({ min: 0, max: 2 ** 20 }), { minLength: 12, maxLength: 240, size: "max" })
   .map(randomGraph)
@@ -28,53 +19,6 @@ const runs = Number(process.env["RUNS"] ?? 150);
 
 /** A program that fails is made smaller for so long; a slow machine looks at fewer. */
 const settings = { numRuns: runs, interruptAfterTimeLimit: 60_000 };
-
-type Results = Readonly<Record<string, Literal>>;
-
-function interpreted(graph: Graph, inputs: Results): Results {
-  const values = new Map<Value, Literal>(graph.inputs.map(({ name, value }) => [value, inputs[name]!]));
-  const literal = (value: Value): Literal => {
-    const found = value.constant ?? values.get(value);
-    if (found === undefined) throw new Error("a value is used before it is made");
-    return found;
-  };
-  for (const { operation, inputs: operands, outputs } of graph.nodes)
-    for (const [index, result] of evaluate(operation, operands.map(literal)).entries()) values.set(outputs[index]!, result);
-  return Object.fromEntries(graph.outputs.map(({ name, value }) => [name, literal(value)]));
-}
-
-/** Twice, since a program that wrote over what it needs again shows that in its second run alone. */
-function compiled(graph: Graph, inputs: Results): Results {
-  const memory = new EngineMemory(false);
-  const isDurable = ({ data }: Literal): boolean => data.length % 2 === 1;
-  const plan = planGraph(graph, { isDurable, hasByteDot: features.byteDot !== "none" });
-  const { functions } = compileKernels(plan.kernels, memory.memory, features);
-  const program = new Program(plan, memory, (kernel, offsets) => kernelFunction(functions, kernel)(...offsets, 0, kernel.pieces));
-  const run = (): TensorMap => {
-    program.begin(inputs as TensorMap);
-    program.advance(0, Number.POSITIVE_INFINITY);
-    return program.end(undefined);
-  };
-  const [first, second] = [run(), run()];
-  expect(second).toEqual(first);
-  return first;
-}
-
-function expectSame(given: Results, wanted: Results, tolerances: Readonly<Record<string, number>>): void {
-  expect(Object.keys(given)).toEqual(Object.keys(wanted));
-  for (const [name, { dataType, shape, data }] of Object.entries(wanted)) {
-    const result = given[name]!;
-    expect({ dataType: result.dataType, shape: result.shape }).toEqual({ dataType, shape });
-    const tolerance = tolerances[name] ?? 0;
-    if (tolerance === 0) {
-      expect(Array.from(result.data, String), name).toEqual(Array.from(data, String));
-      continue;
-    }
-    const [one, other] = [numbersOf(result), numbersOf(wanted[name]!)];
-    const worst = Array.from(one, (value, index) => Math.abs(value - other[index]!)).reduce((a, b) => (b <= a ? a : b), 0);
-    expect(worst, name).toBeLessThanOrEqual(tolerance);
-  }
-}
 
 describe("random programs", () => {
   it("are sound, and the same when printed and parsed", () => {

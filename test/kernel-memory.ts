@@ -12,7 +12,16 @@ export const featureSets: readonly WasmFeatures[] = features.relaxedSimd
   ? [features, { ...features, relaxedSimd: false, byteDot: "none" }]
   : [features];
 
-type Numbers = Float32Array | Int32Array | Int16Array | Uint8Array | Int8Array | BigInt64Array | Uint16Array | Float64Array;
+type Numbers =
+  | Float32Array
+  | Int32Array
+  | Int16Array
+  | Uint8Array
+  | Int8Array
+  | BigInt64Array
+  | Uint16Array
+  | Uint32Array
+  | Float64Array;
 type NumbersOf<Kind extends Numbers> = new (buffer: ArrayBuffer, offset: number, length: number) => Kind;
 
 export class KernelMemory {

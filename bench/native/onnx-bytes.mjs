@@ -1,6 +1,13 @@
 // ONNX files written field by field (https://github.com/onnx/onnx/blob/main/onnx/onnx.proto3), for models that are made for a measurement.
 
-const dataTypes = { float32: 1, int64: 7 };
+const dataTypes = { float32: 1, uint8: 2, int8: 3, int32: 6, int64: 7, bool: 9 };
+const arrays = [
+  [Float32Array, "float32"],
+  [BigInt64Array, "int64"],
+  [Int32Array, "int32"],
+  [Uint8Array, "uint8"],
+  [Int8Array, "int8"],
+];
 
 function varint(value) {
   const bytes = [];
@@ -24,6 +31,7 @@ function message(number, ...content) {
 }
 
 function value(number, [name, type, shape]) {
+  if (shape === undefined) return message(number, message(1, name), message(2, message(1, integer(1, dataTypes[type]))));
   const sizes = shape.map((size) => message(1, typeof size === "number" ? integer(1, size) : message(2, size)));
   return message(number, message(1, name), message(2, message(1, integer(1, dataTypes[type]), message(2, ...sizes))));
 }
@@ -55,10 +63,10 @@ export class GraphWriter {
 
   weight(shape, data) {
     const name = this.#name();
-    const type = data instanceof Float32Array ? dataTypes.float32 : dataTypes.int64;
+    const [, type] = arrays.find(([kind]) => data instanceof kind);
     const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
     this.#weights.push(
-      message(5, ...shape.map((size) => integer(1, size)), integer(2, type), message(8, name), message(9, bytes)),
+      message(5, ...shape.map((size) => integer(1, size)), integer(2, dataTypes[type]), message(8, name), message(9, bytes)),
     );
     return name;
   }

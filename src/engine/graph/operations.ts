@@ -93,8 +93,13 @@ export type Operation =
   | { readonly kind: "matmul" }
   /** Inputs: x [N,C,...], weights [M,C/groups,...], and perhaps a bias [M]. Default of the activation: none. */
   | ({ readonly kind: "convolution"; readonly groups: number; readonly activation?: Activation } & Window)
-  /** Inputs: x [N,C,...], weights [C,M/groups,...]; `outputPads` are added at the end of each axis. */
-  | ({ readonly kind: "convolution-transpose"; readonly groups: number; readonly outputPads: readonly number[] } & Window)
+  /** Inputs: x [N,C,...], weights [C,M/groups,...], and perhaps a bias [M]; `outputPads` are added at the end of each axis. */
+  | ({
+      readonly kind: "convolution-transpose";
+      readonly groups: number;
+      readonly outputPads: readonly number[];
+      readonly activation?: Activation;
+    } & Window)
   /** The largest of each window of x [N,C,...]; padding is never the largest. Second output: its place in the whole tensor, as int64. `ceil`: windows that begin inside count though they end outside. */
   | ({
       readonly kind: "max-pool";

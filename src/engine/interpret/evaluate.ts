@@ -6,6 +6,7 @@ import { evaluateBinary, evaluateSelect, evaluateUnary } from "./elementwise.ts"
 import { callFunction } from "./functions.ts";
 import {
   evaluateConvolution,
+  evaluateConvolutionTranspose,
   evaluateElementwise,
   evaluateGelu,
   evaluateLayerNorm,
@@ -29,7 +30,7 @@ import {
 import { evaluateConcat, evaluateExpand, evaluatePad, evaluateReshape, evaluateSlice, evaluateTranspose } from "./movement.ts";
 import { evaluateMatmul } from "./products.ts";
 import { evaluateArg, evaluateCumulative, evaluateReduce, evaluateSoftmax, evaluateTopK } from "./reductions.ts";
-import { evaluateAveragePool, evaluateConvolutionTranspose, evaluateMaxPool } from "./windows.ts";
+import { evaluateAveragePool, evaluateMaxPool } from "./windows.ts";
 
 type Kernels = {
   readonly [Kind in OperationKind]: (operation: OperationOf<Kind>, inputs: readonly Literal[]) => readonly Literal[];

@@ -7,6 +7,7 @@ import { evaluateBinary, evaluateUnary } from "./elementwise.ts";
 import { errorFunction } from "./error-function.ts";
 import { evaluateTranspose } from "./movement.ts";
 import { convolved, evaluateMatmul } from "./products.ts";
+import { convolvedBack } from "./windows.ts";
 
 export function evaluateLayerNorm({ axis, epsilon }: OperationOf<"layer-norm">, inputs: readonly Literal[]): readonly Literal[] {
   const [x, scale, shift] = inputs;
@@ -83,8 +84,22 @@ function activated(activation: Activation, x: Literal): Literal | undefined {
 }
 
 export function evaluateConvolution(operation: OperationOf<"convolution">, inputs: readonly Literal[]): readonly Literal[] {
-  const bias = inputs[2];
-  let [result] = convolved(operation, inputs);
+  return biasedAndActivated(operation, convolved(operation, inputs)[0], inputs[2]);
+}
+
+export function evaluateConvolutionTranspose(
+  operation: OperationOf<"convolution-transpose">,
+  inputs: readonly Literal[],
+): readonly Literal[] {
+  return biasedAndActivated(operation, convolvedBack(operation, inputs)[0], inputs[2]);
+}
+
+function biasedAndActivated(
+  operation: OperationOf<"convolution" | "convolution-transpose">,
+  sums: Literal | undefined,
+  bias: Literal | undefined,
+): readonly Literal[] {
+  let result = sums;
   const aligned = bias && { ...bias, shape: [bias.data.length, ...operation.strides.map(() => 1)] };
   if (aligned !== undefined) result = sum(result, aligned);
   if (result !== undefined) result = activated(operation.activation ?? "none", result);

@@ -8,7 +8,8 @@ import { coordinatesOf, placeOf, tapsOf } from "./products.ts";
 
 type Literals = readonly Literal[];
 
-export function evaluateConvolutionTranspose(operation: OperationOf<"convolution-transpose">, [x, weights]: Literals): Literals {
+/** Without its bias and activation. */
+export function convolvedBack(operation: OperationOf<"convolution-transpose">, [x, weights]: Literals): Literals {
   if (x === undefined || weights === undefined) throw new Error("it lacks an operand");
   const { groups, strides, dilations, pads } = operation;
   const shape = infer(operation, [x, weights])[0]?.shape ?? [];

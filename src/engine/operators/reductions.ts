@@ -1,4 +1,5 @@
 /** Operators along axes: sums and norms, places of extremes, running sums, sorting, softmax. */
+import type { ElementType } from "../graph/element-types.ts";
 import type { Value } from "../graph/graph.ts";
 import type { ReduceFunction } from "../graph/operations.ts";
 import { axesOf, axisOf, type OperatorCall } from "./operator-call.ts";
@@ -20,6 +21,9 @@ function reduced(call: OperatorCall, inputSince: number): Reduced | undefined {
   return nothing ? undefined : { axes: Array.from({ length: rank }, (_, axis) => axis), keep };
 }
 
+/** Whole numbers that are reduced in int32. */
+const small: ReadonlySet<ElementType> = new Set(["bool", "int8", "uint8", "int16", "uint16"]);
+
 /** `before` is applied to each element, `after` to each result; with either, all is rounded once. */
 function reduce(
   name: ReduceFunction,
@@ -29,7 +33,9 @@ function reduce(
 ): Lower {
   return (call) => {
     const given = call.tensor(0);
-    const wide = before === undefined && after === undefined ? given : widened(call, given);
+    const isSmall = name !== "mean" && small.has(given.type.dataType);
+    const own = isSmall ? call.cast(given, "int32") : given; // what is more than the type holds wraps around at last
+    const wide = before === undefined && after === undefined ? own : widened(call, own);
     const x = before?.(call, wide) ?? wide;
     const over = reduced(call, inputSince);
     const result = over === undefined ? x : call.reduce(name, x, over.axes, over.keep);

@@ -25,8 +25,8 @@ function fused({ operation, inputs }: GraphNode, rewriter: Rewriter): Value | un
 }
 
 /** A convolution that is used here alone and may still be added to. */
-function open(rewriter: Rewriter, value: Value): NodeOf<"convolution"> | undefined {
-  const node = rewriter.made(value, "convolution");
+function open(rewriter: Rewriter, value: Value): NodeOf<"convolution"> | NodeOf<"convolution-transpose"> | undefined {
+  const node = rewriter.made(value, "convolution") ?? rewriter.made(value, "convolution-transpose");
   return node !== undefined && rewriter.usedOnce(value) && node.operation.activation === undefined ? node : undefined;
 }
 
@@ -44,5 +44,7 @@ function withBias(rewriter: Rewriter, value: Value, bias: Value): Value | undefi
 
 function withActivation(rewriter: Rewriter, value: Value, activation: Activation): Value | undefined {
   const node = open(rewriter, value);
-  return node === undefined ? undefined : rewriter.add({ ...node.operation, activation }, ...node.inputs);
+  return node === undefined || value.type.dataType !== "float32"
+    ? undefined
+    : rewriter.add({ ...node.operation, activation }, ...node.inputs);
 }

@@ -8,6 +8,7 @@ export function fuseSoftmax(graph: Graph): Graph {
   return rewrite(graph, ({ operation, inputs }, rewriter) => {
     const [x] = inputs;
     if (operation.kind !== "softmax" || x === undefined || inputs.length > 1 || !rewriter.usedOnce(x)) return undefined;
+    if (operation.axis !== x.type.shape.length - 1) return undefined; // kernels take a mask for rows alone
     for (const [scores, mask] of eitherOrder(rewriter, x, "add")) {
       const source = rewriter.made(mask, "expand")?.inputs[0] ?? mask;
       if (

@@ -4,7 +4,7 @@ import { elementCount } from "../../tensor.ts";
 import { type ElementwiseRequest, type Kernel, assembleKernels, elementwise } from "../emit/wasm/index.ts";
 import { broadcastStrides } from "../graph/broadcast.ts";
 import type { ElementType } from "../graph/element-types.ts";
-import type { Value } from "../graph/graph.ts";
+import type { TensorType, Value } from "../graph/graph.ts";
 import { infer } from "../graph/infer/index.ts";
 import { numbersOf } from "../graph/literal.ts";
 import type { BinaryFunction, ElementOperation, OperationOf, UnaryFunction } from "../graph/operations.ts";
@@ -14,7 +14,19 @@ import { type LoweredNode, oneCall, type Surroundings, tensor } from "./planned-
 type Step = ElementwiseRequest["steps"][number];
 type KernelType = ElementwiseRequest["output"];
 
-const kernelTypes: ReadonlySet<ElementType> = new Set(["float32", "float16", "int32", "int64", "uint8", "int8", "bool"]);
+const kernelTypes: ReadonlySet<ElementType> = new Set<KernelType>([
+  "float32",
+  "float16",
+  "float64",
+  "int32",
+  "uint32",
+  "int64",
+  "uint16",
+  "int16",
+  "uint8",
+  "int8",
+  "bool",
+]);
 
 /** Names that differ from ours, and functions that are made of several. */
 const comparisons: Readonly<Partial<Record<BinaryFunction, "eq" | "lt" | "le" | "gt" | "ge">>> = {
@@ -38,9 +50,25 @@ const plainBinary: ReadonlySet<BinaryFunction> = new Set([
   "and",
   "or",
   "xor",
+  "shift-left",
+  "shift-right",
 ]);
 
-const notPlain: ReadonlySet<UnaryFunction> = new Set(["softplus", "bitwise-not", "is-nan", "is-infinite"]);
+const bitwise: Readonly<Partial<Record<BinaryFunction, "and" | "or" | "xor">>> = {
+  "bitwise-and": "and",
+  "bitwise-or": "or",
+  "bitwise-xor": "xor",
+};
+
+const notPlain: ReadonlySet<UnaryFunction> = new Set(["softplus", "is-nan", "is-infinite"]);
+
+/** Whole numbers that kernels hold in 32 bits, and what they span. */
+const small: Readonly<Partial<Record<ElementType, readonly [least: number, most: number]>>> = {
+  int8: [-128, 127],
+  uint8: [0, 255],
+  int16: [-32_768, 32_767],
+  uint16: [0, 65_535],
+};
 
 export function lowerElements(
   { operation, inputs, outputs }: NodeOf<"elementwise">,
@@ -49,7 +77,7 @@ export function lowerElements(
   const [output] = outputs;
   const type = output?.type.dataType;
   if (output === undefined || !isKernelType(type)) return undefined;
-  if (computesInSmall(operation, inputs)) return undefined;
+  if (computesInHalves(operation, inputs)) return undefined;
   const translation = new Translation(inputs);
   for (const step of operation.steps) if (!translation.add(step.operation, step.of)) return undefined;
   const tensors = translation.tensors;
@@ -71,15 +99,10 @@ export function lowerElements(
   return { ...oneCall(kernel, ...tensors.map((input) => tensor(input)), tensor(output)), inPlace: tensors };
 }
 
-function isByte(type: ElementType): boolean {
-  return type === "int8" || type === "uint8";
-}
-
 /**
- * Kernels compute bytes in 32 bits, so that results would not wrap around, and halves in float32, so that they would not be rounded: they only
- * change the type of bytes and clamp floats to them, and only turn halves into float32 first and float32 into halves at last.
+ * Kernels compute halves in float32, so that results would not be rounded: they only turn halves into float32 first and float32 into halves at last.
  */
-function computesInSmall({ steps }: NodeOf<"elementwise">["operation"], inputs: readonly Value[]): boolean {
+function computesInHalves({ steps }: NodeOf<"elementwise">["operation"], inputs: readonly Value[]): boolean {
   const types = inputs.map(({ type }) => type);
   return steps.some(({ operation, of }, index) => {
     const operands = of.map((place) => types[place]).filter((type) => type !== undefined);
@@ -89,9 +112,7 @@ function computesInSmall({ steps }: NodeOf<"elementwise">["operation"], inputs: 
       const isLast = index === steps.length - 1;
       return operation.kind !== "cast" || operation.saturate || from?.dataType !== "float32" || !isLast;
     }
-    if (operands.some(({ dataType }) => dataType === "float16")) return operation.kind !== "cast" || operation.to !== "float32";
-    if (operation.kind === "cast") return operation.saturate && isByte(operation.to) && operands[0]?.dataType !== "float32";
-    return operands.some(({ dataType }) => isByte(dataType));
+    return operands.some(({ dataType }) => dataType === "float16") && (operation.kind !== "cast" || operation.to !== "float32");
   });
 }
 
@@ -116,8 +137,11 @@ class Translation {
   readonly tensors: readonly Value[];
   /** By our number of a value, the generator's, filled as steps are added. */
   readonly #numbers: number[] = [];
+  /** Their types, as the model has them. */
+  readonly #types: TensorType[];
 
   constructor(inputs: readonly Value[]) {
+    this.#types = inputs.map(({ type }) => type);
     this.tensors = inputs.filter((input) => constantOf(input) === undefined);
     for (const input of inputs) {
       const constant = constantOf(input);
@@ -128,22 +152,33 @@ class Translation {
   /** false where the generator has no word for it. */
   add(operation: ElementOperation, of: readonly number[]): boolean {
     const operands = of.map((place) => this.#numbers[place] ?? 0);
-    const result = this.#translate(operation, operands);
-    if (result === undefined) return false;
-    this.#numbers.push(result);
+    const given = of.map((place) => this.#types[place]).filter((type) => type !== undefined);
+    const [from, type] = [given[0]?.dataType, infer(operation, given)[0]];
+    const result = this.#translate(operation, operands, from);
+    if (result === undefined || type === undefined) return false;
+    this.#numbers.push(this.#wrapped(result, operation, type.dataType));
+    this.#types.push(type);
     return true;
   }
 
-  #translate(operation: ElementOperation, [a = 0, b = 0, c = 0]: readonly number[]): number | undefined {
+  /** Sums of small numbers leave their type; what chooses among them does not. */
+  #wrapped(result: number, operation: ElementOperation, type: ElementType): number {
+    const computes = operation.kind === "unary" || operation.kind === "binary";
+    return computes && small[type] !== undefined ? this.#emit({ op: "cast", of: [result], to: type as KernelType }) : result;
+  }
+
+  #translate(
+    operation: ElementOperation,
+    [a = 0, b = 0, c = 0]: readonly number[],
+    from: ElementType | undefined,
+  ): number | undefined {
     switch (operation.kind) {
       case "select":
         return this.#emit({ op: "select", of: [a, b, c] });
       case "gelu":
         return this.#emit({ op: operation.approximate === "tanh" ? "gelu-tanh" : "gelu", of: [a] });
       case "cast":
-        return isKernelType(operation.to)
-          ? this.#emit({ op: "cast", of: [this.#clamped(a, operation)], to: operation.to })
-          : undefined;
+        return isKernelType(operation.to) ? this.#cast(a, operation, from) : undefined;
       case "binary":
         return this.#binary(operation.function, a, b);
       case "unary":
@@ -151,21 +186,32 @@ class Translation {
     }
   }
 
-  /** Kernels keep the low bits of what a byte cannot hold; a cast that saturates is clamped before. Its operand is of float32. */
-  #clamped(a: number, { to, saturate }: OperationOf<"cast">): number {
-    if (!saturate || (to !== "int8" && to !== "uint8")) return a;
-    const [low, high] = to === "int8" ? [-128, 127] : [0, 255];
-    const bound = (value: number): number => this.#emit({ op: "constant", type: "float32", value });
-    return this.#emit({ op: "min", of: [this.#emit({ op: "max", of: [a, bound(low)] }), bound(high)] });
+  /** Kernels keep the low bits of what a small type cannot hold; a cast that saturates is clamped before. */
+  #cast(a: number, { to, saturate }: OperationOf<"cast">, from: ElementType | undefined): number | undefined {
+    const range = saturate ? small[to] : undefined;
+    if (range === undefined) {
+      // Floats are cut off at the ends of these types as they are; whole numbers would wrap around.
+      if (saturate && (to === "int32" || to === "uint32") && /int(32|64)$/.test(from ?? "")) return undefined;
+      return this.#emit({ op: "cast", of: [a], to: to as KernelType });
+    }
+    const type = from === "float32" || from === "int64" || from === "float64" ? from : "int32";
+    if (from === "uint32" || from === "bool") return undefined;
+    const [least, most] = range.map((value) => this.#emit({ op: "constant", type, value }));
+    if (least === undefined || most === undefined) return undefined;
+    const clamped = this.#emit({ op: "min", of: [this.#emit({ op: "max", of: [a, least] }), most] });
+    return this.#emit({ op: "cast", of: [clamped], to: to as KernelType });
   }
 
   #binary(name: BinaryFunction, a: number, b: number): number | undefined {
     const comparison = comparisons[name];
     if (comparison !== undefined) return this.#emit({ op: comparison, of: [a, b] });
+    const bits = bitwise[name];
+    if (bits !== undefined) return this.#emit({ op: bits, of: [a, b] });
     return plainBinary.has(name) ? this.#emit({ op: name as "add", of: [a, b] }) : undefined;
   }
 
   #unary(name: UnaryFunction, a: number): number | undefined {
+    if (name === "bitwise-not") return this.#emit({ op: "not", of: [a] });
     if (name === "is-nan") return this.#emit({ op: "ne", of: [a, a] });
     if (name === "is-infinite") {
       const endless = this.#emit({ op: "constant", type: "float32", value: Number.POSITIVE_INFINITY });
@@ -194,6 +240,8 @@ function constantOf({ constant }: Value): Extract<Step, { readonly op: "constant
   if (constant.dataType === "float16") return undefined;
   const [value = 0] = Array.from(numbersOf(constant));
   if (!Number.isSafeInteger(value) && constant.dataType === "int64") return undefined;
-  const type = constant.dataType === "uint8" || constant.dataType === "int8" ? "int32" : constant.dataType;
-  return { op: "constant", type, value };
+  const { dataType } = constant;
+  if (dataType === "int8" || dataType === "uint8" || dataType === "int16" || dataType === "uint16")
+    return { op: "constant", type: "int32", value };
+  return { op: "constant", type: dataType, value };
 }

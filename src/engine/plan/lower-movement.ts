@@ -15,7 +15,7 @@ export function slotBytes(type: ElementType): Width {
   return bytes === 8 ? 8 : bytes === 4 ? 4 : bytes === 2 ? 2 : 1;
 }
 
-interface Copy {
+export interface Copy {
   readonly from: Value;
   readonly to: Value;
   readonly shape: readonly number[];
@@ -26,7 +26,8 @@ interface Copy {
   readonly targetStart?: number;
 }
 
-function copied({ from, to, shape, source, target, sourceStart = 0, targetStart = 0 }: Copy): PlannedCall {
+/** One copy between two layouts. */
+export function copied({ from, to, shape, source, target, sourceStart = 0, targetStart = 0 }: Copy): PlannedCall {
   const elementBytes = slotBytes(from.type.dataType);
   const kernel = stridedCopy({ shape, from: source, to: target, elementBytes });
   return { kernel, operands: [tensor(from, sourceStart * elementBytes), tensor(to, targetStart * elementBytes)] };

@@ -9,7 +9,8 @@ import {
   unpackMatmulWeights,
 } from "../emit/wasm/index.ts";
 import { broadcastStrides, stridesOf } from "../graph/broadcast.ts";
-import type { TensorType } from "../graph/graph.ts";
+import type { TensorType, Value } from "../graph/graph.ts";
+import type { OperationOf } from "../graph/operations.ts";
 import { elementCount } from "../../tensor.ts";
 import type { NodeOf } from "../passes/rewrite.ts";
 import { type LoweredNode, oneCall, type Operand, type PackedWeights, tensor } from "./planned-call.ts";
@@ -42,16 +43,37 @@ function floatsOf({ buffer, byteOffset, byteLength }: Uint8Array): Float32Array 
   return new Float32Array(buffer, byteOffset, byteLength / 4);
 }
 
+/** Operands of which one has more axes than the other, and whole numbers; a pass makes a `product` of all others. */
+export function lowerMatmul({ inputs, outputs }: NodeOf<"matmul">): LoweredNode | undefined {
+  const order = Array.from(outputs[0]?.type.shape ?? [], (_, axis) => axis);
+  const raised = inputs.map(({ type }) => {
+    const missing = order.slice(type.shape.length).map(() => 1);
+    return { ...type, shape: [...missing, ...type.shape] };
+  });
+  return multiplied({ a: order, b: order, result: order, alpha: 1 }, inputs, raised, outputs);
+}
+
 export function lowerProduct({ operation, inputs, outputs }: NodeOf<"product">): LoweredNode | undefined {
-  const [a, b] = inputs;
-  const [output] = outputs;
-  if (a === undefined || b === undefined || output === undefined || a.type.dataType !== "float32") return undefined;
+  const types = inputs.map(({ type }) => type);
+  return multiplied(operation, inputs, types, outputs);
+}
+
+/** `types`: of the inputs, all of one rank. */
+function multiplied(
+  operation: Omit<OperationOf<"product">, "kind">,
+  [a, b]: readonly Value[],
+  [aType, bType]: readonly TensorType[],
+  [output]: readonly Value[],
+): LoweredNode | undefined {
+  if (a === undefined || b === undefined || output === undefined || aType === undefined || bType === undefined) return undefined;
+  const type = aType.dataType;
+  if (type !== "float32" && (type !== "int32" || operation.alpha !== 1)) return undefined;
   const rank = operation.result.length;
   // The axes of the result before its own reordering: those of the batch, the rows, the columns.
   const whole = Array.from({ length: rank }, (_, axis) => output.type.shape[operation.result.indexOf(axis)] ?? 0);
   const batch = whole.slice(0, -2);
-  const left = viewed(a.type, operation.a);
-  const right = viewed(b.type, operation.b);
+  const left = viewed(aType, operation.a);
+  const right = viewed(bType, operation.b);
   const target = stridesOf(output.type.shape);
   const own = Array.from({ length: rank }, (_, axis) => target[operation.result.indexOf(axis)] ?? 0);
   if (own.at(-1) !== 1 && (whole.at(-1) ?? 0) > 1) return undefined;
@@ -64,6 +86,7 @@ export function lowerProduct({ operation, inputs, outputs }: NodeOf<"product">):
     b: matrix(right, batch),
     c: { row: own.at(-2) ?? 0, column: 1, batch: own.slice(0, -2) },
     alpha: operation.alpha,
+    type,
   };
   return oneCall(batchedMatmul(request), tensor(a), tensor(b), tensor(output));
 }

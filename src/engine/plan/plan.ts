@@ -123,7 +123,10 @@ class Planner {
     const { offsets, bytes } = layOut(this.#buffers.map(lifetimeOf), readPaddingBytes);
     const place = (operand: Operand, temporaries: readonly number[]): Place => {
       if (operand.kind === "packed") return { region: "weights", weights: this.#shared(operand.weights), byteOffset: 0 };
-      if (operand.kind === "temporary") return { region: "arena", offset: offsets[temporaries[operand.index] ?? 0] ?? 0 };
+      if (operand.kind === "temporary") {
+        const start = offsets[temporaries[operand.index] ?? 0] ?? 0;
+        return { region: "arena", offset: start + (operand.byteOffset ?? 0) };
+      }
       const { constant } = operand.value;
       if (constant !== undefined && this.#settings.isDurable(constant)) {
         return { region: "weights", weights: this.#shared(asTheyAre(constant)), byteOffset: operand.byteOffset };
@@ -185,7 +188,10 @@ class Planner {
       : state === undefined
         ? lowerNode(node, this.#surroundings(node))
         : lowerAppend(state.append);
-    const reused = lowered?.inPlace?.find((input) => y !== undefined && this.#canReuse(input, y, step));
+    const isFree = (input: Value): boolean =>
+      lowered?.apart !== true ||
+      node.inputs.filter((other) => this.#bufferOf.get(other) === this.#bufferOf.get(input)).length === 1;
+    const reused = lowered?.inPlace?.find((input) => y !== undefined && isFree(input) && this.#canReuse(input, y, step));
     for (const output of state === undefined ? node.outputs : []) {
       const buffer = output === y && reused !== undefined ? this.#bufferOf.get(reused) : undefined;
       this.#settle(output, buffer ?? this.#buffer(valueBytes(output), step));

@@ -9,7 +9,7 @@ export type Operand =
   | { readonly kind: "tensor"; readonly value: Value; readonly byteOffset: number }
   | { readonly kind: "packed"; readonly weights: PackedWeights }
   /** Memory of this node's calls alone, by its place in `LoweredNode.temporaries`. */
-  | { readonly kind: "temporary"; readonly index: number };
+  | { readonly kind: "temporary"; readonly index: number; readonly byteOffset?: number };
 
 /** Weights in the order in which a kernel reads them. */
 export interface PackedWeights {
@@ -35,6 +35,8 @@ export interface LoweredNode {
   readonly temporaries?: readonly number[];
   /** Inputs that the output may be written over, where nothing else needs them. */
   readonly inPlace?: readonly Value[];
+  /** Whether that is so only where no other input lies there as well: elements are not read where they are written. Default: false. */
+  readonly apart?: boolean;
 }
 
 /** What the rest of the graph has to do with a node. */

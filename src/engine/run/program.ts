@@ -170,7 +170,7 @@ export class Program {
 function refusedBy(family: string): InferyardError {
   return new InferyardError(
     "INPUT_INVALID",
-    family === "gather" ? "an index lies outside of its axis" : `the kernel "${family}" refused its input`,
+    /^(gather|scatter)/.test(family) ? "an index lies outside of its axis" : `the kernel "${family}" refused its input`,
     {
       remedy: "check the inputs: token ids of another tokenizer, or a text longer than the model takes",
     },

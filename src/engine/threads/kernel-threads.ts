@@ -24,6 +24,8 @@ export interface KernelThreadsOptions {
   readonly memory: WasmMemory;
   /** Starts a worker that runs `kernelThread`. */
   spawn(): ThreadPeer;
+  /** Says whether calls are to be shared. Default: as long as it pays. */
+  readonly balance?: Pick<SharingBalance, "add" | "isInDebt">;
 }
 
 /** The least work that is a chunk: taking one costs a microsecond, and the last ones even out what threads are behind one another. */
@@ -40,12 +42,13 @@ export class KernelThreads {
   readonly #kernels: KernelFunction[] = [];
   readonly #numbers = new Map<string, number>();
   readonly #speeds = new KernelSpeeds();
-  readonly #balance = new SharingBalance();
+  readonly #balance: Pick<SharingBalance, "add" | "isInDebt">;
 
-  constructor({ threads, memory, spawn }: KernelThreadsOptions) {
+  constructor({ threads, memory, spawn, balance = new SharingBalance() }: KernelThreadsOptions) {
     if (threads > 1 && memory.buffer instanceof ArrayBuffer)
       throw new InferyardError("CONTRACT_VIOLATION", "threads need shared memory, and this one is not");
     this.#memory = memory;
+    this.#balance = balance;
     this.#peers = Array.from({ length: threads - 1 }, () => spawn());
   }
 
@@ -100,7 +103,8 @@ export class KernelThreads {
     const chunks = Math.min(pieces, mostChunks, Math.floor(work / chunkNanoseconds));
     if (this.#peers.length === 0 || chunks < 2 || !Control.fits(offsets)) return 1;
     if (work < wakingNanoseconds && this.#control.hasSleepers) return 1;
-    return this.#balance.isInDebt || !this.#speeds.knows(kernel) ? 1 : chunks;
+    if (this.#balance.isInDebt || !this.#speeds.knows(kernel)) return 1;
+    return Math.ceil(pieces / Math.ceil(pieces / chunks)); // none is empty
   }
 
   #alone(kernel: KernelCall, call: () => number): number {

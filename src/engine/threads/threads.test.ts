@@ -14,8 +14,11 @@ afterEach(async () => {
   await Promise.all(running.splice(0).map((threads) => threads.end()));
 });
 
+/** These calls are far too short to be worth sharing. */
+const alwaysSharing = { isInDebt: false, add: () => {} };
+
 function start(count: number, memory: WasmMemory, kernels: readonly Kernel[]): KernelThreads {
-  const threads = new KernelThreads({ threads: count, memory, spawn: spawnFromSource });
+  const threads = new KernelThreads({ threads: count, memory, spawn: spawnFromSource, balance: alwaysSharing });
   running.push(threads);
   threads.add(compileKernels(kernels, memory, features));
   return threads;
@@ -102,6 +105,23 @@ describe("threads", () => {
     const [alone, together] = [await results[0], await results[1]];
     expect(together).toEqual(alone);
     expect(alone?.some((value) => value !== 0)).toBe(true);
+  });
+
+  it("are never given an empty range", async () => {
+    const memory = shared(4);
+    const empty = defineKernel({
+      family: "empty",
+      request: {},
+      inputs: [],
+      outputs: ["found"],
+      pieces: 130, // of 62 chunks of 3 pieces the last 18 would be empty
+      pieceNanoseconds: 50_000,
+      emit: (f, { found }, from, to) => f.when(i32.geS(from, to), () => f.run(i32.store(found, i32.const(1)))),
+    });
+    const threads = start(2, memory, [empty]);
+    await started(threads, memory);
+    for (let call = 0; call < 50; call += 1) threads.run(empty, [4096]);
+    expect(new Int32Array(memory.buffer, 4096, 1)[0]).toBe(0);
   });
 
   it("compute alone what is small, and before the others are there", () => {

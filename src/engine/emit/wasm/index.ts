@@ -14,11 +14,17 @@ export { callOf, type Kernel, type KernelCall, type KernelFunction, type KernelS
 export { type ArgReduceRequest, argReduce } from "./kernels/arg-reduce.ts";
 export { type BatchedMatmulRequest, type MatrixStrides, batchedMatmul } from "./kernels/batched-matmul.ts";
 export { type Conv2dRequest, conv2d } from "./kernels/convolution/conv2d.ts";
+export { type InterleavedAxis, interleave } from "./kernels/convolution/interleave.ts";
 export { type Pool2dRequest, pool2d } from "./kernels/convolution/pool2d.ts";
-export { type Window, resolveWindow } from "./kernels/convolution/window.ts";
+export { type DepthWindow, type Window, resolveWindow } from "./kernels/convolution/window.ts";
+export { type CumulativeType, cumulative } from "./kernels/cumulative.ts";
 export { elementwise } from "./kernels/elementwise/elementwise.ts";
 export type { ElementType, ElementwiseInput, ElementwiseRequest, Step } from "./kernels/elementwise/request.ts";
-export { type GatherRequest, gather, indexOutOfRange } from "./kernels/gather-rows.ts";
+export { type GatherRequest, gather } from "./kernels/gather-rows.ts";
+export { gatherBlocks, scatterBlocks } from "./kernels/indexed-blocks.ts";
+export { gatherElements, scatterElements } from "./kernels/indexed-elements.ts";
+export type { IndexType } from "./kernels/load-index.ts";
+export type { ScatterType } from "./kernels/scatter-reduction.ts";
 export { type ByteMatmulRequest, byteMatmul } from "./kernels/byte-product/byte-matmul.ts";
 export { rowBytes } from "./kernels/byte-product/byte-layout.ts";
 export { type ByteWeights, fitsBytes, packBytes, packedBytesLength } from "./kernels/byte-product/pack-bytes.ts";
@@ -45,6 +51,9 @@ export {
   quantize,
 } from "./kernels/quantize.ts";
 export { type ReduceRequest, type Reduction, reduce } from "./kernels/reduce.ts";
+export { reduceWide } from "./kernels/reduce-wide.ts";
+export { softmaxColumns } from "./kernels/softmax-columns.ts";
 export { type SoftmaxRequest, softmax } from "./kernels/softmax.ts";
 export { type StridedCopyRequest, stridedCopy } from "./kernels/strided-copy.ts";
+export { type TopKType, topK } from "./kernels/top-k.ts";
 export type { Activation } from "./math/activation.ts";

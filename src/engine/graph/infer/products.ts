@@ -36,10 +36,12 @@ export function inferConvolutionTranspose(
   { groups, outputPads, strides, dilations, pads }: OperationOf<"convolution-transpose">,
   inputs: Types,
 ): Types {
-  const [x, weights] = operands(inputs, "x", "weights");
+  const [x, weights, bias] = inputs;
+  if (x === undefined || weights === undefined) throw new Error("it takes x, weights and perhaps a bias");
   checkSameDataType(inputs);
   const [batch = 0, channels = 0, ...sizes] = x.shape;
   const [depth = 0, filters = 0, ...kernel] = weights.shape;
+  if (bias !== undefined && bias.shape.join() !== String(filters * groups)) throw new Error(`its bias is ${describeType(bias)}`);
   if (x.shape.length < 3 || kernel.length !== sizes.length || depth !== channels || channels % groups !== 0) {
     throw new Error(`${describeType(weights)} in ${groups} groups does not fit ${describeType(x)}`);
   }

@@ -115,6 +115,7 @@ export const i64: Named<typeof i64Binary, Binary<"i64">> &
     readonly extendI32U: Unary<"i32", "i64">;
     /** Saturating; NaN gives 0. */
     readonly truncSatF32S: Unary<"f32", "i64">;
+    readonly truncSatF64S: Unary<"f64", "i64">;
   } = {
   const: (value) => expression("i64", 0x42, signed64(value)),
   ...binaries(i64Binary, plain, "i64", "i64"),
@@ -123,6 +124,7 @@ export const i64: Named<typeof i64Binary, Binary<"i64">> &
   ...stores(i64Store, plain, "i64"),
   ...unaries({ extendI32S: 0xac, extendI32U: 0xad } as const, plain, "i32", "i64"),
   truncSatF32S: (value) => expression("i64", value.code, 0xfc, 4),
+  truncSatF64S: (value) => expression("i64", value.code, 0xfc, 6),
 };
 
 export const f32: Named<typeof f32Binary, Binary<"f32">> &
@@ -152,12 +154,14 @@ export const f64: Named<typeof f64Binary, Binary<"f64">> &
   Named<typeof f64Store, Store<"f64">> & {
     readonly const: (value: number) => F64;
     readonly promote: Unary<"f32", "f64">;
+    readonly convertI64S: Unary<"i64", "f64">;
   } = {
   const: (value) => expression("f64", 0x44, float64Bytes(value)),
   ...binaries(f64Binary, plain, "f64", "f64"),
   ...loads(f64Load, plain, "f64"),
   ...stores(f64Store, plain, "f64"),
   ...unaries({ promote: 0xbb } as const, plain, "f32", "f64"),
+  ...unaries({ convertI64S: 0xb9 } as const, plain, "i64", "f64"),
 };
 
 /** Copies `bytes` bytes; the two may overlap (bulk memory). */

@@ -3,6 +3,7 @@ import { type Bytes, float32Bytes, float64Bytes, int32Bytes, unsigned } from "./
 import {
   type Expression,
   type F32,
+  type F64,
   type I32,
   type I64,
   type Statement,
@@ -67,16 +68,53 @@ const f32x4Unary = {
   demoteF64x2Zero: 0x5e,
 } as const;
 const i64x2Binary = { add: 0xce, sub: 0xd1, mul: 0xd5, eq: 0xd6, ne: 0xd7, ltS: 0xd8, gtS: 0xd9, leS: 0xda, geS: 0xdb } as const;
-const i64x2Unary = { abs: 0xc0, neg: 0xc1, extendLowI32x4S: 0xc7, extendHighI32x4S: 0xc8 } as const;
-const f64x2Binary = { add: 0xf0, sub: 0xf1, mul: 0xf2 } as const;
+const i64x2Unary = {
+  abs: 0xc0,
+  neg: 0xc1,
+  extendLowI32x4S: 0xc7,
+  extendHighI32x4S: 0xc8,
+  extendLowI32x4U: 0xc9,
+  extendHighI32x4U: 0xca,
+} as const;
+const f64x2Binary = {
+  add: 0xf0,
+  sub: 0xf1,
+  mul: 0xf2,
+  div: 0xf3,
+  min: 0xf4,
+  max: 0xf5,
+  eq: 0x47,
+  ne: 0x48,
+  lt: 0x49,
+  gt: 0x4a,
+  le: 0x4b,
+  ge: 0x4c,
+} as const;
 /** promoteLow: the two low float32 lanes become two float64 ones. */
-const f64x2Unary = { nearest: 0x94, promoteLowF32x4: 0x5f } as const;
+const f64x2Unary = {
+  abs: 0xec,
+  neg: 0xed,
+  sqrt: 0xef,
+  ceil: 0x74,
+  floor: 0x75,
+  trunc: 0x7a,
+  nearest: 0x94,
+  promoteLowF32x4: 0x5f,
+  convertLowI32x4S: 0xfe,
+  convertLowI32x4U: 0xff,
+} as const;
 const i32x4Binary = {
   add: 0xae,
   sub: 0xb1,
   mul: 0xb5,
   minS: 0xb6,
   maxS: 0xb8,
+  minU: 0xb7,
+  maxU: 0xb9,
+  ltU: 0x3a,
+  gtU: 0x3c,
+  leU: 0x3e,
+  geU: 0x40,
   dotI16x8S: 0xba,
   eq: 0x37,
   ne: 0x38,
@@ -89,7 +127,9 @@ const i32x4Unary = {
   abs: 0xa0,
   neg: 0xa1,
   truncSatF32x4S: 0xf8,
+  truncSatF32x4U: 0xf9,
   truncSatF64x2SZero: 0xfc,
+
   extendLowI16x8S: 0xa7,
   extendHighI16x8S: 0xa8,
   extendLowI16x8U: 0xa9,
@@ -168,9 +208,17 @@ export const f32x4: Named<typeof f32x4Binary, Binary<"v128">> &
 };
 
 export const f64x2: Named<typeof f64x2Binary, Binary<"v128">> &
-  Named<typeof f64x2Unary, Unary<"v128">> & { readonly const: (value: number) => V128 } = {
+  Named<typeof f64x2Unary, Unary<"v128">> & {
+    readonly const: (value: number) => V128;
+    readonly splat: Unary<"f64", "v128">;
+    readonly extractLane: (value: V128, lane: number) => F64;
+    readonly replaceLane: (value: V128, lane: number, by: F64) => V128;
+  } = {
   ...binaries(f64x2Binary, simd, "v128", "v128"),
   ...unaries(f64x2Unary, simd, "v128", "v128"),
+  ...unaries({ splat: 0x14 } as const, simd, "f64", "v128"),
+  extractLane: (value, lane) => expression("f64", value.code, simd(0x21), lane),
+  replaceLane: (value, lane, by) => expression("v128", value.code, by.code, simd(0x22), lane),
   const: (value) => v128.const(repeated(float64Bytes(value), 2)),
 };
 

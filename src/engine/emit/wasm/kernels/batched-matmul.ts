@@ -8,12 +8,12 @@
 import type { I32 } from "../assembler/expression.ts";
 import type { FunctionBuilder } from "../assembler/function-builder.ts";
 import { i32 } from "../assembler/scalar.ts";
-import { f32x4, v128 } from "../assembler/vector.ts";
+import { f32x4, i32x4, v128 } from "../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../kernel.ts";
 import { type Size, advanced, placed, product, sized, times, unravel } from "./indexing.ts";
 import { dotPanel } from "./dot-panel.ts";
 import { storeLanes } from "./lanes.ts";
-import { floatBytes, indices, laneCount, multiplyTile, tileColumns, tileRows } from "./matmul-tile.ts";
+import { floatBytes, indices, laneCount, multiplyTile, type TileArithmetic, tileColumns, tileRows } from "./matmul-tile.ts";
 import { type Panel, copyPanel } from "./panel-copy.ts";
 
 /** Where a batch of matrices lies: elements between neighbouring rows, columns, and steps along each axis of the batch. */
@@ -35,7 +35,14 @@ export interface BatchedMatmulRequest {
   readonly c: MatrixStrides;
   /** Multiplies the product; 1 where absent. */
   readonly alpha?: number;
+  /** Sums of int32 wrap around; alpha is 1. float32 where absent. */
+  readonly type?: "float32" | "int32";
 }
+
+const wholeArithmetic: TileArithmetic = {
+  loadColumns: (b, offset) => v128.load(b, offset),
+  accumulate: (_f, factor, columns, sum) => i32x4.add(sum, i32x4.mul(factor, columns)),
+};
 
 /** From so many rows on, copying a panel of B costs less than reading it from where its rows lie apart. */
 const rowsWorthCopying = 16;
@@ -47,8 +54,8 @@ const floatsPerNanosecond = 22;
 
 /** Parameters: a, b, c, and scratch where `scratchBytes` is not 0. */
 export function batchedMatmul(request: BatchedMatmulRequest): Kernel {
-  const { m, n, k, batch, a, b, alpha = 1 } = request;
-  const isDots = m <= rowsOfDots && b.row === 1 && a.column === 1 && b.column > 1;
+  const { m, n, k, batch, a, b, alpha = 1, type = "float32" } = request;
+  const isDots = type === "float32" && m <= rowsOfDots && b.row === 1 && a.column === 1 && b.column > 1;
   const copies = !isDots && (b.column !== 1 || b.row === 0 || m >= rowsWorthCopying);
   const width = widthOf(request, copies);
   const panels = Math.ceil(n / width);
@@ -57,7 +64,7 @@ export function batchedMatmul(request: BatchedMatmulRequest): Kernel {
   if (isTold) sizesOf(request, width, (name, size) => (counts[name] = size));
   return defineKernel({
     family: "batched-matmul",
-    request: isTold ? { ...codeOf(request, width), copies } : { ...request, alpha },
+    request: isTold ? { ...codeOf(request, width), copies, type } : { ...request, alpha, type },
     counts,
     inputs: ["a", "b"],
     outputs: ["c"],
@@ -173,7 +180,7 @@ function emitPanel(
   at: Place,
   columns: number,
 ): void {
-  const { m, a, b, alpha = 1 } = request;
+  const { m, a, b, alpha = 1, type } = request;
   const { depth, rowBlocks } = sizes;
   const vectors = Math.ceil(columns / laneCount);
   const aRowBytes = f.value(sized(times(sizes.aRow, floatBytes)));
@@ -192,6 +199,7 @@ function emitPanel(
       aRowBytes,
       aDepthBytes: a.column * floatBytes,
       bDepthBytes: at.scratch === undefined ? b.row * floatBytes : vectors * laneCount * floatBytes,
+      ...(type === "int32" ? { arithmetic: wholeArithmetic } : {}),
       start: () => v128.zero,
     });
     const out = f.value(advanced(at.c, block, times(cRowBytes, tileRows)));

@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { KernelMemory, randomNumbers } from "../../../../../test/kernel-memory.ts";
 import { denseStrides } from "./elementwise/axes.ts";
-import { gather, indexOutOfRange } from "./gather-rows.ts";
+import { gather } from "./gather-rows.ts";
+import { indexOutOfRange } from "./load-index.ts";
 import { type StridedCopyRequest, stridedCopy } from "./strided-copy.ts";
 
 const kinds = { 1: Uint8Array, 2: Uint16Array, 4: Float32Array, 8: Float64Array } as const;

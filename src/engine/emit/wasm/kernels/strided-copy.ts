@@ -52,6 +52,7 @@ function planCopy(axes: readonly Axis[], bytes: ElementBytes): Copy {
   const [sourceStep = 0, targetStep = 0] = inner.strides;
   if (sourceStep === 1 && targetStep === 1)
     return axes.length === 1 ? oneRun(inner.size * bytes) : runs(axes, inner.size * bytes, bytes);
+  if (sourceStep === 0 && targetStep === 1) return spread(axes, bytes);
   const crossing = axes.findIndex(({ strides }) => strides[0] === 1);
   const isForward = axes.every(({ strides }) => strides.every((stride) => stride >= 0)); // constant offsets cannot be negative
   if (bytes === 4 && targetStep === 1 && crossing >= 0 && isForward) return transpose(axes, crossing);
@@ -67,13 +68,16 @@ function oneRun(length: number): Copy {
     pieceNanoseconds: blockBytes / 10,
     emit(f, x, y, piece) {
       const run = (bytes: number): void => copyRun(f, advanced(y, piece, blockBytes), advanced(x, piece, blockBytes), bytes);
-      if (blocks === 1) run(last);
-      else
-        f.when(
-          i32.ne(piece, i32.const(blocks - 1)),
-          () => run(blockBytes),
-          () => run(last),
-        );
+      // What lies in place already, as the data of a scattering may, is left there.
+      f.when(i32.ne(x, y), () => {
+        if (blocks === 1) run(last);
+        else
+          f.when(
+            i32.ne(piece, i32.const(blocks - 1)),
+            () => run(blockBytes),
+            () => run(last),
+          );
+      });
     },
   };
 }
@@ -86,6 +90,46 @@ function runs(axes: readonly Axis[], length: number, bytes: ElementBytes): Copy 
     emit(f, x, y, piece) {
       const [source, target] = rowStarts(f, outer, x, y, piece, bytes);
       copyRun(f, target, source, length);
+    },
+  };
+}
+
+/** One element fills each row. */
+function spread(axes: readonly Axis[], bytes: ElementBytes): Copy {
+  const outer = axes.slice(0, -1);
+  const length = (axes.at(-1)?.size ?? 1) * bytes;
+  const blocks = outer.length === 0 ? Math.ceil(length / blockBytes) : 1;
+  const splat = { 1: v128.load8Splat, 2: v128.load16Splat, 4: v128.load32Splat, 8: v128.load64Splat }[bytes];
+  return {
+    pieces: blocks * product(outer.map(({ size }) => size)),
+    pieceNanoseconds: Math.min(length, blocks === 1 ? length : blockBytes) / 12 + 8,
+    emit(f, x, y, piece) {
+      const [source, target] =
+        blocks === 1 ? rowStarts(f, outer, x, y, piece, bytes) : [x, f.value(advanced(y, piece, blockBytes))];
+      const value = f.value(splat(source));
+      const fill = (count: number): void => {
+        const to = f.value(target);
+        f.repeat(Math.floor(count / 16), () => {
+          f.run(v128.store(to, value));
+          f.increase(to, 16);
+        });
+        let done = 0;
+        if (count % 16 >= 8) f.run(v128.store64Lane(to, value, 0));
+        done += count % 16 >= 8 ? 8 : 0;
+        if (count % 8 >= 4) f.run(v128.store32Lane(to, value, 0, done));
+        done += count % 8 >= 4 ? 4 : 0;
+        if (count % 4 >= 2) f.run(v128.store16Lane(to, value, 0, done));
+        done += count % 4 >= 2 ? 2 : 0;
+        if (count % 2 === 1) f.run(v128.store8Lane(to, value, 0, done));
+      };
+      const last = length - (blocks - 1) * blockBytes;
+      if (blocks === 1) fill(length);
+      else
+        f.when(
+          i32.ne(piece, i32.const(blocks - 1)),
+          () => fill(blockBytes),
+          () => fill(last),
+        );
     },
   };
 }

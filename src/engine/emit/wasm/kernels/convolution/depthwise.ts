@@ -1,6 +1,6 @@
 /** Convolution in which every channel is its own group: each plane by its own window, four neighbouring places at a time. */
 import { i32 } from "../../assembler/scalar.ts";
-import { f32x4, v128 } from "../../assembler/vector.ts";
+import { f32x4, i32x4, v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
 import { activate } from "../../math/activation.ts";
 import { advanced } from "../indexing.ts";
@@ -16,17 +16,19 @@ export interface DepthwiseRequest extends Tail {
   readonly channels: number;
   readonly window: ResolvedWindow;
   readonly bias: boolean;
+  /** Sums of int32 take no activation and no residual. */
+  readonly type: "float32" | "int32";
 }
 
 /** Pieces: planes. */
 export function depthwise(request: DepthwiseRequest): Kernel {
-  const { batch, channels, window, bias, activation, residual } = request;
+  const { batch, channels, window, bias, activation, residual, type } = request;
   const { size, output } = window;
   const taps = size[0] * size[1];
   const copies = !isUnpadded(window);
   return defineKernel({
     family: "depthwise",
-    request: { channels, window, bias, activation, residual },
+    request: { channels, window, bias, activation, residual, type },
     inputs: ["x", "weights"],
     optional: { bias, residual: residual !== "none" },
     outputs: ["y"],
@@ -46,7 +48,10 @@ export function depthwise(request: DepthwiseRequest): Kernel {
         const added = residualAt && f.value(advanced(residualAt, plane, planeBytes));
         slideWindow(f, window, scratch ?? source, (place) => {
           const sum = f.value(start);
-          place.forTaps((value, tapBytes) => f.set(sum, f.madd(value, v128.load32Splat(i32.add(kernel, tapBytes)), sum)));
+          place.forTaps((value, tapBytes) => {
+            const factor = v128.load32Splat(i32.add(kernel, tapBytes));
+            f.set(sum, type === "int32" ? i32x4.add(sum, i32x4.mul(value, factor)) : f.madd(value, factor, sum));
+          });
           const term = added && v128.load(i32.add(added, place.offset));
           const early = term !== undefined && residual === "before-activation" ? f32x4.add(sum, term) : sum;
           const active = activate(f, activation, early);

@@ -8,7 +8,7 @@ import { f32, i32, select } from "../../assembler/scalar.ts";
 import { i8x16, v128 } from "../../assembler/vector.ts";
 import { advanced } from "../indexing.ts";
 import { floatBytes, indices, laneCount } from "../matmul-tile.ts";
-import { type ResolvedWindow, isWrittenOut } from "./window.ts";
+import { type DepthWindow, type ResolvedWindow, isWrittenOut } from "./window.ts";
 
 export interface Patch {
   readonly window: ResolvedWindow;
@@ -42,6 +42,35 @@ export function copyPatch(f: FunctionBuilder, patch: Patch): void {
     return;
   }
   f.when(i32.and(within(top, mostTop), within(left, mostLeft)), () => copyInside(f, patch, top, left), border);
+}
+
+/** As `copyPatch`, of windows that see several planes of each channel: [channels * planes * height * width][8]. `level` is the output's plane. */
+export function copyDeepPatch(f: FunctionBuilder, patch: Patch, deep: DepthWindow, level: I32): void {
+  const { window, columns } = patch;
+  const planeBytes = window.input[0] * window.input[1] * floatBytes;
+  const patchBytes = window.size[0] * window.size[1] * Math.ceil(columns / laneCount) * laneCount * floatBytes;
+  const first = f.value(i32.sub(i32.mul(level, i32.const(deep.stride)), i32.const(deep.pad)));
+  const volume = f.value(patch.image);
+  const to = f.value(patch.to);
+  f.repeat(patch.channels, () => {
+    const z = f.value(first);
+    f.repeat(deep.size, () => {
+      f.when(
+        i32.ltU(z, i32.const(deep.input)),
+        () => copyPatch(f, { ...patch, channels: 1, image: advanced(volume, z, planeBytes), to }),
+        () => {
+          const zeros = f.value(to);
+          f.repeat(patchBytes / (laneCount * floatBytes), () => {
+            f.run(v128.store(zeros, v128.zero));
+            f.increase(zeros, laneCount * floatBytes);
+          });
+        },
+      );
+      f.increase(to, patchBytes);
+      f.increase(z, deep.dilation);
+    });
+    f.increase(volume, deep.input * planeBytes);
+  });
 }
 
 /** No place of the window is outside: vectors where the stride is 1. */

@@ -12,6 +12,17 @@ export interface Window {
   readonly pads?: readonly [top: number, left: number, bottom: number, right: number];
 }
 
+/** A third axis, which comes before height and width. */
+export interface DepthWindow {
+  readonly input: number;
+  readonly size: number;
+  readonly stride: number;
+  readonly dilation: number;
+  /** Planes of zeros before the first. */
+  readonly pad: number;
+  readonly output: number;
+}
+
 /** A window with nothing left out, and the size of what it gives. */
 export interface ResolvedWindow extends Required<Window> {
   readonly output: readonly [height: number, width: number];

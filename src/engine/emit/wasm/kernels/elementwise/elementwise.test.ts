@@ -9,8 +9,12 @@ import type { Arithmetic, Comparison, ElementType, ElementwiseRequest, FloatUnar
 const arrayTypes = {
   float32: Float32Array,
   float16: Uint16Array,
+  float64: Float64Array,
   int32: Int32Array,
+  uint32: Uint32Array,
   int64: BigInt64Array,
+  uint16: Uint16Array,
+  int16: Int16Array,
   uint8: Uint8Array,
   int8: Int8Array,
   bool: Uint8Array,
@@ -105,7 +109,9 @@ describe("one step", () => {
     [-1, 2],
   ] as const;
   const floorMod = (a: number, b: number) => a - Math.floor(a / b) * b;
-  const exact: Readonly<Record<Exclude<Arithmetic, "and" | "or" | "xor"> | Comparison, (a: number, b: number) => number>> = {
+  const exact: Readonly<
+    Record<Exclude<Arithmetic, "and" | "or" | "xor" | `shift-${string}`> | Comparison, (a: number, b: number) => number>
+  > = {
     add: (a, b) => a + b,
     sub: (a, b) => a - b,
     mul: (a, b) => a * b,

@@ -91,6 +91,8 @@ export function floatArithmetic(
     case "and":
     case "or":
     case "xor":
+    case "shift-left":
+    case "shift-right":
       return undefined;
   }
 }

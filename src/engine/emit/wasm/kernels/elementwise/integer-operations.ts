@@ -1,5 +1,5 @@
 /** Steps on int32 and int64. */
-import type { Local, V128 } from "../../assembler/expression.ts";
+import type { I32, Local, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32, i64, select } from "../../assembler/scalar.ts";
 import { i32x4, i64x2, v128 } from "../../assembler/vector.ts";
@@ -17,6 +17,7 @@ export function int32Unary(op: Unary, x: Local<"v128">): V128 | undefined {
 
 export function int64Unary(op: Unary, x: Local<"v128">): V128 | undefined {
   if (op === "abs" || op === "neg") return i64x2[op](x);
+  if (op === "not") return v128.not(x);
   if (op !== "sign") return undefined;
   return i64x2.sub(i64x2.ltS(x, v128.zero), i64x2.gtS(x, v128.zero));
 }
@@ -45,9 +46,47 @@ export function int32Arithmetic(f: FunctionBuilder, op: Arithmetic, a: Local<"v1
       const wrong = v128.and(otherSign, i32x4.ne(rest, v128.zero));
       return i32x4.add(rest, v128.and(b, wrong));
     }
+    case "shift-left":
+    case "shift-right":
+      return shifted32(op, f, a, b);
     case "pow":
       return undefined;
   }
+}
+
+/** As int32 where the sign makes no difference. */
+export function uint32Arithmetic(f: FunctionBuilder, op: Arithmetic, a: Local<"v128">, b: Local<"v128">): V128 | undefined {
+  if (op === "min") return i32x4.minU(a, b);
+  if (op === "max") return i32x4.maxU(a, b);
+  if (op === "div") return byLane32(f, a, b, quotientU);
+  if (op === "mod" || op === "remainder")
+    return v128.and(i32x4.sub(a, i32x4.mul(byLane32(f, a, b, quotientU), b)), i32x4.ne(b, v128.zero));
+  return int32Arithmetic(f, op, a, b);
+}
+
+export function uint32Comparison(op: Comparison, a: V128, b: V128): V128 {
+  if (op === "eq" || op === "ne") return i32x4[op](a, b);
+  return i32x4[`${op}U`](a, b);
+}
+
+/** By 0 zero. */
+function quotientU(a: I32, b: I32): I32 {
+  const isZero = i32.eqz(b);
+  return i32.mul(i32.divU(a, select(isZero, i32.const(1), b)), i32.eqz(isZero));
+}
+
+function shifted32(op: "shift-left" | "shift-right", f: FunctionBuilder, a: Local<"v128">, b: Local<"v128">): V128 {
+  const shift = op === "shift-left" ? i32.shl : i32.shrU;
+  return byLane32(f, a, b, (value, bits) => select(i32.ltU(bits, i32.const(32)), shift(value, bits), i32.const(0)));
+}
+
+function byLane32(f: FunctionBuilder, a: Local<"v128">, b: Local<"v128">, compute: (a: I32, b: I32) => I32): Local<"v128"> {
+  const result = f.value(v128.zero);
+  for (const lane of indices(4)) {
+    const [one, other] = [f.value(i32x4.extractLane(a, lane)), f.value(i32x4.extractLane(b, lane))];
+    f.set(result, i32x4.replaceLane(result, lane, compute(one, other)));
+  }
+  return result;
 }
 
 export function int64Arithmetic(f: FunctionBuilder, op: Arithmetic, a: Local<"v128">, b: Local<"v128">): V128 | undefined {
@@ -74,6 +113,8 @@ export function int64Arithmetic(f: FunctionBuilder, op: Arithmetic, a: Local<"v1
       const wrong = v128.and(otherSign, i64x2.ne(rest, v128.zero));
       return i64x2.add(rest, v128.and(b, wrong));
     }
+    case "shift-left":
+    case "shift-right":
     case "pow":
       return undefined;
   }

@@ -9,10 +9,10 @@ import { storeLanes } from "../lanes.ts";
 import { floatToHalf, halfToFloat } from "./half.ts";
 import { type ElementType, elementBytes } from "./request.ts";
 
-/** uint8 and int8 are held as int32, float16 as float32; bool as a mask, all bits of a lane set or clear. */
-export type RegisterType = "float32" | "int32" | "int64" | "bool";
+/** Whole numbers of 8 and 16 bits are held as int32, float16 as float32; bool as a mask, all bits of a lane set or clear. */
+export type RegisterType = "float32" | "float64" | "int32" | "uint32" | "int64" | "bool";
 
-/** Four elements: one vector, or two of two lanes for int64. */
+/** Four elements: one vector, or two of two lanes for int64 and float64. */
 export interface Lanes {
   readonly type: RegisterType;
   readonly parts: readonly Local<"v128">[];
@@ -20,18 +20,28 @@ export interface Lanes {
 
 export function registerType(type: ElementType): RegisterType {
   if (type === "float16") return "float32";
-  return type === "uint8" || type === "int8" ? "int32" : type;
+  return type === "uint8" || type === "int8" || type === "uint16" || type === "int16" ? "int32" : type;
+}
+
+/** Whether four elements take two vectors. */
+export function isPaired(type: RegisterType): type is "int64" | "float64" {
+  return type === "int64" || type === "float64";
 }
 
 /** Loads `lanes` elements (1 to 4) that lie `stride` elements apart. What the other lanes hold does not matter. */
 export function loadElements(f: FunctionBuilder, type: ElementType, address: I32, stride: number, lanes: number): Lanes {
   const bytes = elementBytes[type];
   const made = (...parts: V128[]): Lanes => ({ type: registerType(type), parts: parts.map((part) => f.value(part)) });
-  if (type === "int64") {
+  if (bytes === 8) {
     const at = f.value(address);
     return made(...[0, 2].map((first) => loadPair(at, stride, first, Math.min(lanes - first, 2))));
   }
-  if (type === "float16") return made(halfToFloat(f, i32x4.extendLowI16x8U(loadHalves(f, address, stride, lanes))));
+  if (bytes === 2) {
+    const halves = loadHalves(f, address, stride, lanes);
+    if (type === "int16") return made(i32x4.extendLowI16x8S(halves));
+    const wide = i32x4.extendLowI16x8U(halves);
+    return made(type === "float16" ? halfToFloat(f, wide) : wide);
+  }
   if (stride === 0) return made(widened(type, bytes === 4 ? v128.load32Splat(address) : v128.load8Splat(address)));
   if (stride === 1) return made(widened(type, bytes === 4 ? v128.load(address) : v128.load32Zero(address)));
   const at = f.value(address);
@@ -68,7 +78,7 @@ export function storeElements(f: FunctionBuilder, type: ElementType, address: I3
     throw new InferyardError("CONTRACT_VIOLATION", `an elementwise kernel ends with ${value.type} and is to store ${type}`);
   const [low, high] = value.parts;
   if (low === undefined) return;
-  if (type === "int64") {
+  if (isPaired(value.type)) {
     const at = f.value(address);
     storeLanes(f, at, low, Math.min(lanes, 2) * 2);
     if (high !== undefined && lanes > 2) storeLanes(f, at, high, (lanes - 2) * 2, 16);
@@ -78,8 +88,8 @@ export function storeElements(f: FunctionBuilder, type: ElementType, address: I3
     storeLanes(f, address, low, lanes);
     return;
   }
-  if (type === "float16") {
-    const halves = floatToHalf(f, low);
+  if (elementBytes[type] === 2) {
+    const halves = type === "float16" ? floatToHalf(f, low) : f.value(v128.and(low, i32x4.const(0xffff)));
     const packed = f.value(i16x8.narrowI32x4U(halves, halves));
     const at = f.value(address);
     if (lanes === 4) f.run(v128.store64Lane(at, packed, 0));
