@@ -13,7 +13,7 @@ interface Group {
 
 /** Each slice of an axis, or each element, once. Outputs: them, their first places, for each slice its group, how many of each there are. */
 function unique(call: OperatorCall): readonly Value[] {
-  const x = call.known(0);
+  const x = call.knownData(0);
   const written = call.intIfGiven("axis");
   const shape = written === undefined ? [elementCount(x.shape)] : x.shape;
   const axis = written === undefined ? 0 : axisOf(written, shape.length);
@@ -76,7 +76,7 @@ interface Box {
 
 /** Boxes [batches, N, 4] and scores [batches, classes, N] become rows [batch, class, box], the best first, none of which overlap much. */
 function nonMaxSuppression(call: OperatorCall): Value {
-  const [boxes, scores] = [call.known(0), call.known(1)];
+  const [boxes, scores] = [call.knownData(0), call.knownData(1)];
   const most = call.knownIntegersIfGiven(2)?.[0] ?? 0;
   const overlap = call.tracedIfGiven(3) === undefined ? 0 : (numbersOf(call.known(3))[0] ?? 0);
   const least = call.tracedIfGiven(4) === undefined ? Number.NEGATIVE_INFINITY : (numbersOf(call.known(4))[0] ?? 0);
