@@ -1,7 +1,7 @@
 /** Branches and loops. Their conditions must be known while the model is traced: a loop is unrolled. */
-import { type Literal, literalOf, numbersOf, wholeNumbersOf, zeroLiteral } from "../graph/literal.ts";
+import { type Literal, literalOf, numbersOf, zeroLiteral } from "../graph/literal.ts";
 import type { Value } from "../graph/graph.ts";
-import type { HostLoop } from "../trace/question.ts";
+import type { OnnxGraph } from "../import/onnx-model.ts";
 import { isTensor, type Traced } from "../trace/traced.ts";
 import { axisOf, type OperatorCall } from "./operator-call.ts";
 import { type OperatorFamily, since, versions } from "./operator-rule.ts";
@@ -13,89 +13,67 @@ function branch(call: OperatorCall): readonly Traced[] {
 }
 
 /**
- * Inputs: most rounds, the first condition, what is carried along. Outputs: what was carried, and of every round the rest, stacked. From the first
- * round on that asks for a value which only a run tells, the host computes the rounds.
+ * Inputs: most rounds, the first condition, what is carried along. Outputs: what was carried, and of every round the rest, stacked. The host computes
+ * the rounds where one of them asks for a value which only a run tells.
  */
 function loop(call: OperatorCall): readonly Traced[] {
   const body = call.graph("body");
-  const most = call.tensorIfGiven(0);
-  let going = call.tensorIfGiven(1);
-  let carried: readonly Traced[] = Array.from({ length: call.inputCount - 2 }, (_, index) => call.traced(index + 2));
-  const stacked: Value[][] = Array.from({ length: call.node.outputs.length - carried.length }, () => []);
+  const [most, going] = [call.tensorIfGiven(0), call.tensorIfGiven(1)];
+  const carried = Array.from({ length: call.inputCount - 2 }, (_, index) => call.traced(index + 2));
+  const rows = call.node.outputs.length - carried.length;
   const types = body.outputs.slice(1 + carried.length);
-  const what = `${call.node.operator} "${call.node.name}"`;
-  for (let round = 0; ; round += 1) {
-    const state = { round, most, going, carried };
-    const { outputs, isHosted } = call.build.stepOrHost(
-      () => {
-        const ends = most === undefined ? Number.POSITIVE_INFINITY : (wholeNumbersOf(call.known(0))[0] ?? 0);
-        const goes = going === undefined || numbersOf(call.build.known(going, `the condition of ${what}`))[0] !== 0;
-        if (!goes || round >= ends) return [];
-        call.build.count();
-        const counter = call.build.constant(literalOf("int64", [], [round]));
-        return call.inner.trace(body, [counter, call.build.constant(literalOf("bool", [], [1])), ...carried]);
-      },
-      (): HostLoop => ({
-        kind: "loop",
-        name: what,
-        ...call.inner.enclose(body),
-        ...state,
-        rows: stacked.length,
-        none: (row) => noRows(stacked[row] ?? [], types[row]?.type),
-      }),
-    );
-    const rows = outputs.slice(outputs.length - stacked.length);
-    if (isHosted) {
-      carried = outputs.slice(0, carried.length);
-      const parts = rows.map((more, index) => [...(stacked[index] ?? []).map((value) => opened(call, value, 0)), asRows(more)]);
-      return [...carried, ...parts.map((values) => joined(call, values, 0))];
-    }
-    const [condition] = outputs;
-    if (condition === undefined) break;
-    if (!isTensor(condition)) throw new Error("its body gives no condition");
-    going = condition;
-    carried = outputs.slice(1, 1 + carried.length);
-    for (const [index, value] of rows.entries()) if (isTensor(value)) stacked[index]?.push(value);
-  }
-  return [
-    ...carried,
-    ...stacked.map((values, index) => stack(call, values, 0, () => call.build.constant(noRows(values, types[index]?.type)))),
-  ];
+  return call.build.stepOrHost(
+    () => unrolled(call, body, carried, rows),
+    () => ({
+      kind: "loop",
+      name: `${call.node.operator} "${call.node.name}"`,
+      ...call.inner.enclose(body),
+      most,
+      going,
+      carried,
+      rows,
+      none: (row) => noRows(types[row]?.type),
+    }),
+  );
 }
 
-function asRows(traced: Traced): Value {
-  if (!isTensor(traced)) throw new Error("it stacks what is no tensor");
-  return traced;
+function unrolled(call: OperatorCall, body: OnnxGraph, first: readonly Traced[], rows: number): readonly Traced[] {
+  const most = call.tensorIfGiven(0) === undefined ? Number.POSITIVE_INFINITY : (call.knownIntegers(0)[0] ?? 0);
+  let going = call.tensorIfGiven(1) === undefined || numbersOf(call.known(1))[0] !== 0;
+  let carried = first;
+  const stacked: Value[][] = Array.from({ length: rows }, () => []);
+  for (let round = 0; going && round < most; round += 1) {
+    call.build.count();
+    const counter = call.build.constant(literalOf("int64", [], [round]));
+    const [condition, ...rest] = call.inner.trace(body, [counter, call.build.constant(literalOf("bool", [], [1])), ...carried]);
+    if (condition === undefined || !isTensor(condition)) throw new Error("its body gives no condition");
+    going = numbersOf(call.build.known(condition, `the condition of ${call.node.operator} "${call.node.name}"`))[0] !== 0;
+    carried = rest.slice(0, carried.length);
+    for (const [index, value] of rest.slice(carried.length).entries()) if (isTensor(value)) stacked[index]?.push(value);
+  }
+  const types = body.outputs.slice(1 + carried.length);
+  return [
+    ...carried,
+    ...stacked.map((values, index) => stack(call, values, 0, () => call.build.constant(noRows(types[index]?.type)))),
+  ];
 }
 
 /** One value per round of [..] becomes [rounds, ..] with the rounds at `axis`. */
 function stack(call: OperatorCall, values: readonly Value[], axis: number, none: () => Value): Value {
-  if (values.length === 0) return none();
-  return joined(
-    call,
-    values.map((value) => opened(call, value, axis)),
-    axis,
-  );
-}
-
-function opened(call: OperatorCall, value: Value, axis: number): Value {
-  return call.reshape(value, value.type.shape.toSpliced(axis, 0, 1));
-}
-
-function joined(call: OperatorCall, values: readonly Value[], axis: number): Value {
   const [first] = values;
-  return first !== undefined && values.length === 1 ? first : call.add({ kind: "concat", axis }, ...values);
+  if (first === undefined) return none();
+  const grown = values.map((value) => call.reshape(value, value.type.shape.toSpliced(axis, 0, 1)));
+  return grown.length === 1 ? (grown[0] ?? first) : call.add({ kind: "concat", axis }, ...grown);
 }
 
-/** What a loop of no rounds stacks: nothing, of the type of the rounds before, or else of that which its body states. */
-function noRows([before]: readonly Value[], type: BodyType | undefined): Literal {
-  if (before !== undefined) return zeroLiteral(before.type.dataType, [0, ...before.type.shape]);
+/** What a loop of no rounds stacks: nothing, of the type its body states. */
+function noRows(type: BodyType | undefined): Literal {
   if (type?.kind !== "tensor") throw new Error("it runs no round, and its body does not state what it would give");
   const shape = (type.shape ?? []).map((size) => (typeof size === "number" ? size : 0));
   return zeroLiteral(type.dataType, [0, ...shape]);
 }
 
-type BodyType = ReturnType<OperatorCall["graph"]>["outputs"][number]["type"];
+type BodyType = OnnxGraph["outputs"][number]["type"];
 
 /**
  * Version 8: inputs are the lengths of the sequences (may be left out), states [batch, ...] and sequences [batch, length, ...]; what a shorter
@@ -183,9 +161,7 @@ function scan(call: OperatorCall): readonly Traced[] {
     ...carried,
     ...stacked.map((values, index) => {
       const rank = (values[0]?.type.shape.length ?? 0) + 1;
-      return stack(call, values, axisOf(outputAxes[index] ?? 0, rank), () =>
-        call.build.constant(noRows(values, types[index]?.type)),
-      );
+      return stack(call, values, axisOf(outputAxes[index] ?? 0, rank), () => call.build.constant(noRows(types[index]?.type)));
     }),
   ];
 }

@@ -136,7 +136,8 @@ export class EngineModel {
   #trace(values: ReadonlyMap<string, Value>): Graph {
     const build = new Builder({}, "program", this.#maker.fold);
     const results = this.#source.trace(values, build);
-    const named = [...values].map(([name, value]): NamedValue => ({ name, value }));
+    const free = [...values].filter(([, { constant }]) => constant === undefined);
+    const named = free.map(([name, value]): NamedValue => ({ name, value }));
     return build.graph(
       named,
       [...results].map(([name, value]) => ({ name, value: tensorIn(name, value) })),

@@ -10,7 +10,7 @@ import type { Literal } from "../graph/literal.ts";
 import type { Operation } from "../graph/operations.ts";
 import { evaluate, type Fold } from "../interpret/evaluate.ts";
 import { type HostWork, ValueUnknown } from "./question.ts";
-import { type StepResult, TraceLog } from "./trace-log.ts";
+import { TraceLog } from "./trace-log.ts";
 import type { Traced } from "./traced.ts";
 import { memoryOf, mostAxes, workOf } from "./work.ts";
 
@@ -97,21 +97,29 @@ export class Builder {
 
   /** A part of the trace, which is not done again when the trace goes on from where it had to stop. `isNamed`: names lead to all of its outputs. */
   step(work: () => readonly Traced[], isNamed = false): readonly Traced[] {
-    return this.stepOrHost(work, () => undefined, isNamed).outputs;
+    return this.stepOrHost(work, () => undefined, isNamed);
   }
 
   /** The same of a part that the host may compute where the trace cannot: `host` says what it has to. */
-  stepOrHost(work: () => readonly Traced[], host: (unknown: ValueUnknown) => HostWork | undefined, isNamed = false): StepResult {
+  stepOrHost(
+    work: () => readonly Traced[],
+    host: (unknown: ValueUnknown) => HostWork | undefined,
+    isNamed = false,
+  ): readonly Traced[] {
     const log = this.#log;
     const before = log.begin(isNamed);
     if (before !== undefined) return before;
     try {
-      return log.finish(work());
+      const outputs = work();
+      log.finish(outputs);
+      return outputs;
     } catch (error) {
-      const asked = error instanceof ValueUnknown ? host(error) : undefined;
+      if (!(error instanceof ValueUnknown)) throw error;
+      const asked = host(error);
       if (asked !== undefined) log.undo();
+      throw asked === undefined ? error : new ValueUnknown(error.what, { kind: "host", work: asked });
+    } finally {
       log.leave();
-      throw asked === undefined ? error : new ValueUnknown(asked.kind, { kind: "host", work: asked });
     }
   }
 

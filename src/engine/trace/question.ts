@@ -29,8 +29,6 @@ export interface HostLoop {
   readonly body: GraphSource;
   /** Names of what is around the body, is used in it and only known in a run. */
   readonly around: ReadonlyMap<string, Traced>;
-  /** The first round that is computed here. */
-  readonly round: number;
   /** How many rounds there are at most; without an end where absent. A scalar. */
   readonly most: Value | undefined;
   /** Whether there is a first round: a scalar, of bool. True where absent. */
@@ -50,11 +48,14 @@ export function aroundName(name: string): string {
 export class ValueUnknown extends Error {
   /** Absent where elements are wanted that are too many to be constants: only the operator as a whole can be computed then. */
   readonly question: Question | undefined;
+  /** What is not known, for messages. */
+  readonly what: string;
   /** What the rest of the trace may use, as far as names tell. */
   readonly needed: Set<Traced> = new Set();
 
   constructor(what: string, question: Question | undefined) {
     super(`${what} is only known while the model runs`);
     this.question = question;
+    this.what = what;
   }
 }

@@ -16,21 +16,17 @@ type Entry =
       readonly kind: "step";
       /** How many other steps it lies in. */
       readonly depth: number;
-      readonly result: StepResult;
+      readonly outputs: readonly Traced[];
       readonly answers: readonly Answer[];
       /** Whether names lead to all of its outputs that are still needed. */
       readonly isNamed: boolean;
     };
 
-export interface StepResult {
-  readonly outputs: readonly Traced[];
-  /** The host computed it. */
-  readonly isHosted: boolean;
-}
-
 /** A step that is being taken. */
 interface OpenStep {
   readonly start: number;
+  /** Nodes there were before. */
+  readonly nodes: number;
   readonly isNamed: boolean;
 }
 
@@ -81,39 +77,36 @@ export class TraceLog {
     return node;
   }
 
-  /** Begins a step. Where it was done before, its result; it is over then. */
-  begin(isNamed: boolean): StepResult | undefined {
+  /** Begins a step. Where it was done before, its outputs; it is over then. */
+  begin(isNamed: boolean): readonly Traced[] | undefined {
     const entry = this.#entries[this.#place];
     if (entry?.kind !== "step" || entry.depth !== this.#open.length) {
-      this.#open = [...this.#open, { start: this.#place, isNamed }];
+      this.#open = [...this.#open, { start: this.#place, nodes: this.#nodes.length, isNamed }];
       return undefined;
     }
     this.#place += 1;
     for (const answer of entry.answers) this.#answers.set(...answer);
-    return entry.result;
+    return entry.outputs;
   }
 
-  /** Ends the step that began last: only its result is remembered. */
-  finish(outputs: readonly Traced[]): StepResult {
-    const open = this.#open.at(-1);
-    this.leave();
-    const result: StepResult = { outputs, isHosted: false };
-    const { start = 0, isNamed = true } = open ?? {};
+  /** The step that began last is done: only its outputs are remembered. */
+  finish(outputs: readonly Traced[]): void {
+    const { start = 0, isNamed = true } = this.#open.at(-1) ?? {};
     const answers = answersIn(this.#entries.splice(start));
-    this.#entries.push({ kind: "step", depth: this.#open.length, result, answers, isNamed });
+    this.#entries.push({ kind: "step", depth: this.#open.length - 1, outputs, answers, isNamed });
     this.#place = this.#entries.length;
-    return result;
   }
 
-  /** Ends the step that began last, which is not done. */
+  /** Ends the step that began last, done or not. */
   leave(): void {
     this.#open = this.#open.slice(0, -1);
   }
 
   /** Forgets what was done in the step that began last: the host is asked to compute it. */
   undo(): void {
-    const { start = 0, isNamed = true } = this.#open.at(-1) ?? {};
+    const { start = 0, nodes = 0, isNamed = true } = this.#open.at(-1) ?? {};
     this.#entries.length = start;
+    this.#nodes.length = nodes;
     this.#asked = { depth: this.#open.length - 1, isNamed };
   }
 
@@ -121,7 +114,7 @@ export class TraceLog {
   get held(): readonly Value[] {
     return this.#entries.flatMap((entry): readonly Value[] => {
       if (entry.kind === "node") return entry.node.outputs;
-      return entry.kind === "step" && !entry.isNamed ? entry.result.outputs.flatMap(tensorsIn) : [];
+      return entry.kind === "step" && !entry.isNamed ? entry.outputs.flatMap(tensorsIn) : [];
     });
   }
 
@@ -132,7 +125,7 @@ export class TraceLog {
 
   /** The same, with what the host computed in the place of the step that asked. */
   withResult(outputs: readonly Traced[]): TraceLog {
-    const entry: Entry = { kind: "step", ...this.#asked, result: { outputs, isHosted: true }, answers: [] };
+    const entry: Entry = { kind: "step", ...this.#asked, outputs, answers: [] };
     return new TraceLog([...this.#entries, entry], this.#nodes);
   }
 }

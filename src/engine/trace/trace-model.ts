@@ -105,7 +105,7 @@ class Tracer {
           () => this.#node(node, inputs, names, place),
           (unknown) => this.#forHost(unknown, node, inputs, place),
           true,
-        ).outputs;
+        );
       } catch (error) {
         if (error instanceof ValueUnknown) {
           for (const name of [...wanted, ...namesUsed(nodes.slice(index))]) {

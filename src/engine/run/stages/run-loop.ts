@@ -21,7 +21,7 @@ export async function runLoop(
   let carried = loop.carried.map((each) => withTensors(each, known));
   const around = [...loop.around].map(([name, each]): [string, Traced] => [aroundName(name), withTensors(each, known)]);
   const stacks = Array.from({ length: loop.rows }, () => new Stack(loop.name));
-  for (let { round } = loop; goes && round < most; round += 1) {
+  for (let round = 0; goes && round < most; round += 1) {
     run.countRound();
     const constants = [int64Literal([round], []), literalOf("bool", [], [1])].map(valueOf);
     const places = [...constants, ...carried].map((each, place): [string, Traced] => [String(place), each]);

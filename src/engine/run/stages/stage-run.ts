@@ -1,6 +1,5 @@
 /** One run of a model, through all stages and rounds of loops. */
 import { InferyardError } from "../../../errors.ts";
-import type { TensorData } from "../../../tensor.ts";
 import { defaultLimits } from "../../trace/builder.ts";
 import type { Pace } from "../pace.ts";
 import type { Stage, StageSteps } from "./stage.ts";
@@ -12,7 +11,7 @@ export class StageRun {
   readonly number: number;
   readonly pace: Pace;
   /** Arrays that the run made, and that nobody else has. */
-  readonly own: Set<TensorData> = new Set();
+  readonly own: WeakSet<object> = new WeakSet();
   readonly #used = new Set<Stage>();
   #operations = 0;
   #hosted = 0;

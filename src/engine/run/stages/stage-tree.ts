@@ -15,13 +15,17 @@ import type { KeptStages } from "./kept-stages.ts";
 import { runLoop } from "./run-loop.ts";
 import { elementsOf, type Held, Stage } from "./stage.ts";
 import type { StageRun } from "./stage-run.ts";
-import { type StageStart, traceStage } from "./trace-stage.ts";
+import { type StageStart, type TracedStage, traceStage } from "./trace-stage.ts";
 
 /** What the stages of one model share. */
 export interface StageWorkshop {
   readonly maker: ProgramMaker;
   readonly kept: KeptStages;
 }
+
+/** Steps from which on a program is made: interpreted they take a millisecond, and a program takes some to make. Of rounds that are all alike it is made sooner. */
+const leastOnce = 2 ** 16;
+const leastOfRounds = 2 ** 12;
 
 export class StageTree {
   readonly #source: GraphSource;
@@ -158,8 +162,22 @@ export class StageTree {
     const { after } = traced;
     const loop = after.kind === "host" && after.work.kind === "loop" ? after.work : undefined;
     const rounds = loop && new StageTree(loop.body, this.#workshop, false);
-    return new Stage(traced, maker, this.#isModel && isFirst, rounds);
+    return new Stage(traced, maker, this.#leastWork(traced, isFirst), rounds);
   }
+
+  /** Depends on the stage alone, never on how often it ran: so a model gives the same bits in each run. */
+  #leastWork(traced: TracedStage, isFirst: boolean): number {
+    if (this.#isModel && isFirst) return 0;
+    return !this.#isModel && isSteady(traced) ? leastOfRounds : leastOnce;
+  }
+}
+
+/** Whether a loop's body carries on what has the shapes of what it was given, so that further rounds run the same program. */
+function isSteady({ inputs, after }: TracedStage): boolean {
+  if (after.kind !== "end") return false;
+  const [, ...carried] = [...after.outputs.values()].map(typeKey); // behind the condition
+  const given = [...inputs.keys()].filter((name) => /^\d+$/.test(name)).length - 2; // beside round and condition
+  return carried.slice(0, given).every((type, place) => type === typeKey(inputs.get(String(place + 2)) as Traced));
 }
 
 function known(value: Value, held: Held): Value {

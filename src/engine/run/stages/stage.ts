@@ -1,5 +1,5 @@
 /** A stage that can run: as a program, or, where making one would take longer, by the interpreter. */
-import type { Tensor, TensorData } from "../../../tensor.ts";
+import type { Tensor } from "../../../tensor.ts";
 import type { Graph, Value } from "../../graph/graph.ts";
 import type { Literal } from "../../graph/literal.ts";
 import { workOf } from "../../trace/work.ts";
@@ -12,9 +12,6 @@ import type { TracedStage } from "./trace-stage.ts";
 
 /** Elements by the values they belong to, during a run. */
 export type Held = Map<Value, Literal>;
-
-/** Steps below which a stage is interpreted. Depends on the stage alone, so that a model gives the same bits in each run. */
-const leastWork = 2 ** 16;
 
 export interface StageSteps {
   readonly all: number;
@@ -34,14 +31,13 @@ export class Stage {
   readonly #maker: ProgramMaker;
   readonly #program: Program | undefined;
 
-  /** `isCompiled`: it becomes a program however little it computes. */
-  constructor(traced: TracedStage, maker: ProgramMaker, isCompiled: boolean, rounds: StageTree | undefined) {
+  /** A stage of fewer steps than `leastWork` is interpreted. */
+  constructor(traced: TracedStage, maker: ProgramMaker, leastWork: number, rounds: StageTree | undefined) {
     this.traced = traced;
     this.rounds = rounds;
     this.#maker = maker;
     const { graph } = traced;
-    const isWorthIt = isCompiled || stepsOf(graph) >= leastWork;
-    this.#program = graph.nodes.length > 0 && isWorthIt ? maker.make(graph) : undefined;
+    this.#program = graph.nodes.length > 0 && stepsOf(graph) >= leastWork ? maker.make(graph) : undefined;
     const all = graph.nodes.length;
     this.steps = this.#program?.steps ?? { all, interpreted: all };
   }
@@ -60,7 +56,7 @@ export class Stage {
   }
 
   /** Adds what it gives to what is held. Without `wanted` all that it gives. Arrays that belong to nobody else are added to `own`. */
-  async run(held: Held, wanted: ReadonlySet<Value> | undefined, pace: Pace, own: Set<TensorData>): Promise<void> {
+  async run(held: Held, wanted: ReadonlySet<Value> | undefined, pace: Pace, own: WeakSet<object>): Promise<void> {
     const { graph, takes, gives } = this.traced;
     if (this.#program === undefined) {
       interpret(graph, held);
@@ -91,7 +87,9 @@ export function elementsOf(value: Value, held: Held): Literal {
 
 function stepsOf({ nodes }: Graph): number {
   return nodes.reduce((sum, { operation, inputs, outputs }) => {
-    const [given, made] = [inputs, outputs].map((values) => values.map(({ type }) => type));
+    if (operation.kind === "reshape") return sum;
+    const read = operation.kind === "gather" || operation.kind === "slice" ? [] : inputs; // those take what they give
+    const [given, made] = [read, outputs].map((values) => values.map(({ type }) => type));
     return sum + workOf(operation, given ?? [], made ?? []);
   }, 0);
 }
