@@ -11,7 +11,7 @@ import { isTensor } from "./trace/traced.ts";
 
 /**
  * `shapes`: of inputs by name; free dimensions of the others are 1. INPUT_INVALID where a name or shape is none of the model's,
- * MODEL_UNSUPPORTED where the model has no program: it holds what the engine does not know, or its shapes depend on values.
+ * MODEL_UNSUPPORTED where the model has no single program: it holds what the engine does not know, or its shapes depend on values.
  */
 export function programText(model: OnnxModel, shapes: ReadonlyMap<string, readonly number[]>): string {
   const declared = model.graph.inputs.filter(({ name }) => !model.graph.initializers.has(name));

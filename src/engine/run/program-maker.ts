@@ -25,6 +25,9 @@ export interface EngineSettings {
   spawn?(): ThreadPeer;
 }
 
+/** Ways through a model whose weights are folded for all programs. */
+const mostWays = 8;
+
 export class ProgramMaker {
   readonly #settings: EngineSettings;
   readonly #weights: readonly Literal[];
@@ -34,6 +37,8 @@ export class ProgramMaker {
   readonly #emittable = new Map<string, boolean>();
   #memory: EngineMemory;
   #folds: FoldMemo;
+  readonly #ways = new Set<string>();
+  #isFirst = true;
 
   /** `weights`: the model's own tensors. */
   constructor(weights: readonly Literal[], settings: EngineSettings) {
@@ -58,17 +63,25 @@ export class ProgramMaker {
     return this.#folds.fold;
   }
 
+  /** What is made next goes this way through the model's branches. One that is new has weights of its own, which are folded for all its programs. */
+  openFolds(way: string): void {
+    if (this.#ways.has(way) || this.#ways.size >= mostWays) return;
+    this.#ways.add(way);
+    this.#folds.reopen();
+  }
+
   /** What of the model's weights is folded later is no longer folded for all: see `FoldMemo`. */
   closeFolds(): void {
     this.#folds.close();
   }
 
-  /** Tracing or making a program. Where it fails, nothing is remembered of what it folded. */
+  /** Tracing or making a program. Where the first one fails, nothing is remembered of what it folded. */
   attempt<Result>(work: () => Result): Result {
     try {
       return work();
     } catch (error) {
-      if (this.#folds.isOpen) this.#folds = new FoldMemo(this.#weights);
+      if (this.#isFirst) this.#folds = new FoldMemo(this.#weights);
+      else this.closeFolds();
       throw error;
     }
   }
@@ -84,7 +97,9 @@ export class ProgramMaker {
       states,
     });
     this.#add(plan.kernels);
-    return new Program(plan, this.#memory, (kernel, offsets, stride) => this.#threads.run(kernel, offsets, stride));
+    const program = new Program(plan, this.#memory, (kernel, offsets, stride) => this.#threads.run(kernel, offsets, stride));
+    this.#isFirst = false;
+    return program;
   }
 
   /** `wanted`: names of outputs; all where absent. `state`: where the block of states starts. */

@@ -27,11 +27,6 @@ export class FoldMemo {
     return this.#numbers.has(identityOf(literal));
   }
 
-  /** Whether the first program is still to be made. */
-  get isOpen(): boolean {
-    return this.#isOpen;
-  }
-
   /** The operation's results, computed or known. */
   readonly fold: Fold = (operation, inputs) => {
     const key = this.#keyOf(operation, inputs);
@@ -56,6 +51,11 @@ export class FoldMemo {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     for (const { held } of [...this.#results.values()].flat()) held?.letGo();
+  }
+
+  /** What follows is folded for all programs again. */
+  reopen(): void {
+    this.#isOpen = true;
   }
 
   #number(literal: Literal): void {

@@ -95,7 +95,7 @@ export class StageTree {
     const stage = this.#kept(this.#first, key, run, () => {
       const entered = new Map([...inputs].map(([name, each]) => [name, emptied(each)]));
       const available = new Set([...entered.values()].flatMap(tensorsIn));
-      return { inputs: entered, log: new TraceLog(), available, roots: available };
+      return { inputs: entered, log: new TraceLog(), available, roots: available, way: "" };
     });
     for (const [name, entered] of stage.traced.inputs) bind(entered, inputs.get(name), held);
     return stage;
@@ -105,16 +105,18 @@ export class StageTree {
   #answered(stage: Stage, value: Value, held: Held, run: StageRun): Stage {
     const { dataType, shape, data } = elementsOf(value, held);
     const literal: Literal = { dataType, shape, data: (data as Uint8Array).slice() }; // the caller's own may change
-    const { inputs, log, keeps, roots } = stage.traced;
-    return this.#after(stage, literalKey(literal), run, () => {
-      return { inputs, log: log.withAnswer(value, literal), available: keeps, roots };
+    const { inputs, log, keeps, roots, way } = stage.traced;
+    const key = literalKey(literal);
+    return this.#after(stage, key, run, () => {
+      const further = dataType === "bool" ? `${way} ${key}` : way;
+      return { inputs, log: log.withAnswer(value, literal), available: keeps, roots, way: further };
     });
   }
 
   /** The stage after one behind which the host computes something. */
   async #hosted(stage: Stage, work: HostWork, held: Held, run: StageRun): Promise<Stage> {
     const outputs = await this.#computed(stage, work, held, run);
-    const { inputs, log, keeps, roots } = stage.traced;
+    const { inputs, log, keeps, roots, way } = stage.traced;
     const next = this.#after(stage, outputs.map(typeKey).join("; "), run, () => {
       const entered = outputs.map(emptied);
       const values = entered.flatMap(tensorsIn);
@@ -123,6 +125,7 @@ export class StageTree {
         log: log.withResult(entered),
         available: new Set([...keeps, ...values]),
         roots: new Set([...roots, ...values]),
+        way,
         entered,
       };
     });
@@ -158,6 +161,7 @@ export class StageTree {
 
   #made(start: StageStart, isFirst: boolean): Stage {
     const { maker } = this.#workshop;
+    maker.openFolds(start.way);
     const traced = traceStage(this.#source, start, maker.fold);
     const { after } = traced;
     const loop = after.kind === "host" && after.work.kind === "loop" ? after.work : undefined;

@@ -148,6 +148,37 @@ describe("a model whose shapes depend on values", () => {
   });
 });
 
+describe("a branch that is taken after others were", () => {
+  it("has its weights folded and packed once for all shapes", async () => {
+    const wide = 256;
+    const branch = (title: string, build: (inner: GraphWriter) => string): OnnxAttribute => {
+      const inner = new GraphWriter(title);
+      return { kind: "graph", value: inner.graph([], [build(inner)]) };
+    };
+    const g = new GraphWriter();
+    const output = g.add("If", ["choice"], {
+      then_branch: branch("then", (inner) => inner.add("MatMul", ["x", inner.add("DequantizeLinear", ["small", "scale"])])),
+      else_branch: branch("else", (inner) => inner.add("Add", ["x", "x"])),
+    });
+    const made = g.model(["x", "choice"], [output]);
+    const small = { dataType: "int8", shape: [wide, wide], data: new Int8Array(wide * wide).fill(3) } as const;
+    const initializers = new Map<string, Literal>([
+      ["small", small],
+      ["scale", float32([], 0.5)],
+    ]);
+    const { engine } = load({ ...made, graph: { ...made.graph, initializers } });
+    const run = async (choice: number, rows: number): Promise<number> => {
+      const x = { ...zeros("float32", [rows, wide]), data: new Float32Array(rows * wide).fill(1) } as Tensor;
+      const results = await engine.run({ x, choice: { dataType: "bool", shape: [1], data: Uint8Array.of(choice) } });
+      expect(Object.values(results)[0]!.data[0]).toBe(choice === 1 ? wide * 1.5 : 2);
+      return engine.bytes;
+    };
+    for (const rows of [1, 2, 3]) await run(0, rows);
+    const before = await run(1, 1);
+    for (const rows of [2, 3, 4, 5, 6]) expect((await run(1, rows)) - before).toBeLessThan(wide * wide * 4);
+  });
+});
+
 describe("what is asked in the middle", () => {
   /** Each row of x [n, 3] that has a sum above 0 as it is, the others turned around; by a Scan, whose rows are asked for one by one. */
   function turnedRows(): OnnxModel {

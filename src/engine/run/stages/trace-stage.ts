@@ -18,6 +18,8 @@ export interface StageStart {
   readonly available: ReadonlySet<Value>;
   /** Those among them that cannot be computed again, and stay until the run ends. */
   readonly roots: ReadonlySet<Value>;
+  /** The way through the model's branches that leads here: the conditions that were asked for. */
+  readonly way: string;
   /** What the host computed just before, without elements. */
   readonly entered?: readonly Traced[];
 }
