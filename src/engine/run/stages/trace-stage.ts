@@ -37,11 +37,9 @@ export interface TracedStage extends StageStart {
 /** Traces from the start until something must be asked. MODEL_UNSUPPORTED where nobody could answer. */
 export function traceStage(source: GraphSource, start: StageStart, fold: Fold): TracedStage {
   const { log } = start;
-  const [after, needed] = traced(source, start, fold);
+  const { after, needed } = traced(source, start, fold);
   const fresh = log.nodes.filter(drawsAnew).flatMap(({ outputs }) => outputs); // drawn once in a run
-  const wanted = new Set(needed.filter((value) => value.constant === undefined && log.answered(value) === undefined));
-  const asked = after.kind === "value" ? [after.value] : [];
-  for (const value of [...fresh, ...asked]) wanted.add(value);
+  const wanted = new Set([...needed, ...fresh].filter(({ constant }) => constant === undefined));
   const roots = new Set([...start.roots, ...fresh]);
   const { nodes, takes } = cutOut(log.nodes, wanted, start.available);
   const gives = [...wanted].filter((value) => !start.available.has(value));
@@ -50,16 +48,22 @@ export function traceStage(source: GraphSource, start: StageStart, fold: Fold): 
   return { ...start, roots, graph, takes, gives, keeps, after };
 }
 
-/** What comes after the stage, and what it needs. */
-function traced(source: GraphSource, { inputs, log }: StageStart, fold: Fold): [TracedStage["after"], readonly Value[]] {
+/** What comes after the stage, and what it or anything behind it needs. */
+function traced(
+  source: GraphSource,
+  { inputs, log }: StageStart,
+  fold: Fold,
+): { readonly after: TracedStage["after"]; readonly needed: readonly Value[] } {
   try {
     const outputs = source.trace(inputs, new Builder({}, "program", fold, log));
-    return [{ kind: "end", outputs }, [...outputs.values()].flatMap(tensorsIn)];
+    return { after: { kind: "end", outputs }, needed: [...outputs.values()].flatMap(tensorsIn) };
   } catch (error) {
     if (!(error instanceof ValueUnknown)) throw error;
     const { question, message, needed } = error;
     if (question === undefined) throw new InferyardError("MODEL_UNSUPPORTED", message, { cause: error });
-    return [question, [...log.held, ...[...needed].flatMap(tensorsIn), ...usedBy(question)]];
+    const later = [...log.held, ...[...needed].flatMap(tensorsIn)];
+    // What was asked for before is a constant by now.
+    return { after: question, needed: [...later.filter((value) => log.answered(value) === undefined), ...usedBy(question)] };
   }
 }
 
