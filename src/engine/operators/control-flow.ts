@@ -1,4 +1,5 @@
 /** Branches and loops. Their conditions must be known while the model is traced: a loop is unrolled. */
+import { InferyardError } from "../../errors.ts";
 import { type Literal, literalOf, numbersOf, zeroLiteral } from "../graph/literal.ts";
 import type { Value } from "../graph/graph.ts";
 import type { OnnxGraph } from "../import/onnx-model.ts";
@@ -68,7 +69,8 @@ function stack(call: OperatorCall, values: readonly Value[], axis: number, none:
 
 /** What a loop of no rounds stacks: nothing, of the type its body states. */
 function noRows(type: BodyType | undefined): Literal {
-  if (type?.kind !== "tensor") throw new Error("it runs no round, and its body does not state what it would give");
+  if (type?.kind !== "tensor")
+    throw new InferyardError("MODEL_UNSUPPORTED", "a loop runs no round, and its body does not state what it would give");
   const shape = (type.shape ?? []).map((size) => (typeof size === "number" ? size : 0));
   return zeroLiteral(type.dataType, [0, ...shape]);
 }

@@ -7,8 +7,9 @@ import { withSuppression } from "../../../../test/fixtures/detector.ts";
 import { float32, GraphWriter, int64, randomStages } from "../../../../test/fixtures/random-stages.ts";
 import { features } from "../../../../test/kernel-memory.ts";
 import { needsData, sharedData, worst } from "../../../../test/shared-data.ts";
+import { InferyardError } from "../../../errors.ts";
 import { elementCount, type Tensor, type TensorMap, zeros } from "../../../tensor.ts";
-import type { Literal } from "../../graph/literal.ts";
+import { type Literal, zeroLiteral } from "../../graph/literal.ts";
 import type { OnnxAttribute, OnnxModel } from "../../import/onnx-model.ts";
 import { readOnnxModel } from "../../import/read-model.ts";
 import { Builder } from "../../trace/builder.ts";
@@ -283,6 +284,21 @@ describe("a loop whose end depends on values", () => {
     }
   });
 
+  it("is refused where it runs no round and nothing says what its rows would be", async () => {
+    const g = new GraphWriter();
+    const inner = new GraphWriter("inner");
+    const graph = inner.graph(["round", "going"], ["going", inner.add("Add", ["x", "x"])]);
+    const outputs = graph.outputs.map(
+      ({ name: output }) => ({ name: output, type: { kind: "other", name: "nothing" } }) as const,
+    );
+    const { engine } = load(
+      g.model(["x", "n"], [g.add("Loop", ["n", ""], { body: { kind: "graph", value: { ...graph, outputs } } })]),
+    );
+    const run = async (n: number): Promise<TensorMap> => await engine.run({ x: vector(1, 2), n: int64([], n) as Tensor });
+    expect(Object.values(await run(2))[0]!.shape).toEqual([2, 2]);
+    await expect(run(0)).rejects.toMatchObject({ code: "MODEL_UNSUPPORTED" });
+  });
+
   it("is refused where it does not end, and left at once by a caller who leaves", async () => {
     const { engine } = load(growingLoop(float32([1, 1], 0)));
     await expect(engine.run({ x: vector(1) }, { signal: AbortSignal.timeout(300) })).rejects.toMatchObject({ code: "ABORTED" });
@@ -328,6 +344,42 @@ describe.skipIf(skip)(name, () => {
     }
     return engine.describe();
   }
+
+  it.each([
+    "loop11",
+    "loop16_seq_none",
+    "if",
+    "nonmaxsuppression_two_classes",
+    "compress_0",
+    "nonzero_example",
+    "unique_sorted_with_axis",
+    "scan9_multi_state",
+    "split_to_sequence_1",
+    "center_crop_pad_crop_negative_axes_hwc_expanded",
+    "strnormalizer_export_monday_casesensintive_lower",
+  ])("%s, damaged in some bytes, ends in an answer or a typed error", async (folder) => {
+    const file = readFileSync(`${sharedData}onnx-conformance/node/test_${folder}/model.onnx`);
+    let state = 7;
+    const random = (limit: number): number => {
+      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+      return Math.floor((state / 2 ** 32) * limit);
+    };
+    for (let attempt = 0; attempt < 30; attempt += 1) {
+      const bytes = Uint8Array.from(file);
+      for (let count = random(4); count > 0; count -= 1) bytes[random(bytes.length)] = random(256);
+      try {
+        const { model } = readOnnxModel(bytes, folder);
+        const inputs = model.graph.inputs.flatMap(({ name: key, type }): [string, Tensor][] => {
+          if (type.kind !== "tensor") return [];
+          const sizes = (type.shape ?? []).map((each) => (typeof each === "number" && each <= 64 ? each : 2));
+          return [[key, zeroLiteral(type.dataType, sizes) as Tensor]];
+        });
+        await load(model).engine.run(Object.fromEntries(inputs));
+      } catch (error) {
+        if (!(error instanceof InferyardError)) throw error;
+      }
+    }
+  });
 
   it.each([0.02, 0.05, 0.9])(
     "a face detector drops overlapping boxes as onnxruntime does, above a score of %d",
