@@ -29,7 +29,7 @@ async function computesAll(model: OnnxModel, given: TensorMap): Promise<boolean>
   const names = new Set(model.graph.inputs.map(({ name }) => name));
   await engine.run(Object.fromEntries(Object.entries(given).filter(([name]) => names.has(name))));
   const steps = engine.lastSteps;
-  return steps !== undefined && steps !== "interpreted" && steps.interpreted === 0;
+  return steps?.interpreted === 0;
 }
 
 /** Inputs of whole numbers behind the first, and single numbers, as constants. */

@@ -4,13 +4,14 @@ import type { NamedValue, TensorType, Value } from "./graph/graph.ts";
 import { printGraph } from "./graph/print.ts";
 import type { OnnxModel, OnnxValueInfo } from "./import/onnx-model.ts";
 import { optimize } from "./passes/index.ts";
-import { Builder, ValueUnknown } from "./trace/builder.ts";
+import { Builder } from "./trace/builder.ts";
+import { ValueUnknown } from "./trace/question.ts";
 import { traceModel } from "./trace/trace-model.ts";
 import { isTensor } from "./trace/traced.ts";
 
 /**
  * `shapes`: of inputs by name; free dimensions of the others are 1. INPUT_INVALID where a name or shape is none of the model's,
- * MODEL_UNSUPPORTED where the model has no program: it holds what the engine does not know, or its shapes depend on values.
+ * MODEL_UNSUPPORTED where the model has no single program: it holds what the engine does not know, or its shapes depend on values.
  */
 export function programText(model: OnnxModel, shapes: ReadonlyMap<string, readonly number[]>): string {
   const declared = model.graph.inputs.filter(({ name }) => !model.graph.initializers.has(name));
@@ -31,8 +32,8 @@ export function programText(model: OnnxModel, shapes: ReadonlyMap<string, readon
     return printGraph(optimize(build.graph(inputs, outputs)));
   } catch (error) {
     if (!(error instanceof ValueUnknown)) throw error;
-    throw new InferyardError("MODEL_UNSUPPORTED", `the model has no program of fixed shapes: ${error.message}`, {
-      remedy: "it can be run: the engine interprets such models",
+    throw new InferyardError("MODEL_UNSUPPORTED", `the model has no single program: ${error.message}`, {
+      remedy: "it can be run: the engine goes on tracing with what the first program gives",
       cause: error,
     });
   }

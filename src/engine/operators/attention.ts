@@ -94,7 +94,7 @@ function flexAttention(call: OperatorCall): Value {
 }
 
 function modified(call: OperatorCall, graph: OnnxGraph, x: Value): Value {
-  const [result] = call.traceGraph(graph, [x]);
+  const [result] = call.inner.trace(graph, [x]);
   if (result === undefined || !isTensor(result) || result.type.dataType !== x.type.dataType)
     throw new Error(`its graph "${graph.name}" gives no ${x.type.dataType}`);
   return result;

@@ -118,7 +118,7 @@ function oneHot(call: OperatorCall): Value {
 
 /** Where elements are not zero: coordinates, one column per element. The shape of the result is only known with the elements. */
 function nonZero(call: OperatorCall): Value {
-  const x = call.known(0);
+  const x = call.knownData(0);
   const { shape } = x;
   const wide: ArrayLike<number | bigint> = isWide(x.dataType) ? bigintsOf(x) : numbersOf(x);
   const found: number[] = [];
@@ -135,7 +135,7 @@ function nonZero(call: OperatorCall): Value {
 /** Keeps the entries of an axis, or of the flattened tensor, where the condition holds. */
 function compress(call: OperatorCall): Value {
   const x = call.tensor(0);
-  const condition = numbersOf(call.known(1));
+  const condition = numbersOf(call.knownData(1));
   const axis = call.intIfGiven("axis");
   const flat = axis === undefined ? call.reshape(x, [x.type.shape.reduce((product, size) => product * size, 1)]) : x;
   const kept: number[] = [];

@@ -1,6 +1,8 @@
 /** Branches and loops. Their conditions must be known while the model is traced: a loop is unrolled. */
-import { literalOf, numbersOf, zeroLiteral } from "../graph/literal.ts";
+import { InferyardError } from "../../errors.ts";
+import { type Literal, literalOf, numbersOf, zeroLiteral } from "../graph/literal.ts";
 import type { Value } from "../graph/graph.ts";
+import type { OnnxGraph } from "../import/onnx-model.ts";
 import { isTensor, type Traced } from "../trace/traced.ts";
 import { axisOf, type OperatorCall } from "./operator-call.ts";
 import { type OperatorFamily, since, versions } from "./operator-rule.ts";
@@ -8,27 +10,53 @@ import { type OperatorFamily, since, versions } from "./operator-rule.ts";
 function branch(call: OperatorCall): readonly Traced[] {
   const then = call.graph("then_branch");
   const otherwise = call.graph("else_branch");
-  return call.traceGraph(numbersOf(call.known(0))[0] === 0 ? otherwise : then, []);
+  return call.inner.trace(numbersOf(call.known(0))[0] === 0 ? otherwise : then, []);
 }
 
-/** Inputs: most rounds, the first condition, what is carried along. Outputs: what was carried, and of every round the rest, stacked. */
+/**
+ * Inputs: most rounds, the first condition, what is carried along. Outputs: what was carried, and of every round the rest, stacked. The host computes
+ * the rounds where one of them asks for a value which only a run tells.
+ */
 function loop(call: OperatorCall): readonly Traced[] {
   const body = call.graph("body");
-  const most = call.tracedIfGiven(0) === undefined ? Number.POSITIVE_INFINITY : (call.knownIntegers(0)[0] ?? 0);
-  let going = call.tracedIfGiven(1) === undefined || numbersOf(call.known(1))[0] !== 0;
-  let carried: readonly Traced[] = Array.from({ length: call.inputCount - 2 }, (_, index) => call.traced(index + 2));
-  const stacked: Value[][] = Array.from({ length: call.node.outputs.length - carried.length }, () => []);
+  const [most, going] = [call.tensorIfGiven(0), call.tensorIfGiven(1)];
+  const carried = Array.from({ length: call.inputCount - 2 }, (_, index) => call.traced(index + 2));
+  const rows = call.node.outputs.length - carried.length;
+  const types = body.outputs.slice(1 + carried.length);
+  return call.build.stepOrHost(
+    () => unrolled(call, body, carried, rows),
+    () => ({
+      kind: "loop",
+      name: `${call.node.operator} "${call.node.name}"`,
+      ...call.inner.enclose(body),
+      most,
+      going,
+      carried,
+      rows,
+      none: (row) => noRows(types[row]?.type),
+    }),
+  );
+}
+
+function unrolled(call: OperatorCall, body: OnnxGraph, first: readonly Traced[], rows: number): readonly Traced[] {
+  const most = call.tensorIfGiven(0) === undefined ? Number.POSITIVE_INFINITY : (call.knownIntegers(0)[0] ?? 0);
+  let going = call.tensorIfGiven(1) === undefined || numbersOf(call.known(1))[0] !== 0;
+  let carried = first;
+  const stacked: Value[][] = Array.from({ length: rows }, () => []);
   for (let round = 0; going && round < most; round += 1) {
-    call.build.step();
+    call.build.count();
     const counter = call.build.constant(literalOf("int64", [], [round]));
-    const [condition, ...rest] = call.traceGraph(body, [counter, call.build.constant(literalOf("bool", [], [1])), ...carried]);
+    const [condition, ...rest] = call.inner.trace(body, [counter, call.build.constant(literalOf("bool", [], [1])), ...carried]);
     if (condition === undefined || !isTensor(condition)) throw new Error("its body gives no condition");
     going = numbersOf(call.build.known(condition, `the condition of ${call.node.operator} "${call.node.name}"`))[0] !== 0;
     carried = rest.slice(0, carried.length);
     for (const [index, value] of rest.slice(carried.length).entries()) if (isTensor(value)) stacked[index]?.push(value);
   }
   const types = body.outputs.slice(1 + carried.length);
-  return [...carried, ...stacked.map((values, index) => stack(call, values, 0, () => emptyOf(call, types[index]?.type)))];
+  return [
+    ...carried,
+    ...stacked.map((values, index) => stack(call, values, 0, () => call.build.constant(noRows(types[index]?.type)))),
+  ];
 }
 
 /** One value per round of [..] becomes [rounds, ..] with the rounds at `axis`. */
@@ -40,13 +68,14 @@ function stack(call: OperatorCall, values: readonly Value[], axis: number, none:
 }
 
 /** What a loop of no rounds stacks: nothing, of the type its body states. */
-function emptyOf(call: OperatorCall, type: BodyType | undefined): Value {
-  if (type?.kind !== "tensor") throw new Error("it runs no round, and its body does not state what it would give");
+function noRows(type: BodyType | undefined): Literal {
+  if (type?.kind !== "tensor")
+    throw new InferyardError("MODEL_UNSUPPORTED", "a loop runs no round, and its body does not state what it would give");
   const shape = (type.shape ?? []).map((size) => (typeof size === "number" ? size : 0));
-  return call.build.constant(zeroLiteral(type.dataType, [0, ...shape]));
+  return zeroLiteral(type.dataType, [0, ...shape]);
 }
 
-type BodyType = ReturnType<OperatorCall["graph"]>["outputs"][number]["type"];
+type BodyType = OnnxGraph["outputs"][number]["type"];
 
 /**
  * Version 8: inputs are the lengths of the sequences (may be left out), states [batch, ...] and sequences [batch, length, ...]; what a shorter
@@ -70,11 +99,11 @@ function batchedScan(call: OperatorCall): readonly Traced[] {
     let carried: readonly Traced[] = tensors.slice(0, states).map((state) => part(call, state, row));
     const stacked: Value[][] = Array.from({ length: count }, () => []);
     for (let round = 0; round < rounds; round += 1) {
-      call.build.step();
+      call.build.count();
       const slices = inputs.map((input, index) =>
         part(call, part(call, input, row), backwards?.[index] === 1 ? rounds - 1 - round : round),
       );
-      const results = call.traceGraph(body, [...carried, ...slices]);
+      const results = call.inner.trace(body, [...carried, ...slices]);
       carried = results.slice(0, states);
       for (const [index, value] of results.slice(states).entries()) if (isTensor(value)) stacked[index]?.push(value);
     }
@@ -115,13 +144,13 @@ function scan(call: OperatorCall): readonly Traced[] {
   let carried: readonly Traced[] = tensors.slice(0, states);
   const stacked: Value[][] = Array.from({ length: count }, () => []);
   for (let round = 0; round < rounds; round += 1) {
-    call.build.step();
+    call.build.count();
     const slices = inputs.map((input, index) => {
       const axis = inputAxes[index] ?? 0;
       const at = inputDown[index] ? rounds - 1 - round : round;
       return call.reshape(call.slice(input, axis, at, 1), input.type.shape.toSpliced(axis, 1));
     });
-    const results = call.traceGraph(body, [...carried, ...slices]);
+    const results = call.inner.trace(body, [...carried, ...slices]);
     carried = results.slice(0, states);
     for (const [index, value] of results.slice(states).entries()) {
       if (!isTensor(value)) continue;
@@ -134,7 +163,7 @@ function scan(call: OperatorCall): readonly Traced[] {
     ...carried,
     ...stacked.map((values, index) => {
       const rank = (values[0]?.type.shape.length ?? 0) + 1;
-      return stack(call, values, axisOf(outputAxes[index] ?? 0, rank), () => emptyOf(call, types[index]?.type));
+      return stack(call, values, axisOf(outputAxes[index] ?? 0, rank), () => call.build.constant(noRows(types[index]?.type)));
     }),
   ];
 }

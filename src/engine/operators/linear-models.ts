@@ -94,7 +94,10 @@ function oneHotEncoder(call: OperatorCall): Value {
   const equal = call.binary("equal", call.reshape(compared, [...x.type.shape, 1]), known);
   const encoded = call.cast(equal, "float32");
   if (call.int("zeros", 1) === 1) return encoded;
-  const sums = call.build.known(call.reduce("sum", encoded, [x.type.shape.length], false), "whether all categories are known");
+  const sums = call.build.knownData(
+    call.reduce("sum", encoded, [x.type.shape.length], false),
+    "whether all categories are known",
+  );
   if (Array.from(sums.data as Float32Array).includes(0)) throw new Error("it meets a category that it does not know");
   return encoded;
 }

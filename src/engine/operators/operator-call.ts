@@ -4,25 +4,34 @@ import { type Literal, wholeNumbersOf } from "../graph/literal.ts";
 import type { OnnxAttribute, OnnxAttributeKind, OnnxAttributeValues, OnnxGraph, OnnxNode } from "../import/onnx-model.ts";
 import type { Builder } from "../trace/builder.ts";
 import { Calculation } from "../trace/calculation.ts";
+import type { HostLoop } from "../trace/question.ts";
 import { isTensor, type Traced } from "../trace/traced.ts";
 
-/** Traces a graph inside the model's own (a branch, the body of a loop), which sees the names around it. */
-export type TraceGraph = (graph: OnnxGraph, inputs: readonly Traced[]) => readonly Traced[];
+/** Graphs inside the model's own (a branch, the body of a loop), which see the names around them. */
+export interface InnerGraphs {
+  /** Builds what the graph computes, here. */
+  trace(graph: OnnxGraph, inputs: readonly Traced[]): readonly Traced[];
+  /** Makes a model of its own of the graph. */
+  enclose(graph: OnnxGraph): EnclosedGraph;
+}
+
+/** Its inputs and outputs are named by their places. */
+export interface EnclosedGraph extends Pick<HostLoop, "body" | "around"> {}
 
 export class OperatorCall extends Calculation {
   readonly node: OnnxNode;
   /** Version of the operator set the node is written for. */
   readonly version: number;
-  readonly traceGraph: TraceGraph;
+  readonly inner: InnerGraphs;
   readonly #inputs: readonly (Traced | undefined)[];
   readonly #asked = new Set<string>();
 
-  constructor(node: OnnxNode, version: number, inputs: readonly (Traced | undefined)[], build: Builder, traceGraph: TraceGraph) {
+  constructor(node: OnnxNode, version: number, inputs: readonly (Traced | undefined)[], build: Builder, inner: InnerGraphs) {
     super(build);
     this.node = node;
     this.version = version;
     this.#inputs = inputs;
-    this.traceGraph = traceGraph;
+    this.inner = inner;
   }
 
   /** Whatever kind it is of. Error where it is missing. */
@@ -56,7 +65,12 @@ export class OperatorCall extends Calculation {
 
   /** The elements of an input that must be known before the model runs. */
   known(index: number): Literal {
-    return this.build.known(this.tensor(index), `input ${index} of ${this.node.operator} "${this.node.name}"`);
+    return this.build.known(this.tensor(index), this.#what(index));
+  }
+
+  /** The same of an input whose elements decide over the shape of the result, and are no parameter. */
+  knownData(index: number): Literal {
+    return this.build.knownData(this.tensor(index), this.#what(index));
   }
 
   knownIntegers(index: number): readonly number[] {
@@ -127,6 +141,10 @@ export class OperatorCall extends Calculation {
   /** Attributes of the node that nobody asked for. */
   get unread(): readonly string[] {
     return [...this.node.attributes.keys()].filter((name) => !this.#asked.has(name));
+  }
+
+  #what(index: number): string {
+    return `input ${index} of ${this.node.operator} "${this.node.name}"`;
   }
 
   #attribute<Kind extends OnnxAttributeKind>(name: string, kind: Kind): OnnxAttributeValues[Kind] | undefined {

@@ -122,7 +122,7 @@ function maxRoiPool(call: OperatorCall): Value {
   const [, channels = 0, height = 0, width = 0] = x.type.shape;
   const [rows = 0, columns = 0] = call.ints("pooled_shape") ?? [];
   const scale = call.float("spatial_scale", 1);
-  const rois = call.known(1);
+  const rois = call.knownData(1);
   call.build.checkSize({ dataType: x.type.dataType, shape: [rois.shape[0] ?? 0, channels, rows, columns] });
   const numbers = Array.from(rois.data as Float32Array, Number);
   if (rois.dataType !== "float32") throw new Error(`its boxes are ${rois.dataType}, and float32 is built`);

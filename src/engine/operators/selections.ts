@@ -13,7 +13,7 @@ interface Group {
 
 /** Each slice of an axis, or each element, once. Outputs: them, their first places, for each slice its group, how many of each there are. */
 function unique(call: OperatorCall): readonly Value[] {
-  const x = call.known(0);
+  const x = call.knownData(0);
   const written = call.intIfGiven("axis");
   const shape = written === undefined ? [elementCount(x.shape)] : x.shape;
   const axis = written === undefined ? 0 : axisOf(written, shape.length);
@@ -67,16 +67,9 @@ function compareSlices(one: readonly Element[], other: readonly Element[]): numb
   return 0;
 }
 
-interface Box {
-  readonly top: number;
-  readonly left: number;
-  readonly bottom: number;
-  readonly right: number;
-}
-
 /** Boxes [batches, N, 4] and scores [batches, classes, N] become rows [batch, class, box], the best first, none of which overlap much. */
 function nonMaxSuppression(call: OperatorCall): Value {
-  const [boxes, scores] = [call.known(0), call.known(1)];
+  const [boxes, scores] = [call.knownData(0), call.knownData(1)];
   const most = call.knownIntegersIfGiven(2)?.[0] ?? 0;
   const overlap = call.tracedIfGiven(3) === undefined ? 0 : (numbersOf(call.known(3))[0] ?? 0);
   const least = call.tracedIfGiven(4) === undefined ? Number.NEGATIVE_INFINITY : (numbersOf(call.known(4))[0] ?? 0);
@@ -84,20 +77,20 @@ function nonMaxSuppression(call: OperatorCall): Value {
   const [batches = 0, classes = 0, count = 0] = scores.shape;
   if (boxes.shape.join() !== [batches, count, 4].join() || scores.shape.length !== 3)
     throw new Error(`boxes [${boxes.shape.join(", ")}] do not fit scores [${scores.shape.join(", ")}]`);
-  const [corners, values] = [numbersOf(boxes), numbersOf(scores)];
+  const [corners, values] = [sortedCorners(numbersOf(boxes), centred), numbersOf(scores)];
   const rows: number[] = [];
   for (let batch = 0; batch < batches; batch += 1) {
-    const own = Array.from({ length: count }, (_, box) => boxAt(corners, 4 * (batch * count + box), centred));
     for (let group = 0; group < classes; group += 1) {
       const start = (batch * classes + group) * count;
       const score = (box: number): number => values[start + box] ?? 0;
-      const order = Array.from({ length: count }, (_, box) => box)
-        .filter((box) => score(box) > least)
-        .sort((one, other) => score(other) - score(one) || one - other);
+      const order: number[] = [];
+      for (let box = 0; box < count; box += 1) if (score(box) > least) order.push(box);
+      order.sort((one, other) => score(other) - score(one) || one - other);
       const kept: number[] = [];
       for (const box of order) {
         if (kept.length >= most) break;
-        if (kept.every((other) => intersectionOverUnion(own[box], own[other]) <= overlap)) kept.push(box);
+        const own = 4 * (batch * count + box);
+        if (kept.every((other) => intersectionOverUnion(corners, own, 4 * (batch * count + other)) <= overlap)) kept.push(box);
       }
       for (const box of kept) rows.push(batch, group, box);
     }
@@ -105,21 +98,34 @@ function nonMaxSuppression(call: OperatorCall): Value {
   return call.build.constant(int64Literal(rows, [rows.length / 3, 3]));
 }
 
-/** Corners in any order, [y1, x1, y2, x2]; or [x centre, y centre, width, height]. */
-function boxAt(values: ArrayLike<number>, at: number, centred: boolean): Box {
-  const [a, b, c, d] = [values[at] ?? 0, values[at + 1] ?? 0, values[at + 2] ?? 0, values[at + 3] ?? 0];
-  if (centred) return { left: a - c / 2, right: a + c / 2, top: b - d / 2, bottom: b + d / 2 };
-  return { top: Math.min(a, c), bottom: Math.max(a, c), left: Math.min(b, d), right: Math.max(b, d) };
+/** Of each box top, left, bottom and right. They are given as corners in any order, [y1, x1, y2, x2]; or as [x centre, y centre, width, height]. */
+function sortedCorners(values: ArrayLike<number>, centred: boolean): Float64Array {
+  const corners = new Float64Array(values.length);
+  for (let box = 0; box < values.length; box += 4) {
+    const [a, b, c, d] = [values[box] ?? 0, values[box + 1] ?? 0, values[box + 2] ?? 0, values[box + 3] ?? 0];
+    corners[box] = centred ? b - d / 2 : Math.min(a, c);
+    corners[box + 1] = centred ? a - c / 2 : Math.min(b, d);
+    corners[box + 2] = centred ? b + d / 2 : Math.max(a, c);
+    corners[box + 3] = centred ? a + c / 2 : Math.max(b, d);
+  }
+  return corners;
 }
 
-function intersectionOverUnion(one: Box | undefined, other: Box | undefined): number {
-  if (one === undefined || other === undefined) return 0;
-  const height = Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top);
-  const width = Math.min(one.right, other.right) - Math.max(one.left, other.left);
+/** Of the boxes that begin at these places. */
+function intersectionOverUnion(corners: Float64Array, one: number, other: number): number {
+  const height = Math.min(at(corners, one + 2), at(corners, other + 2)) - Math.max(at(corners, one), at(corners, other));
+  const width = Math.min(at(corners, one + 3), at(corners, other + 3)) - Math.max(at(corners, one + 1), at(corners, other + 1));
   if (height <= 0 || width <= 0) return 0;
-  const area = ({ top, left, bottom, right }: Box): number => (bottom - top) * (right - left);
   const shared = height * width;
-  return shared / (area(one) + area(other) - shared);
+  return shared / (areaOf(corners, one) + areaOf(corners, other) - shared);
+}
+
+function areaOf(corners: Float64Array, box: number): number {
+  return (at(corners, box + 2) - at(corners, box)) * (at(corners, box + 3) - at(corners, box + 1));
+}
+
+function at(values: Float64Array, place: number): number {
+  return values[place] ?? 0;
 }
 
 function determinant(call: OperatorCall): Value {

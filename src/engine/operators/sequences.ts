@@ -46,13 +46,13 @@ function map(call: OperatorCall): readonly Traced[] {
   const inputs = Array.from({ length: call.inputCount }, (_, index) => call.traced(index));
   const lists: Traced[][] = call.node.outputs.map(() => []);
   for (let place = 0; place < length; place += 1) {
-    call.build.step();
+    call.build.count();
     const given = inputs.map((input) => {
       const item = isSequence(input) ? input.items[place] : input;
       if (item === undefined) throw new Error(`one of its sequences ends before the place ${place}`);
       return item;
     });
-    for (const [index, value] of call.traceGraph(body, given).entries()) lists[index]?.push(value);
+    for (const [index, value] of call.inner.trace(body, given).entries()) lists[index]?.push(value);
   }
   return lists.map((items) => ({ items }));
 }

@@ -7,7 +7,7 @@ import { type OperatorFamily, since } from "./operator-rule.ts";
 
 /** Inputs: [C] or [1, C]. What is left when the stop words are gone is not known before, and where nothing is left, it is one empty text. */
 function normalize(call: OperatorCall): Value {
-  const { shape, ...texts } = call.known(0);
+  const { shape, ...texts } = call.knownData(0);
   if (shape.length > 2 || (shape.length === 2 && shape[0] !== 1))
     throw new Error(`[${shape.join(", ")}] is neither [C] nor [1, C]`);
   const action = call.string("case_change_action", "NONE");
@@ -73,7 +73,7 @@ function firstOf(text: string, white: boolean): number {
 
 /** Outputs: the parts, in a new last axis filled up with empty texts, and how many each text has. */
 function split(call: OperatorCall): readonly Value[] {
-  const { shape, ...texts }: Literal = call.known(0);
+  const { shape, ...texts }: Literal = call.knownData(0);
   const delimiter = call.string("delimiter", "");
   const most = call.int("maxsplit", -1);
   const parts = stringsOf({ ...texts, shape }).map((text) => splitText(text, delimiter, most));

@@ -15,10 +15,11 @@ import { layOutStates } from "./state-layout.ts";
 
 /**
  * A place in memory. Those of the arena are bytes from its start, which may move between runs; those of the state are bytes from the start of a
- * block that the caller of a run names.
+ * block that the caller of a run names. Texts lie in no memory, but in a list of tensors.
  */
 export type Place =
   | { readonly region: "arena" | "state"; readonly offset: number }
+  | { readonly region: "texts"; readonly index: number }
   | { readonly region: "weights"; readonly weights: PackedWeights; readonly byteOffset: number };
 
 export interface TensorPlace {
@@ -93,6 +94,7 @@ class Planner {
   readonly #settings: PlanSettings;
   readonly #buffers: Buffer[] = [];
   readonly #bufferOf = new Map<Value, number>();
+  readonly #texts = new Map<Value, number>();
   readonly #weights = new Map<object, Map<string, PackedWeights>>();
   readonly #last: ReadonlyMap<Value, number>;
   readonly #states: readonly AppendedState[];
@@ -127,7 +129,8 @@ class Planner {
         const start = offsets[temporaries[operand.index] ?? 0] ?? 0;
         return { region: "arena", offset: start + (operand.byteOffset ?? 0) };
       }
-      const { constant } = operand.value;
+      const { constant, type } = operand.value;
+      if (type.dataType === "string") return { region: "texts", index: this.#textOf(operand.value) };
       if (constant !== undefined && this.#settings.isDurable(constant)) {
         return { region: "weights", weights: this.#shared(asTheyAre(constant)), byteOffset: operand.byteOffset };
       }
@@ -177,6 +180,11 @@ class Planner {
     const empty = node.outputs.every(({ type }) => elementCount(type.shape) === 0);
     const [x] = node.inputs;
     const [y] = node.outputs;
+    if (hasTexts(node)) {
+      for (const output of node.outputs) this.#settle(output, this.#buffer(valueBytes(output), step));
+      for (const value of [...node.inputs, ...node.outputs]) if (value.constant === undefined) this.#use(value, step);
+      return [{ node, temporaries: [] }];
+    }
     if (node.operation.kind === "reshape" && x !== undefined && y !== undefined && x.constant === undefined) {
       this.#use(x, this.#last.get(y) ?? step);
       this.#settle(y, this.#bufferOf.get(x) ?? 0);
@@ -247,6 +255,7 @@ class Planner {
 
   #use(value: Value, step: number): void {
     const { constant } = value;
+    if (constant?.dataType === "string") return;
     if (constant !== undefined && !this.#bufferOf.has(value) && !this.#settings.isDurable(constant)) {
       const index = this.#buffer(valueBytes(value), 0);
       this.#bufferOf.set(value, index);
@@ -256,6 +265,12 @@ class Planner {
     const index = this.#bufferOf.get(value);
     const buffer = index === undefined ? undefined : this.#buffers[index];
     if (buffer !== undefined) buffer.to = Math.max(buffer.to, step);
+  }
+
+  #textOf(value: Value): number {
+    const index = this.#texts.get(value) ?? this.#texts.size;
+    this.#texts.set(value, index);
+    return index;
   }
 
   #shared(weights: PackedWeights): PackedWeights {
@@ -280,7 +295,13 @@ function lifetimeOf({ bytes, from, to, stateOffset }: Buffer): Lifetime {
   return stateOffset === undefined ? { bytes, from, to } : { bytes: 0, from: -1, to: -1 };
 }
 
+/** Only the interpreter computes with texts. */
+function hasTexts({ inputs, outputs }: GraphNode): boolean {
+  return [...inputs, ...outputs].some(({ type }) => type.dataType === "string");
+}
+
 function valueBytes({ type }: Value): number {
+  if (type.dataType === "string") return 0;
   return elementCount(type.shape) * slotBytes(type.dataType);
 }
 

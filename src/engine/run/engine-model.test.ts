@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { integer, message, model, node, value } from "../../../test/fixtures/onnx-bytes.ts";
+import { integer, message, model, node, tensorOf, value } from "../../../test/fixtures/onnx-bytes.ts";
 import { features } from "../../../test/kernel-memory.ts";
 import type { TensorMap } from "../../tensor.ts";
 import { bytesInMemory } from "../import/model-bytes.ts";
@@ -7,13 +7,6 @@ import { readOnnxModel } from "../import/read-model.ts";
 import { Builder } from "../trace/builder.ts";
 import { onnxSource } from "../trace/trace-model.ts";
 import { EngineModel } from "./engine-model.ts";
-
-const types = { float32: 1, int8: 3, int64: 7 } as const;
-
-function tensor(name: string, type: keyof typeof types, shape: readonly number[], data: ArrayBufferView): Buffer {
-  const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
-  return message(5, ...shape.map((size) => integer(1, size)), integer(2, types[type]), message(8, name), message(9, bytes));
-}
 
 const width = 96;
 const wide = (length: number): Float32Array => Float32Array.from({ length }, (_, index) => ((index * 31) % 17) / 8 - 1);
@@ -24,17 +17,17 @@ const wide = (length: number): Float32Array => Float32Array.from({ length }, (_,
  */
 function bytesOfModel(): Buffer {
   const numbers = (name: string, ...values: bigint[]): Buffer =>
-    tensor(name, "int64", [values.length], BigInt64Array.from(values));
+    tensorOf(name, "int64", [values.length], BigInt64Array.from(values));
   const graph = [
     value(11, "x", 1, ["n", width]),
-    tensor(
+    tensorOf(
       "small",
       "int8",
       [width, width],
       Int8Array.from({ length: width * width }, (_, index) => ((index * 37) % 255) - 127),
     ),
-    tensor("scale", "float32", [], Float32Array.of(0.01)),
-    tensor("table", "float32", [width, width], wide(width * width)),
+    tensorOf("scale", "float32", [], Float32Array.of(0.01)),
+    tensorOf("table", "float32", [width, width], wide(width * width)),
     numbers("zero", 0n),
     numbers("one", 1n),
     node({ operator: "DequantizeLinear", inputs: ["small", "scale"], outputs: ["weights"] }),
@@ -131,8 +124,8 @@ describe("a model in the engine", () => {
     const graph = [
       value(11, "x", 1, ["n", 96]),
       value(11, "z", 1, ["n", 48]),
-      tensor("w", "float32", [96, 96], wide(96 * 96)),
-      tensor("flat", "int64", [2], BigInt64Array.of(48n, 192n)),
+      tensorOf("w", "float32", [96, 96], wide(96 * 96)),
+      tensorOf("flat", "int64", [2], BigInt64Array.of(48n, 192n)),
       node({ operator: "Reshape", inputs: ["w", "flat"], outputs: ["v"] }),
       node({ operator: "MatMul", inputs: ["x", "w"], outputs: ["y"] }),
       node({ operator: "MatMul", inputs: ["z", "v"], outputs: ["u"] }),
@@ -155,7 +148,7 @@ describe("a model in the engine", () => {
     const data = wide(128 * 70);
     const graph = [
       value(11, "x", 1, ["n", 128]),
-      tensor("w", "float32", [128, 70], data),
+      tensorOf("w", "float32", [128, 70], data),
       node({ operator: "MatMul", inputs: ["x", "w"], outputs: ["y"] }),
       value(12, "y"),
     ];

@@ -1,41 +1,23 @@
-/** A loaded model: programs for the shapes that were seen, over one memory. */
+/** A loaded model: its stages for the shapes that were seen, over one memory. */
 import { InferyardError, throwIfAborted } from "../../errors.ts";
-import { withOptimizingCompiler } from "../host-features.ts";
-import { nextTurn } from "../../next-turn.ts";
 import { type Tensor, type TensorInfo, type TensorMap, zeros } from "../../tensor.ts";
-import { compileKernels, type Kernel, type WasmFeatures } from "../emit/wasm/index.ts";
-import { byteSize, type Graph, type NamedValue, type Value } from "../graph/graph.ts";
+import { byteSize, type Graph, type NamedValue, typeOf, type Value } from "../graph/graph.ts";
 import type { Literal } from "../graph/literal.ts";
-import { fuseElements } from "../passes/fuse-elements.ts";
-import { optimize } from "../passes/index.ts";
-import { planGraph } from "../plan/plan.ts";
-import { KernelThreads, type ThreadPeer } from "../threads/kernel-threads.ts";
-import { Builder, defaultLimits, ValueUnknown } from "../trace/builder.ts";
-import { FoldMemo } from "../trace/fold-memo.ts";
+import { Builder } from "../trace/builder.ts";
 import type { GraphSource } from "../trace/graph-source.ts";
+import { ValueUnknown } from "../trace/question.ts";
 import { isTensor, type Traced } from "../trace/traced.ts";
 import { DecodeSession, type DecodeSettings } from "./decode/decode-session.ts";
 import { Decoder } from "./decode/decoder.ts";
-import { EngineMemory } from "./engine-memory.ts";
-import { Program } from "./program.ts";
+import { Pace } from "./pace.ts";
+import { type EngineSettings, ProgramMaker } from "./program-maker.ts";
+import { KeptStages } from "./stages/kept-stages.ts";
+import { StageRun } from "./stages/stage-run.ts";
+import { StageTree } from "./stages/stage-tree.ts";
 import { Turns } from "./turns.ts";
 
-/** Programs that are kept; the one that was not used for longest goes first. */
-const mostPrograms = 64;
 /** What free axes but the first are taken for at load. */
 const preparedSizes: readonly number[] = [1, 16, 128];
-/** A run that may be aborted lets others have their turn so often. */
-const turnMs = 20;
-
-export interface EngineSettings {
-  readonly features: WasmFeatures;
-  /** false: the graph runs as the model's file spells it out. */
-  readonly optimize: boolean;
-  /** Threads that compute, the calling one among them. Default: 1. */
-  readonly threads?: number;
-  /** Starts one of the others. Default: there are no others. */
-  spawn?(): ThreadPeer;
-}
 
 export interface EngineRunOptions {
   readonly outputs?: readonly string[];
@@ -44,56 +26,51 @@ export interface EngineRunOptions {
 
 export class EngineModel {
   readonly #source: GraphSource;
-  readonly #settings: EngineSettings;
-  #memory: EngineMemory;
-  readonly #threads: KernelThreads;
-  readonly #kernels = new Set<string>();
-  readonly #emittable = new Map<string, boolean>();
-  readonly #programs = new Map<string, Program | "interpreted">();
-  readonly #most: number;
-  #folds: FoldMemo;
+  readonly #maker: ProgramMaker;
+  readonly #kept = new KeptStages();
+  readonly #stages: StageTree;
   readonly #turns = new Turns();
   #decoder: Decoder | undefined;
+  #last: StageRun | undefined;
+  #runs = 0;
 
   constructor(source: GraphSource, settings: EngineSettings) {
     this.#source = source;
-    this.#settings = settings;
-    const { threads = 1, spawn } = settings;
-    const most = spawn === undefined ? 1 : threads;
-    this.#memory = new EngineMemory(most > 1);
-    const refuse = (): never => {
-      throw new InferyardError("CONTRACT_VIOLATION", "there is nothing to start threads with");
-    };
-    this.#threads = new KernelThreads({ threads: most, memory: this.#memory.memory, spawn: spawn ?? refuse });
-    this.#most = most;
-    this.#folds = new FoldMemo(source.weights);
+    this.#maker = new ProgramMaker(source.weights, settings);
+    this.#stages = new StageTree(source, { maker: this.#maker, kept: this.#kept }, true);
   }
 
   /** What it takes: the engine's memory, weights that are kept as the file has them, and constants of programs. */
   get bytes(): number {
     const weights = this.#source.weights.reduce((sum, literal) => sum + keptBytes(literal), 0);
-    const programs = [...this.#programs.values()].reduce((sum, each) => sum + (each instanceof Program ? each.bytes : 0), 0);
-    return this.#memory.bytes + weights + programs;
+    return this.#maker.memory.bytes + weights + this.#kept.bytes;
   }
 
   /**
    * Packs the weights and compiles kernels before the first run: for the smallest inputs there are, and for those of a short and a long text, since
-   * what is made a second and third time is made faster. What cannot be made of those waits for a run.
+   * what is made a second and third time is made faster. What cannot be made of those waits for a run, and so does what depends on values.
    */
   prepare(inputs: readonly TensorInfo[]): void {
     let fewestSteps = Number.POSITIVE_INFINITY;
     for (const size of preparedSizes) {
-      const some = inputs.map(({ name, dataType, shape }): [string, Tensor] => [
+      const some = inputs.map(({ name, dataType, shape }): [string, Traced] => [
         name,
-        zeros(
-          dataType,
-          shape.map((each, axis) => (typeof each === "number" ? each : axis === 0 ? 1 : size)),
+        valueOf(
+          zeros(
+            dataType,
+            shape.map((each, axis) => (typeof each === "number" ? each : axis === 0 ? 1 : size)),
+          ),
         ),
       ]);
       try {
-        const program = this.#programFor(Object.fromEntries(some));
-        if (program === "interpreted" || program.steps.all > 2 * fewestSteps) return; // a loop is unrolled: longer ones wait until they are wanted
-        fewestSteps = Math.min(fewestSteps, program.steps.all);
+        const run = this.#newRun(new Pace(undefined));
+        const stage = this.#stages.prepare(new Map(some), run);
+        run.use(stage);
+        this.#last = run;
+        if (stage.traced.after.kind !== "end") return;
+        this.#maker.closeFolds();
+        if (stage.steps.all > 2 * fewestSteps) return; // a loop is unrolled: longer ones wait until they are wanted
+        fewestSteps = Math.min(fewestSteps, stage.steps.all);
       } catch (error) {
         const isTooLarge = error instanceof InferyardError && error.code === "OUT_OF_MEMORY" && size === preparedSizes[0];
         if (!(error instanceof InferyardError) || isTooLarge) throw error;
@@ -106,10 +83,18 @@ export class EngineModel {
     const wanted = outputs === undefined ? undefined : new Set(outputs);
     return await this.#turns.take(async () => {
       throwIfAborted(signal);
-      const program = this.#programFor(inputs);
-      if (program === "interpreted") return this.#interpret(inputs, wanted, signal);
-      return await this.#compute(program, inputs, wanted, { signal });
+      const run = this.#newRun(new Pace(signal));
+      const given = new Map(Object.entries(inputs).map(([name, tensor]): [string, Traced] => [name, valueOf(tensor)]));
+      const results = await this.#stages.run(given, wanted, run);
+      this.#maker.closeFolds();
+      this.#last = run;
+      return Object.fromEntries([...results].map(([name, value]) => [name, tensorOf(name, value, run)]));
     });
+  }
+
+  #newRun(pace: Pace): StageRun {
+    this.#runs += 1;
+    return new StageRun(this.#runs, pace);
   }
 
   /**
@@ -125,8 +110,9 @@ export class EngineModel {
   }
 
   #newDecoder(inputs: readonly TensorInfo[]): Decoder {
+    const maker = this.#maker;
     return new Decoder(inputs, {
-      memory: this.#memory,
+      memory: maker.memory,
       trace: (values) => {
         try {
           return this.#trace(values);
@@ -136,150 +122,66 @@ export class EngineModel {
           throw new InferyardError("MODEL_UNSUPPORTED", reason, { cause: error });
         }
       },
-      program: (graph, states) => this.#program(graph, states),
+      program: (graph, states) => {
+        const program = maker.make(graph, states);
+        maker.closeFolds();
+        return program;
+      },
       run: async (program, given, { outputs, state, signal }) =>
-        await this.#compute(program, given, new Set(outputs), { state, signal }),
+        await maker.compute(program, given, new Set(outputs), { state, pace: new Pace(signal) }),
     });
   }
 
-  async #compute(
-    program: Program,
-    inputs: TensorMap,
-    wanted: ReadonlySet<string> | undefined,
-    { state, signal }: { readonly state?: number; readonly signal: AbortSignal | undefined },
-  ): Promise<TensorMap> {
-    program.begin(inputs, state);
-    const { all } = program.steps;
-    for (let step = 0; step < all;) {
-      step = program.advance(step, signal === undefined ? Number.POSITIVE_INFINITY : performance.now() + turnMs);
-      if (step >= all) break;
-      await nextTurn();
-      throwIfAborted(signal);
-    }
-    return program.end(wanted);
+  /** What the model computes of inputs of these types. ValueUnknown where that depends on their values. */
+  #trace(values: ReadonlyMap<string, Value>): Graph {
+    const build = new Builder({}, "program", this.#maker.fold);
+    const results = this.#source.trace(values, build);
+    const free = [...values].filter(([, { constant }]) => constant === undefined);
+    const named = free.map(([name, value]): NamedValue => ({ name, value }));
+    return build.graph(
+      named,
+      [...results].map(([name, value]) => ({ name, value: tensorIn(name, value) })),
+    );
   }
 
   /** Lets the memory go, after the runs that wait. No run may follow. */
   async dispose(): Promise<void> {
     await this.#turns.take(async () => {
-      this.#programs.clear();
+      this.#kept.clear();
       this.#decoder?.dispose();
-      await this.#threads.end();
-      this.#memory = new EngineMemory(false);
+      await this.#maker.dispose();
     });
   }
 
-  /** Steps of the program that ran last, and how many of them the interpreter computes; "interpreted" where it computes all. */
-  get lastSteps(): Program["steps"] | "interpreted" | undefined {
-    const last = [...this.#programs.values()].at(-1);
-    return last instanceof Program ? last.steps : last;
+  /** Of the run that was last: its programs, their steps, and how many of those the interpreter computes. */
+  get lastSteps(): StageRun["steps"] | undefined {
+    return this.#last?.steps;
   }
 
   /** How the last run was computed, for evidence. */
   describe(): string {
-    const steps = this.lastSteps;
-    if (steps === undefined) return "no program yet";
-    if (steps === "interpreted") return "interpreted: its shapes depend on values";
-    const { all, interpreted } = steps;
-    return `program of ${all} steps: ${all - interpreted} generated kernels, ${interpreted} interpreted`;
-  }
-
-  /** The program for these shapes, made when they are first seen. */
-  #programFor(inputs: TensorMap): Program | "interpreted" {
-    const key = JSON.stringify(Object.entries(inputs).map(([name, { shape }]) => [name, shape]));
-    const known = this.#programs.get(key);
-    const program = known ?? this.#compile(inputs);
-    this.#programs.delete(key);
-    this.#programs.set(key, program); // the newest stands last
-    const [oldest] = this.#programs.keys();
-    if (this.#programs.size > mostPrograms && oldest !== undefined) this.#drop(oldest);
-    return program;
-  }
-
-  #drop(key: string): void {
-    const program = this.#programs.get(key);
-    if (program instanceof Program) program.dispose();
-    this.#programs.delete(key);
-  }
-
-  #compile(inputs: TensorMap): Program | "interpreted" {
-    try {
-      const program = this.#made(inputs);
-      this.#folds.close();
-      return program;
-    } catch (error) {
-      if (this.#folds.isOpen) this.#folds = new FoldMemo(this.#source.weights);
-      throw error;
-    }
-  }
-
-  #made(inputs: TensorMap): Program | "interpreted" {
-    const values = new Map<string, Value>(
-      Object.entries(inputs).map(([name, { dataType, shape }]): [string, Value] => [name, { type: { dataType, shape } }]),
-    );
-    try {
-      if ([...values.values()].some(({ type }) => type.dataType === "string")) return "interpreted";
-      const graph = this.#trace(values);
-      if (graph.nodes.some(({ outputs }) => outputs.some(({ type }) => type.dataType === "string"))) return "interpreted";
-      return this.#program(graph);
-    } catch (error) {
-      if (error instanceof ValueUnknown) return "interpreted";
-      throw error;
-    }
-  }
-
-  /** What the model computes of inputs of these types. ValueUnknown where that depends on their values. */
-  #trace(values: ReadonlyMap<string, Value>): Graph {
-    const build = new Builder({}, "program", this.#folds.fold);
-    const results = this.#source.trace(values, build);
-    const named = [...values].map(([name, value]): NamedValue => ({ name, value }));
-    return build.graph(named, [...results].map(tensorOutput));
-  }
-
-  #program(traced: Graph, states: readonly string[] = []): Program {
-    const graph = this.#settings.optimize ? optimize(traced, this.#folds.fold) : fuseElements(traced);
-    const plan = planGraph(graph, {
-      isDurable: (literal) => this.#folds.isDurable(literal),
-      hasByteDot: this.#settings.features.byteDot !== "none",
-      threads: this.#most,
-      emittable: this.#emittable,
-      states,
-    });
-    this.#add(plan.kernels);
-    const program = new Program(plan, this.#memory, (kernel, offsets, stride) => this.#threads.run(kernel, offsets, stride));
-    this.#folds.close();
-    return program;
-  }
-
-  /** Compiles those kernels that no program had before. */
-  #add(kernels: readonly Kernel[]): void {
-    const added = kernels.filter(({ key }) => !this.#kernels.has(key));
-    if (added.length === 0) return;
-    const { memory } = this.#memory;
-    this.#threads.add(withOptimizingCompiler(() => compileKernels(added, memory, this.#settings.features)));
-    for (const { key } of added) this.#kernels.add(key);
-  }
-
-  #interpret(inputs: TensorMap, wanted: ReadonlySet<string> | undefined, signal: AbortSignal | undefined): TensorMap {
-    const build = new Builder({ ...defaultLimits, ...(signal === undefined ? {} : { signal }) }, "run");
-    const given = new Map<string, Traced>(Object.entries(inputs).map(([name, tensor]) => [name, build.constant(tensor)]));
-    const results: Record<string, Tensor> = {};
-    for (const [name, value] of this.#source.trace(given, build)) {
-      if (wanted === undefined || wanted.has(name)) results[name] = tensorOf(name, value);
-    }
-    return results;
+    const { all = 0, interpreted = 0, programs = 0 } = this.lastSteps ?? {};
+    if (all === 0) return "no program yet";
+    const what = programs === 1 ? "program" : `${programs} programs`;
+    return `${what} of ${all} steps: ${all - interpreted} generated kernels, ${interpreted} interpreted`;
   }
 }
 
-function tensorOutput([name, value]: readonly [string, Traced]): NamedValue {
-  if (isTensor(value)) return { name, value };
+function valueOf(literal: Literal): Value {
+  return { type: typeOf(literal), constant: literal };
+}
+
+function tensorIn(name: string, value: Traced): Value {
+  if (isTensor(value)) return value;
   throw new InferyardError("MODEL_UNSUPPORTED", `its output "${name}" is no tensor`);
 }
 
-function tensorOf(name: string, value: Traced): Tensor {
-  const literal: Literal | undefined = tensorOutput([name, value]).value.constant;
+/** The caller may write to it: where the elements are somebody else's too, he is given others. */
+function tensorOf(name: string, value: Traced, { own }: StageRun): Tensor {
+  const literal = tensorIn(name, value).constant;
   if (literal === undefined) throw new InferyardError("MODEL_UNSUPPORTED", `its output "${name}" is not known`);
-  return literal as Tensor;
+  const { dataType, shape, data } = literal;
+  return { dataType, shape, data: own.delete(data) ? data : (data as Uint8Array).slice() } as Tensor;
 }
 
 function keptBytes(literal: Literal): number {

@@ -1,14 +1,14 @@
 /** A plan that runs: its kernels compiled, its weights in place. */
-import { InferyardError, messageOf } from "../../errors.ts";
+import { InferyardError } from "../../errors.ts";
 import { elementCount, type Tensor, type TensorData, type TensorMap } from "../../tensor.ts";
 import { type KernelCall, callOf } from "../emit/wasm/index.ts";
 import { elementTypes } from "../graph/element-types.ts";
 import { byteSize, type TensorType } from "../graph/graph.ts";
 import type { Literal } from "../graph/literal.ts";
-import { evaluate } from "../interpret/evaluate.ts";
 import type { Place, Plan, PlanStep, TensorPlace } from "../plan/plan.ts";
 import type { PackedWeights } from "../plan/planned-call.ts";
 import type { EngineMemory } from "./engine-memory.ts";
+import { evaluateStep } from "./evaluate-step.ts";
 
 /** Computes one call of a kernel, on one thread or on several, and gives its status. Its counts come before the offsets; the last offset is that of scratch memory, if it takes any. */
 export type RunKernel = (kernel: KernelCall, offsets: readonly number[], scratchStride: number) => number;
@@ -30,6 +30,8 @@ export class Program {
   readonly #memory: EngineMemory;
   readonly #own: PackedWeights[] = [];
   readonly #actions: readonly Action[];
+  /** By their places; those of the run. */
+  readonly #texts: TensorData[] = [];
   #state = 0;
 
   constructor(plan: Plan, memory: EngineMemory, run: RunKernel) {
@@ -64,11 +66,12 @@ export class Program {
   begin(inputs: TensorMap, state: number = 0): void {
     this.#memory.reserve(this.#plan.arenaBytes);
     this.#state = state;
+    this.#texts.length = 0;
     const bases = this.#bases();
-    for (const { literal, offset } of this.#plan.constants) this.#write(literal.data, literal, bases.arena + offset);
+    for (const { literal, offset } of this.#plan.constants) copyTo(this.#view(literal, bases.arena + offset), literal.data);
     for (const { name, type, place } of this.#plan.inputs) {
       const tensor = inputs[name];
-      if (tensor !== undefined) this.#write(tensor.data, type, this.#offset(place, bases));
+      if (tensor !== undefined) this.#write(tensor.data, { type, place }, bases);
     }
   }
 
@@ -105,9 +108,7 @@ export class Program {
     if (step.kind === "interpret") return this.#interpreted(step);
     const { places, scratch } = step;
     const kernel = callOf(step.kernel);
-    const located = places.map((place) =>
-      place.region === "weights" ? this.#memory.place(place.weights) + place.byteOffset : place.offset,
-    );
+    const located = places.map((place) => this.#offset(place, { arena: 0, state: 0 }));
     const fixed = [...kernel.counts, ...located];
     const regions = [...kernel.counts.map(() => undefined), ...places.map(({ region }) => region)];
     return (bases) => {
@@ -129,17 +130,10 @@ export class Program {
     });
     return (bases) => {
       const literals = operands.map((input) => ("place" in input ? this.#read(input, bases) : input));
-      let results: readonly Literal[];
-      try {
-        results = evaluate(operation, literals);
-      } catch (error) {
-        throw new InferyardError("INPUT_INVALID", `"${operation.kind}" cannot be computed: ${messageOf(error)}`, {
-          cause: error,
-        });
-      }
+      const results = evaluateStep(operation, literals);
       for (const [index, { type, place }] of outputs.entries()) {
         const result = results[index];
-        if (result !== undefined) this.#write(result.data, type, this.#offset(place, bases));
+        if (result !== undefined) this.#write(result.data, { type, place }, bases);
       }
     };
   }
@@ -149,22 +143,29 @@ export class Program {
   }
 
   #offset(place: Place, bases: Bases): number {
+    if (place.region === "texts") throw new Error("texts lie in no memory");
     return place.region === "weights" ? this.#memory.place(place.weights) + place.byteOffset : bases[place.region] + place.offset;
   }
 
   /** A view of the tensor in memory, valid until the memory grows. */
   #read({ type, place }: TensorPlace, bases: Bases): Literal {
+    if (place.region === "texts") return { ...type, data: this.#texts[place.index] ?? [] };
     return { ...type, data: this.#view(type, this.#offset(place, bases)) };
   }
 
-  #write(data: TensorData, type: TensorType, offset: number): void {
-    (this.#view(type, offset) as Uint8Array).set(data as Uint8Array);
+  #write(data: TensorData, { type, place }: TensorPlace, bases: Bases): void {
+    if (place.region === "texts") this.#texts[place.index] = data;
+    else copyTo(this.#view(type, this.#offset(place, bases)), data);
   }
 
   #view({ dataType, shape }: TensorType, offset: number): TensorData {
     const View = elementTypes[dataType].array as Float64ArrayConstructor;
     return new View(this.#memory.memory.buffer as ArrayBuffer, offset, elementCount(shape));
   }
+}
+
+function copyTo(view: TensorData, data: TensorData): void {
+  (view as Uint8Array).set(data as Uint8Array);
 }
 
 function refusedBy(family: string): InferyardError {

@@ -4,19 +4,14 @@
  */
 import { InferyardError, throwIfAborted } from "../../errors.ts";
 import { elementCount } from "../../tensor.ts";
-import {
-  describeType,
-  type Graph,
-  type GraphNode,
-  type NamedValue,
-  type TensorType,
-  typeOf,
-  type Value,
-} from "../graph/graph.ts";
+import { describeType, type Graph, type NamedValue, type TensorType, typeOf, type Value } from "../graph/graph.ts";
 import { infer } from "../graph/infer/index.ts";
 import type { Literal } from "../graph/literal.ts";
 import type { Operation } from "../graph/operations.ts";
 import { evaluate, type Fold } from "../interpret/evaluate.ts";
+import { type HostWork, ValueUnknown } from "./question.ts";
+import { TraceLog } from "./trace-log.ts";
+import type { Traced } from "./traced.ts";
 import { memoryOf, mostAxes, workOf } from "./work.ts";
 
 export interface BuilderLimits {
@@ -56,27 +51,29 @@ const foldedLookup = 2 ** 12;
  */
 export type Purpose = "program" | "run";
 
-/** Thrown where an operator must know a value that only a run tells: the program cannot be laid out beforehand. */
-export class ValueUnknown extends Error {
-  constructor(what: string) {
-    super(`${what} is only known while the model runs`);
-  }
-}
+/** Elements of a tensor that may be asked for as one of a program's constants: those of shapes, axes, conditions. */
+const mostAsked = 64;
 
 export class Builder {
-  readonly #nodes: GraphNode[] = [];
   readonly #limits: BuilderLimits;
   readonly #purpose: Purpose;
   readonly #fold: Fold;
+  readonly #log: TraceLog;
   #operations = 0;
   #foldedBytes = 0;
   #work = 0;
 
-  /** `fold` computes what is known; the interpreter where absent. */
-  constructor(limits: Partial<BuilderLimits> = {}, purpose: Purpose = "program", fold: Fold = evaluate) {
+  /** `fold` computes what is known; the interpreter where absent. `log`: of a trace that stopped, where this one is to go on. */
+  constructor(
+    limits: Partial<BuilderLimits> = {},
+    purpose: Purpose = "program",
+    fold: Fold = evaluate,
+    log: TraceLog = new TraceLog(),
+  ) {
     this.#limits = { ...defaultLimits, ...limits };
     this.#purpose = purpose;
     this.#fold = fold;
+    this.#log = log;
   }
 
   constant(literal: Literal): Value {
@@ -85,8 +82,50 @@ export class Builder {
 
   /** The elements, where they are known; ValueUnknown where not. `what` is said in its message. */
   known(value: Value, what: string): Literal {
-    if (value.constant === undefined) throw new ValueUnknown(what);
-    return value.constant;
+    const known = this.#elements(value);
+    if (known !== undefined) return known;
+    throw new ValueUnknown(what, elementCount(value.type.shape) > mostAsked ? undefined : { kind: "value", value });
+  }
+
+  /** As `known`, of elements that are no parameters: however few they are, they will be others in each run. */
+  knownData(value: Value, what: string): Literal {
+    const known = this.#elements(value);
+    if (known === undefined) throw new ValueUnknown(what, undefined);
+    return known;
+  }
+
+  /** As a constant, where its elements were asked for. */
+  settled(value: Value): Value {
+    const literal = value.constant === undefined ? this.#log.answered(value) : undefined;
+    return literal === undefined ? value : this.constant(literal);
+  }
+
+  /** A part of the trace, which is not done again when the trace goes on from where it had to stop. `isNamed`: names lead to all of its outputs. */
+  step(work: () => readonly Traced[], isNamed = false): readonly Traced[] {
+    return this.stepOrHost(work, () => undefined, isNamed);
+  }
+
+  /** The same of a part that the host may compute where the trace cannot: `host` says what it has to. */
+  stepOrHost(
+    work: () => readonly Traced[],
+    host: (unknown: ValueUnknown) => HostWork | undefined,
+    isNamed = false,
+  ): readonly Traced[] {
+    const log = this.#log;
+    const before = log.begin(isNamed);
+    if (before !== undefined) return before;
+    try {
+      const outputs = work();
+      log.finish(outputs);
+      return outputs;
+    } catch (error) {
+      if (!(error instanceof ValueUnknown)) throw error;
+      const asked = host(error);
+      if (asked !== undefined) log.undo();
+      throw asked === undefined ? error : new ValueUnknown(error.what, { kind: "host", work: asked });
+    } finally {
+      log.leave();
+    }
   }
 
   /** The first output. */
@@ -97,7 +136,7 @@ export class Builder {
   }
 
   addAll(operation: Operation, ...inputs: readonly Value[]): readonly Value[] {
-    this.step();
+    this.count();
     const types = infer(
       operation,
       inputs.map(({ type }) => type),
@@ -106,14 +145,12 @@ export class Builder {
     const literals = inputs.map(({ constant }) => constant);
     if (literals.every((literal) => literal !== undefined) && this.#folds(operation, inputs, types))
       return this.#fold(operation, literals).map((literal) => this.constant(literal));
-    const outputs = types.map((type): Value => ({ type }));
-    this.#nodes.push({ operation, inputs, outputs });
-    return outputs;
+    return this.#log.node(() => ({ operation, inputs, outputs: types.map((type): Value => ({ type })) })).outputs;
   }
 
   /** What was built, with these inputs and outputs. */
   graph(inputs: readonly NamedValue[], outputs: readonly NamedValue[]): Graph {
-    return { inputs, nodes: this.#nodes, outputs };
+    return { inputs, nodes: this.#log.nodes, outputs };
   }
 
   /** Refuses a tensor before it is made: for those that operators make themselves, of sizes that the model states. */
@@ -133,7 +170,7 @@ export class Builder {
   }
 
   /** Counts one operation, or one node or round that builds none: whatever does not end runs into the limit. */
-  step(): void {
+  count(): void {
     this.#operations += 1;
     const { operations, signal } = this.#limits;
     throwIfAborted(signal);
@@ -141,6 +178,10 @@ export class Builder {
     throw new InferyardError("MODEL_UNSUPPORTED", `the model takes more than ${operations} operations for one run`, {
       remedy: "look for a loop in it that does not end",
     });
+  }
+
+  #elements(value: Value): Literal | undefined {
+    return value.constant ?? this.#log.answer(value);
   }
 
   /** Whether what is known is computed now: always in a run, and there the limits hold. */

@@ -1,7 +1,8 @@
 /** Whether the engine knows every operator of a model, before anything is computed. */
-import type { OnnxGraph, OnnxModel, OnnxNode } from "../import/onnx-model.ts";
+import type { OnnxModel, OnnxNode } from "../import/onnx-model.ts";
 import { hasOperator } from "../operators/table.ts";
 import { unknownOperator } from "./trace-model.ts";
+import { innerGraphs } from "./used-names.ts";
 
 /** MODEL_UNSUPPORTED with operator, domain, version and node of the first one that is missing; branches and loops are looked into. */
 export function checkOperators(model: OnnxModel): void {
@@ -17,11 +18,4 @@ export function checkOperators(model: OnnxModel): void {
       for (const inner of innerGraphs(node)) checkNodes(inner.nodes, versions);
     }
   }
-}
-
-function innerGraphs(node: OnnxNode): readonly OnnxGraph[] {
-  return [...node.attributes.values()].flatMap((attribute) => {
-    if (attribute.kind === "graph") return [attribute.value];
-    return attribute.kind === "graphs" ? attribute.value : [];
-  });
 }

@@ -4,6 +4,7 @@
  */
 import { elementCount } from "../../tensor.ts";
 import { heldLiteral, identityOf, type Literal } from "../graph/literal.ts";
+import { exactly, literalKey } from "../graph/literal-key.ts";
 import type { Operation } from "../graph/operations.ts";
 import { evaluate, type Fold } from "../interpret/evaluate.ts";
 
@@ -24,11 +25,6 @@ export class FoldMemo {
   /** Whether the literal is one for all programs of the model. */
   isDurable(literal: Literal): boolean {
     return this.#numbers.has(identityOf(literal));
-  }
-
-  /** Whether the first program is still to be made. */
-  get isOpen(): boolean {
-    return this.#isOpen;
   }
 
   /** The operation's results, computed or known. */
@@ -57,6 +53,11 @@ export class FoldMemo {
     for (const { held } of [...this.#results.values()].flat()) held?.letGo();
   }
 
+  /** What follows is folded for all programs again. */
+  reopen(): void {
+    this.#isOpen = true;
+  }
+
   #number(literal: Literal): void {
     const identity = identityOf(literal);
     if (!this.#numbers.has(identity)) this.#numbers.set(identity, this.#numbers.size);
@@ -70,9 +71,7 @@ export class FoldMemo {
     for (const literal of inputs) {
       const { dataType, shape } = literal;
       if (elementCount(shape) <= fewElements) {
-        operands.push(
-          `${dataType}[${shape.join()}]${Array.from<number | bigint | string, string>(literal.data as ArrayLike<number>, exactly).join()}`,
-        );
+        operands.push(literalKey(literal));
         continue;
       }
       const number = this.#numbers.get(identityOf(literal));
@@ -87,10 +86,4 @@ export class FoldMemo {
 /** For JSON, which has no word for numbers that are not finite. */
 function stated(_name: string, value: unknown): unknown {
   return typeof value === "number" ? exactly(value) : value;
-}
-
-/** -0 is not 0 here; texts are quoted, so that no text reads as two. */
-function exactly(element: number | bigint | string): string {
-  if (typeof element === "string") return JSON.stringify(element);
-  return Object.is(element, -0) ? "-0" : String(element);
 }

@@ -1,22 +1,30 @@
 /** Walks an ONNX model with inputs of known types, and builds what it computes: a program, or at once the results where the inputs are known. */
 import { InferyardError, messageOf } from "../../errors.ts";
 import type { OnnxAttribute, OnnxFunction, OnnxGraph, OnnxModel, OnnxNode } from "../import/onnx-model.ts";
-import { describeInputs, OperatorCall } from "../operators/operator-call.ts";
+import { describeInputs, type EnclosedGraph, OperatorCall } from "../operators/operator-call.ts";
 import { newestVersions, operatorRule } from "../operators/table.ts";
-import { type Builder, ValueUnknown } from "./builder.ts";
+import { Builder } from "./builder.ts";
 import type { GraphSource } from "./graph-source.ts";
-import type { Traced } from "./traced.ts";
+import { aroundName, type HostNode, ValueUnknown } from "./question.ts";
+import { isTensor, type Traced, tensorsIn } from "./traced.ts";
+import { innerGraphs, namesUsed } from "./used-names.ts";
 
 /** Functions of a model that call each other, and graphs in graphs, end somewhere. */
 const deepestScope = 64;
 
 type Names = Map<string, Traced>;
 
+/** Where nodes stand: versions of their operators, and how many graphs and functions around them. */
+interface Place {
+  readonly opsets: ReadonlyMap<string, number>;
+  readonly depth: number;
+}
+
 /** Outputs of the model, by name. `inputs` holds every input that has no initial value. */
 export function traceModel(model: OnnxModel, inputs: ReadonlyMap<string, Traced>, build: Builder): ReadonlyMap<string, Traced> {
   const { graph } = model;
   const names = new Scope(undefined, new Map(inputs));
-  const values = new Tracer(model, build).graph(graph, names, model.opsets, 0);
+  const values = new Tracer(model, build).graph(graph, names, { opsets: model.opsets, depth: 0 });
   return new Map(graph.outputs.map(({ name }, index) => [name, values[index] as Traced]));
 }
 
@@ -63,51 +71,116 @@ class Tracer {
     this.#build = build;
   }
 
-  graph(graph: OnnxGraph, names: Scope, opsets: ReadonlyMap<string, number>, depth: number): readonly Traced[] {
-    if (depth > deepestScope) throw invalid(`it nests more than ${deepestScope} graphs and functions`);
+  graph(graph: OnnxGraph, names: Scope, place: Place): readonly Traced[] {
+    if (place.depth > deepestScope) throw invalid(`it nests more than ${deepestScope} graphs and functions`);
     for (const [name, literal] of graph.initializers) if (!names.has(name)) names.set(name, this.#build.constant(literal));
-    this.#nodes(graph.nodes, names, opsets, depth);
-    return graph.outputs.map(({ name }) => {
-      const value = names.find(name);
+    const outputs = graph.outputs.map(({ name }) => name);
+    this.#nodes(graph.nodes, outputs, names, place);
+    return outputs.map((name) => {
+      const value = this.#find(name, names);
       if (value === undefined) throw invalid(`nothing gives the output "${name}"`);
       return value;
     });
   }
 
-  #nodes(nodes: readonly OnnxNode[], names: Scope, opsets: ReadonlyMap<string, number>, depth: number): void {
-    for (const node of nodes) {
-      this.#build.step();
+  /** What was asked for is a constant from then on. */
+  #find(name: string, names: Scope): Traced | undefined {
+    const value = names.find(name);
+    return value !== undefined && isTensor(value) ? this.#build.settled(value) : value;
+  }
+
+  /** `wanted`: names that somebody uses after them. */
+  #nodes(nodes: readonly OnnxNode[], wanted: readonly string[], names: Scope, place: Place): void {
+    for (const [index, node] of nodes.entries()) {
+      this.#build.count();
       const inputs = node.inputs.map((name) => {
         if (name === "") return undefined;
-        const value = names.find(name);
+        const value = this.#find(name, names);
         if (value === undefined) throw invalid(`${described(node)} takes "${name}", which nothing before it gives`);
         return value;
       });
-      const outputs = this.#node(node, inputs, names, opsets, depth);
-      for (const [index, name] of node.outputs.entries()) {
-        const value = outputs[index];
+      let outputs: readonly Traced[];
+      try {
+        outputs = this.#build.stepOrHost(
+          () => this.#node(node, inputs, names, place),
+          (unknown) => this.#forHost(unknown, node, inputs, place),
+          true,
+        );
+      } catch (error) {
+        if (error instanceof ValueUnknown) {
+          for (const name of [...wanted, ...namesUsed(nodes.slice(index))]) {
+            const value = names.find(name);
+            if (value !== undefined) error.needed.add(value);
+          }
+        }
+        throw error;
+      }
+      for (const [output, name] of node.outputs.entries()) {
+        const value = outputs[output];
         if (name === "") continue;
-        if (value === undefined) throw invalid(`${described(node)} gives no output ${index}`);
+        if (value === undefined) throw invalid(`${described(node)} gives no output ${output}`);
         names.set(name, value);
       }
     }
   }
 
-  #node(
+  /** An operator that must know elements which are no constants of a program is computed by the interpreter, as a whole. */
+  #forHost(
+    { question, message }: ValueUnknown,
     node: OnnxNode,
     inputs: readonly (Traced | undefined)[],
-    names: Scope,
-    opsets: ReadonlyMap<string, number>,
-    depth: number,
-  ): readonly Traced[] {
+    place: Place,
+  ): HostNode | undefined {
+    if (question !== undefined) return undefined;
+    if (innerGraphs(node).length > 0) throw new InferyardError("MODEL_UNSUPPORTED", `${described(node)}: ${message}`);
+    return {
+      kind: "node",
+      inputs,
+      compute: (known, limits) =>
+        new Tracer(this.#model, new Builder(limits, "run")).#node(node, known, new Scope(undefined, new Map()), place),
+    };
+  }
+
+  /** A graph as a model of its own. What it uses of what is around it and is known belongs to it. */
+  #enclosed(graph: OnnxGraph, names: Scope, place: Place): EnclosedGraph {
+    const around = new Map<string, Traced>();
+    const known: Names = new Map();
+    for (const name of [...graph.outputs.map((output) => output.name), ...namesUsed(graph.nodes)]) {
+      const value = this.#find(name, names);
+      if (value === undefined) continue;
+      if (tensorsIn(value).every(({ constant }) => constant !== undefined)) known.set(name, value);
+      else around.set(name, value);
+    }
+    return {
+      around,
+      body: {
+        weights: [],
+        trace: (inputs, build) => {
+          const outside: Names = new Map(known);
+          for (const name of around.keys()) outside.set(name, inputs.get(aroundName(name)) as Traced);
+          const own: Names = new Map(graph.inputs.map(({ name }, index) => [name, inputs.get(String(index)) as Traced]));
+          const inside = new Scope(new Scope(undefined, outside), own);
+          const values = new Tracer(this.#model, build).graph(graph, inside, { ...place, depth: place.depth + 1 });
+          return new Map(values.map((value, index) => [String(index), value]));
+        },
+      },
+    };
+  }
+
+  #node(node: OnnxNode, inputs: readonly (Traced | undefined)[], names: Scope, place: Place): readonly Traced[] {
+    const { opsets, depth } = place;
     const body = this.#model.functions.get(`${node.domain}:${node.operator}`);
     if (body !== undefined) return this.#function(node, body, inputs, depth);
     const version = opsets.get(node.domain) ?? 1;
     const rule = operatorRule(node.domain, node.operator, version);
     if (rule === undefined || version > (newestVersions.get(node.domain) ?? version)) throw unknownOperator(node, version);
-    const call = new OperatorCall(node, version, inputs, this.#build, (graph, values) => {
-      const inner = new Map(graph.inputs.map(({ name }, index): [string, Traced] => [name, values[index] as Traced]));
-      return this.graph(graph, new Scope(names, inner), opsets, depth + 1);
+    const call = new OperatorCall(node, version, inputs, this.#build, {
+      trace: (graph, values) =>
+        this.#build.step(() => {
+          const inner = new Map(graph.inputs.map(({ name }, index): [string, Traced] => [name, values[index] as Traced]));
+          return this.graph(graph, new Scope(names, inner), { opsets, depth: depth + 1 });
+        }),
+      enclose: (graph) => this.#enclosed(graph, names, place),
     });
     if (version < 6) call.ignore("consumed_inputs"); // of the first versions: which inputs may be overwritten
     try {
@@ -134,9 +207,10 @@ class Tracer {
     }
     const names = new Scope(undefined, given);
     const nodes = body.nodes.map((each) => withAttributes(each, node, body, names));
-    this.#nodes(nodes, names, body.opsets.size > 0 ? body.opsets : this.#model.opsets, depth + 1);
+    const opsets = body.opsets.size > 0 ? body.opsets : this.#model.opsets;
+    this.#nodes(nodes, body.outputs, names, { opsets, depth: depth + 1 });
     return body.outputs.map((name) => {
-      const value = names.find(name);
+      const value = this.#find(name, names);
       if (value === undefined) throw invalid(`nothing in the function "${body.name}" gives "${name}"`);
       return value;
     });

@@ -24,3 +24,17 @@ export function isSequence(traced: Traced): traced is TracedSequence {
 export function isOptional(traced: Traced): traced is TracedOptional {
   return "optional" in traced;
 }
+
+/** The tensors in it, in order. */
+export function tensorsIn(traced: Traced): readonly Value[] {
+  if (isTensor(traced)) return [traced];
+  if (isSequence(traced)) return traced.items.flatMap(tensorsIn);
+  return traced.content === undefined ? [] : tensorsIn(traced.content);
+}
+
+/** The same with other tensors in their places. */
+export function withTensors(traced: Traced, change: (value: Value) => Value): Traced {
+  if (isTensor(traced)) return change(traced);
+  if (isSequence(traced)) return { items: traced.items.map((item) => withTensors(item, change)) };
+  return traced.content === undefined ? traced : { optional: true, content: withTensors(traced.content, change) };
+}

@@ -1,8 +1,9 @@
 /** The program of a decoder for new tokens behind a past of fixed capacity, of which it gives the last token's logits. */
 import { InferyardError } from "../../../errors.ts";
 import type { TensorInfo } from "../../../tensor.ts";
-import type { Graph, NamedValue, Value } from "../../graph/graph.ts";
+import { type Graph, type NamedValue, typeOf, type Value } from "../../graph/graph.ts";
 import { infer } from "../../graph/infer/index.ts";
+import { literalOf } from "../../graph/literal.ts";
 import type { Operation } from "../../graph/operations.ts";
 import { appendedStates } from "../../plan/appended-states.ts";
 import { type DecoderInputs, pastType } from "./decoder-inputs.ts";
@@ -12,7 +13,7 @@ export const logitsName = "logits";
 
 /** Types of all inputs: `fresh` new tokens in the last places of `capacity`. */
 export function decodeValues(
-  { ids, mask, positions, past }: DecoderInputs,
+  { ids, mask, positions, branch, past }: DecoderInputs,
   capacity: number,
   fresh: number,
 ): ReadonlyMap<string, Value> {
@@ -24,8 +25,19 @@ export function decodeValues(
     integers(ids, fresh),
     integers(mask, capacity),
     ...(positions === undefined ? [] : [integers(positions, fresh)]),
+    ...(branch === undefined ? [] : [chosen(branch)]),
     ...past.map((each): [string, Value] => [each.info.name, { type: pastType(each, capacity - fresh) }]),
   ]);
+}
+
+/** The branch with a past, for all runs: the condition is no input of the program. */
+function chosen({ name, shape }: TensorInfo): [string, Value] {
+  const literal = literalOf(
+    "bool",
+    Array.from(shape, () => 1),
+    [1],
+  );
+  return [name, { type: typeOf(literal), constant: literal }];
 }
 
 /**

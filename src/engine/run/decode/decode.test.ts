@@ -6,7 +6,7 @@ import { spawnFromSource } from "../../../../test/fixtures/source-thread.ts";
 import { needsData, sharedData, worst } from "../../../../test/shared-data.ts";
 import type { TensorInfo } from "../../../tensor.ts";
 import type { Literal } from "../../graph/literal.ts";
-import type { OnnxModel, OnnxNode } from "../../import/onnx-model.ts";
+import type { OnnxAttribute, OnnxModel, OnnxNode } from "../../import/onnx-model.ts";
 import type { DecodeSession } from "./decode-session.ts";
 
 const [skip, name] = needsData("decoding with a cache");
@@ -266,6 +266,22 @@ describe.skipIf(skip)(name, () => {
     expect(worst(await session.prefill(ids), prompt)).toBeLessThan(tolerance);
   });
 
+  it("decodes what was merged of an export with a past and one without", async () => {
+    const { engine, inputs } = load(decoderPath("tiny-random-gpt2"), mergedWithPastless);
+    const session = await engine.decode(inputs);
+    const [golden] = decoderGoldens("tiny-random-gpt2");
+    expect(worst(await session.prefill(golden!.ids), golden!.prompt)).toBeLessThan(tolerance);
+    for (const token of golden!.generated.slice(0, 3)) await session.next(token);
+  });
+
+  it("refuses a decoder that looks at an encoder, merged or not", async () => {
+    const { engine, inputs } = load(`${sharedData}tiny-random-t5/onnx/decoder_model_merged.onnx`);
+    await expect(engine.decode(inputs)).rejects.toMatchObject({
+      code: "MODEL_UNSUPPORTED",
+      message: expect.stringContaining("attention_mask"),
+    });
+  });
+
   it("gives tokens in one by one where several at once would change each other's logits", async () => {
     const { engine, inputs } = load(decoderPath("tiny-random-gpt2"), withSmallestToken);
     const [session, stepwise] = [await engine.decode(inputs), await engine.decode(inputs)];
@@ -306,6 +322,23 @@ describe.skipIf(skip)(name, () => {
     await expect(engine.decode(others)).rejects.toMatchObject({ code: "MODEL_UNSUPPORTED" });
   });
 });
+
+/** As Optimum merges decoders: a branch on `use_cache_branch`. The other one gives nothing that could be taken for logits. */
+function mergedWithPastless(model: OnnxModel): OnnxModel {
+  const { graph } = model;
+  const branch = (nodes: readonly OnnxNode[]): OnnxAttribute => ({
+    kind: "graph",
+    value: { ...graph, nodes, initializers: new Map(), inputs: [] },
+  });
+  const none = graph.outputs.map((output) => node("Identity", ["input_ids"], output.name));
+  const attributes = new Map([
+    ["then_branch", branch(graph.nodes)],
+    ["else_branch", branch(none)],
+  ]);
+  const merged = { ...node("If", ["use_cache_branch"], "", attributes), outputs: graph.outputs.map((output) => output.name) };
+  const choice = { name: "use_cache_branch", type: { kind: "tensor", dataType: "bool", shape: [1] } } as const;
+  return { ...model, graph: { ...graph, nodes: [merged], inputs: [...graph.inputs, choice] } };
+}
 
 /** Of nodes before the model's own, which give its `position_ids`. */
 function withPositions(model: OnnxModel, nodes: readonly OnnxNode[]): OnnxModel {

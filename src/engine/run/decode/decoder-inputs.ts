@@ -1,6 +1,7 @@
 /**
  * What a decoder takes, as exporters of language models name it: `input_ids` [batch, new], `attention_mask` [batch, past + new], perhaps
- * `position_ids` [batch, new], and for every layer keys and values of the past, floats with one axis of free length beside the batch.
+ * `position_ids` [batch, new], and for every layer keys and values of the past, floats with one axis of free length beside the batch. Models that
+ * were merged of two, one without a past, also take `use_cache_branch` [1], which says which of them is meant.
  */
 import { InferyardError } from "../../../errors.ts";
 import type { TensorInfo } from "../../../tensor.ts";
@@ -12,6 +13,8 @@ export interface DecoderInputs {
   readonly mask: TensorInfo;
   /** Absent where the model finds them itself. */
   readonly positions: TensorInfo | undefined;
+  /** Whether the past is used, which it always is here. Absent where the model takes no choice. */
+  readonly branch: TensorInfo | undefined;
   readonly past: readonly PastInput[];
   /** Keys and values by themselves: the past, of which what is joined was taken apart. */
   readonly states: readonly PastInput[];
@@ -38,10 +41,12 @@ export function decoderInputs(inputs: readonly TensorInfo[]): DecoderInputs {
     if ((dataType !== "int64" && dataType !== "int32") || shape.length !== 2)
       throw refused(`its input "${name}" is ${dataType} of ${shape.length} axes, and int64 or int32 of 2 was expected`);
   }
-  const past = inputs.filter((input) => !whole.includes(input)).map((info) => pastInput(info, batch));
+  const choice = named("use_cache_branch");
+  const branch = choice?.dataType === "bool" && choice.shape.length <= 1 ? choice : undefined;
+  const past = inputs.filter((input) => !whole.includes(input) && input !== branch).map((info) => pastInput(info, batch));
   if (past.length === 0)
     throw refused("it takes no keys and values of the past: export it with them (Optimum: text-generation-with-past)");
-  return { ids, mask, positions, past, states: past.flatMap(statesOf) };
+  return { ids, mask, positions, branch, past, states: past.flatMap(statesOf) };
 }
 
 function pastInput(info: TensorInfo, batch: number | string | undefined): PastInput {

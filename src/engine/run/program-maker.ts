@@ -1,0 +1,135 @@
+/** Makes programs of graphs and runs them, over one memory and with the same threads: what all programs of a loaded model share. */
+import { InferyardError } from "../../errors.ts";
+import type { TensorMap } from "../../tensor.ts";
+import { compileKernels, type Kernel, type WasmFeatures } from "../emit/wasm/index.ts";
+import type { Graph } from "../graph/graph.ts";
+import type { Literal } from "../graph/literal.ts";
+import { withOptimizingCompiler } from "../host-features.ts";
+import type { Fold } from "../interpret/evaluate.ts";
+import { fuseElements } from "../passes/fuse-elements.ts";
+import { optimize } from "../passes/index.ts";
+import { planGraph } from "../plan/plan.ts";
+import { KernelThreads, type ThreadPeer } from "../threads/kernel-threads.ts";
+import { FoldMemo } from "../trace/fold-memo.ts";
+import { EngineMemory } from "./engine-memory.ts";
+import type { Pace } from "./pace.ts";
+import { Program } from "./program.ts";
+
+export interface EngineSettings {
+  readonly features: WasmFeatures;
+  /** false: the graph runs as the model's file spells it out. */
+  readonly optimize: boolean;
+  /** Threads that compute, the calling one among them. Default: 1. */
+  readonly threads?: number;
+  /** Starts one of the others. Default: there are no others. */
+  spawn?(): ThreadPeer;
+}
+
+/** Ways through a model whose weights are folded for all programs. */
+const mostWays = 8;
+
+export class ProgramMaker {
+  readonly #settings: EngineSettings;
+  readonly #weights: readonly Literal[];
+  readonly #threads: KernelThreads;
+  readonly #most: number;
+  readonly #kernels = new Set<string>();
+  readonly #emittable = new Map<string, boolean>();
+  #memory: EngineMemory;
+  #folds: FoldMemo;
+  readonly #ways = new Set<string>();
+  #isFirst = true;
+
+  /** `weights`: the model's own tensors. */
+  constructor(weights: readonly Literal[], settings: EngineSettings) {
+    this.#settings = settings;
+    this.#weights = weights;
+    const { threads = 1, spawn } = settings;
+    this.#most = spawn === undefined ? 1 : threads;
+    this.#memory = new EngineMemory(this.#most > 1);
+    const refuse = (): never => {
+      throw new InferyardError("CONTRACT_VIOLATION", "there is nothing to start threads with");
+    };
+    this.#threads = new KernelThreads({ threads: this.#most, memory: this.#memory.memory, spawn: spawn ?? refuse });
+    this.#folds = new FoldMemo(weights);
+  }
+
+  get memory(): EngineMemory {
+    return this.#memory;
+  }
+
+  /** Computes what is known, once for all programs of the model. */
+  get fold(): Fold {
+    return this.#folds.fold;
+  }
+
+  /** What is made next goes this way through the model's branches. One that is new has weights of its own, which are folded for all its programs. */
+  openFolds(way: string): void {
+    if (this.#ways.has(way) || this.#ways.size >= mostWays) return;
+    this.#ways.add(way);
+    this.#folds.reopen();
+  }
+
+  /** What of the model's weights is folded later is no longer folded for all: see `FoldMemo`. */
+  closeFolds(): void {
+    this.#folds.close();
+  }
+
+  /** Tracing or making a program. Where the first one fails, nothing is remembered of what it folded. */
+  attempt<Result>(work: () => Result): Result {
+    try {
+      return work();
+    } catch (error) {
+      if (this.#isFirst) this.#folds = new FoldMemo(this.#weights);
+      else this.closeFolds();
+      throw error;
+    }
+  }
+
+  /** `states`: inputs that lie in a block of states. */
+  make(traced: Graph, states: readonly string[] = []): Program {
+    const graph = this.#settings.optimize ? optimize(traced, this.#folds.fold) : fuseElements(traced);
+    const plan = planGraph(graph, {
+      isDurable: (literal) => this.#folds.isDurable(literal),
+      hasByteDot: this.#settings.features.byteDot !== "none",
+      threads: this.#most,
+      emittable: this.#emittable,
+      states,
+    });
+    this.#add(plan.kernels);
+    const program = new Program(plan, this.#memory, (kernel, offsets, stride) => this.#threads.run(kernel, offsets, stride));
+    this.#isFirst = false;
+    return program;
+  }
+
+  /** `wanted`: names of outputs; all where absent. `state`: where the block of states starts. */
+  async compute(
+    program: Program,
+    inputs: TensorMap,
+    wanted: ReadonlySet<string> | undefined,
+    { state, pace }: { readonly state?: number; readonly pace: Pace },
+  ): Promise<TensorMap> {
+    program.begin(inputs, state);
+    const { all } = program.steps;
+    for (let step = 0; step < all;) {
+      step = program.advance(step, pace.deadline);
+      if (step < all) await pace.turn();
+    }
+    return program.end(wanted);
+  }
+
+  /** Lets memory and threads go. */
+  async dispose(): Promise<void> {
+    await this.#threads.end();
+    this.#memory = new EngineMemory(false);
+  }
+
+  /** Compiles those kernels that no program had before. */
+  #add(kernels: readonly Kernel[]): void {
+    const added = kernels.filter(({ key }) => !this.#kernels.has(key));
+    if (added.length === 0) return;
+    const { memory } = this.#memory;
+    this.#threads.add(withOptimizingCompiler(() => compileKernels(added, memory, this.#settings.features)));
+    for (const { key } of added) this.#kernels.add(key);
+  }
+}

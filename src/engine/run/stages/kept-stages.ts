@@ -1,0 +1,52 @@
+/** The stages of a model that are kept for further runs, those of loops' bodies among them. */
+import type { Stage } from "./stage.ts";
+
+/** The one that was not used for longest goes first. */
+const mostStages = 64;
+
+export class KeptStages {
+  /** Where each one hangs; the newest stands last. */
+  readonly #places = new Map<Stage, { readonly among: Map<string, Stage>; readonly key: string }>();
+
+  /** Bytes of all, beside the engine's memory. */
+  get bytes(): number {
+    return [...this.#places.keys()].reduce((sum, stage) => sum + stage.bytes, 0);
+  }
+
+  /** Hangs a new stage up, where room can be made: never by taking one of the same run, or one that others come after. */
+  keep(stage: Stage, among: Map<string, Stage>, key: string): boolean {
+    if (this.#places.size >= mostStages) {
+      const oldest = [...this.#places.keys()].find((each) => each.isLeaf && each.lastRun !== stage.lastRun);
+      if (oldest === undefined) return false;
+      this.discard(oldest);
+    }
+    this.#places.set(stage, { among, key });
+    among.set(key, stage);
+    return true;
+  }
+
+  touch(stage: Stage, run: number): void {
+    stage.lastRun = run;
+    const place = this.#places.get(stage);
+    if (place === undefined) return;
+    this.#places.delete(stage);
+    this.#places.set(stage, place);
+  }
+
+  /** Lets a stage go, with all that come after it. */
+  discard(stage: Stage): void {
+    for (const each of [...stage.next.values(), ...(stage.rounds?.stages ?? [])]) this.discard(each);
+    const place = this.#places.get(stage);
+    this.#places.delete(stage);
+    place?.among.delete(place.key);
+    stage.dispose();
+  }
+
+  isKept(stage: Stage): boolean {
+    return this.#places.has(stage);
+  }
+
+  clear(): void {
+    for (const stage of this.#places.keys()) this.discard(stage);
+  }
+}
