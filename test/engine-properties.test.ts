@@ -45,7 +45,7 @@ function interpreted(graph: Graph, inputs: Results): Results {
 
 /** Twice, since a program that wrote over what it needs again shows that in its second run alone. */
 function compiled(graph: Graph, inputs: Results): Results {
-  const memory = new EngineMemory(false);
+  const memory = new EngineMemory({ shared: false });
   const isDurable = ({ data }: Literal): boolean => data.length % 2 === 1;
   const plan = planGraph(graph, { isDurable, hasByteDot: features.byteDot !== "none" });
   const { functions } = compileKernels(plan.kernels, memory.memory, features);

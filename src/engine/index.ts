@@ -6,7 +6,7 @@ export type { ExternalData } from "./import/read-tensor.ts";
 export { detectWasmFeatures } from "./emit/wasm/index.ts";
 export { checkOperators } from "./trace/check-operators.ts";
 export { programText } from "./program-text.ts";
-export { EngineModel } from "./run/engine-model.ts";
+export { type EngineCopies, EngineModel, type EngineShare } from "./run/engine-model.ts";
 export { buildTransformer } from "./transformers/index.ts";
 export { Builder, type BuilderLimits, defaultLimits } from "./trace/builder.ts";
 export type { GraphSource } from "./trace/graph-source.ts";

@@ -18,6 +18,15 @@ export async function loadTransformer(file: ModelFiles, options: LoadOptions, li
     await nextTurn();
     throwIfAborted(signal);
   }
-  const engine = engineFor(source, inputs, options);
-  return new GraphModel({ engine, inputs, outputs, others: [], library, weightBytes: file.bytes });
+  const engine = engineFor(source, inputs, options, undefined);
+  return new GraphModel({
+    engine,
+    inputs,
+    outputs,
+    others: [],
+    library,
+    weightBytes: file.bytes,
+    identity: undefined,
+    graphOptimization: options.graphOptimization,
+  });
 }

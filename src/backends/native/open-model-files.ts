@@ -3,15 +3,25 @@ import { InferyardError, messageOf } from "../../backend.ts";
 import { bytesInMemory, type ModelBytes } from "../../engine/index.ts";
 import { type BlockingFile, openBlocking, openFile } from "../../files.ts";
 
+/** Two changes of a file that follow one another more closely may bear the same time. */
+const clockTickMs = 100;
+
 export class OpenModelFiles {
   readonly #bytes = new Map<string, ModelBytes>();
   readonly #files: BlockingFile[] = [];
+  #identities: string[] | undefined = [];
+
+  /** The same text only for the same files, in the order in which they were opened. undefined where that cannot be said. */
+  get identity(): string | undefined {
+    return this.#identities?.join("\n");
+  }
 
   /** The bytes of a file, until `close`. MODEL_NOT_FOUND where there is none. */
   async open(path: string): Promise<ModelBytes> {
     const known = this.#bytes.get(path);
     if (known !== undefined) return known;
     try {
+      if (openBlocking === undefined) this.#identities = undefined;
       const bytes = openBlocking === undefined ? bytesInMemory(await readWhole(path)) : this.#pieces(openBlocking(path), path);
       this.#bytes.set(path, bytes);
       return bytes;
@@ -29,7 +39,9 @@ export class OpenModelFiles {
   /** Pieces of one file belong together only as long as nobody writes to it. */
   #pieces(file: BlockingFile, path: string): ModelBytes {
     this.#files.push(file);
-    const { size, mtimeMs } = file.stat();
+    const { size, mtimeMs, ctimeMs, identity } = file.stat();
+    if (Date.now() - ctimeMs < clockTickMs) this.#identities = undefined;
+    this.#identities?.push(`${path} ${identity}`);
     return {
       size,
       read(target, position) {

@@ -3,21 +3,22 @@ import { InferyardError, throwIfAborted } from "../../errors.ts";
 import { withOptimizingCompiler } from "../host-features.ts";
 import { nextTurn } from "../../next-turn.ts";
 import { type Tensor, type TensorInfo, type TensorMap, zeros } from "../../tensor.ts";
-import { compileKernels, type Kernel, type WasmFeatures } from "../emit/wasm/index.ts";
+import { compileKernels, instantiateKernels, type Kernel, type WasmFeatures, type WasmModule } from "../emit/wasm/index.ts";
 import { byteSize, type Graph, type NamedValue, type Value } from "../graph/graph.ts";
 import type { Literal } from "../graph/literal.ts";
 import { fuseElements } from "../passes/fuse-elements.ts";
 import { optimize } from "../passes/index.ts";
-import { planGraph } from "../plan/plan.ts";
+import { asTheyAre, planGraph } from "../plan/plan.ts";
 import { KernelThreads, type ThreadPeer } from "../threads/kernel-threads.ts";
 import { Builder, defaultLimits, ValueUnknown } from "../trace/builder.ts";
-import { FoldMemo } from "../trace/fold-memo.ts";
+import { FoldMemo, type KnownFolds } from "../trace/fold-memo.ts";
 import type { GraphSource } from "../trace/graph-source.ts";
 import { isTensor, type Traced } from "../trace/traced.ts";
 import { DecodeSession, type DecodeSettings } from "./decode/decode-session.ts";
 import { Decoder } from "./decode/decoder.ts";
-import { EngineMemory } from "./engine-memory.ts";
+import { EngineMemory, type PackedPlace, type SharedMemory } from "./engine-memory.ts";
 import { Program } from "./program.ts";
+import type { Members } from "./regions.ts";
 import { Turns } from "./turns.ts";
 
 /** Programs that are kept; the one that was not used for longest goes first. */
@@ -35,6 +36,27 @@ export interface EngineSettings {
   readonly threads?: number;
   /** Starts one of the others. Default: there are no others. */
   spawn?(): ThreadPeer;
+  /** Copies that may share what they only read. Default: it shares nothing. */
+  readonly copies?: EngineCopies;
+}
+
+/** The copies of a model on the threads of this process. */
+export interface EngineCopies {
+  readonly members: Members;
+  /** Which of the members this one is; the first one counts what all share as its own. */
+  readonly index: number;
+  /** What another copy of the very same model gave, with the same settings but threads. Default: there is none, or it cannot be reached. */
+  readonly from?: EngineShare;
+}
+
+/** What a copy needs of another one, to hold no weights of its own. Survives being posted to another thread. */
+export interface EngineShare extends SharedMemory {
+  /** Types and shapes of the model's own tensors: those of a copy must be the same. */
+  readonly weights: readonly string[];
+  readonly folds: KnownFolds;
+  /** Where packed weights lie, by the numbers of their tensors. All of them are whole. */
+  readonly places: ReadonlyMap<number, readonly PackedPlace[]>;
+  readonly modules: readonly { readonly module: WasmModule; readonly keys: readonly string[] }[];
 }
 
 export interface EngineRunOptions {
@@ -44,9 +66,17 @@ export interface EngineRunOptions {
 
 export class EngineModel {
   readonly #source: GraphSource;
-  readonly #settings: EngineSettings;
+  readonly #features: WasmFeatures;
+  readonly #optimize: boolean;
+  /** Whether copies may share what it only reads. */
+  readonly isSharing: boolean;
+  /** Whether it reads weights that another copy has packed. */
+  readonly readsOthers: boolean;
+  /** What another copy has folded. */
+  readonly #known: KnownFolds | undefined;
   #memory: EngineMemory;
   readonly #threads: KernelThreads;
+  readonly #modules: EngineShare["modules"][number][] = [];
   readonly #kernels = new Set<string>();
   readonly #emittable = new Map<string, boolean>();
   readonly #programs = new Map<string, Program | "interpreted">();
@@ -57,16 +87,57 @@ export class EngineModel {
 
   constructor(source: GraphSource, settings: EngineSettings) {
     this.#source = source;
-    this.#settings = settings;
-    const { threads = 1, spawn } = settings;
+    this.#features = settings.features;
+    this.#optimize = settings.optimize;
+    const { threads = 1, spawn, copies } = settings;
+    this.isSharing = copies !== undefined;
+    this.readsOthers = copies?.from !== undefined;
     const most = spawn === undefined ? 1 : threads;
-    this.#memory = new EngineMemory(most > 1);
+    const from = copies?.from;
+    if (from !== undefined && from.weights.join() !== describedWeights(source).join())
+      throw new InferyardError("CONTRACT_VIOLATION", "the copy that shares its weights is one of another model");
+    const places = from?.places;
+    this.#known = from?.folds;
+    this.#folds = new FoldMemo(source.weights, this.#known);
+    this.#memory = new EngineMemory({
+      shared: most > 1 || copies?.members.buffer instanceof SharedArrayBuffer,
+      ...(copies === undefined ? {} : { copies }),
+      ...(from === undefined ? {} : { from }),
+      packed: (literal, layout) => places?.get(this.#folds.numberOf(literal) ?? -1)?.find((place) => place.layout === layout),
+    });
     const refuse = (): never => {
       throw new InferyardError("CONTRACT_VIOLATION", "there is nothing to start threads with");
     };
     this.#threads = new KernelThreads({ threads: most, memory: this.#memory.memory, spawn: spawn ?? refuse });
     this.#most = most;
-    this.#folds = new FoldMemo(source.weights);
+    for (const { module, keys } of from?.modules ?? []) this.#know(module, keys);
+  }
+
+  /** Bytes of the arena that the largest of its programs computes in. */
+  get arenaBytes(): number {
+    return Math.max(0, ...[...this.#programs.values()].map((each) => (each instanceof Program ? each.arenaBytes : 0)));
+  }
+
+  /** What a copy of this model may be given; undefined as long as no weights are packed, or where copies were not spoken of. */
+  share(): EngineShare | undefined {
+    if (!this.isSharing) return undefined;
+    const places = [...this.#folds.numbered].map(([number, literal]) => [number, this.#memory.placesOf(literal)] as const);
+    const packed = new Map(places.filter(([, found]) => found.length > 0));
+    if (packed.size === 0) return undefined;
+    return {
+      ...this.#memory.share(),
+      weights: describedWeights(this.#source),
+      folds: this.#folds.known,
+      places: packed,
+      modules: this.#modules,
+    };
+  }
+
+  /** Weights that no kernel reads, and which are held because other programs may want them, go to where copies find them. */
+  settle(): void {
+    const isComputed = [...this.#programs.values()].some((program) => program instanceof Program);
+    if (!this.isSharing || !isComputed) return; // an interpreter would have to copy them from there for each run
+    for (const literal of this.#source.weights) if (literal.held?.isHere === true) this.#memory.place(asTheyAre(literal), true);
   }
 
   /** What it takes: the engine's memory, weights that are kept as the file has them, and constants of programs. */
@@ -165,7 +236,8 @@ export class EngineModel {
       this.#programs.clear();
       this.#decoder?.dispose();
       await this.#threads.end();
-      this.#memory = new EngineMemory(false);
+      this.#memory.leave();
+      this.#memory = new EngineMemory({ shared: false });
     });
   }
 
@@ -208,7 +280,7 @@ export class EngineModel {
       this.#folds.close();
       return program;
     } catch (error) {
-      if (this.#folds.isOpen) this.#folds = new FoldMemo(this.#source.weights);
+      if (this.#folds.isOpen) this.#folds = new FoldMemo(this.#source.weights, this.#known);
       throw error;
     }
   }
@@ -237,10 +309,10 @@ export class EngineModel {
   }
 
   #program(traced: Graph, states: readonly string[] = []): Program {
-    const graph = this.#settings.optimize ? optimize(traced, this.#folds.fold) : fuseElements(traced);
+    const graph = this.#optimize ? optimize(traced, this.#folds.fold) : fuseElements(traced);
     const plan = planGraph(graph, {
       isDurable: (literal) => this.#folds.isDurable(literal),
-      hasByteDot: this.#settings.features.byteDot !== "none",
+      hasByteDot: this.#features.byteDot !== "none",
       threads: this.#most,
       emittable: this.#emittable,
       states,
@@ -256,8 +328,18 @@ export class EngineModel {
     const added = kernels.filter(({ key }) => !this.#kernels.has(key));
     if (added.length === 0) return;
     const { memory } = this.#memory;
-    this.#threads.add(withOptimizingCompiler(() => compileKernels(added, memory, this.#settings.features)));
-    for (const { key } of added) this.#kernels.add(key);
+    const compiled = withOptimizingCompiler(() => compileKernels(added, memory, this.#features));
+    this.#threads.add(compiled);
+    const keys = [...compiled.functions.keys()];
+    for (const key of keys) this.#kernels.add(key);
+    this.#modules.push({ module: compiled.module, keys });
+  }
+
+  /** Kernels that another copy has compiled. */
+  #know(module: WasmModule, keys: readonly string[]): void {
+    this.#threads.add({ module, functions: instantiateKernels(module, this.#memory.memory) });
+    for (const key of keys) this.#kernels.add(key);
+    this.#modules.push({ module, keys });
   }
 
   #interpret(inputs: TensorMap, wanted: ReadonlySet<string> | undefined, signal: AbortSignal | undefined): TensorMap {
@@ -284,4 +366,8 @@ function tensorOf(name: string, value: Traced): Tensor {
 
 function keptBytes(literal: Literal): number {
   return literal.held === undefined ? byteSize(literal) : literal.held.bytes;
+}
+
+function describedWeights({ weights }: GraphSource): string[] {
+  return weights.map(({ dataType, shape }) => `${dataType}[${shape.join("x")}]`);
 }

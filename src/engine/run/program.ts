@@ -25,7 +25,7 @@ type Action = (bases: Bases) => void;
 export class Program {
   readonly #plan: Plan;
   readonly #memory: EngineMemory;
-  readonly #own: PackedWeights[] = [];
+  readonly #own = new Set<PackedWeights>();
   readonly #actions: readonly Action[];
   #state = 0;
 
@@ -33,11 +33,11 @@ export class Program {
     this.#plan = plan;
     this.#memory = memory;
     try {
-      for (const weights of plan.weights) memory.place(weights);
       for (const weights of plan.ownWeights) {
         memory.hold(weights);
-        this.#own.push(weights);
+        this.#own.add(weights);
       }
+      for (const weights of plan.weights) this.#start(weights);
     } catch (error) {
       this.dispose();
       throw error;
@@ -54,6 +54,10 @@ export class Program {
   /** Bytes of the block of states that each run is given. */
   get stateBytes(): number {
     return this.#plan.stateBytes;
+  }
+
+  get arenaBytes(): number {
+    return this.#plan.arenaBytes;
   }
 
   /** What it holds beside the engine's memory, which its constants are copied to. */
@@ -99,14 +103,15 @@ export class Program {
 
   /** Lets go what is this program's own. It may not run again. */
   dispose(): void {
-    for (const weights of this.#own.splice(0)) this.#memory.drop(weights);
+    for (const weights of this.#own) this.#memory.drop(weights);
+    this.#own.clear();
   }
 
   #action(step: PlanStep, run: RunKernel): Action {
     if (step.kind === "interpret") return this.#interpreted(step);
     const { kernel, places, scratch } = step;
     const located = places.map((place) =>
-      place.region === "weights" ? this.#memory.place(place.weights) + place.byteOffset : place.offset,
+      place.region === "weights" ? this.#start(place.weights) + place.byteOffset : place.offset,
     );
     const fixed = [...kernel.counts, ...located];
     const regions = [...kernel.counts.map(() => undefined), ...places.map(({ region }) => region)];
@@ -144,12 +149,16 @@ export class Program {
     };
   }
 
+  #start(weights: PackedWeights): number {
+    return this.#memory.place(weights, !this.#own.has(weights));
+  }
+
   #bases(): Bases {
     return { arena: this.#memory.arenaStart, state: this.#state };
   }
 
   #offset(place: Place, bases: Bases): number {
-    return place.region === "weights" ? this.#memory.place(place.weights) + place.byteOffset : bases[place.region] + place.offset;
+    return place.region === "weights" ? this.#start(place.weights) + place.byteOffset : bases[place.region] + place.offset;
   }
 
   /** A view of the tensor in memory, valid until the memory grows. */
