@@ -25,6 +25,11 @@ export class ModelServer {
     this.#receive = receive;
   }
 
+  /** What the model takes now; undefined before it is loaded. */
+  get memory(): LoadedModel["memory"] | undefined {
+    return this.#model?.memory;
+  }
+
   /** Never throws: a failure is an answer. `guard` runs the work, for whoever must know when it is under way. */
   async answer(message: CallMessage, guard: <Result>(work: () => Promise<Result>) => Promise<Result>): Promise<AnswerMessage> {
     const { number, operation } = message;

@@ -22,7 +22,8 @@ port.on("message", async (message: CallMessage) => {
   const answer = await server.answer(message, (work) => gate.guard(work));
   try {
     const transfer = answer.ok && operation === "run" ? transferables(answer.result as Results["run"]) : [];
-    port.postMessage(answer, transfer);
+    const { memory } = server;
+    port.postMessage(memory === undefined ? answer : { ...answer, memory }, transfer);
   } catch (thrown) {
     port.postMessage({ number, ok: false, error: server.failure(operation, thrown).toJSON() });
   }
