@@ -11,12 +11,15 @@ export class Blocks {
     this.#regions = regions;
   }
 
-  /** Where so many bytes start, which nobody else has until they are given back; they hold anything. OUT_OF_MEMORY. */
-  take(bytes: number): number {
+  /**
+   * Where so many bytes start, which nobody else has until they are given back; they hold anything. `atOnce`: bytes of a new region, where it
+   * takes one. OUT_OF_MEMORY.
+   */
+  take(bytes: number, atOnce: number = bytes): number {
     for (;;) {
       const start = this.#free.take(bytes);
       if (start !== undefined) return start;
-      this.#enlarge(bytes);
+      this.#enlarge(bytes, Math.max(bytes, atOnce));
     }
   }
 
@@ -30,7 +33,7 @@ export class Blocks {
   }
 
   /** The last region grows where it can, so that a block that grows leaves no hole behind it. */
-  #enlarge(bytes: number): void {
+  #enlarge(bytes: number, atOnce: number): void {
     const last = this.#own.at(-1);
     const end = last === undefined ? 0 : last.start + last.bytes;
     const longer = last && this.#regions.extend(last, bytes - this.#free.endingAt(end));
@@ -39,7 +42,7 @@ export class Blocks {
       this.#free.give(end, longer.start + longer.bytes - end);
       return;
     }
-    const region = this.#regions.take(bytes);
+    const region = this.#regions.take(atOnce);
     this.#own.push(region);
     this.#free.give(region.start, region.bytes);
   }

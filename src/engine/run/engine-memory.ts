@@ -14,6 +14,9 @@ const alignment = 64;
 /** 4 GiB: shared memory states its end beforehand, and takes no more than it has grown to. */
 const mostPages = 65_536;
 
+/** An arena behind which another copy's memory lies leaves its place when it grows, and is then given more than it asks for: else each step would leave a hole. */
+const arenaGrowth = 1.5;
+
 /** Where packed weights lie. */
 export interface PackedPlace {
   readonly layout: string;
@@ -191,7 +194,7 @@ export class EngineMemory {
     if (wanted <= bytes) return;
     this.#arena = { start: alignment, bytes: 0 };
     if (bytes > 0) this.#own.give(start, bytes);
-    this.#arena = { start: this.#own.take(wanted), bytes: wanted };
+    this.#arena = { start: this.#own.take(wanted, bytes * arenaGrowth), bytes: wanted };
   }
 
   /** The memory is at least so long, and shows it here. Two threads that grow it at once may make it longer than they want. */
