@@ -9,6 +9,7 @@ const clockTickMs = 100;
 export class OpenModelFiles {
   readonly #bytes = new Map<string, ModelBytes>();
   readonly #files: BlockingFile[] = [];
+  readonly #identityOf = new Map<string, string>();
   #identities: string[] | undefined = [];
 
   /** The same text only for the same files, in the order in which they were opened. undefined where that cannot be said. */
@@ -31,6 +32,15 @@ export class OpenModelFiles {
     }
   }
 
+  /** Whether the path still leads to the file that was opened, as it was then: for what was read of it otherwise. Refused if not. */
+  check(path: string): void {
+    if (openBlocking === undefined) return;
+    const again = openBlocking(path);
+    const { identity } = again.stat();
+    again.close();
+    if (identity !== this.#identityOf.get(path)) throw changed(path);
+  }
+
   close(): void {
     for (const file of this.#files.splice(0)) file.close();
     this.#bytes.clear();
@@ -41,6 +51,7 @@ export class OpenModelFiles {
     this.#files.push(file);
     const { size, mtimeMs, ctimeMs, identity } = file.stat();
     if (Date.now() - ctimeMs < clockTickMs) this.#identities = undefined;
+    this.#identityOf.set(path, identity);
     this.#identities?.push(`${path} ${identity}`);
     return {
       size,
@@ -57,9 +68,7 @@ export class OpenModelFiles {
         }
         const now = file.stat();
         if (problem === "" && now.size === size && now.mtimeMs === mtimeMs) return;
-        throw new InferyardError("MODEL_INVALID", `${path} changed while it was loaded${problem && `: ${problem}`}`, {
-          remedy: "load it again",
-        });
+        throw changed(path, problem);
       },
     };
   }
@@ -80,4 +89,10 @@ async function readWhole(path: string): Promise<Uint8Array> {
   } finally {
     await handle.close();
   }
+}
+
+function changed(path: string, problem: string = ""): InferyardError {
+  return new InferyardError("MODEL_INVALID", `${path} changed while it was loaded${problem && `: ${problem}`}`, {
+    remedy: "load it again",
+  });
 }
