@@ -110,7 +110,7 @@ export function partOf(header: SafetensorsHeader, name: string): TensorPart {
   if (type === undefined)
     throw new InferyardError("MODEL_UNSUPPORTED", `${path}: tensor ${quote(name)} is ${entry.type}, which is not read`);
   const { start, end, shape } = entry;
-  const tensor = (bytes: ArrayBuffer): Tensor => ({ dataType: type.dataType, shape, data: type.view(bytes) }) as Tensor;
+  const tensor = (bytes: ArrayBuffer): Tensor => ({ dataType: type.dataType, shape, data: type.view(bytes) });
   return { start, bytes: end - start, tensor };
 }
 
