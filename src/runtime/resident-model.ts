@@ -111,7 +111,8 @@ export class ResidentModel implements Resident {
     try {
       return await copies.dispatcher.run(inputs, options);
     } catch (error) {
-      const notBegun = error instanceof InferyardError && error.code === "CIRCUIT_OPEN"; // the copy is dead; the first one may not be
+      // The copy is dead, and is not loaded again for now, or because its file was changed; the first one may be alive.
+      const notBegun = error instanceof InferyardError && (error.code === "CIRCUIT_OPEN" || error.code === "MODEL_INVALID");
       if (!notBegun && !this.#movesFor(error)) throw error;
       return await this.#runFirst(inputs, options); // and when that fails the same way, the model moves
     } finally {

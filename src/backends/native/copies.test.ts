@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import type { CopyPlace, LoadedModel, LoadSettings } from "../../backend.ts";
 import { integer, message, model, node, value } from "../../../test/fixtures/onnx-bytes.ts";
 import type { SharedModel } from "./engine-for.ts";
@@ -75,8 +75,17 @@ describe("a copy of a model on our own engine", () => {
 
   it("shares nothing of a file that was written just now: it may be written again at the same tick of its clock", async () => {
     const path = save("new.onnx", 1);
-    const first = await load(path, { members: members(), index: 0 });
-    expect(first.sharing).toBeUndefined();
+    const written = statSync(path).ctimeMs;
+    const now = vi.spyOn(Date, "now");
+    const isShared = async (): Promise<boolean> => (await load(path, { members: members(), index: 0 })).sharing !== undefined;
+    try {
+      now.mockReturnValue(written + 5);
+      expect(await isShared()).toBe(false);
+      now.mockReturnValue(written + 5000);
+      expect(await isShared()).toBe(true);
+    } finally {
+      now.mockRestore();
+    }
   });
 
   it("packs for itself what another version of the package has packed, and what was packed for other settings", async () => {

@@ -42,7 +42,7 @@ export class GraphModel implements TensorModel {
 
   get sharing(): Sharing | undefined {
     const { engine, identity, graphOptimization } = this.#parts;
-    if (!engine.isSharing || identity === undefined) return undefined;
+    if (!engine.isSharing || identity === undefined || engine.arenaBytes === 0) return undefined; // nothing is packed without a program
     return {
       give: (): SharedModel | undefined => {
         const shared = engine.share();

@@ -100,7 +100,7 @@ export class EngineModel {
     this.#known = from?.folds;
     this.#folds = new FoldMemo(source.weights, this.#known);
     this.#memory = new EngineMemory({
-      shared: most > 1 || copies?.members.buffer instanceof SharedArrayBuffer,
+      shared: most > 1 || (copies !== undefined && !(copies.members.buffer instanceof ArrayBuffer)),
       ...(copies === undefined ? {} : { copies }),
       ...(from === undefined ? {} : { from }),
       packed: (literal, layout) => places?.get(this.#folds.numberOf(literal) ?? -1)?.find((place) => place.layout === layout),

@@ -56,8 +56,9 @@ export class Regions {
   take(bytes: number): Region {
     const wanted = Math.ceil(bytes / unitBytes / pageUnits) * pageUnits;
     for (;;) {
+      const living = this.#living();
       const best = this.#entries()
-        .filter(({ units, owner }) => units >= wanted && this.#isFree(owner))
+        .filter(({ units, owner }) => units >= wanted && isFree(owner, living))
         .toSorted((one, other) => one.units - other.units)[0];
       if (best === undefined) return this.#added(wanted);
       if (!this.#swap(best.entry + entryWords.owner, best.owner, this.#owner)) continue; // another was faster
@@ -90,10 +91,11 @@ export class Regions {
 
   /** Bytes of the memory that belong to copies that live, each with its number; the rest is shared, or free. */
   get held(): { readonly all: number; readonly own: number; readonly others: number } {
+    const living = this.#living();
     let [own, others] = [0, 0];
     for (const { units, owner } of this.#entries()) {
       if (owner === this.#owner) own += units;
-      else if (owner > nobody && !this.#isFree(owner)) others += units;
+      else if (owner !== everybody && !isFree(owner, living)) others += units;
     }
     return { all: this.#load(words.end) * unitBytes, own: own * unitBytes, others: others * unitBytes };
   }
@@ -128,10 +130,8 @@ export class Regions {
     });
   }
 
-  #isFree(owner: number): boolean {
-    return (
-      owner === nobody || (owner > nobody && this.#members.every((_, index) => Atomics.load(this.#members, index) !== owner))
-    );
+  #living(): ReadonlySet<number> {
+    return new Set(Array.from(this.#members, (_, index) => Atomics.load(this.#members, index)));
   }
 
   #swap(index: number, before: number, after: number): boolean {
@@ -141,6 +141,10 @@ export class Regions {
   #load(index: number): number {
     return Atomics.load(this.#words, index);
   }
+}
+
+function isFree(owner: number, living: ReadonlySet<number>): boolean {
+  return owner === nobody || (owner !== everybody && !living.has(owner));
 }
 
 export function tooLarge(bytes: number, cause: unknown): InferyardError {
