@@ -173,6 +173,6 @@ describe("arenas of copies", () => {
     const first = new EngineMemory({ shared: true, copies: { members: all, index: 0 } });
     const second = new EngineMemory({ shared: true, copies: { members: all, index: 1 }, from: first.share() });
     for (let bytes = 100_000; bytes < 8e6; bytes += 60_000) for (const each of [first, second]) each.reserve(bytes);
-    expect(first.bytes + second.bytes).toBeLessThan(4 * 2 * 8e6);
+    expect(first.bytes + second.bytes).toBeLessThan(5 * 2 * 8e6); // each power once, and the last up to half too large
   });
 });

@@ -14,7 +14,10 @@ const alignment = 64;
 /** 4 GiB: shared memory states its end beforehand, and takes no more than it has grown to. */
 const mostPages = 65_536;
 
-/** An arena behind which another copy's memory lies leaves its place when it grows, and is then given more than it asks for: else each step would leave a hole. */
+/**
+ * Regions for arenas are as large as a power of this. An arena leaves its region where it has to grow and another copy's memory lies behind: a copy
+ * that comes later may want nearly as much, and finds it.
+ */
 const arenaGrowth = 1.5;
 
 /** Where packed weights lie. */
@@ -52,6 +55,7 @@ export class EngineMemory {
   readonly #users = new Map<number, number>();
   readonly #packed: NonNullable<MemorySettings["packed"]>;
   readonly #isFirst: boolean;
+  readonly #isAlone: boolean;
   #arena = { start: alignment, bytes: 0 };
 
   constructor({ shared, copies, from, packed = () => undefined }: MemorySettings) {
@@ -65,6 +69,7 @@ export class EngineMemory {
     this.#own = new Blocks(this.#regions);
     this.#packed = packed;
     this.#isFirst = index === 0;
+    this.#isAlone = copies === undefined;
   }
 
   /** Where the arena starts. `reserve` may move it. */
@@ -194,7 +199,8 @@ export class EngineMemory {
     if (wanted <= bytes) return;
     this.#arena = { start: alignment, bytes: 0 };
     if (bytes > 0) this.#own.give(start, bytes);
-    this.#arena = { start: this.#own.take(wanted, bytes * arenaGrowth), bytes: wanted };
+    const atOnce = this.#isAlone ? wanted : arenaGrowth ** Math.ceil(Math.log(wanted) / Math.log(arenaGrowth));
+    this.#arena = { start: this.#own.take(wanted, atOnce), bytes: wanted };
   }
 
   /** The memory is at least so long, and shows it here. Two threads that grow it at once may make it longer than they want. */

@@ -52,19 +52,30 @@ export class Regions {
     return this.#words.buffer;
   }
 
-  /** A region of at least so many bytes, whatever they hold: one that was left, or a new one. OUT_OF_MEMORY. */
+  /** A region of at least so many bytes, whatever they hold: one that was left, perhaps made longer, or a new one. OUT_OF_MEMORY. */
   take(bytes: number): Region {
     const wanted = Math.ceil(bytes / unitBytes / pageUnits) * pageUnits;
     for (;;) {
       const living = this.#living();
+      const end = this.#load(words.end);
       const best = this.#entries()
-        .filter(({ units, owner }) => units >= wanted && isFree(owner, living))
-        .toSorted((one, other) => one.units - other.units)[0];
+        .filter(({ start, units, owner }) => isFree(owner, living) && (units >= wanted || (units > 0 && start + units === end)))
+        .toSorted((one, other) => Number(one.units < wanted) - Number(other.units < wanted) || one.units - other.units)[0];
       if (best === undefined) return this.#added(wanted);
       if (!this.#swap(best.entry + entryWords.owner, best.owner, this.#owner)) continue; // another was faster
-      const region = { entry: best.entry, start: best.start * unitBytes, bytes: best.units * unitBytes };
-      this.#reach(region.start + region.bytes); // what another thread has grown shows here now
-      return region;
+      const units = this.#load(best.entry + entryWords.units);
+      const region = { entry: best.entry, start: best.start * unitBytes, bytes: units * unitBytes };
+      try {
+        const long = units >= wanted ? region : this.extend(region, (wanted - units) * unitBytes);
+        if (long !== undefined) {
+          this.#reach(long.start + long.bytes); // what another thread has grown shows here now
+          return long;
+        }
+      } catch (error) {
+        this.#swap(best.entry + entryWords.owner, this.#owner, nobody);
+        throw error;
+      }
+      this.#swap(best.entry + entryWords.owner, this.#owner, nobody); // it is the last one no more
     }
   }
 
