@@ -1,6 +1,6 @@
 /** The engine of one loaded model, with the settings the user gave, ready for its smallest inputs. */
 import { InferyardError } from "../../backend.ts";
-import type { CopyPlace, LoadOptions, TensorInfo } from "../../backend.ts";
+import type { LoadOptions, TensorInfo } from "../../backend.ts";
 import { switchOnRelaxedSimd } from "../../engine/host-features.ts";
 import { detectWasmFeatures, type EngineCopies, EngineModel, type EngineShare, type GraphSource } from "../../engine/index.ts";
 import { spawnThread } from "../../engine/thread-spawner.ts";
@@ -56,7 +56,7 @@ export function engineFor(
 /** undefined where this model shares nothing. */
 function copiesOf({ copy, graphOptimization }: LoadOptions, identity: string | undefined): EngineCopies | undefined {
   if (copy === undefined || identity === undefined) return undefined;
-  const { members, index, from } = copy satisfies CopyPlace;
+  const { members, index, from } = copy;
   const place = { members: new Int32Array(members), index };
   if (from === undefined) return place;
   const other = from as SharedModel;
