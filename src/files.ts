@@ -37,7 +37,11 @@ export function openFile(path: string): Promise<OpenFile> {
 
 /** A file open for reading that holds the thread while it is read. */
 export interface BlockingFile {
-  stat(): Pick<FileStatus, "size" | "mtimeMs">;
+  /** `identity`: the same text only as long as nobody writes to the file or puts another in its place. */
+  stat(): Pick<FileStatus, "size" | "mtimeMs"> & {
+    readonly identity: string;
+    /** When anything of it was last changed. */ readonly ctimeMs: number;
+  };
   /** As that of `OpenFile`; gives the bytes read. */
   read(target: Uint8Array, offset: number, length: number, position: number): number;
   close(): void;
@@ -47,7 +51,10 @@ export interface BlockingFile {
 export const openBlocking: ((path: string) => BlockingFile) | undefined = (path) => {
   const file = openSync(path, "r");
   return {
-    stat: () => fstatSync(file),
+    stat: () => {
+      const { size, mtimeMs, ctimeMs, dev, ino } = fstatSync(file);
+      return { size, mtimeMs, ctimeMs, identity: [dev, ino, size, mtimeMs, ctimeMs].join(" ") };
+    },
     read: (target, offset, length, position) => readSync(file, target, offset, length, position),
     close: () => closeSync(file),
   };

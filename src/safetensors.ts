@@ -95,6 +95,13 @@ export async function readSafetensorsHeader(path: string, signal?: AbortSignal):
 /** Reads one tensor. MODEL_UNSUPPORTED where there is none of that name or its type has no `DataType`. */
 export async function readTensor(header: SafetensorsHeader, name: string, signal?: AbortSignal): Promise<Tensor> {
   const { path } = header;
+  const part = partOf(header, name);
+  return part.tensor(await withFile(path, (file) => readRange(file, path, part.start, part.bytes, signal)));
+}
+
+/** Where a tensor lies in the file, for those who read it themselves. Fails as `readTensor` does. */
+export function partOf(header: SafetensorsHeader, name: string): TensorPart {
+  const { path } = header;
   const entry = header.tensors.get(name);
   if (entry === undefined) {
     throw new InferyardError("MODEL_UNSUPPORTED", `${path} has no tensor ${quote(name)} (it has ${listNames(header)})`);
@@ -102,8 +109,17 @@ export async function readTensor(header: SafetensorsHeader, name: string, signal
   const type = readable.get(entry.type);
   if (type === undefined)
     throw new InferyardError("MODEL_UNSUPPORTED", `${path}: tensor ${quote(name)} is ${entry.type}, which is not read`);
-  const bytes = await withFile(path, (file) => readRange(file, path, entry.start, entry.end - entry.start, signal));
-  return { dataType: type.dataType, shape: entry.shape, data: type.view(bytes) };
+  const { start, end, shape } = entry;
+  const tensor = (bytes: ArrayBuffer): Tensor => ({ dataType: type.dataType, shape, data: type.view(bytes) });
+  return { start, bytes: end - start, tensor };
+}
+
+export interface TensorPart {
+  /** From the file's first byte. */
+  readonly start: number;
+  readonly bytes: number;
+  /** The tensor, of these bytes, which become its data. */
+  tensor(bytes: ArrayBuffer): Tensor;
 }
 
 /** Names for a message: the first eight. */

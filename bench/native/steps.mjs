@@ -35,7 +35,7 @@ const traced = build.graph(
   outputs,
 );
 const plan = planGraph(optimize(traced), { isDurable: () => true, hasByteDot: features.byteDot !== "none" });
-const memory = new EngineMemory(false);
+const memory = new EngineMemory({ shared: false });
 const { functions } = withOptimizingCompiler(() => compileKernels(plan.kernels, memory.memory, features));
 let times = [];
 const program = new Program(plan, memory, (kernel, offsets) => {

@@ -7,6 +7,7 @@ export { detectWasmFeatures } from "./emit/wasm/index.ts";
 export { checkOperators } from "./trace/check-operators.ts";
 export { programText } from "./program-text.ts";
 export { EngineModel } from "./run/engine-model.ts";
+export type { EngineCopies, EngineShare } from "./run/engine-share.ts";
 export { buildTransformer } from "./transformers/index.ts";
 export { Builder, type BuilderLimits, defaultLimits } from "./trace/builder.ts";
 export type { GraphSource } from "./trace/graph-source.ts";

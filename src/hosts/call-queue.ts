@@ -31,6 +31,7 @@ export class CallQueue {
     this.#peer = start({
       onAnswer: (message) => this.#answer(message),
       onDeath: (reason, details) => this.#die(reason, details),
+      onEnd: () => {},
     });
     this.#description = this.call<"load">(load);
     this.#description.then(
@@ -58,16 +59,19 @@ export class CallQueue {
     return abandonable(this.#description, signal);
   }
 
+  /** "next": before those that wait. */
   call<Operation extends keyof Results>(
     message: Call & { operation: Operation },
     signal?: AbortSignal,
+    place: "last" | "next" = "last",
   ): Promise<Results[Operation]> {
     throwIfAborted(signal);
     if (this.#death !== undefined) return Promise.reject(this.#death);
     let pending: Pending | undefined;
     const result = new Promise<Results[Operation]>((resolve, reject) => {
       pending = { message, settle: (value) => resolve(value as Results[Operation]), fail: reject };
-      this.#queue.push(pending);
+      if (place === "next") this.#queue.unshift(pending);
+      else this.#queue.push(pending);
     });
     this.#next();
     return abandonable(result, signal, () => this.#drop(pending));

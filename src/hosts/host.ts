@@ -2,6 +2,7 @@
 import type { Backend, Device, LoadOptions, LoadedModel, ModelFiles, RunOptions } from "../backend.ts";
 import type { Reduction } from "../reduction.ts";
 import type { TensorMap } from "../tensor.ts";
+import type { CopyGroup } from "./copy-group.ts";
 import type { Supervision } from "./supervision.ts";
 
 /** "inline": on the calling thread. "worker": on a thread of its own. "process": in a child process of its own. */
@@ -15,19 +16,25 @@ export interface HostedRunOptions extends RunOptions {
 }
 
 /** A loaded model, wherever it lives. */
-export interface HostedModel extends LoadedModel {
+export interface HostedModel extends Omit<LoadedModel, "sharing"> {
+  /** Where copies share memory with it: bytes that another one takes for itself, its thread not counted; an estimate. */
+  readonly copyBytes?: number | undefined;
   run(inputs: TensorMap, options?: HostedRunOptions): Promise<TensorMap>;
 }
 
 export interface Host {
   readonly name: HostName;
-  /** `supervision`: told when the thread or process dies, and asked before another is started; "inline" has none. Default: nobody. */
+  /**
+   * `supervision`: told when the thread or process dies, and asked before another is started; "inline" has none. Default: nobody. `copies`: those of
+   * this model so far; it may share memory with them, on a thread of this process. Default: it shares none.
+   */
   load(
     backend: Backend,
     model: ModelFiles,
     device: Device,
     options: LoadOptions,
     supervision?: Supervision,
+    copies?: CopyGroup,
   ): Promise<HostedModel>;
   /** Frees what the host itself holds; its models are disposed before. */
   dispose(): Promise<void>;

@@ -1,23 +1,33 @@
 /** What a peer does over there: one backend, one model, one call after the other. */
-import type { Backend, LoadedModel } from "../backend.ts";
+import type { Backend, LoadedModel, LoadOptions } from "../backend.ts";
 import { InferyardError, wrapError } from "../errors.ts";
 import { reduceOutputs } from "../reduction.ts";
 import type { TensorMap } from "../tensor.ts";
-import type { AnswerMessage, Call, CallMessage, ModelDescription, Results } from "./protocol.ts";
+import type { AnswerMessage, Call, CallMessage, ModelDescription, PeerPort, Results } from "./protocol.ts";
 
 /** Imports the module of a backend's entry. */
 export type ImportModule = (module: string) => Promise<Readonly<Record<string, unknown>>>;
 
+/** What lies in a port already. */
+export type ReceiveGift = (port: PeerPort) => unknown;
+
 export class ModelServer {
   readonly #kind: string;
   readonly #importModule: ImportModule;
+  readonly #receive: ReceiveGift;
   #backend: Backend | undefined;
   #model: LoadedModel | undefined;
 
-  /** `kind`: "worker" or "process", for messages. */
-  constructor(kind: string, importModule: ImportModule = (module) => import(module)) {
+  /** `kind`: "worker" or "process", for messages. `receive`: for peers that share memory; the others are given nothing. */
+  constructor(kind: string, importModule: ImportModule = (module) => import(module), receive: ReceiveGift = () => undefined) {
     this.#kind = kind;
     this.#importModule = importModule;
+    this.#receive = receive;
+  }
+
+  /** What the model takes now; undefined before it is loaded. */
+  get memory(): LoadedModel["memory"] | undefined {
+    return this.#model?.memory;
   }
 
   /** Never throws: a failure is an answer. `guard` runs the work, for whoever must know when it is under way. */
@@ -44,6 +54,8 @@ export class ModelServer {
         return this.#run(call);
       case "evidence":
         return this.#loaded().evidence();
+      case "give":
+        return this.#give(call.port);
       case "dispose":
         await this.#model?.dispose();
         await this.#backend?.dispose?.();
@@ -58,9 +70,27 @@ export class ModelServer {
       throw new InferyardError("CONTRACT_VIOLATION", `${call.entry.module} does not export a function "${call.entry.export}"`);
     }
     this.#backend = create(call.entry.options) as Backend;
-    this.#model = await this.#backend.load(call.model, call.device, call.settings);
-    const { inputs, outputs, library, memory } = this.#model;
-    return { inputs, outputs, library, memory };
+    this.#model = await this.#backend.load(call.model, call.device, { ...call.settings, ...this.#placeOf(call) });
+    const { inputs, outputs, library, memory, sharing } = this.#model;
+    return { inputs, outputs, library, memory, copyBytes: sharing?.copyBytes };
+  }
+
+  #placeOf({ copy }: Extract<Call, { operation: "load" }>): Pick<LoadOptions, "copy"> {
+    if (copy === undefined) return {};
+    const { members, index, from: port } = copy;
+    const from = port === undefined ? undefined : this.#receive(port);
+    port?.close();
+    return { copy: { members, index, ...(from === undefined ? {} : { from }) } };
+  }
+
+  #give(port: PeerPort): boolean {
+    try {
+      const gift = this.#loaded().sharing?.give();
+      if (gift !== undefined) port.postMessage(gift);
+      return gift !== undefined;
+    } finally {
+      port.close(); // what was posted is received all the same
+    }
   }
 
   async #run({ inputs, outputs, reductions }: Extract<Call, { operation: "run" }>): Promise<TensorMap> {

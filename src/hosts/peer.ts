@@ -4,7 +4,7 @@ import type { AnswerMessage, CallMessage } from "./protocol.ts";
 export interface Peer {
   /** "worker" or "process", for messages. */
   readonly kind: string;
-  /** Throws where the message cannot be copied to the other side. */
+  /** Throws where the message cannot be copied to the other side. Ports in it are handed over. */
   send(message: CallMessage): void;
   /** busy: the program must not end while this peer works. idle: it may. */
   hold(state: "busy" | "idle"): void;
@@ -17,6 +17,8 @@ export interface PeerEvents {
   readonly onAnswer: (message: AnswerMessage) => void;
   /** A sentence without a full stop, for example "the worker ended with code 7". */
   readonly onDeath: (reason: string, details?: DeathDetails) => void;
+  /** A thread has ended, by itself or by us: it touches no shared memory any more. */
+  readonly onEnd: () => void;
 }
 
 export interface DeathDetails {

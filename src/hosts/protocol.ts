@@ -1,5 +1,5 @@
 /** What a host and its peer (a worker, a process) say to each other. One call is under way at a time; each answer carries its call's number. */
-import type { BackendEntry, Device, Library, LoadSettings, LoadedModel, ModelFiles } from "../backend.ts";
+import type { BackendEntry, CopyPlace, Device, Library, LoadSettings, LoadedModel, ModelFiles } from "../backend.ts";
 import type { SerializedError } from "../errors.ts";
 import type { Reduction } from "../reduction.ts";
 import type { TensorInfo, TensorMap } from "../tensor.ts";
@@ -11,6 +11,8 @@ export type Call =
       readonly model: ModelFiles;
       readonly device: Device;
       readonly settings: LoadSettings;
+      /** `from`: see `PeerPort`. */
+      readonly copy?: Pick<CopyPlace, "members" | "index"> & { readonly from?: PeerPort };
     }
   | {
       readonly operation: "run";
@@ -19,7 +21,15 @@ export type Call =
       readonly reductions?: Readonly<Record<string, Reduction>>;
     }
   | { readonly operation: "evidence" }
+  /** What the model shares goes through the port. Answers whether there was any. */
+  | { readonly operation: "give"; readonly port: PeerPort }
   | { readonly operation: "dispose" };
+
+/** One end of a channel between two peers: whoever has the other end finds there what `give` sent. It is handed over, not copied. */
+export interface PeerPort {
+  postMessage(value: unknown): void;
+  close(): void;
+}
 
 export type CallMessage = Call & { readonly number: number };
 
@@ -28,6 +38,7 @@ export interface Results {
   readonly load: ModelDescription;
   readonly run: TensorMap;
   readonly evidence: readonly string[];
+  readonly give: boolean;
   readonly dispose: null;
 }
 
@@ -43,9 +54,16 @@ export interface ModelDescription {
   readonly outputs: readonly TensorInfo[];
   readonly library: Library;
   readonly memory: LoadedModel["memory"];
+  readonly copyBytes?: number | undefined;
 }
 
 /** Data of a new worker. */
 export interface WorkerData {
   readonly gate: SharedArrayBuffer;
+}
+
+/** Ports that a message hands over. */
+export function portsOf(message: Call): readonly PeerPort[] {
+  if (message.operation === "give") return [message.port];
+  return message.operation === "load" && message.copy?.from !== undefined ? [message.copy.from] : [];
 }

@@ -3,18 +3,23 @@ import type { Backend, BackendEntry, Device, LoadOptions, LoadedModel, ModelFile
 import { InferyardError, throwIfAborted } from "../errors.ts";
 import type { TensorMap } from "../tensor.ts";
 import { CallQueue, abandonable } from "./call-queue.ts";
+import type { CopyGroup } from "./copy-group.ts";
 import type { Host, HostName, HostedModel, HostedRunOptions } from "./host.ts";
 import type { StartPeer } from "./peer.ts";
-import type { ModelDescription } from "./protocol.ts";
+import type { ModelDescription, PeerPort } from "./protocol.ts";
 import { type ReplacementReason, type Supervision, unsupervised } from "./supervision.ts";
 
-/** A host whose models each live in a peer of their own. */
-export function remoteHost(name: HostName, startPeer: StartPeer): Host {
+/** Makes a channel between two peers. */
+export type OpenChannel = () => readonly [PeerPort, PeerPort];
+
+/** A host whose models each live in a peer of their own. `openChannel`: for peers that can share memory. Default: they cannot. */
+export function remoteHost(name: HostName, startPeer: StartPeer, openChannel?: OpenChannel): Host {
   return {
     name,
-    async load(backend, model, device, options, supervision = unsupervised) {
+    async load(backend, model, device, options, supervision = unsupervised, copies) {
       throwIfAborted(options.signal);
-      const start = (): CallQueue => queueFor(startPeer, { backend, model, device, options, supervision });
+      const shared = openChannel && copies && { copies, openChannel };
+      const start = (): Promise<CallQueue> => queueFor(startPeer, { backend, model, device, options, supervision, shared });
       return RemoteModel.load(start, supervision, options.signal);
     },
     dispose: async () => {},
@@ -27,11 +32,34 @@ interface Start {
   readonly device: Device;
   readonly options: LoadOptions;
   readonly supervision: Supervision;
+  readonly shared: { readonly copies: CopyGroup; readonly openChannel: OpenChannel } | undefined;
 }
 
-function queueFor(startPeer: StartPeer, { backend, model, device, options, supervision }: Start): CallQueue {
-  const { signal: _signal, ...settings } = options;
-  return new CallQueue(startPeer, { operation: "load", entry: entryOf(backend), model, device, settings }, supervision);
+async function queueFor(
+  startPeer: StartPeer,
+  { backend, model, device, options, supervision, shared }: Start,
+): Promise<CallQueue> {
+  const { signal: _signal, copy: _copy, ...settings } = options;
+  const load = { operation: "load", entry: entryOf(backend), model, device, settings } as const;
+  if (shared === undefined) return new CallQueue(startPeer, load, supervision);
+  const { copies, openChannel } = shared;
+  const { queue } = await copies.start((given) => {
+    const from = given as PeerPort | undefined;
+    const member = copies.enter();
+    if (member === undefined) from?.close();
+    const copy = member && { ...member.place, ...(from === undefined ? {} : { from }) };
+    const startMember: StartPeer = (events) => startPeer({ ...events, onEnd: () => member?.leave() });
+    const started = new CallQueue(startMember, copy === undefined ? load : { ...load, copy }, supervision);
+    const give = async (): Promise<PeerPort | undefined> => {
+      const [near, far] = openChannel();
+      if (await started.call<"give">({ operation: "give", port: near }, undefined, "next")) return far;
+      far.close();
+      return undefined;
+    };
+    const loaded = started.description(undefined).then(({ copyBytes }) => ({ give: copyBytes === undefined ? undefined : give }));
+    return { queue: started, loaded };
+  });
+  return queue;
 }
 
 function entryOf(backend: Backend): BackendEntry {
@@ -51,8 +79,9 @@ class RemoteModel implements HostedModel {
   readonly inputs: LoadedModel["inputs"];
   readonly outputs: LoadedModel["outputs"];
   readonly library: LoadedModel["library"];
+  readonly copyBytes: number | undefined;
   readonly #memory: LoadedModel["memory"];
-  readonly #start: () => CallQueue;
+  readonly #start: () => Promise<CallQueue>;
   readonly #supervision: Supervision;
   readonly #ending = new AbortController();
   #queue: CallQueue;
@@ -63,7 +92,7 @@ class RemoteModel implements HostedModel {
   #disposal: Promise<void> | undefined;
 
   private constructor(
-    start: () => CallQueue,
+    start: () => Promise<CallQueue>,
     supervision: Supervision,
     { queue, description, milliseconds }: { queue: CallQueue; description: ModelDescription; milliseconds: number },
   ) {
@@ -75,12 +104,17 @@ class RemoteModel implements HostedModel {
     this.outputs = description.outputs;
     this.library = description.library;
     this.#memory = description.memory;
+    this.copyBytes = description.copyBytes;
   }
 
-  static async load(start: () => CallQueue, supervision: Supervision, signal: AbortSignal | undefined): Promise<RemoteModel> {
+  static async load(
+    start: () => Promise<CallQueue>,
+    supervision: Supervision,
+    signal: AbortSignal | undefined,
+  ): Promise<RemoteModel> {
     await supervision.admit(signal);
     const started = performance.now();
-    const queue = start();
+    const queue = await start();
     try {
       const description = await queue.description(signal);
       return new RemoteModel(start, supervision, { queue, description, milliseconds: performance.now() - started });
@@ -155,7 +189,7 @@ class RemoteModel implements HostedModel {
   /** A further peer that has loaded the model. */
   async #another(why: ReplacementReason): Promise<CallQueue> {
     const started = performance.now();
-    const queue = this.#start();
+    const queue = await this.#start();
     try {
       await queue.description(undefined);
       this.#supervision.replaced(why, performance.now() - started);

@@ -1,9 +1,9 @@
 /** The program a worker runs. */
-import { parentPort, workerData } from "node:worker_threads";
+import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { InferyardError } from "../errors.ts";
 import { transferables } from "../tensor.ts";
 import { WorkerGate } from "./exit-gate.ts";
-import { ModelServer } from "./model-server.ts";
+import { ModelServer, type ReceiveGift } from "./model-server.ts";
 import type { CallMessage, Results, WorkerData } from "./protocol.ts";
 
 const port = parentPort;
@@ -14,14 +14,16 @@ if (port === null)
 process.stdout.write = process.stderr.write.bind(process.stderr);
 
 const gate = new WorkerGate((workerData as WorkerData).gate);
-const server = new ModelServer("worker");
+const receive: ReceiveGift = (given) => receiveMessageOnPort(given as MessagePort)?.message;
+const server = new ModelServer("worker", undefined, receive);
 
 port.on("message", async (message: CallMessage) => {
   const { number, operation } = message;
   const answer = await server.answer(message, (work) => gate.guard(work));
   try {
     const transfer = answer.ok && operation === "run" ? transferables(answer.result as Results["run"]) : [];
-    port.postMessage(answer, transfer);
+    const { memory } = server;
+    port.postMessage(memory === undefined ? answer : { ...answer, memory }, transfer);
   } catch (thrown) {
     port.postMessage({ number, ok: false, error: server.failure(operation, thrown).toJSON() });
   }

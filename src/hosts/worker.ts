@@ -1,18 +1,25 @@
 /** The host that keeps the event loop free: each loaded model has a worker thread of its own. */
-import { Worker } from "node:worker_threads";
+import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import { messageOf } from "../errors.ts";
 import { ExitGates } from "./exit-gate.ts";
 import type { Host } from "./host.ts";
 import { type DeathDetails, type Peer, type PeerEvents, inheritedArguments } from "./peer.ts";
-import type { AnswerMessage, WorkerData } from "./protocol.ts";
+import { type AnswerMessage, portsOf, type WorkerData } from "./protocol.ts";
 import { remoteHost } from "./remote-model.ts";
 
 export function workerHost(): Host {
   const gates = new ExitGates();
-  return remoteHost("worker", (events) => startWorker(gates, events));
+  return remoteHost(
+    "worker",
+    (events) => startWorker(gates, events),
+    () => {
+      const { port1, port2 } = new MessageChannel();
+      return [port1, port2];
+    },
+  );
 }
 
-function startWorker(gates: ExitGates, { onAnswer, onDeath }: PeerEvents): Peer {
+function startWorker(gates: ExitGates, { onAnswer, onDeath, onEnd }: PeerEvents): Peer {
   const gate = gates.open();
   const die = (reason: string, details: DeathDetails): void => {
     gates.close(gate);
@@ -24,10 +31,13 @@ function startWorker(gates: ExitGates, { onAnswer, onDeath }: PeerEvents): Peer 
   });
   worker.on("message", (message: AnswerMessage) => onAnswer(message));
   worker.on("error", (cause: unknown) => die(`the worker failed: ${messageOf(cause)}`, { cause }));
-  worker.on("exit", (code) => die(`the worker ended with code ${code}`, { facts: { exitCode: code } }));
+  worker.on("exit", (code) => {
+    onEnd();
+    die(`the worker ended with code ${code}`, { facts: { exitCode: code } });
+  });
   return {
     kind: "worker",
-    send: (message) => worker.postMessage(message),
+    send: (message) => worker.postMessage(message, portsOf(message) as readonly MessagePort[]),
     hold: (state) => (state === "busy" ? worker.ref() : worker.unref()),
     async end() {
       await worker.terminate();

@@ -1,10 +1,19 @@
 import { describe, expect, it } from "vitest";
 import { scriptedMachine } from "../testing/scripted-backend.ts";
-import { copiesFor } from "./copies.ts";
+import { copiesFor, needOfCopy } from "./copies.ts";
 import type { Loaded } from "./loading.ts";
 
-const loaded = (bytes: number, { type = "cpu", host = "worker", memory = 0 } = {}): Loaded =>
+const loaded = (
+  bytes: number,
+  {
+    type = "cpu",
+    host = "worker",
+    memory = 0,
+    ...model
+  }: { type?: string; host?: string; memory?: number; copyBytes?: number } = {},
+): Loaded =>
   ({
+    model,
     variant: { bytes },
     target: { backend: "onnx", device: { type, index: 0 } },
     need: { memory },
@@ -27,6 +36,12 @@ describe("how many copies share bulk work", () => {
 
   it("fewer where the engine takes more than its weights say", () => {
     expect(copiesFor(loaded(100e6, { memory: 600e6 }), machineWith(8e9), 64)).toBe(3);
+  });
+
+  it("more where copies share the weights: each takes a thread and what it computes in", () => {
+    expect(copiesFor(loaded(1e9, { copyBytes: 15e6 }), machineWith(1.6e9), 64)).toBe(4);
+    expect(needOfCopy(loaded(1e9, { copyBytes: 15e6, memory: 1e9 }))).toEqual({ memory: 100e6 });
+    expect(needOfCopy(loaded(1e9, { memory: 1e9 }))).toEqual({ memory: 1e9 });
   });
 
   it("none on an accelerator, and none on the calling thread, where they would run one after the other", () => {

@@ -1,6 +1,7 @@
 /** The load loop: candidates in order; load in the host, verify, stop at the first that holds, and record everything. */
 import type { Backend, LoadSettings } from "../backend.ts";
 import { InferyardError, errorKinds, throwIfAborted } from "../errors.ts";
+import { CopyGroup } from "../hosts/copy-group.ts";
 import type { Host, HostName, HostedModel } from "../hosts/host.ts";
 import type { Supervision } from "../hosts/supervision.ts";
 import { type Amounts, estimate } from "./budget.ts";
@@ -164,10 +165,11 @@ async function attempt(
   throwIfAborted(signal);
   context.onAttempt?.(target, variant);
   const supervision = context.supervise?.(target, variant);
+  const copies = new CopyGroup();
   const copy = (wanted: LoadSettings, copySignal?: AbortSignal): Promise<HostedModel> => {
     const threads = capabilities.options.includes("threads") ? { threads: context.threads(wanted.threads) } : {};
     const stop = copySignal === undefined ? {} : { signal: copySignal };
-    return host.load(backend, variant, target.device, { ...settings, ...wanted, ...threads, ...stop }, supervision);
+    return host.load(backend, variant, target.device, { ...settings, ...wanted, ...threads, ...stop }, supervision, copies);
   };
   const digest = context.digestOf(variant); // beside the load: another thread does that
   digest.catch(() => {}); // reported below; a model that does not load may be unreadable without it mattering

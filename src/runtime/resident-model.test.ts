@@ -293,6 +293,23 @@ describe("runs that overlap", () => {
     expect((await (await saved.lanes())[0]!.run(inputs))["y"]?.data).toEqual(Float32Array.of(2, 3));
     await expect((await lost.lanes())[0]!.run(inputs)).rejects.toMatchObject({ code: "HOST_DIED" });
   });
+
+  it("are run on the model itself where a copy that died is not loaded again: its file was changed, or it is left alone", async () => {
+    for (const code of ["MODEL_INVALID", "CIRCUIT_OPEN"] as const) {
+      let loads = 0;
+      const base = scriptedBackend("onnx");
+      const backend: ScriptedBackend = {
+        ...base,
+        async load(model, device, options) {
+          loads += 1;
+          const loaded = await base.load(model, device, options);
+          return loads === 1 ? loaded : { ...loaded, run: () => Promise.reject(new InferyardError(code, "not again")) };
+        },
+      };
+      const resident = new ResidentModel(await loadedOn(backend), { copies: 2 });
+      expect((await (await resident.lanes())[0]!.run(inputs))["y"]?.data, code).toEqual(Float32Array.of(2, 3));
+    }
+  });
 });
 
 describe("what a model and its copies hold", () => {

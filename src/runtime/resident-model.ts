@@ -3,6 +3,7 @@ import { InferyardError } from "../errors.ts";
 import type { HostedModel, HostedRunOptions } from "../hosts/host.ts";
 import type { TensorMap } from "../tensor.ts";
 import { type Amounts, heldBy, machineMemory, plus } from "./budget.ts";
+import { needOfCopy } from "./copies.ts";
 import { Dispatcher } from "./dispatch.ts";
 import type { Loaded } from "./loading.ts";
 import type { Departure, Resident, Room } from "./residency.ts";
@@ -110,7 +111,8 @@ export class ResidentModel implements Resident {
     try {
       return await copies.dispatcher.run(inputs, options);
     } catch (error) {
-      const notBegun = error instanceof InferyardError && error.code === "CIRCUIT_OPEN"; // the copy is dead; the first one may not be
+      // The copy is dead, and is not loaded again for now, or because its file was changed; the first one may be alive.
+      const notBegun = error instanceof InferyardError && (error.code === "CIRCUIT_OPEN" || error.code === "MODEL_INVALID");
       if (!notBegun && !this.#movesFor(error)) throw error;
       return await this.#runFirst(inputs, options); // and when that fails the same way, the model moves
     } finally {
@@ -131,7 +133,7 @@ export class ResidentModel implements Resident {
   async #loadCopies(): Promise<Copies | undefined> {
     const { copies: count, room } = this.#options;
     if (count < 2) return undefined;
-    const extra = Array.from({ length: count }, () => this.#loaded.need).reduce(plus);
+    const extra = Array.from({ length: count }, () => needOfCopy(this.#loaded)).reduce(plus);
     if (room?.grow(extra) === false) return undefined;
     const loads = Array.from({ length: count }, () => this.#loaded.copy({ threads: 1 }));
     const settled = await Promise.allSettled(loads);

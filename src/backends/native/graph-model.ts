@@ -1,7 +1,9 @@
 /** A graph on our own engine, of an ONNX file or a transformer, behind the contract. */
 import { InferyardError, checkInputs, throwIfAborted } from "../../backend.ts";
-import type { Library, RunOptions, TensorInfo, TensorMap, TensorModel } from "../../backend.ts";
+import type { Library, LoadSettings, RunOptions, Sharing, TensorInfo, TensorMap, TensorModel } from "../../backend.ts";
 import type { EngineModel } from "../../engine/index.ts";
+import { version } from "../../version.ts";
+import type { SharedModel } from "./engine-for.ts";
 
 interface GraphParts {
   readonly engine: EngineModel;
@@ -11,6 +13,9 @@ interface GraphParts {
   readonly others: readonly string[];
   readonly library: Library;
   readonly weightBytes: number;
+  /** Of its files, where they have one. */
+  readonly identity: string | undefined;
+  readonly graphOptimization: LoadSettings["graphOptimization"];
 }
 
 export class GraphModel implements TensorModel {
@@ -30,9 +35,21 @@ export class GraphModel implements TensorModel {
 
   get memory(): TensorModel["memory"] {
     const { engine, weightBytes } = this.#parts;
-    return engine.bytes > weightBytes
+    return engine.bytes > weightBytes || engine.readsOthers
       ? { bytes: engine.bytes, measure: "allocated" }
       : { bytes: weightBytes, measure: "weights" };
+  }
+
+  get sharing(): Sharing | undefined {
+    const { engine, identity, graphOptimization } = this.#parts;
+    if (!engine.isSharing || identity === undefined || engine.arenaBytes === 0) return undefined; // nothing is packed without a program
+    return {
+      give: (): SharedModel | undefined => {
+        const shared = engine.share();
+        return shared && { version, identity, graphOptimization, engine: shared };
+      },
+      copyBytes: engine.arenaBytes,
+    };
   }
 
   async run(inputs: TensorMap, { outputs, signal }: RunOptions = {}): Promise<TensorMap> {

@@ -59,9 +59,11 @@ async function loadFrom(
   const outputs = graph.outputs.filter(({ type }) => type.kind === "tensor").map((value) => infoOf(value));
   if (outputs.length === 0) throw new InferyardError("MODEL_UNSUPPORTED", `${shown} gives no tensor`);
   const others = graph.outputs.filter(({ type }) => type.kind !== "tensor").map(({ name }) => name);
-  const engine = engineFor(onnxSource(model), inputs, options);
+  const engine = engineFor(onnxSource(model), inputs, options, files.identity);
   keep(); // what is not packed yet: the files are closed now
-  return new GraphModel({ engine, inputs, outputs, others, library, weightBytes: file.bytes });
+  const { identity } = files;
+  const { graphOptimization } = options;
+  return new GraphModel({ engine, inputs, outputs, others, library, weightBytes: file.bytes, identity, graphOptimization });
 }
 
 /** Elements in files beside the model. A name that leads out of the model's folder is refused. */

@@ -3,15 +3,26 @@ import { InferyardError, messageOf } from "../../backend.ts";
 import { bytesInMemory, type ModelBytes } from "../../engine/index.ts";
 import { type BlockingFile, openBlocking, openFile } from "../../files.ts";
 
+/** Two changes of a file that follow one another more closely may bear the same time. */
+const clockTickMs = 100;
+
 export class OpenModelFiles {
   readonly #bytes = new Map<string, ModelBytes>();
   readonly #files: BlockingFile[] = [];
+  readonly #identityOf = new Map<string, string>();
+  #identities: string[] | undefined = [];
+
+  /** The same text only for the same files, in the order in which they were opened. undefined where that cannot be said. */
+  get identity(): string | undefined {
+    return this.#identities?.join("\n");
+  }
 
   /** The bytes of a file, until `close`. MODEL_NOT_FOUND where there is none. */
   async open(path: string): Promise<ModelBytes> {
     const known = this.#bytes.get(path);
     if (known !== undefined) return known;
     try {
+      if (openBlocking === undefined) this.#identities = undefined;
       const bytes = openBlocking === undefined ? bytesInMemory(await readWhole(path)) : this.#pieces(openBlocking(path), path);
       this.#bytes.set(path, bytes);
       return bytes;
@@ -19,6 +30,15 @@ export class OpenModelFiles {
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
       throw new InferyardError("MODEL_NOT_FOUND", `there is no file ${path}`, { remedy: "check the path", cause: error });
     }
+  }
+
+  /** Whether the path still leads to the file that was opened, as it was then: for what was read of it otherwise. Refused if not. */
+  check(path: string): void {
+    if (openBlocking === undefined) return;
+    const again = openBlocking(path);
+    const { identity } = again.stat();
+    again.close();
+    if (identity !== this.#identityOf.get(path)) throw changed(path);
   }
 
   close(): void {
@@ -29,7 +49,10 @@ export class OpenModelFiles {
   /** Pieces of one file belong together only as long as nobody writes to it. */
   #pieces(file: BlockingFile, path: string): ModelBytes {
     this.#files.push(file);
-    const { size, mtimeMs } = file.stat();
+    const { size, mtimeMs, ctimeMs, identity } = file.stat();
+    if (Date.now() - ctimeMs < clockTickMs) this.#identities = undefined;
+    this.#identityOf.set(path, identity);
+    this.#identities?.push(`${path} ${identity}`);
     return {
       size,
       read(target, position) {
@@ -45,9 +68,7 @@ export class OpenModelFiles {
         }
         const now = file.stat();
         if (problem === "" && now.size === size && now.mtimeMs === mtimeMs) return;
-        throw new InferyardError("MODEL_INVALID", `${path} changed while it was loaded${problem && `: ${problem}`}`, {
-          remedy: "load it again",
-        });
+        throw changed(path, problem);
       },
     };
   }
@@ -68,4 +89,10 @@ async function readWhole(path: string): Promise<Uint8Array> {
   } finally {
     await handle.close();
   }
+}
+
+function changed(path: string, problem: string = ""): InferyardError {
+  return new InferyardError("MODEL_INVALID", `${path} changed while it was loaded${problem && `: ${problem}`}`, {
+    remedy: "load it again",
+  });
 }

@@ -58,6 +58,11 @@ export class HeldElements {
     return this.#kept === undefined && this.#source?.write !== undefined;
   }
 
+  /** Whether they are kept in an array, or would be by `keep`. */
+  get isHere(): boolean {
+    return this.#kept !== undefined || this.#source?.inFile === true;
+  }
+
   /** Those that lie in a file come into memory: the file may be closed then. */
   keep(): void {
     if (this.#source?.inFile !== true) return;
@@ -65,7 +70,16 @@ export class HeldElements {
     this.#source = undefined;
   }
 
-  /** What was found out about the elements. It is looked for once, and outlives them. */
+  /** What was found out about the elements so far, and what another copy of the model has found out about the same ones. */
+  get facts(): ReadonlyMap<string, unknown> {
+    return this.#facts;
+  }
+
+  learn(facts: ReadonlyMap<string, unknown>): void {
+    for (const [name, value] of facts) this.#facts.set(name, value);
+  }
+
+  /** What was found out about the elements. It is looked for once, and outlives them. Plain data, as `learn` takes it. */
   fact<T>(name: string, find: () => T): T {
     if (!this.#facts.has(name)) this.#facts.set(name, find());
     return this.#facts.get(name) as T;

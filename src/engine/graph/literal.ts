@@ -16,7 +16,7 @@ export interface Literal {
 }
 
 /** Literals of fewer elements are not worth letting go. */
-const fewestHeld = 4096;
+export const fewestHeld = 4096;
 
 /** What two literals have in common that share elements; those that were let go are not asked for. */
 export function identityOf(literal: Literal): object {

@@ -313,7 +313,8 @@ function lastUses({ nodes, outputs }: Graph): ReadonlyMap<Value, number> {
   return last;
 }
 
-function asTheyAre(source: Literal): PackedWeights {
+/** Elements in their own order. */
+export function asTheyAre(source: Literal): PackedWeights {
   const { dataType, shape } = source;
   const View = elementTypes[dataType].array as Float64ArrayConstructor;
   return {

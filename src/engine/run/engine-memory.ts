@@ -1,73 +1,153 @@
 /**
- * The memory of one loaded model: weights, packed once and shared by all its programs, among them blocks that outlive a run, and behind them the
- * arena the programs compute in.
+ * The memory of one loaded model, or of several copies of it: weights, packed once and shared by all programs of all copies, and what each copy has
+ * for itself: the arena its programs compute in, and blocks that outlive a run.
  */
-import { InferyardError } from "../../errors.ts";
 import { elementCount, type TensorData } from "../../tensor.ts";
 import { readPaddingBytes, type WasmMemory, wasmHost, wasmPageBytes } from "../emit/wasm/index.ts";
 import { elementTypes } from "../graph/element-types.ts";
-import { identityOf } from "../graph/literal.ts";
+import { identityOf, type Literal } from "../graph/literal.ts";
 import type { PackedWeights } from "../plan/planned-call.ts";
-import { FreeBlocks } from "./free-blocks.ts";
+import { Blocks } from "./blocks.ts";
+import { type Members, Regions, tooLarge } from "./regions.ts";
 
 const alignment = 64;
 /** 4 GiB: shared memory states its end beforehand, and takes no more than it has grown to. */
 const mostPages = 65_536;
 
+/**
+ * Regions for arenas are as large as a power of this. An arena leaves its region where it has to grow and another copy's memory lies behind: a copy
+ * that comes later may want nearly as much, and finds it.
+ */
+const arenaGrowth = 1.5;
+
+/** Where packed weights lie. */
+export interface PackedPlace {
+  readonly layout: string;
+  readonly start: number;
+  readonly bytes: number;
+}
+
+/** A memory that other copies compute in as well. Survives being posted to their threads. */
+export interface SharedMemory {
+  readonly memory: WasmMemory;
+  readonly regions: ArrayBufferLike;
+}
+
+export interface MemorySettings {
+  /** Whether several threads compute in it. */
+  readonly shared: boolean;
+  /** The copies there are, and which of them this one is. Default: it is alone. */
+  readonly copies?: { readonly members: Members; readonly index: number };
+  /** That of another copy. Default: a new one. */
+  readonly from?: SharedMemory;
+  /** Where the same weights were packed by another copy, if they were. */
+  readonly packed?: (source: Literal, layout: string) => PackedPlace | undefined;
+}
+
 export class EngineMemory {
   readonly memory: WasmMemory;
-  readonly #places = new WeakMap<object, Map<string, number>>();
+  readonly #regions: Regions;
+  /** Blocks that hold weights, which are never given back, and all others. */
+  readonly #weights: Blocks;
+  readonly #own: Blocks;
+  readonly #places = new WeakMap<object, Map<string, PackedPlace>>();
   /** How many programs hold weights that are not the model's, by their places. */
   readonly #users = new Map<number, number>();
-  /** Places that were given back, among the others. */
-  readonly #free = new FreeBlocks();
-  /** The first bytes stay free, so that no offset is 0. */
-  #weightsEnd = alignment;
-  #arenaBytes = 0;
+  readonly #packed: NonNullable<MemorySettings["packed"]>;
+  readonly #isFirst: boolean;
+  readonly #isAlone: boolean;
+  #arena = { start: alignment, bytes: 0 };
 
-  /** Shared where several threads compute. */
-  constructor(shared: boolean) {
+  constructor({ shared, copies, from, packed = () => undefined }: MemorySettings) {
     const { Memory } = wasmHost();
-    this.memory = shared ? new Memory({ initial: 1, maximum: mostPages, shared }) : new Memory({ initial: 1 });
+    const limits = shared ? { initial: 1, maximum: mostPages, shared } : { initial: 1 };
+    this.memory = from?.memory ?? new Memory(limits);
+    const { members, index } = copies ?? { members: Int32Array.of(1), index: 0 };
+    const owner = Atomics.load(members, index);
+    this.#regions = new Regions({ buffer: from?.regions, members, owner }, (bytes) => this.#grow(bytes));
+    this.#weights = new Blocks(this.#regions);
+    this.#own = new Blocks(this.#regions);
+    this.#packed = packed;
+    this.#isFirst = index === 0;
+    this.#isAlone = copies === undefined;
   }
 
-  /** Bytes from the memory's start to the arena. */
+  /** Where the arena starts. `reserve` may move it. */
   get arenaStart(): number {
-    return this.#weightsEnd;
+    return this.#arena.start;
   }
 
-  /** What the model takes now. */
+  /** What this copy takes now. What all share, and what is free, counts for the first one. */
   get bytes(): number {
-    return this.memory.buffer.byteLength;
+    const { all, own, others } = this.#regions.held;
+    return this.#isFirst ? all - others : own;
   }
 
-  /** Where weights lie; they are packed when they are first asked for. Moves the arena. */
-  place(weights: PackedWeights): number {
+  /**
+   * Where weights lie; they are packed when they are first asked for. `isDurable`: they are weights of the model, and stay. Others go when `drop`
+   * says so.
+   */
+  place(weights: PackedWeights, isDurable: boolean): number {
     const { source, layout, bytes } = weights;
-    const layouts = this.#places.get(identityOf(source)) ?? new Map<string, number>();
+    const layouts = this.#places.get(identityOf(source)) ?? new Map<string, PackedPlace>();
     this.#places.set(identityOf(source), layouts);
     const known = layouts.get(layout);
-    if (known !== undefined) return known;
-    const start = this.#take(spaceOf(weights.bytes));
-    this.#pack(weights, start);
-    layouts.set(layout, start);
+    if (known !== undefined) return known.start;
+    const place = this.#packedElsewhere(weights) ?? this.#newlyPacked(weights, isDurable);
+    layouts.set(layout, place);
     const { unpack } = weights;
-    const packed = (): Uint8Array => new Uint8Array(this.memory.buffer, start, bytes);
+    const packed = (): Uint8Array => new Uint8Array(this.memory.buffer, place.start, bytes);
     if (unpack !== undefined) source.held?.letGo({ make: () => unpack(packed()) });
-    return start;
+    return place.start;
   }
 
-  /** Where a block of so many bytes starts, all zeros; it stays there until it is released. Moves the arena. */
+  /** Where these weights lie by now, in each layout they were asked for. */
+  placesOf(source: Literal): readonly PackedPlace[] {
+    return [...(this.#places.get(identityOf(source))?.values() ?? [])];
+  }
+
+  /** What other copies need. All weights that are packed by now may be read by them from now on, whatever becomes of this copy. */
+  share(): SharedMemory {
+    this.#weights.publish();
+    return { memory: this.memory, regions: this.#regions.buffer };
+  }
+
+  /** Gives everything back that is this copy's alone. It computes no more. */
+  leave(): void {
+    this.#regions.leave();
+  }
+
+  /** Where a block of so many bytes starts, all zeros; it stays there until it is released. */
   allocate(bytes: number): number {
     const size = spaceOf(bytes);
-    const start = this.#take(size);
+    const start = this.#own.take(size);
     new Uint8Array(this.memory.buffer, start, size).fill(0);
     return start;
   }
 
   /** Lets a block be used again for others; the memory does not shrink. */
   release(start: number, bytes: number): void {
-    this.#free.give(start, spaceOf(bytes));
+    this.#own.give(start, spaceOf(bytes));
+  }
+
+  #packedElsewhere({ source, layout, bytes }: PackedWeights): PackedPlace | undefined {
+    const place = this.#packed(source, layout);
+    if (place?.bytes !== bytes) return undefined;
+    this.#grow(place.start + spaceOf(bytes)); // another thread has: here it may not show yet
+    return place;
+  }
+
+  #newlyPacked(weights: PackedWeights, isDurable: boolean): PackedPlace {
+    const { layout, bytes } = weights;
+    const blocks = isDurable ? this.#weights : this.#own;
+    const start = blocks.take(spaceOf(bytes));
+    try {
+      this.#pack(weights, start);
+    } catch (error) {
+      blocks.give(start, spaceOf(bytes));
+      throw error;
+    }
+    return { layout, start, bytes };
   }
 
   /** What lies in a file is read into this memory and not into an array, which nobody would need for long. */
@@ -85,21 +165,24 @@ export class EngineMemory {
       pack(target(), source.data);
       return;
     }
-    const scratch = this.#weightsEnd; // where the arena will be
-    this.#grow(scratch + size);
-    held.write(new Uint8Array(this.memory.buffer, scratch, size));
-    pack(target(), new View(this.memory.buffer as ArrayBuffer, scratch, elementCount(shape)));
+    const scratch = this.#own.take(spaceOf(size));
+    try {
+      held.write(new Uint8Array(this.memory.buffer, scratch, size));
+      pack(target(), new View(this.memory.buffer as ArrayBuffer, scratch, elementCount(shape)));
+    } finally {
+      this.#own.give(scratch, spaceOf(size));
+    }
   }
 
   /** Weights that may go once all who hold them have dropped them. */
   hold(weights: PackedWeights): void {
-    const start = this.place(weights);
+    const start = this.place(weights, false);
     this.#users.set(start, (this.#users.get(start) ?? 0) + 1);
   }
 
   drop(weights: PackedWeights): void {
     const layouts = this.#places.get(identityOf(weights.source));
-    const start = layouts?.get(weights.layout);
+    const start = layouts?.get(weights.layout)?.start;
     const users = start === undefined ? 0 : (this.#users.get(start) ?? 0);
     if (start === undefined || users === 0) return;
     this.#users.set(start, users - 1);
@@ -109,36 +192,28 @@ export class EngineMemory {
     this.release(start, weights.bytes);
   }
 
-  /** Makes room for an arena of so many bytes. */
+  /** Makes room for an arena of so many bytes. What lay in a smaller one is lost. */
   reserve(arenaBytes: number): void {
-    this.#arenaBytes = Math.max(this.#arenaBytes, arenaBytes);
-    this.#grow(this.#weightsEnd + arenaBytes + readPaddingBytes);
+    const wanted = spaceOf(arenaBytes);
+    const { start, bytes } = this.#arena;
+    if (wanted <= bytes) return;
+    this.#arena = { start: alignment, bytes: 0 };
+    if (bytes > 0) this.#own.give(start, bytes);
+    const atOnce = this.#isAlone ? wanted : arenaGrowth ** Math.ceil(Math.log(wanted) / Math.log(arenaGrowth));
+    this.#arena = { start: this.#own.take(wanted, atOnce), bytes: wanted };
   }
 
-  /** A free place that is large enough, or a new one behind all others. */
-  #take(bytes: number): number {
-    const free = this.#free.take(bytes);
-    if (free !== undefined) return free;
-    const start = this.#weightsEnd;
-    this.#grow(start + bytes);
-    this.#weightsEnd = start + bytes;
-    return start;
-  }
-
+  /** The memory is at least so long, and shows it here. Two threads that grow it at once may make it longer than they want. */
   #grow(bytes: number): void {
+    if (this.memory.buffer.byteLength >= bytes) return;
+    this.memory.grow(0);
     const missing = bytes - this.memory.buffer.byteLength;
     if (missing <= 0) return;
     try {
       this.memory.grow(Math.ceil(missing / wasmPageBytes));
     } catch (error) {
-      throw new InferyardError(
-        "OUT_OF_MEMORY",
-        `the model needs ${bytes} bytes of WebAssembly memory, and the machine or its limit of 4 GiB refuses`,
-        {
-          remedy: "give smaller inputs, or a smaller model",
-          cause: error,
-        },
-      );
+      this.memory.grow(0);
+      if (this.memory.buffer.byteLength < bytes) throw tooLarge(bytes, error);
     }
   }
 }

@@ -10,6 +10,7 @@ import { isTensor, type Traced } from "../trace/traced.ts";
 import { DecodeSession, type DecodeSettings } from "./decode/decode-session.ts";
 import { Decoder } from "./decode/decoder.ts";
 import { Pace } from "./pace.ts";
+import type { EngineShare } from "./engine-share.ts";
 import { type EngineSettings, ProgramMaker } from "./program-maker.ts";
 import { KeptStages } from "./stages/kept-stages.ts";
 import { StageRun } from "./stages/stage-run.ts";
@@ -38,6 +39,31 @@ export class EngineModel {
     this.#source = source;
     this.#maker = new ProgramMaker(source.weights, settings);
     this.#stages = new StageTree(source, { maker: this.#maker, kept: this.#kept }, true);
+  }
+
+  /** Whether copies may share what it only reads. */
+  get isSharing(): boolean {
+    return this.#maker.isSharing;
+  }
+
+  /** Whether it reads weights that another copy has packed. */
+  get readsOthers(): boolean {
+    return this.#maker.readsOthers;
+  }
+
+  /** Bytes of the arena that the largest of its programs computes in. */
+  get arenaBytes(): number {
+    return this.#kept.arenaBytes;
+  }
+
+  /** What a copy of this model may be given; undefined as long as no weights are packed, or where copies were not spoken of. */
+  share(): EngineShare | undefined {
+    return this.#maker.share();
+  }
+
+  /** Weights that no kernel reads go to where copies find them. */
+  settle(): void {
+    if (this.#kept.hasPrograms) this.#maker.settle(); // an interpreter would have to copy them from there for each run
   }
 
   /** What it takes: the engine's memory, weights that are kept as the file has them, and constants of programs. */

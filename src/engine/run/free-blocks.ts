@@ -18,6 +18,11 @@ export class FreeBlocks {
     return best.start;
   }
 
+  /** Bytes of the block that ends here; 0 where none does. */
+  endingAt(end: number): number {
+    return this.#blocks.find((block) => block.start + block.bytes === end)?.bytes ?? 0;
+  }
+
   /** Neighbours become one. */
   give(start: number, bytes: number): void {
     const sorted = [...this.#blocks, { start, bytes }].toSorted((one, other) => one.start - other.start);

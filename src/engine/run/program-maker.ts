@@ -1,17 +1,18 @@
 /** Makes programs of graphs and runs them, over one memory and with the same threads: what all programs of a loaded model share. */
 import { InferyardError } from "../../errors.ts";
 import type { TensorMap } from "../../tensor.ts";
-import { compileKernels, type Kernel, type WasmFeatures } from "../emit/wasm/index.ts";
+import { type CompiledKernels, compileKernels, instantiateKernels, type Kernel, type WasmFeatures } from "../emit/wasm/index.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { Literal } from "../graph/literal.ts";
 import { withOptimizingCompiler } from "../host-features.ts";
 import type { Fold } from "../interpret/evaluate.ts";
 import { fuseElements } from "../passes/fuse-elements.ts";
 import { optimize } from "../passes/index.ts";
-import { planGraph } from "../plan/plan.ts";
+import { asTheyAre, planGraph } from "../plan/plan.ts";
 import { KernelThreads, type ThreadPeer } from "../threads/kernel-threads.ts";
-import { FoldMemo } from "../trace/fold-memo.ts";
+import { FoldMemo, type KnownFolds } from "../trace/fold-memo.ts";
 import { EngineMemory } from "./engine-memory.ts";
+import type { EngineCopies, EngineShare } from "./engine-share.ts";
 import type { Pace } from "./pace.ts";
 import { Program } from "./program.ts";
 
@@ -23,6 +24,8 @@ export interface EngineSettings {
   readonly threads?: number;
   /** Starts one of the others. Default: there are no others. */
   spawn?(): ThreadPeer;
+  /** Copies that may share what they only read. Default: it shares nothing. */
+  readonly copies?: EngineCopies;
 }
 
 /** Ways through a model whose weights are folded for all programs. */
@@ -34,7 +37,10 @@ export class ProgramMaker {
   readonly #threads: KernelThreads;
   readonly #most: number;
   readonly #kernels = new Set<string>();
+  readonly #modules: EngineShare["modules"][number][] = [];
   readonly #emittable = new Map<string, boolean>();
+  /** What another copy has folded. */
+  readonly #known: KnownFolds | undefined;
   #memory: EngineMemory;
   #folds: FoldMemo;
   readonly #ways = new Set<string>();
@@ -44,14 +50,52 @@ export class ProgramMaker {
   constructor(weights: readonly Literal[], settings: EngineSettings) {
     this.#settings = settings;
     this.#weights = weights;
-    const { threads = 1, spawn } = settings;
+    const { threads = 1, spawn, copies } = settings;
+    const from = copies?.from;
+    if (from !== undefined && from.weights.join() !== describedWeights(weights).join())
+      throw new InferyardError("CONTRACT_VIOLATION", "the copy that shares its weights is one of another model");
+    this.#known = from?.folds;
+    this.#folds = new FoldMemo(weights, this.#known);
     this.#most = spawn === undefined ? 1 : threads;
-    this.#memory = new EngineMemory(this.#most > 1);
+    const places = from?.places;
+    this.#memory = new EngineMemory({
+      shared: this.#most > 1 || (copies !== undefined && !(copies.members.buffer instanceof ArrayBuffer)),
+      ...(copies === undefined ? {} : { copies }),
+      ...(from === undefined ? {} : { from }),
+      packed: (literal, layout) => places?.get(this.#folds.numberOf(literal) ?? -1)?.find((place) => place.layout === layout),
+    });
     const refuse = (): never => {
       throw new InferyardError("CONTRACT_VIOLATION", "there is nothing to start threads with");
     };
     this.#threads = new KernelThreads({ threads: this.#most, memory: this.#memory.memory, spawn: spawn ?? refuse });
-    this.#folds = new FoldMemo(weights);
+    for (const { module, keys } of from?.modules ?? [])
+      this.#know({ module, functions: instantiateKernels(module, this.#memory.memory) }, keys);
+  }
+
+  /** Whether copies may share what it only reads. */
+  get isSharing(): boolean {
+    return this.#settings.copies !== undefined;
+  }
+
+  /** Whether it reads weights that another copy has packed. */
+  get readsOthers(): boolean {
+    return this.#settings.copies?.from !== undefined;
+  }
+
+  /** What a copy may be given; undefined as long as no weights are packed, or where copies were not spoken of. */
+  share(): EngineShare | undefined {
+    if (!this.isSharing) return undefined;
+    const places = [...this.#folds.numbered].map(([number, literal]) => [number, this.#memory.placesOf(literal)] as const);
+    const packed = new Map(places.filter(([, found]) => found.length > 0));
+    if (packed.size === 0) return undefined;
+    const weights = describedWeights(this.#weights);
+    return { ...this.#memory.share(), weights, folds: this.#folds.known, places: packed, modules: this.#modules };
+  }
+
+  /** Weights that no kernel reads, and which are held because other programs may want them, go to where copies find them. */
+  settle(): void {
+    if (!this.isSharing) return;
+    for (const literal of this.#weights) if (literal.held?.isHere === true) this.#memory.place(asTheyAre(literal), true);
   }
 
   get memory(): EngineMemory {
@@ -80,7 +124,7 @@ export class ProgramMaker {
     try {
       return work();
     } catch (error) {
-      if (this.#isFirst) this.#folds = new FoldMemo(this.#weights);
+      if (this.#isFirst) this.#folds = new FoldMemo(this.#weights, this.#known);
       else this.closeFolds();
       throw error;
     }
@@ -121,7 +165,8 @@ export class ProgramMaker {
   /** Lets memory and threads go. */
   async dispose(): Promise<void> {
     await this.#threads.end();
-    this.#memory = new EngineMemory(false);
+    this.#memory.leave();
+    this.#memory = new EngineMemory({ shared: false });
   }
 
   /** Compiles those kernels that no program had before. */
@@ -129,7 +174,17 @@ export class ProgramMaker {
     const added = kernels.filter(({ key }) => !this.#kernels.has(key));
     if (added.length === 0) return;
     const { memory } = this.#memory;
-    this.#threads.add(withOptimizingCompiler(() => compileKernels(added, memory, this.#settings.features)));
-    for (const { key } of added) this.#kernels.add(key);
+    const compiled = withOptimizingCompiler(() => compileKernels(added, memory, this.#settings.features));
+    this.#know(compiled, [...compiled.functions.keys()]);
   }
+
+  #know(compiled: CompiledKernels, keys: readonly string[]): void {
+    this.#threads.add(compiled);
+    for (const key of keys) this.#kernels.add(key);
+    this.#modules.push({ module: compiled.module, keys });
+  }
+}
+
+function describedWeights(weights: readonly Literal[]): string[] {
+  return weights.map(({ dataType, shape }) => `${dataType}[${shape.join("x")}]`);
 }

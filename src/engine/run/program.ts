@@ -28,7 +28,7 @@ export class Program {
   /** Steps of a run, and how many of them the interpreter computes. */
   readonly steps: { readonly all: number; readonly interpreted: number };
   readonly #memory: EngineMemory;
-  readonly #own: PackedWeights[] = [];
+  readonly #own = new Set<PackedWeights>();
   readonly #actions: readonly Action[];
   /** By their places; those of the run. */
   readonly #texts: TensorData[] = [];
@@ -40,11 +40,11 @@ export class Program {
     this.steps = { all: steps.length, interpreted: steps.filter(({ kind }) => kind === "interpret").length };
     this.#memory = memory;
     try {
-      for (const each of plan.weights) memory.place(each);
       for (const each of plan.ownWeights) {
         memory.hold(each);
-        this.#own.push(each);
+        this.#own.add(each);
       }
+      for (const each of plan.weights) this.#start(each);
     } catch (error) {
       this.dispose();
       throw error;
@@ -55,6 +55,10 @@ export class Program {
   /** Bytes of the block of states that each run is given. */
   get stateBytes(): number {
     return this.#plan.stateBytes;
+  }
+
+  get arenaBytes(): number {
+    return this.#plan.arenaBytes;
   }
 
   /** What it holds beside the engine's memory, which its constants are copied to. */
@@ -101,7 +105,8 @@ export class Program {
 
   /** Lets go what is this program's own. It may not run again. */
   dispose(): void {
-    for (const weights of this.#own.splice(0)) this.#memory.drop(weights);
+    for (const weights of this.#own) this.#memory.drop(weights);
+    this.#own.clear();
   }
 
   #action(step: PlanStep, run: RunKernel): Action {
@@ -138,13 +143,17 @@ export class Program {
     };
   }
 
+  #start(weights: PackedWeights): number {
+    return this.#memory.place(weights, !this.#own.has(weights));
+  }
+
   #bases(): Bases {
     return { arena: this.#memory.arenaStart, state: this.#state };
   }
 
   #offset(place: Place, bases: Bases): number {
     if (place.region === "texts") throw new Error("texts lie in no memory");
-    return place.region === "weights" ? this.#memory.place(place.weights) + place.byteOffset : bases[place.region] + place.offset;
+    return place.region === "weights" ? this.#start(place.weights) + place.byteOffset : bases[place.region] + place.offset;
   }
 
   /** A view of the tensor in memory, valid until the memory grows. */

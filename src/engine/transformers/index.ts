@@ -28,8 +28,10 @@ export interface BuiltTransformer {
   readonly source: GraphSource;
   readonly inputs: readonly TensorInfo[];
   readonly outputs: readonly TensorInfo[];
-  /** To be filled before anything is traced. */
+  /** To be supplied before anything is traced. */
   readonly pending: readonly PendingWeight[];
+  /** Brings into memory what is still in the file and was not packed: the file may be closed then. */
+  keep(): void;
 }
 
 /**
@@ -61,7 +63,7 @@ export function buildTransformer(
     });
   }
   const { inputs, outputs } = model;
-  return { source: sourceOf(model, weights), inputs, outputs, pending: weights.pending };
+  return { source: sourceOf(model, weights), inputs, outputs, pending: weights.pending, keep: () => weights.keep() };
 }
 
 function sourceOf(model: Transformer, weights: Weights): GraphSource {

@@ -66,7 +66,7 @@ const bert: Tensors = { ...embeddings, ...layer };
 /** Interprets the model at once. */
 function run(name: string, config: Config, tensors: Tensors, inputs: Readonly<Record<string, Literal>>): Record<string, Literal> {
   const { source, pending } = buildTransformer(name, config, new Map(Object.entries(tensors)));
-  for (const { name: tensor, fill } of pending) fill(tensors[tensor]!.data);
+  for (const { name: tensor, supply } of pending) supply(() => tensors[tensor]!.data);
   const build = new Builder({}, "run");
   const given = new Map(Object.entries(inputs).map(([input, literal]) => [input, build.constant(literal)]));
   const outputs = [...source.trace(given, build)];

@@ -1,13 +1,14 @@
 /**
  * The tensors of a transformer, found by the names PyTorch gives them and checked against the shapes the configuration asks for. All become
  * float32, and matrices of linear layers, which are stored [out, in], become [in, out]: once, when the model is loaded, so that all programs share
- * them. Their elements come later: a model is refused before they are read.
+ * them. Their elements come later: a model is refused before they are read, and those of large ones are read when somebody wants them.
  */
 import { InferyardError } from "../../errors.ts";
 import type { TensorData } from "../../tensor.ts";
 import { elementCount } from "../../tensor.ts";
 import { sameShape } from "../graph/graph.ts";
-import type { Literal } from "../graph/literal.ts";
+import { HeldElements } from "../graph/held-elements.ts";
+import { fewestHeld, type Literal, literalHeldBy } from "../graph/literal.ts";
 import { decodeFloat } from "../graph/small-floats.ts";
 
 /** A tensor as the header of its file states it. */
@@ -21,8 +22,8 @@ export interface StoredTensor {
 export interface PendingWeight {
   /** In the file. */
   readonly name: string;
-  /** `data`: its elements as they are stored, Float32Array or the bits of 16-bit floats. */
-  fill(data: TensorData): void;
+  /** `read` gives its elements as they are stored, Float32Array or the bits of 16-bit floats. It must do so until `keep` was called. */
+  supply(read: () => TensorData): void;
 }
 
 type Arrangement = "as stored" | "transposed";
@@ -32,7 +33,7 @@ export class Weights {
   readonly #prefixes: readonly string[];
   readonly #made = new Map<string, Literal>();
   readonly #literals: Literal[] = [];
-  readonly #pending = new Map<string, ((data: Float32Array) => void)[]>();
+  readonly #pending = new Map<string, ((read: () => Float32Array) => void)[]>();
 
   /** `prefixes`: what may stand before a name, as "bert." does where a head was trained on top. */
   constructor(stored: ReadonlyMap<string, StoredTensor>, prefixes: readonly string[]) {
@@ -71,13 +72,18 @@ export class Weights {
 
   get pending(): readonly PendingWeight[] {
     const tables = new Map<string, Float32Array>();
-    return [...this.#pending].map(([name, fills]) => ({
+    return [...this.#pending].map(([name, supplies]) => ({
       name,
-      fill: (data) => {
-        const floats = widened(data, this.#stored.get(name)?.type ?? "", tables);
-        for (const fill of fills) fill(floats);
+      supply: (read) => {
+        const floats = (): Float32Array => widened(read(), this.#stored.get(name)?.type ?? "", tables);
+        for (const supply of supplies) supply(floats);
       },
     }));
+  }
+
+  /** Brings into memory what is still in the file and was not packed. */
+  keep(): void {
+    for (const { held } of this.#literals) held?.keep();
   }
 
   /** Names in the file that nothing asked for. */
@@ -106,12 +112,15 @@ export class Weights {
       });
     }
     if (known !== undefined) return known;
-    const data = allocated(elementCount(shape), found);
-    const literal: Literal = { dataType: "float32", shape: arrangement === "transposed" ? shape.toReversed() : shape, data };
-    const fills = this.#pending.get(found) ?? [];
     const [rows = 1, columns = 1] = shape;
-    fills.push((floats) => (arrangement === "transposed" ? transpose(floats, data, rows, columns) : data.set(floats)));
-    this.#pending.set(found, fills);
+    const arranged = (floats: Float32Array): Float32Array => {
+      if (arrangement === "as stored") return floats;
+      const turned = allocated(floats.length, found);
+      transpose(floats, turned, rows, columns);
+      return turned;
+    };
+    const { literal, supply } = pendingLiteral(arrangement === "transposed" ? shape.toReversed() : shape, found, arranged);
+    this.#pending.set(found, [...(this.#pending.get(found) ?? []), supply]);
     this.#made.set(`${arrangement}:${found}`, literal);
     this.#literals.push(literal);
     return literal;
@@ -131,6 +140,26 @@ export class Weights {
     const old = name.replace(/LayerNorm\.weight$/, "LayerNorm.gamma").replace(/LayerNorm\.bias$/, "LayerNorm.beta");
     return this.#prefixes.flatMap((prefix) => [prefix + name, prefix + old]).find((each) => this.#stored.has(each));
   }
+}
+
+/** A literal whose elements are there, or can be had, once it was supplied. */
+function pendingLiteral(
+  shape: readonly number[],
+  name: string,
+  arranged: (floats: Float32Array) => Float32Array,
+): { readonly literal: Literal; supply(read: () => Float32Array): void } {
+  const dataType = "float32";
+  if (elementCount(shape) < fewestHeld) {
+    const data = allocated(elementCount(shape), name);
+    return { literal: { dataType, shape, data }, supply: (read) => data.set(arranged(read())) };
+  }
+  let elements: (() => Float32Array) | undefined;
+  const make = (): Float32Array => {
+    if (elements === undefined) throw new Error(`the elements of "${name}" were not read`);
+    return elements();
+  };
+  const held = new HeldElements(undefined, { make, inFile: true });
+  return { literal: literalHeldBy(held, dataType, shape), supply: (read) => (elements = () => arranged(read())) };
 }
 
 function allocated(count: number, name: string): Float32Array {

@@ -13,6 +13,15 @@ export class KeptStages {
     return [...this.#places.keys()].reduce((sum, stage) => sum + stage.bytes, 0);
   }
 
+  get hasPrograms(): boolean {
+    return [...this.#places.keys()].some(({ hasProgram }) => hasProgram);
+  }
+
+  /** Bytes of the largest arena that one of them computes in. */
+  get arenaBytes(): number {
+    return Math.max(0, ...[...this.#places.keys()].map(({ arenaBytes }) => arenaBytes));
+  }
+
   /** Hangs a new stage up, where room can be made: never by taking one of the same run, or one that others come after. */
   keep(stage: Stage, among: Map<string, Stage>, key: string): boolean {
     if (this.#places.size >= mostStages) {

@@ -50,6 +50,10 @@ export class Stage {
     return this.next.size === 0 && (this.rounds?.isEmpty ?? true);
   }
 
+  get arenaBytes(): number {
+    return this.#program?.arenaBytes ?? 0;
+  }
+
   /** What it holds beside the engine's memory. */
   get bytes(): number {
     return this.#program?.bytes ?? 0;
