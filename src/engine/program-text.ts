@@ -5,7 +5,7 @@ import { printGraph } from "./graph/print.ts";
 import type { OnnxModel, OnnxValueInfo } from "./import/onnx-model.ts";
 import { optimize } from "./passes/index.ts";
 import { Builder } from "./trace/builder.ts";
-import { ValueUnknown } from "./trace/question.ts";
+import { ValueUnknown } from "./trace/value-unknown.ts";
 import { traceModel } from "./trace/trace-model.ts";
 import { isTensor } from "./trace/traced.ts";
 

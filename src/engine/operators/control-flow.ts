@@ -1,4 +1,5 @@
 /** Branches and loops. Their conditions must be known while the model is traced: a loop is unrolled. */
+import type { HostLoop } from "../trace/question.ts";
 import { InferyardError } from "../../errors.ts";
 import { type Literal, literalOf, numbersOf, zeroLiteral } from "../graph/literal.ts";
 import type { Value } from "../graph/graph.ts";
@@ -25,7 +26,7 @@ function loop(call: OperatorCall): readonly Traced[] {
   const types = body.outputs.slice(1 + carried.length);
   return call.build.stepOrHost(
     () => unrolled(call, body, carried, rows),
-    () => ({
+    (): HostLoop => ({
       kind: "loop",
       name: `${call.node.operator} "${call.node.name}"`,
       ...call.inner.enclose(body),

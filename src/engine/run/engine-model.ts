@@ -5,7 +5,7 @@ import { byteSize, type Graph, type NamedValue, typeOf, type Value } from "../gr
 import type { Literal } from "../graph/literal.ts";
 import { Builder } from "../trace/builder.ts";
 import type { GraphSource } from "../trace/graph-source.ts";
-import { ValueUnknown } from "../trace/question.ts";
+import { ValueUnknown } from "../trace/value-unknown.ts";
 import { isTensor, type Traced } from "../trace/traced.ts";
 import { DecodeSession, type DecodeSettings } from "./decode/decode-session.ts";
 import { Decoder } from "./decode/decoder.ts";

@@ -9,9 +9,10 @@ import { infer } from "../graph/infer/index.ts";
 import type { Literal } from "../graph/literal.ts";
 import type { Operation } from "../graph/operations.ts";
 import { evaluate, type Fold } from "../interpret/evaluate.ts";
-import { type HostWork, ValueUnknown } from "./question.ts";
+
 import { TraceLog } from "./trace-log.ts";
 import type { Traced } from "./traced.ts";
+import { ValueUnknown } from "./value-unknown.ts";
 import { memoryOf, mostAxes, workOf } from "./work.ts";
 
 export interface BuilderLimits {
@@ -108,7 +109,7 @@ export class Builder {
   /** The same of a part that the host may compute where the trace cannot: `host` says what it has to. */
   stepOrHost(
     work: () => readonly Traced[],
-    host: (unknown: ValueUnknown) => HostWork | undefined,
+    host: (unknown: ValueUnknown) => object | undefined,
     isNamed = false,
   ): readonly Traced[] {
     const log = this.#log;

@@ -4,6 +4,7 @@ import type { Literal } from "../graph/literal.ts";
 import type { BuilderLimits } from "./builder.ts";
 import type { GraphSource } from "./graph-source.ts";
 import type { Traced } from "./traced.ts";
+import type { ValueUnknown } from "./value-unknown.ts";
 
 export type Question =
   /** Elements of a small tensor: a shape, an axis, a condition. They are constants of what is traced after. */
@@ -44,18 +45,7 @@ export function aroundName(name: string): string {
   return `around ${name}`;
 }
 
-/** Thrown where an operator must know a value that only a run tells. */
-export class ValueUnknown extends Error {
-  /** Absent where elements are wanted that are too many to be constants: only the operator as a whole can be computed then. */
-  readonly question: Question | undefined;
-  /** What is not known, for messages. */
-  readonly what: string;
-  /** What the rest of the trace may use, as far as names tell. */
-  readonly needed: Set<Traced> = new Set();
-
-  constructor(what: string, question: Question | undefined) {
-    super(`${what} is only known while the model runs`);
-    this.question = question;
-    this.what = what;
-  }
+/** What was asked where the error says so. */
+export function questionOf({ question }: ValueUnknown): Question | undefined {
+  return question as Question | undefined; // nothing but operators asks, and they state work of these kinds
 }

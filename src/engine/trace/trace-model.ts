@@ -5,7 +5,8 @@ import { describeInputs, type EnclosedGraph, OperatorCall } from "../operators/o
 import { newestVersions, operatorRule } from "../operators/table.ts";
 import { Builder } from "./builder.ts";
 import type { GraphSource } from "./graph-source.ts";
-import { aroundName, type HostNode, ValueUnknown } from "./question.ts";
+import { aroundName, type HostNode } from "./question.ts";
+import { ValueUnknown } from "./value-unknown.ts";
 import { isTensor, type Traced, tensorsIn } from "./traced.ts";
 import { innerGraphs, namesUsed } from "./used-names.ts";
 

@@ -3,7 +3,7 @@ import { InferyardError, messageOf } from "../../errors.ts";
 import type { TensorInfo } from "../../tensor.ts";
 import type { GraphSource } from "../trace/graph-source.ts";
 import { Calculation } from "../trace/calculation.ts";
-import { ValueUnknown } from "../trace/question.ts";
+import { ValueUnknown } from "../trace/value-unknown.ts";
 import { isTensor } from "../trace/traced.ts";
 import { bertArchitectures } from "./bert.ts";
 import { Config } from "./config.ts";

@@ -7,13 +7,13 @@ import { defaultLimits } from "../../trace/builder.ts";
 import { aroundName, type HostLoop } from "../../trace/question.ts";
 import { isTensor, type Traced, withTensors } from "../../trace/traced.ts";
 import type { StageRun } from "./stage-run.ts";
-import type { StageTree } from "./stage-tree.ts";
+import type { LoopBody } from "./stage.ts";
 
 /** `known` gives values their elements. Gives what is carried, then the stacked rows. */
 export async function runLoop(
   loop: HostLoop,
   known: (value: Value) => Value,
-  body: StageTree,
+  body: LoopBody,
   run: StageRun,
 ): Promise<readonly Traced[]> {
   const most = loop.most === undefined ? Number.POSITIVE_INFINITY : (wholeNumbersOf(literalIn(known(loop.most)))[0] ?? 0);

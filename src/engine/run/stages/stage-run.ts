@@ -2,7 +2,18 @@
 import { InferyardError } from "../../../errors.ts";
 import { defaultLimits } from "../../trace/builder.ts";
 import type { Pace } from "../pace.ts";
-import type { Stage, StageSteps } from "./stage.ts";
+
+export interface StageSteps {
+  readonly all: number;
+  readonly interpreted: number;
+}
+
+/** What counts of a stage that runs. */
+export interface UsedStage {
+  readonly hasProgram: boolean;
+  /** Steps of one run, and how many of them the interpreter computes. */
+  readonly steps: StageSteps;
+}
 
 /** A round costs as much beside what it computes. */
 const operationsOfRound = 16;
@@ -12,7 +23,7 @@ export class StageRun {
   readonly pace: Pace;
   /** Arrays that the run made, and that nobody else has. */
   readonly own: WeakSet<object> = new WeakSet();
-  readonly #used = new Set<Stage>();
+  readonly #used = new Set<UsedStage>();
   #operations = 0;
   #hosted = 0;
 
@@ -21,7 +32,7 @@ export class StageRun {
     this.pace = pace;
   }
 
-  use(stage: Stage): void {
+  use(stage: UsedStage): void {
     this.#used.add(stage);
     this.#count(stage.steps.all);
   }

@@ -13,7 +13,7 @@ import { isSequence, isTensor, type Traced, tensorsIn, withTensors } from "../..
 import type { ProgramMaker } from "../program-maker.ts";
 import type { KeptStages } from "./kept-stages.ts";
 import { runLoop } from "./run-loop.ts";
-import { elementsOf, type Held, Stage } from "./stage.ts";
+import { elementsOf, type Held, type LoopBody, Stage } from "./stage.ts";
 import type { StageRun } from "./stage-run.ts";
 import { type StageStart, type TracedStage, traceStage } from "./trace-stage.ts";
 
@@ -27,7 +27,7 @@ export interface StageWorkshop {
 const leastOnce = 2 ** 16;
 const leastOfRounds = 2 ** 12;
 
-export class StageTree {
+export class StageTree implements LoopBody {
   readonly #source: GraphSource;
   readonly #workshop: StageWorkshop;
   /** Its first stages are programs however little they compute. */

@@ -2,28 +2,33 @@
 import type { Tensor } from "../../../tensor.ts";
 import type { Graph, Value } from "../../graph/graph.ts";
 import type { Literal } from "../../graph/literal.ts";
+import type { Traced } from "../../trace/traced.ts";
 import { workOf } from "../../trace/work.ts";
 import { evaluateStep } from "../evaluate-step.ts";
 import type { Pace } from "../pace.ts";
 import type { Program } from "../program.ts";
 import type { ProgramMaker } from "../program-maker.ts";
-import type { StageTree } from "./stage-tree.ts";
+import type { StageRun, StageSteps, UsedStage } from "./stage-run.ts";
 import type { TracedStage } from "./trace-stage.ts";
 
 /** Elements by the values they belong to, during a run. */
 export type Held = Map<Value, Literal>;
 
-export interface StageSteps {
-  readonly all: number;
-  readonly interpreted: number;
+/** The stages of a loop's body. */
+export interface LoopBody {
+  readonly isEmpty: boolean;
+  /** The first ones. */
+  readonly stages: readonly Stage[];
+  /** One round. All inputs have their elements. */
+  run(inputs: ReadonlyMap<string, Traced>, wanted: undefined, run: StageRun): Promise<ReadonlyMap<string, Traced>>;
 }
 
-export class Stage {
+export class Stage implements UsedStage {
   readonly traced: TracedStage;
   /** What comes after it, by the answers. */
   readonly next: Map<string, Stage> = new Map();
   /** The body of the loop that comes after it, if one does. */
-  readonly rounds: StageTree | undefined;
+  readonly rounds: LoopBody | undefined;
   /** Steps of one run, and how many of them the interpreter computes. */
   readonly steps: StageSteps;
   /** The last run that used it. */
@@ -32,7 +37,7 @@ export class Stage {
   readonly #program: Program | undefined;
 
   /** A stage of fewer steps than `leastWork` is interpreted. */
-  constructor(traced: TracedStage, maker: ProgramMaker, leastWork: number, rounds: StageTree | undefined) {
+  constructor(traced: TracedStage, maker: ProgramMaker, leastWork: number, rounds: LoopBody | undefined) {
     this.traced = traced;
     this.rounds = rounds;
     this.#maker = maker;

@@ -4,7 +4,8 @@ import type { Graph, GraphNode, NamedValue, Value } from "../../graph/graph.ts";
 import type { Fold } from "../../interpret/evaluate.ts";
 import { Builder } from "../../trace/builder.ts";
 import type { GraphSource } from "../../trace/graph-source.ts";
-import { type Question, ValueUnknown } from "../../trace/question.ts";
+import { type Question, questionOf } from "../../trace/question.ts";
+import { ValueUnknown } from "../../trace/value-unknown.ts";
 import type { TraceLog } from "../../trace/trace-log.ts";
 import { type Traced, tensorsIn } from "../../trace/traced.ts";
 
@@ -59,7 +60,8 @@ function traced(
     return { after: { kind: "end", outputs }, needed: [...outputs.values()].flatMap(tensorsIn) };
   } catch (error) {
     if (!(error instanceof ValueUnknown)) throw error;
-    const { question, message, needed } = error;
+    const { message, needed } = error;
+    const question = questionOf(error);
     if (question === undefined) throw new InferyardError("MODEL_UNSUPPORTED", message, { cause: error });
     const later = [...log.held, ...[...needed].flatMap(tensorsIn)];
     // What was asked for before is a constant by now.

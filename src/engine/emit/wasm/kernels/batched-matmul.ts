@@ -48,8 +48,8 @@ const wholeArithmetic: TileArithmetic = {
 const rowsWorthCopying = 16;
 /** Up to so many rows, columns whose elements lie side by side are multiplied where they are. */
 const rowsOfDots = 3;
-/** Up to so many rows, two panels at once fit V8's registers. */
-const rowsOfPairs = 2;
+/** Panels at once that V8's registers hold, of one row and of two. */
+const panelsOfFewRows: readonly number[] = [4, 2];
 const floatsPerNanosecond = 22;
 
 /** Parameters: a, b, c, and scratch where `scratchBytes` is not 0. */
@@ -97,9 +97,10 @@ export function batchedMatmul(request: BatchedMatmulRequest): Kernel {
   });
 }
 
-/** Columns of a panel. Few rows read two panels where they lie: more sums in flight, and whole lines of the cache. */
+/** Columns of a panel. Few rows read several panels where they lie: more sums in flight, and more of each row of B at once. */
 function widthOf({ m, b }: BatchedMatmulRequest, copies: boolean): number {
-  return m <= rowsOfPairs && b.column === 1 && !copies ? 2 * tileColumns : tileColumns;
+  const panels = b.column === 1 && !copies ? (panelsOfFewRows[m - 1] ?? 1) : 1;
+  return panels * tileColumns;
 }
 
 /** Lengths of texts, and what follows from them: the same code serves them all. */

@@ -66,14 +66,15 @@ export function multiplyTile(f: FunctionBuilder, tile: Tile): Local<"v128">[][] 
   const a = f.value(tile.a);
   const end = f.value(i32.add(b, sized(times(depth, tile.bDepthBytes)))); // not a's: its step may be 0
   const factorOf = rowLoads(f, a, tile);
-  const columns = f.locals("v128", vectors);
+  const columns = rows === 1 ? [] : f.locals("v128", vectors); // one row uses them once
   const factor = f.local("v128");
   f.doWhile(
     () => {
-      columns.forEach((column, vector) => f.set(column, arithmetic.loadColumns(b, bVectorBytes(vector))));
+      const load = (vector: number): V128 => arithmetic.loadColumns(b, bVectorBytes(vector));
+      columns.forEach((column, vector) => f.set(column, load(vector)));
       sums.forEach((row, index) => {
         f.set(factor, factorOf(index));
-        row.forEach((sum, vector) => f.set(sum, arithmetic.accumulate(f, factor, columns[vector] ?? sum, sum)));
+        row.forEach((sum, vector) => f.set(sum, arithmetic.accumulate(f, factor, columns[vector] ?? load(vector), sum)));
       });
       f.increase(b, tile.bDepthBytes);
       f.increase(a, tile.aDepthBytes);
