@@ -1,9 +1,9 @@
 /** Branches and loops. Their conditions must be known while the model is traced: a loop is unrolled. */
-import type { HostLoop } from "../trace/question.ts";
 import { InferyardError } from "../../errors.ts";
 import { type Literal, literalOf, numbersOf, zeroLiteral } from "../graph/literal.ts";
 import type { Value } from "../graph/graph.ts";
 import type { OnnxGraph } from "../import/onnx-model.ts";
+import type { HostLoop } from "../trace/question.ts";
 import { isTensor, type Traced } from "../trace/traced.ts";
 import { axisOf, type OperatorCall } from "./operator-call.ts";
 import { type OperatorFamily, since, versions } from "./operator-rule.ts";
