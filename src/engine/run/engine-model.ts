@@ -73,7 +73,7 @@ export class EngineModel {
   }
 
   /**
-   * Packs the weights and compiles kernels before the first run: for the smallest inputs there are, and for those of a short and a long text, since
+   * Packs the weights, compiles kernels and makes room before the first run: for the smallest inputs there are, and for those of a short and a long text, since
    * what is made a second and third time is made faster. What cannot be made of those waits for a run, and so does what depends on values.
    */
   prepare(inputs: readonly TensorInfo[]): void {
@@ -93,6 +93,7 @@ export class EngineModel {
         const stage = this.#stages.prepare(new Map(some), run);
         run.use(stage);
         this.#last = run;
+        this.#maker.memory.reserve(stage.arenaBytes);
         if (stage.traced.after.kind !== "end") return;
         this.#maker.closeFolds();
         if (stage.steps.all > 2 * fewestSteps) return; // a loop is unrolled: longer ones wait until they are wanted
