@@ -26,8 +26,8 @@ describe("the balance of sharing", () => {
     for (let call = 0; call < 100; call += 1) state.balance.add(6, 10);
     state.balance.add(12, 10);
     expect(state.balance.isInDebt).toBe(false);
-    state.balance.add(14, 10);
-    expect(debtMs(state)).toBeCloseTo(30 * 5, 0); // 1 ms was left of the credit, and the loan of 2 ms is paid back as well
+    state.balance.add(20, 10);
+    expect(debtMs(state)).toBeCloseTo(12 * 7, 0); // 8 ms were left of the credit, and the loan of 5 ms is paid back as well
   });
 
   it("loses a few percent at most where sharing never pays", () => {
@@ -45,13 +45,13 @@ describe("the balance of sharing", () => {
   it("waits longer each time that it brings nothing, and asks soon again after it brought something", () => {
     const state = start();
     const tryInVain = (): number => {
-      for (let call = 0; call < 3; call += 1) state.balance.add(2, 1);
+      for (let call = 0; call < 6; call += 1) state.balance.add(2, 1);
       return debtMs(state);
     };
-    expect(Array.from({ length: 5 }, tryInVain)).toEqual([90, 90, 90, 128, 256]);
-    expect([tryInVain(), tryInVain()]).toEqual([512, 512]);
-    state.balance.add(1, 8);
-    for (let call = 0; call < 4; call += 1) state.balance.add(2, 1);
-    expect(debtMs(state)).toBe(90);
+    expect(Array.from({ length: 5 }, tryInVain)).toEqual([72, 72, 72, 128, 256]);
+    expect([tryInVain(), tryInVain()]).toEqual([256, 256]);
+    state.balance.add(1, 12);
+    for (let call = 0; call < 11; call += 1) state.balance.add(2, 1);
+    expect(debtMs(state)).toBe(72);
   });
 });

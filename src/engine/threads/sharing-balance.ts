@@ -5,14 +5,14 @@
  */
 
 /** Gains of long ago say little of the machine as it is now. */
-const mostCreditMs = 3;
-/** What a try may lose: the first call wakes threads, and those that follow at once find them awake. */
-const loanMs = 2;
+const mostCreditMs = 10;
+/** What a try may lose: the first call wakes threads, and it may take the system some milliseconds to give them a processor of their own. */
+const loanMs = 5;
 /** A loss is spread over so many times its length: it costs a few percent at most. */
-const aloneFactor = 30;
+const aloneFactor = 12;
 /** The shortest while, doubled until sharing pays again, up to the longest: what waking others costs cannot be seen in full. */
 const leastAloneMs = 16;
-const mostAloneMs = 512;
+const mostAloneMs = 256;
 
 export class SharingBalance {
   readonly #now: () => number;

@@ -13,7 +13,7 @@ export interface ThreadMessage {
 }
 
 /** Calls of a model follow one another within so many milliseconds; after a model's last one others want the processor. */
-const awakeMs = 1;
+const awakeMs = 0.3;
 
 /** Gives the function that takes messages, and returns whenever there is another one to take. */
 export function kernelThread(): (message: ThreadMessage) => void {
