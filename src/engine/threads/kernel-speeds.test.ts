@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { matmul } from "../emit/wasm/kernels/matmul.ts";
+import { softmax } from "../emit/wasm/kernels/softmax.ts";
 import { KernelSpeeds } from "./kernel-speeds.ts";
 
 describe("speeds of kernels", () => {
@@ -15,6 +16,14 @@ describe("speeds of kernels", () => {
     speeds.add(short, 50);
     expect(speeds.knows(short)).toBe(true);
     expect(speeds.milliseconds(short)).toBeCloseTo(0.25 * 1.05, 10);
+  });
+
+  it("are not told by calls that compute nothing", () => {
+    const speeds = new KernelSpeeds();
+    const nothing = softmax({ shape: [0, 4] });
+    for (let call = 0; call < 5; call += 1) speeds.add(nothing, 0.001);
+    expect(nothing.pieces).toBe(0);
+    expect(speeds.knows(nothing)).toBe(false);
   });
 
   it("follow a machine that has become slower", () => {

@@ -22,6 +22,7 @@ export class KernelSpeeds {
 
   /** A call was computed alone. */
   add(kernel: KernelCall, milliseconds: number): void {
+    if (kernel.pieces === 0) return; // of an empty tensor
     const { calls, rate } = this.#speeds.get(kernel.key) ?? { calls: 0, rate: Number.POSITIVE_INFINITY };
     this.#speeds.set(kernel.key, {
       calls: calls + 1,
