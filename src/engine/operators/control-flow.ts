@@ -1,4 +1,4 @@
-/** Branches and loops. Their conditions must be known while the model is traced: a loop is unrolled. */
+/** If, Loop and Scan. If needs its condition at trace time; a loop is unrolled, or left to the host when its trip count depends on data. */
 import { InferyardError } from "../../errors.ts";
 import { type Literal, literalOf, numbersOf, zeroLiteral } from "../graph/literal.ts";
 import type { Value } from "../graph/graph.ts";

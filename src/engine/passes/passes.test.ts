@@ -1,11 +1,11 @@
 /** Each pass on the patterns it is there for, in the text form: what goes in, and which operations come out. */
 import { describe, expect, it } from "vitest";
-import type { Graph, Value } from "../graph/graph.ts";
+import { interpreted } from "../../../test/fixtures/run-graph.ts";
+import type { Graph } from "../graph/graph.ts";
 import type { Literal } from "../graph/literal.ts";
 import { parseGraph } from "../graph/parse.ts";
 import { printGraph } from "../graph/print.ts";
 import { verify } from "../graph/verify.ts";
-import { evaluate } from "../interpret/evaluate.ts";
 import { optimize, passes } from "./index.ts";
 import type { Pass } from "./rewrite.ts";
 
@@ -291,13 +291,6 @@ function sines(shape: readonly number[]): Literal {
 
 /** The first output, by the interpreter. */
 function computed(graph: Graph, inputs: readonly Literal[]): Literal | undefined {
-  const values = new Map(graph.inputs.map(({ value }, index) => [value, inputs[index]]));
-  const literal = (value: Value): Literal => {
-    const found = value.constant ?? values.get(value);
-    if (found === undefined) throw new Error("a value is used before it is made");
-    return found;
-  };
-  for (const { operation, inputs: operands, outputs } of graph.nodes)
-    for (const [index, result] of evaluate(operation, operands.map(literal)).entries()) values.set(outputs[index]!, result);
-  return graph.outputs[0] && literal(graph.outputs[0].value);
+  const given = Object.fromEntries(graph.inputs.map(({ name }, index) => [name, inputs[index]!]));
+  return Object.values(interpreted(graph, given))[0];
 }

@@ -10,6 +10,7 @@ import type { FunctionBuilder } from "../assembler/function-builder.ts";
 import { i32 } from "../assembler/scalar.ts";
 import { f32x4, i32x4, v128 } from "../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../kernel.ts";
+import { emitBlock } from "./blocks.ts";
 import { type Size, advanced, placed, product, sized, times, unravel } from "./indexing.ts";
 import { dotPanel } from "./dot-panel.ts";
 import { storeLanes } from "./lanes.ts";
@@ -85,13 +86,9 @@ export function batchedMatmul(request: BatchedMatmulRequest): Kernel {
           c: f.value(advanced(start(offsets.c, sizes.cBatch), panel, width * floatBytes)),
           scratch: offsets.scratch,
         };
-        const rest = n % width;
-        const emit = (columns: number): void =>
-          isDots ? emitDots(f, request, at, columns) : emitPanel(f, { request, sizes }, at, columns);
-        const whole = (): void => emit(width);
-        if (rest === 0) whole();
-        else if (panels === 1) emit(rest);
-        else f.when(i32.ne(panel, i32.sub(panelCount, i32.const(1))), whole, () => emit(rest));
+        emitBlock(f, { block: panel, blocks: panelCount, size: n, width }, (columns) =>
+          isDots ? emitDots(f, request, at, columns) : emitPanel(f, { request, sizes }, at, columns),
+        );
       });
     },
   });

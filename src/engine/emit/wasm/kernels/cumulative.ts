@@ -4,6 +4,7 @@ import type { FunctionBuilder } from "../assembler/function-builder.ts";
 import { f32, f64, i32, i64 } from "../assembler/scalar.ts";
 import { f32x4, f64x2, i32x4, i64x2, shuffle32, v128 } from "../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../kernel.ts";
+import { emitBlock } from "./blocks.ts";
 import { advanced } from "./indexing.ts";
 import { storeLanes } from "./lanes.ts";
 import { indices, laneCount } from "./matmul-tile.ts";
@@ -58,16 +59,9 @@ export function cumulative(request: CumulativeRequest): Kernel {
           walk(runningScalar(f, request, source, target));
           return;
         }
-        const columns = (count: number): void => walk(runningColumns(f, request, source, target, count));
-        const rest = inner % blockColumns;
-        if (rest === 0) columns(blockColumns);
-        else if (blocks === 1) columns(rest);
-        else
-          f.when(
-            i32.ne(block, i32.const(blocks - 1)),
-            () => columns(blockColumns),
-            () => columns(rest),
-          );
+        emitBlock(f, { block, blocks, size: inner, width: blockColumns }, (columns) =>
+          walk(runningColumns(f, request, source, target, columns)),
+        );
       });
     },
   });

@@ -4,6 +4,7 @@ import type { FunctionBuilder } from "../assembler/function-builder.ts";
 import { i32 } from "../assembler/scalar.ts";
 import { f32x4, i32x4, v128 } from "../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../kernel.ts";
+import { emitBlock } from "./blocks.ts";
 import { advanced } from "./indexing.ts";
 import { storeLanes } from "./lanes.ts";
 import { floatBytes, indices } from "./matmul-tile.ts";
@@ -50,16 +51,9 @@ export function reduce(request: ReduceRequest): Kernel {
         const block = f.value(i32.sub(piece, i32.mul(index, i32.const(blocks))));
         const source = f.value(advanced(advanced(x, index, n * inner * floatBytes), block, blockColumns * floatBytes));
         const target = f.value(advanced(advanced(y, index, inner * floatBytes), block, blockColumns * floatBytes));
-        const columns = (count: number): void => reduceColumns(f, request, steps, source, target, count);
-        const rest = inner % blockColumns;
-        if (rest === 0) columns(blockColumns);
-        else if (blocks === 1) columns(rest);
-        else
-          f.when(
-            i32.ne(block, i32.const(blocks - 1)),
-            () => columns(blockColumns),
-            () => columns(rest),
-          );
+        emitBlock(f, { block, blocks, size: inner, width: blockColumns }, (columns) =>
+          reduceColumns(f, request, steps, source, target, columns),
+        );
       });
     },
   });

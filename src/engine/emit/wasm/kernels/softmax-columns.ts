@@ -6,6 +6,7 @@ import { f32x4, v128 } from "../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../kernel.ts";
 import { clampedExp } from "../math/exponential.ts";
 import { log } from "../math/logarithm.ts";
+import { emitBlock } from "./blocks.ts";
 import { advanced } from "./indexing.ts";
 import { storeLanes } from "./lanes.ts";
 import { floatBytes, indices, laneCount } from "./matmul-tile.ts";
@@ -38,15 +39,7 @@ export function softmaxColumns({ outer, n, inner, logarithm }: SoftmaxColumnsReq
         const row = i32.mul(index, i32.mul(counts.n, i32.const(inner * floatBytes)));
         const start = f.value(advanced(row, block, blockColumns * floatBytes));
         const at: Block = { x: f.value(i32.add(x, start)), y: f.value(i32.add(y, start)), n: counts.n, inner, logarithm };
-        const rest = inner % blockColumns;
-        if (rest === 0) emitColumns(f, at, blockColumns);
-        else if (blocks === 1) emitColumns(f, at, rest);
-        else
-          f.when(
-            i32.ne(block, i32.const(blocks - 1)),
-            () => emitColumns(f, at, blockColumns),
-            () => emitColumns(f, at, rest),
-          );
+        emitBlock(f, { block, blocks, size: inner, width: blockColumns }, (columns) => emitColumns(f, at, columns));
       });
     },
   });

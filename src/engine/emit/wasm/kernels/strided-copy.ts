@@ -9,6 +9,7 @@ import { v128 } from "../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../kernel.ts";
 import { type ElementBytes, copyElement, copyRun } from "./copy-run.ts";
 import { type Axis, collapseAxes } from "./elementwise/axes.ts";
+import { emitBlock } from "./blocks.ts";
 import { advanced, lesser, placed, product, unravel } from "./indexing.ts";
 import { indices } from "./matmul-tile.ts";
 import { transposed } from "./panel-copy.ts";
@@ -62,7 +63,6 @@ function planCopy(axes: readonly Axis[], bytes: ElementBytes): Copy {
 /** Everything lies in one run: pieces are blocks of it. */
 function oneRun(length: number): Copy {
   const blocks = Math.ceil(length / blockBytes);
-  const last = length - (blocks - 1) * blockBytes;
   return {
     pieces: blocks,
     pieceNanoseconds: blockBytes / 10,
@@ -70,13 +70,7 @@ function oneRun(length: number): Copy {
       const run = (bytes: number): void => copyRun(f, advanced(y, piece, blockBytes), advanced(x, piece, blockBytes), bytes);
       // What lies in place already, as the data of a scattering may, is left there.
       f.when(i32.ne(x, y), () => {
-        if (blocks === 1) run(last);
-        else
-          f.when(
-            i32.ne(piece, i32.const(blocks - 1)),
-            () => run(blockBytes),
-            () => run(last),
-          );
+        emitBlock(f, { block: piece, blocks, size: length, width: blockBytes }, run);
       });
     },
   };

@@ -9,6 +9,7 @@ import { i32 } from "../../assembler/scalar.ts";
 import { i32x4, v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
 import type { Activation } from "../../math/activation.ts";
+import { type BlockRange, emitBlock } from "../blocks.ts";
 import { advanced, unravel } from "../indexing.ts";
 import { floatBytes, laneCount, multiplyTile, type TileArithmetic, tileColumns, tileRows } from "../matmul-tile.ts";
 import { copyPanel } from "../panel-copy.ts";
@@ -99,16 +100,8 @@ export function conv2d(request: Conv2dRequest): Kernel {
           row,
           column,
         };
-        const rest = width % tileColumns;
-        if (rest === 0) emitPanel(f, layer, at, tileColumns);
-        else if (panels === 1) emitPanel(f, layer, at, rest);
-        else {
-          f.when(
-            i32.ne(panel, i32.const(panels - 1)),
-            () => emitPanel(f, layer, at, tileColumns),
-            () => emitPanel(f, layer, at, rest),
-          );
-        }
+        const range: BlockRange = { block: panel, blocks: panels, size: width, width: tileColumns };
+        emitBlock(f, range, (columns) => emitPanel(f, layer, at, columns));
       });
     },
   });
