@@ -16,11 +16,17 @@ export interface Env {
   readonly Bindings: {
     /** The other end of the socket; undefined where there is none. */
     readonly remoteAddress?: string;
+    /** What the server listens on; undefined where there is no socket. */
+    readonly listenAddress?: string;
+    /** "1.1"; undefined where it is not known. */
+    readonly httpVersion?: string;
   };
   readonly Variables: {
     readonly requestId: string;
     readonly client: string;
     readonly role: Role;
+    /** Whether any reference may be named. */
+    readonly anyReference: boolean;
     /** What the service last did for this request. */
     readonly call?: CallRecord;
   };
@@ -34,6 +40,7 @@ export function callerOf(context: Context<Env>): Caller {
   return {
     client: context.get("client"),
     role: context.get("role"),
+    anyReference: context.get("anyReference"),
     priority,
     signal: context.req.raw.signal,
     target: context.req.header("x-inferyard-target"),
