@@ -41,10 +41,19 @@ export interface ServerSettings {
   readonly loadingWait?: number | string;
   /** Longest time running requests are waited for when the server ends. Default: "30s". */
   readonly drainTimeout?: number | string;
-  /** Largest body of a request in bytes. Default: 32 MiB. */
+  /** Largest body of a request in bytes, binary tensors included. Default: 32 MiB. */
   readonly maxBodyBytes?: number;
+  /** Largest JSON body, or JSON part of a body, in bytes. Default: 4 MiB. */
+  readonly maxJsonBytes?: number;
   /** Deepest nesting of a JSON body. Default: 64. */
   readonly maxJsonDepth?: number;
+  /** Most values of a JSON body: scalars, arrays and objects. Default: 4,194,304. */
+  readonly maxJsonValues?: number;
+  /**
+   * Memory for all request bodies that are being received or processed, in bytes; one client may hold half of it at most. Default: an eighth of
+   * the heap's limit, or twice the largest body if that is more.
+   */
+  readonly maxInFlightBodyBytes?: number;
   /** Most texts of one request. Default: 4096. */
   readonly maxTexts?: number;
   /** Memory for answers that are kept and given again to who asks the same, in bytes. Default: 0, and none is kept. */

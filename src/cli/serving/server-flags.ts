@@ -18,7 +18,10 @@ const names: readonly (keyof ServerFlags)[] = [
   "maxQueue",
   "requestsPerMinute",
   "maxBodyBytes",
+  "maxJsonBytes",
   "maxJsonDepth",
+  "maxJsonValues",
+  "maxInFlightBodyBytes",
   "maxTexts",
   "resultCacheBytes",
   "requestTimeout",
@@ -48,7 +51,10 @@ export function addServerFlags(command: Command): Command {
     .addOption(new Option("--max-queue <number>", `requests that wait at most (default: ${maxQueue})`).argParser(zeroOrMore))
     .addOption(whole("--requests-per-minute <number>", "requests of one client in a minute"))
     .addOption(whole("--max-body-bytes <number>", "largest body of a request (default: 32 MiB)"))
+    .addOption(whole("--max-json-bytes <number>", "largest JSON body of a request (default: 4 MiB)"))
     .addOption(whole("--max-json-depth <number>", "deepest nesting of a JSON body"))
+    .addOption(whole("--max-json-values <number>", "most values of one JSON body"))
+    .addOption(whole("--max-in-flight-body-bytes <number>", "memory for the bodies of all requests that are being processed"))
     .addOption(whole("--max-texts <number>", `most texts of one request (default: ${maxTexts})`))
     .addOption(
       new Option(

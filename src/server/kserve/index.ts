@@ -9,7 +9,7 @@ import type { Readiness } from "../readiness.ts";
 import type { Service } from "../service.ts";
 import { refuseInvalid } from "../validation.ts";
 import { kserveError } from "./errors.ts";
-import { inferRequest, parseInferRequest } from "./infer-request.ts";
+import { inferRequest, readInferRequest } from "./infer-request.ts";
 import { inferAnswer } from "./infer-response.ts";
 import { fileMetadata, loadedMetadata, notLoaded } from "./metadata.ts";
 import { addRepository, isLoaded } from "./repository.ts";
@@ -19,8 +19,6 @@ import { requestedTask, runTexts, textCount, textInput } from "./text-models.ts"
 
 /** A model has one version here: what its name means now. */
 export const onlyVersion = "1";
-
-const defaultDepth = 64;
 
 const inModel = z.object({ model: z.string() });
 const inVersion = inModel.extend({ version: z.string() });
@@ -109,7 +107,6 @@ function addModels(routes: Routes, service: Service): void {
 }
 
 function addInfer(routes: Routes, service: Service): void {
-  const { maxJsonDepth = defaultDepth } = service.settings;
   for (const { path, params } of placesOf("/infer")) {
     // Registered for the document alone: the body may have bytes behind its JSON, and is read here.
     routes.openAPIRegistry.registerPath({
@@ -140,9 +137,8 @@ function addInfer(routes: Routes, service: Service): void {
     });
     routes.post(path.replaceAll(/\{(\w+)\}/g, ":$1"), async (context) => {
       const model = modelOf(context);
-      refuseEncoded(context);
-      const body = new Uint8Array(await context.req.arrayBuffer());
-      const request = parseInferRequest(body, context.req.header("inference-header-content-length"), maxJsonDepth);
+      const headBytes = context.req.header("inference-header-content-length");
+      const request = await readInferRequest(context.get("body"), { headBytes, maxTexts: service.limits.texts });
       const { inputs } = request;
       const names = request.outputs?.map(({ name }) => name);
       const call = { model, texts: textCount(inputs), question: ["infer", inputs, names ?? null] as const };
@@ -164,13 +160,5 @@ function modelOf(context: Context<Env>): string {
   if (version === onlyVersion) return model;
   throw new InferyardError("MODEL_NOT_FOUND", `the model ${JSON.stringify(model)} has no version ${JSON.stringify(version)}`, {
     remedy: `ask for version ${onlyVersion}, or for none`,
-  });
-}
-
-function refuseEncoded(context: Context<Env>): void {
-  const encoding = context.req.header("content-encoding") ?? "identity";
-  if (encoding === "identity") return;
-  throw new InferyardError("INPUT_INVALID", `a body in the content-encoding ${JSON.stringify(encoding)} is not read here`, {
-    remedy: "send it uncompressed",
   });
 }
