@@ -48,6 +48,7 @@ export class TextTokenizer implements Tokenizer {
     this.vocabularySize = this.#tokens.length;
     this.unknownId = unknownId;
     this.#medianTokenLength = settings.dropUnknown ? medianLength(this.#tokens) : 0;
+    if (settings.specialTokens) checkSpecialIds(this.#postProcessor, this.vocabularySize);
     this.frame = settings.specialTokens ? frameOf(this.#postProcessor.single) : { prefix: [], suffix: [] };
     this.#frameLength = this.frame.prefix.length + this.frame.suffix.length;
     this.padId = this.#padIdOf(json);
@@ -203,6 +204,18 @@ function tokensById(vocabulary: ReadonlyMap<string, number>, added: ReadonlyMap<
   for (const [token, id] of vocabulary) tokens[id] = token;
   for (const [token, id] of added) tokens[id] = token;
   return tokens;
+}
+
+/** An id without a token would be looked up behind the end of the model's embeddings. */
+function checkSpecialIds({ single, pair }: PostProcessor, vocabularySize: number): void {
+  for (const part of [...single, ...pair]) {
+    if ("sequence" in part) continue;
+    const wrong = part.ids.find((id) => id < 0 || id >= vocabularySize);
+    if (wrong !== undefined)
+      throw new Error(
+        `its post_processor states the id ${wrong} for a special token, and ids go from 0 to ${vocabularySize - 1}`,
+      );
+  }
 }
 
 function frameOf(single: Template): Frame {
