@@ -49,6 +49,8 @@ export class TextTokenizer implements Tokenizer {
     this.vocabularySize = this.#tokens.length;
     this.unknownId = unknownId;
     this.#medianTokenLength = settings.dropUnknown ? medianLength(this.#tokens) : 0;
+    // Static embeddings take no special tokens, and their vocabularies are often cut without their post-processor.
+    checkSpecialTokens(this.#postProcessor, settings.specialTokens ? this.vocabularySize : Number.POSITIVE_INFINITY);
     this.frame = settings.specialTokens ? frameOf(this.#postProcessor.single) : { prefix: [], suffix: [] };
     this.#frameLength = this.frame.prefix.length + this.frame.suffix.length;
     this.padId = this.#padIdOf(json);
@@ -228,6 +230,21 @@ function tokensById(vocabulary: ReadonlyMap<string, number>, added: ReadonlyMap<
   }
   for (const [token, id] of added) tokens[id] = token;
   return tokens;
+}
+
+/** An id without a token would be looked up behind the end of the model's embeddings. */
+function checkSpecialTokens({ single, pair }: PostProcessor, vocabularySize: number): void {
+  for (const part of [...single, ...pair]) {
+    if ("sequence" in part) continue;
+    const { ids, tokens } = part;
+    if (tokens.length !== ids.length)
+      throw new Error(`its post_processor states ${ids.length} ids and ${tokens.length} tokens for ${JSON.stringify(tokens[0])}`);
+    const wrong = ids.find((id) => id < 0 || id >= vocabularySize);
+    if (wrong !== undefined)
+      throw new Error(
+        `its post_processor states the id ${wrong} for a special token, and ids go from 0 to ${vocabularySize - 1}`,
+      );
+  }
 }
 
 function frameOf(single: Template): Frame {
