@@ -2,6 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
+import { request as plainRequest } from "node:http";
 import { request } from "node:https";
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";
@@ -60,6 +61,24 @@ describe("serve", () => {
     };
     expect(await of("https://b.example")).toEqual([200, "https://b.example"]);
     expect(await of("https://c.example")).toEqual([403, null]);
+  });
+
+  it(`${of("allowedHosts")}: names under which it answers, for pages whose name was turned to this machine`, async () => {
+    const statusesOf = async (flags: string[]): Promise<number[]> => {
+      const { port } = await serve(flags);
+      const statusOf = (host: string): Promise<number> =>
+        new Promise((resolve, reject) => {
+          const headers = { host: `${host}:${port}` };
+          plainRequest({ port, host: "127.0.0.1", path: "/api/version", headers }, (response) =>
+            resolve(response.statusCode ?? 0),
+          )
+            .once("error", reject)
+            .end();
+        });
+      return Promise.all(["localhost", "127.0.0.1", "models.example", "evil.example"].map(statusOf));
+    };
+    expect(await statusesOf([])).toEqual([200, 200, 403, 403]);
+    expect(await statusesOf(["--allowed-hosts", "models.example,b.example"])).toEqual([200, 200, 200, 403]);
   });
 
   it.each([

@@ -19,11 +19,17 @@ export interface Env {
   readonly Bindings: {
     /** The other end of the socket; undefined where there is none. */
     readonly remoteAddress?: string;
+    /** What the server listens on; undefined where there is no socket. */
+    readonly listenAddress?: string;
+    /** "1.1"; undefined where it is not known. */
+    readonly httpVersion?: string;
   };
   readonly Variables: {
     readonly requestId: string;
     readonly client: string;
     readonly role: Role;
+    /** Whether any reference may be named. */
+    readonly anyReference: boolean;
     /** Of a request whose method has one. */
     readonly body: RequestBody;
     /** What the service last did for this request. */
@@ -39,6 +45,7 @@ export function callerOf(context: Context<Env>): Caller {
   return {
     client: context.get("client"),
     role: context.get("role"),
+    anyReference: context.get("anyReference"),
     priority,
     signal: context.req.raw.signal,
     target: context.req.header("x-inferyard-target"),

@@ -4,8 +4,9 @@ import type { MiddlewareHandler } from "hono";
 import { cors as corsHeaders } from "hono/cors";
 import { InferyardError } from "../errors.ts";
 import type { Env } from "./context.ts";
-import { type Identity, identify, isOpen, refuseForeignPage } from "./identity.ts";
+import { type Identity, identify, isOpen } from "./identity.ts";
 import { KeyRing } from "./keys.ts";
+import { refuseForeignHost, refuseForeignPage } from "./origin.ts";
 import { RateLimiter } from "./rate-limit.ts";
 import { requestBodies } from "./request-body.ts";
 import { requestLimits } from "./request-limits.ts";
@@ -29,20 +30,31 @@ const requestIds: MiddlewareHandler<Env> = async (context, next) => {
   context.set("requestId", id);
   context.set("client", "");
   context.set("role", "reader");
+  context.set("anyReference", false);
   context.header("x-request-id", id); // before the answer is made: afterwards it would be made anew
   await next();
 };
 
-function admit({ keys = [], cors = [], trustProxy = false, requestsPerMinute }: ServerSettings): MiddlewareHandler<Env> {
+function admit({
+  keys = [],
+  cors = [],
+  allowedHosts,
+  trustProxy = false,
+  requestsPerMinute,
+}: ServerSettings): MiddlewareHandler<Env> {
   const ring = new KeyRing(keys);
   const limiter = new RateLimiter();
   return async (context, next) => {
     const header = (name: string): string | undefined => context.req.header(name);
     if (!isOpen(context.req.path)) {
+      const { remoteAddress: address, listenAddress, httpVersion } = context.env ?? {};
+      refuseForeignHost(header, { address, listenAddress }, { allowedHosts, hasKeys: !ring.empty });
       refuseForeignPage(header, cors);
-      const identity: Identity = identify({ header, address: context.env?.remoteAddress }, ring, trustProxy);
+      const headerNames = (): Iterable<string> => context.req.raw.headers.keys();
+      const identity: Identity = identify({ header, headerNames, address, httpVersion }, ring, trustProxy);
       context.set("client", identity.client);
       context.set("role", identity.role);
+      context.set("anyReference", identity.anyReference);
       const rate = identity.requestsPerMinute ?? requestsPerMinute;
       if (rate !== undefined) limiter.take(identity.client, rate);
     }

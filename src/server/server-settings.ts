@@ -3,7 +3,7 @@ import type { ServerKey } from "../settings/server-section.ts";
 
 export type { ServerKey as ApiKey };
 
-/** What a client may do. "reader": ask models. "admin": also load and unload them, and name any reference. */
+/** What a client may do. "reader": ask models. "admin": also load and unload them, and, with a key, name any reference. */
 export type Role = ServerKey["role"];
 
 export interface ServerSettings {
@@ -19,6 +19,11 @@ export interface ServerSettings {
   readonly keys?: readonly ServerKey[];
   /** Origins of pages that may call, or "*". Default: none. */
   readonly cors?: readonly string[];
+  /**
+   * Names in `Host` under which the server answers, besides loopback names from this machine and the address it listens on; ".example.com"
+   * allows the names below it too. Default: on loopback without keys none besides, else any.
+   */
+  readonly allowedHosts?: readonly string[];
   /** Whether the last address of x-forwarded-for is the client's: true behind a proxy that writes it. Default: false. */
   readonly trustProxy?: boolean;
   /** Requests of one client (its key, else its address) in a minute. Default: no limit. */

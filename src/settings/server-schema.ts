@@ -41,6 +41,11 @@ export const serverFields: Readonly<Record<keyof ServerSection, z.ZodType>> = {
   ),
   keysFile: z.string().describe("A YAML or JSON file with a list of such keys, beside those of `keys`."),
   cors: z.array(z.string()).describe("Origins of web pages that may use the server, or `*`. Pages of other origins are refused."),
+  allowedHosts: z
+    .array(z.string())
+    .describe(
+      "Names in the header `Host` under which the server answers, without a port; `.example.com` allows the names below it too. Loopback names from this machine and the address it listens on need not be named. Not set: a server without keys that listens on loopback [answers under those alone](../guide/serving.md#safety), any other under every name.",
+    ),
   trustProxy: z
     .boolean()
     .describe(

@@ -11,6 +11,7 @@ export interface ServerSection {
   readonly keys?: readonly ServerKey[];
   readonly keysFile?: string;
   readonly cors?: readonly string[];
+  readonly allowedHosts?: readonly string[];
   readonly trustProxy?: boolean;
   readonly models?: Readonly<Record<string, string | ServerModel>>;
   readonly preload?: readonly string[];

@@ -11,6 +11,7 @@ const names: readonly (keyof ServerFlags)[] = [
   "allowAnonymous",
   "keysFile",
   "cors",
+  "allowedHosts",
   "trustProxy",
   "preload",
   "maxConcurrentRequests",
@@ -43,6 +44,7 @@ export function addServerFlags(command: Command): Command {
     .option("--allow-anonymous", "listen without keys where others can reach it")
     .option("--keys-file <file>", "keys clients must present one of, as a YAML or JSON list")
     .addOption(some("--cors <origins>", "origins of web pages that may use it"))
+    .addOption(some("--allowed-hosts <names>", "names in the header Host under which it answers"))
     .option("--trust-proxy", "the last address of x-forwarded-for is the client's")
     .addOption(some("--preload <models>", "models to load at the start"))
     .addOption(whole("--max-concurrent-requests <number>", `requests that run at once (default: ${maxConcurrentRequests})`))

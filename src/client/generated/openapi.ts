@@ -4288,7 +4288,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What a model takes and gives; it is loaded for that */
+        /** What a model takes and gives; loads nothing */
         get: {
             parameters: {
                 query?: never;
@@ -4425,7 +4425,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What a model takes and gives; it is loaded for that */
+        /** What a model takes and gives; loads nothing */
         get: {
             parameters: {
                 query?: never;
@@ -6187,7 +6187,7 @@ export interface components {
             model_id: string;
             served_model_name: string;
             /**
-             * @description Of the weights that are loaded
+             * @description Of the weights that are loaded; else of the first the model has
              * @example float32
              */
             model_dtype: string;

@@ -6,13 +6,12 @@ import { readManifest } from "../../models/index.ts";
 import { version as serverVersion } from "../../version.ts";
 import { type Env, type Routes, callerOf, servedHeaders } from "../context.ts";
 import type { Readiness } from "../readiness.ts";
-import type { LoadProgress } from "../load-watch.ts";
 import type { Service } from "../service.ts";
 import { refuseInvalid } from "../validation.ts";
 import { kserveError } from "./errors.ts";
 import { inferRequest, readInferRequest } from "./infer-request.ts";
 import { inferAnswer } from "./infer-response.ts";
-import { modelMetadata } from "./metadata.ts";
+import { fileMetadata, loadedMetadata, notLoaded } from "./metadata.ts";
 import { addRepository, isLoaded } from "./repository.ts";
 import { failures, json } from "./responses.ts";
 import { inferResponse, kserveErrorBody, modelMetadataBody, serverMetadata } from "./schemas.ts";
@@ -73,15 +72,17 @@ function addModels(routes: Routes, service: Service): void {
     const config = {
       method: "get",
       path,
-      summary: "What a model takes and gives; it is loaded for that",
+      summary: "What a model takes and gives; loads nothing",
       request: { params },
       responses: { 200: json("Its tensors", modelMetadataBody), ...failures },
     } satisfies RouteConfig;
     routes.openapi(createRoute(config), async (context) => {
       const model = modelOf(context);
-      const work = async (handle: Parameters<typeof modelMetadata>[2]): Promise<ReturnType<typeof modelMetadata>> =>
-        modelMetadata(model, onlyVersion, handle);
-      const served = await service.call(callerOf(context), { model }, work);
+      const served = await service.describe(callerOf(context), model, {
+        loaded: async (handle) => loadedMetadata(model, onlyVersion, handle),
+        files: async (manifest) => fileMetadata(model, onlyVersion, manifest),
+        missing: () => notLoaded(model, { reason: "its files are not on this machine yet" }),
+      });
       return context.json(served.result, 200, servedHeaders(served));
     });
   }
@@ -100,11 +101,7 @@ function addModels(routes: Routes, service: Service): void {
       if (isLoaded(service, reference)) return context.body(null, 200);
       // An administrator may name anything: what is not there will never be ready.
       if (!(await service.modelNames()).includes(name)) await readManifest(reference);
-      throw new InferyardError("MODEL_LOADING", `the model ${JSON.stringify(model)} is not loaded`, {
-        remedy: "its first request loads it, and so does POST /v2/repository/models/NAME/load",
-        retryAfterMs: 1000,
-        ...progressData(service.loadWatch.progressOf(reference)),
-      });
+      throw notLoaded(model, { progress: service.loadWatch.progressOf(reference) });
     });
   }
 }
@@ -155,10 +152,6 @@ function addInfer(routes: Routes, service: Service): void {
       return context.body(answer.body as Uint8Array<ArrayBuffer>, 200, { ...servedHeaders(served), ...answer.headers });
     });
   }
-}
-
-function progressData(loading: LoadProgress | undefined): { readonly data?: { readonly loading: LoadProgress } } {
-  return loading === undefined ? {} : { data: { loading } };
 }
 
 /** The model of the path. MODEL_NOT_FOUND for a version it does not have. */
