@@ -1,10 +1,12 @@
+import { availableParallelism } from "node:os";
 import { type ViteUserConfig, configDefaults, defineConfig } from "vitest/config";
 
 const config: ViteUserConfig = defineConfig({
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
-    exclude: [...configDefaults.exclude, "dist/**", "bench/**"],
+    exclude: [...configDefaults.exclude, "dist/**", "bench/**", "**/*.long.test.ts"], // those are of vitest.long.config.ts
     pool: "forks",
+    maxWorkers: Math.max(2, availableParallelism() - 1), // vitest's own default leaves one of two cores idle
     testTimeout: 180_000, // a busy machine with two cores takes its time; no test is about speed
     hookTimeout: 180_000,
     reporters: process.env["CI"] === undefined ? ["default"] : ["default", ["json", { outputFile: "coverage/report.json" }]],

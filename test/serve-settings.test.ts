@@ -2,6 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
+import { request as plainRequest } from "node:http";
 import { request } from "node:https";
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";
@@ -62,6 +63,24 @@ describe("serve", () => {
     expect(await of("https://c.example")).toEqual([403, null]);
   });
 
+  it(`${of("allowedHosts")}: names under which it answers, for pages whose name was turned to this machine`, async () => {
+    const statusesOf = async (flags: string[]): Promise<number[]> => {
+      const { port } = await serve(flags);
+      const statusOf = (host: string): Promise<number> =>
+        new Promise((resolve, reject) => {
+          const headers = { host: `${host}:${port}` };
+          plainRequest({ port, host: "127.0.0.1", path: "/api/version", headers }, (response) =>
+            resolve(response.statusCode ?? 0),
+          )
+            .once("error", reject)
+            .end();
+        });
+      return Promise.all(["localhost", "127.0.0.1", "models.example", "evil.example"].map(statusOf));
+    };
+    expect(await statusesOf([])).toEqual([200, 200, 403, 403]);
+    expect(await statusesOf(["--allowed-hosts", "models.example,b.example"])).toEqual([200, 200, 200, 403]);
+  });
+
   it.each([
     [["--trust-proxy"], [200, 200, 429]],
     [[], [200, 429, 429]],
@@ -73,11 +92,41 @@ describe("serve", () => {
     expect(statuses).toEqual(wanted);
   });
 
-  it(`${of("maxBodyBytes", "maxJsonDepth", "maxTexts")}: what is too much`, async () => {
-    const server = await serve(["--max-texts", "3"], { maxBodyBytes: 300, maxJsonDepth: 3 });
-    const limited = [{ input: "a".repeat(300) }, { input: "a", x: [[[1]]] }, texts(4)];
+  it(`${of("maxBodyBytes", "maxJsonBytes", "maxJsonDepth", "maxJsonValues", "maxTexts")}: what is too much`, async () => {
+    const server = await serve(["--max-texts", "3"], {
+      maxBodyBytes: 700,
+      maxJsonBytes: 300,
+      maxJsonDepth: 4,
+      maxJsonValues: 20,
+    });
+    const many = { input: Array.from({ length: 20 }, () => 1) };
+    const limited = [{ input: "a".repeat(300) }, { input: "a", x: [[[[1]]]] }, texts(4), many];
     for (const body of limited) expect(await codeOf(await embed(server, body))).toEqual([413, "LIMIT_EXCEEDED"]);
     expect((await embed(server, texts(3))).status).toBe(200);
+    const infer = (bytes: number): Promise<Response> => {
+      const head = JSON.stringify({
+        inputs: [{ name: "text", datatype: "BYTES", shape: [1], parameters: { binary_data_size: 4 + bytes } }],
+      });
+      const length = Uint8Array.from([bytes & 255, bytes >> 8, 0, 0]);
+      const body = Buffer.concat([Buffer.from(head), length, Buffer.alloc(bytes, "a")]);
+      const headers = { "inference-header-content-length": String(head.length) };
+      return fetch(`${server.url}/v2/models/builtin/infer`, { method: "POST", body, headers });
+    };
+    expect([(await infer(400)).status, (await infer(700)).status]).toEqual([200, 413]); // bytes have their own limit
+  });
+
+  it(`${of("maxInFlightBodyBytes")}: what bodies may hold together`, async () => {
+    const server = await serve(["--max-in-flight-body-bytes", "60000"]);
+    const socket = connect(server.port, "127.0.0.1");
+    socket.on("error", () => {});
+    const head = "host: localhost\r\ncontent-type: application/json\r\ncontent-length: 25001\r\n\r\n";
+    socket.write(`POST /api/embed HTTP/1.1\r\n${head}${" ".repeat(25_000)}`);
+    const body = { input: "a".repeat(20_000) };
+    const statusOf = async (): Promise<number> => (await embed(server, body)).status;
+    await expect.poll(statusOf, { timeout: 5000 }).toBe(429); // once the other has arrived
+    expect((await embed(server, { input: "a" })).status).toBe(200);
+    socket.destroy();
+    await expect.poll(statusOf, { timeout: 5000 }).toBe(200);
   });
 
   it(`${of("maxConcurrentRequests", "maxQueue")}: who comes when all places are taken is sent away, and told when to come again`, async () => {

@@ -8,10 +8,12 @@ export function schemaProblems(schema: z.ZodType, value: unknown): string[] {
   return result.success ? [] : result.error.issues.flatMap((issue) => sentences(schema, issue));
 }
 
-/** The same of a check that was made already, without knowing the schema: unknown keys get no suggestion. */
+/** The same of a check that was made already, without knowing the schema: unknown keys get no suggestion. The first 20, for a message. */
 export function issueProblems(issues: readonly z.core.$ZodIssue[]): string[] {
-  return issues.map((issue) => `${formatPath(issue.path)}${issue.message}`);
+  return issues.slice(0, maxIssues).map((issue) => `${formatPath(issue.path)}${issue.message}`);
 }
+
+const maxIssues = 20;
 
 function sentences(schema: z.ZodType, issue: z.core.$ZodIssue): string[] {
   if (issue.code !== "unrecognized_keys") return [`${formatPath(issue.path)}${issue.message}`];

@@ -3,6 +3,8 @@
  * together with where it ran. Routes know HTTP and their protocol's words; this knows neither.
  */
 import { InferyardError } from "../errors.ts";
+import { type Manifest, readManifest } from "../models/index.ts";
+import { isRemote } from "../models/remote-reference.ts";
 import type { Decision } from "../runtime/decision.ts";
 import { parseDuration } from "../runtime/duration.ts";
 import type { ModelHandle } from "../runtime/model-handle.ts";
@@ -25,6 +27,8 @@ export interface Caller {
   /** Tells clients apart, for fairness: the name of the key, else the address. */
   readonly client: string;
   readonly role: Role;
+  /** Whether the call may name any reference, and not only models that have a name here. Default: false. */
+  readonly anyReference?: boolean;
   readonly priority: Priority;
   /** Aborted when the client hangs up. */
   readonly signal: AbortSignal;
@@ -86,6 +90,13 @@ export interface CallRecord {
   readonly work?: string;
   /** When it ended, by `performance.now()`. */
   readonly endedAt: number;
+}
+
+/** What is said of a model, see `Service.describe`. */
+export interface Description<Result> {
+  readonly loaded: (model: ModelHandle) => Promise<Result>;
+  readonly files: (manifest: Manifest) => Promise<Result>;
+  readonly missing: () => InferyardError;
 }
 
 /** When a model of the store was fetched, by its reference; undefined where the store has none such. */
@@ -186,13 +197,16 @@ export class Service {
 
   /** When a model was fetched, where that is known. */
   async timeOf(name: string): Promise<Date | undefined> {
-    const { reference } = await this.named({ role: "reader" }, name);
+    const { reference } = await this.named({}, name);
     return this.#storedTime(reference).catch(() => undefined); // a record that cannot be read has no time
   }
 
   /** The model a client names, which it must be allowed to name. Nothing is loaded. */
-  named({ target, role }: Pick<Caller, "target" | "role">, written: string | undefined): Promise<NamedModel> {
-    return namedModel(written, target, this.settings, role, this.#storedNames);
+  named(
+    { target, anyReference = false }: Pick<Caller, "target" | "anyReference">,
+    written: string | undefined,
+  ): Promise<NamedModel> {
+    return namedModel(written, target, this.settings, anyReference, this.#storedNames);
   }
 
   /** Runs work on the model a client names, when it is its turn. */
@@ -234,6 +248,23 @@ export class Service {
     this.#refuse(call);
     const named = await this.named(caller, call.model);
     return this.#answer(caller, named, call, async (signal) => ({ result: await work(named, signal) }));
+  }
+
+  /**
+   * Says something of a model without loading or fetching it: of the one in memory, else what its files say; `missing` makes the error where
+   * these are not on this machine.
+   */
+  describe<Result>(caller: Caller, written: string | undefined, say: Description<Result>): Promise<Answered<Result>> {
+    return this.callFiles(caller, { model: written, texts: 0 }, async ({ reference, wish }) => {
+      const result = await this.runtime.useLoaded(reference, wish, say.loaded);
+      if (result !== undefined) return result;
+      return say.files(
+        await readManifest(reference).catch((error: unknown) => {
+          const isAbsent = isRemote(reference) && error instanceof InferyardError && error.code === "MODEL_NOT_FOUND";
+          throw isAbsent ? say.missing() : error;
+        }),
+      );
+    });
   }
 
   /** One call from its place in the queue to its answer, within its time, and told of when it ends. */

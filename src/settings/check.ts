@@ -2,6 +2,7 @@
 import { parse } from "yaml";
 import type * as z from "zod";
 import { InferyardError, messageOf } from "../errors.ts";
+import { listed } from "../models/manifest-problems.ts";
 import { nearest } from "../models/nearest.ts";
 import { schemaProblems } from "../models/schema-problems.ts";
 import { notBuilt } from "../runtime/options.ts";
@@ -75,7 +76,7 @@ function unknownVariable(variable: string, known: readonly string[]): string {
 }
 
 function invalid(where: string, problems: readonly string[], cause?: unknown): InferyardError {
-  return new InferyardError("CONFIG_INVALID", `${where}: ${problems.join("; ")}`, {
+  return new InferyardError("CONFIG_INVALID", `${where}: ${listed(problems)}`, {
     remedy: "`inferyard config` lists every setting; docs/reference/configuration.md explains them",
     data: { problems },
     cause,

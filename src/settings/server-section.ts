@@ -11,6 +11,7 @@ export interface ServerSection {
   readonly keys?: readonly ServerKey[];
   readonly keysFile?: string;
   readonly cors?: readonly string[];
+  readonly allowedHosts?: readonly string[];
   readonly trustProxy?: boolean;
   readonly models?: Readonly<Record<string, string | ServerModel>>;
   readonly preload?: readonly string[];
@@ -18,7 +19,10 @@ export interface ServerSection {
   readonly maxQueue?: number;
   readonly requestsPerMinute?: number;
   readonly maxBodyBytes?: number;
+  readonly maxJsonBytes?: number;
   readonly maxJsonDepth?: number;
+  readonly maxJsonValues?: number;
+  readonly maxInFlightBodyBytes?: number;
   readonly maxTexts?: number;
   readonly resultCacheBytes?: number;
   readonly requestTimeout?: number | string;
@@ -64,7 +68,9 @@ type Defaulted =
   | "maxConcurrentRequests"
   | "maxQueue"
   | "maxBodyBytes"
+  | "maxJsonBytes"
   | "maxJsonDepth"
+  | "maxJsonValues"
   | "maxTexts"
   | "resultCacheBytes"
   | "requestTimeout"
@@ -82,7 +88,9 @@ export const serverDefaults: Required<Pick<ServerSection, Defaulted>> = {
   maxConcurrentRequests: 256,
   maxQueue: 1024,
   maxBodyBytes: 33_554_432,
+  maxJsonBytes: 4_194_304,
   maxJsonDepth: 64,
+  maxJsonValues: 4_194_304,
   maxTexts: 4096,
   resultCacheBytes: 0,
   requestTimeout: "120s",

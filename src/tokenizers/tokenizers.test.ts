@@ -233,6 +233,24 @@ describe("a small tokenizer", () => {
       /exactly once/,
     ],
     [
+      "an id behind the vocabulary",
+      { ...small, post_processor: { type: "BertProcessing", cls: ["a", 99], sep: ["b", 1] } },
+      /the id 99 /,
+    ],
+    ["a negative id", { ...small, post_processor: { type: "BertProcessing", cls: ["a", -1], sep: ["b", 1] } }, /the id -1 /],
+    [
+      "a special token of more ids than tokens",
+      {
+        ...small,
+        post_processor: {
+          type: "TemplateProcessing",
+          single: [{ Sequence: { id: "A" } }, { SpecialToken: { id: "x" } }],
+          special_tokens: { x: { id: "x", ids: [1, 2, 3], tokens: ["x"] } },
+        },
+      },
+      /states 3 ids and 1 tokens for "x"/,
+    ],
+    [
       "a broken regular expression",
       { ...small, pre_tokenizer: { type: "Split", pattern: { Regex: "(" }, behavior: "Isolated" } },
       /can be used/,

@@ -123,6 +123,8 @@ function parse(text: string, path: string): ModelRecord {
   if (!isJsonObject(value) || value["recordVersion"] !== 1) throw damaged(path, "it is no record of this version");
   const { name, reference, tree, files, variants } = value;
   if (typeof name !== "string" || typeof reference !== "string") throw damaged(path, "it names no model");
+  const faulty = ["repository", "revision", "commit"].find((key) => value[key] !== undefined && typeof value[key] !== "string");
+  if (faulty !== undefined) throw damaged(path, `its ${faulty} is not a text`);
   if (typeof tree !== "string" || !isSha256(tree)) throw damaged(path, "it names no tree");
   if (!Array.isArray(files) || !files.every(isStoredFile)) throw damaged(path, "its list of files is broken");
   if (!Array.isArray(variants) || !variants.every(isStoredVariant)) throw damaged(path, "its list of variants is broken");

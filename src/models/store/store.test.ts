@@ -54,6 +54,13 @@ describe("names", () => {
     writeFileSync(path, readFileSync(path, "utf8").slice(0, 100));
     await expect(store.list()).rejects.toMatchObject({ code: "MODEL_INVALID", message: expect.stringContaining(path) as string });
   });
+
+  it.each(["repository", "revision", "commit"])("a record whose %s is no text is damaged", async (key) => {
+    await store.pull("hf:one/name");
+    const path = join(folder, "models", list("models")[0]!);
+    writeFileSync(path, JSON.stringify({ ...(JSON.parse(readFileSync(path, "utf8")) as object), [key]: null }));
+    await expect(store.list()).rejects.toMatchObject({ code: "MODEL_INVALID", message: expect.stringContaining(key) as string });
+  });
 });
 
 it("the last use is that of the last read, and a store that may not be written to is read all the same", async () => {
