@@ -1,5 +1,5 @@
 /** The load loop: candidates in order; load in the host, verify, stop at the first that holds, and record everything. */
-import type { Backend, LoadSettings } from "../backend.ts";
+import type { Backend, LoadLimits, LoadSettings } from "../backend.ts";
 import { InferyardError, errorKinds, throwIfAborted } from "../errors.ts";
 import { CopyGroup } from "../hosts/copy-group.ts";
 import type { Host, HostName, HostedModel } from "../hosts/host.ts";
@@ -20,6 +20,8 @@ export interface LoadingContext {
   readonly backends: readonly Backend[];
   readonly hosts: Readonly<Record<HostName, Host>>;
   readonly host: HostChoice;
+  /** What models may take. Default: the backends' own limits. */
+  readonly limits?: LoadLimits;
   /** Threads for an engine when the user set none, or the user's number clamped to the CPU quota. */
   readonly threads: (wanted: number | undefined) => number;
   readonly checkAnswers: AnswerCheck;
@@ -169,7 +171,14 @@ async function attempt(
   const copy = (wanted: LoadSettings, copySignal?: AbortSignal): Promise<HostedModel> => {
     const threads = capabilities.options.includes("threads") ? { threads: context.threads(wanted.threads) } : {};
     const stop = copySignal === undefined ? {} : { signal: copySignal };
-    return host.load(backend, variant, target.device, { ...settings, ...wanted, ...threads, ...stop }, supervision, copies);
+    return host.load(
+      backend,
+      variant,
+      target.device,
+      { ...context.limits, ...settings, ...wanted, ...threads, ...stop },
+      supervision,
+      copies,
+    );
   };
   const digest = context.digestOf(variant); // beside the load: another thread does that
   digest.catch(() => {}); // reported below; a model that does not load may be unreadable without it mattering

@@ -1,5 +1,5 @@
 /** The runtime below the tasks: it holds the registry of backends, finds each model its place, and keeps it while it is used. */
-import type { Backend, LoadSettings, MachineFacts } from "../backend.ts";
+import type { Backend, LoadLimits, LoadSettings, MachineFacts } from "../backend.ts";
 import { threadsFor } from "../devices/threads.ts";
 import { InferyardError, messageOf } from "../errors.ts";
 import {
@@ -20,7 +20,14 @@ import { FactsReader } from "./facts.ts";
 import type { HostChoice } from "./host-choice.ts";
 import { type Loaded, type LoadingContext, explainCandidates, loadFirst } from "./loading.ts";
 import { ModelHandle } from "./model-handle.ts";
-import { checkLoadSettings, checkRuntimeSettings, mergeLoadSettings, modelOptionNames, refuseUnknown } from "./options.ts";
+import {
+  checkLoadSettings,
+  checkRuntimeSettings,
+  loadLimitsOf,
+  mergeLoadSettings,
+  modelOptionNames,
+  refuseUnknown,
+} from "./options.ts";
 import type { BackendReport, MemoryReport } from "./reports.ts";
 import type { ModelOptions, ModelSettings, RuntimeSettings } from "./runtime-settings.ts";
 import { registryOf } from "./registry.ts";
@@ -48,6 +55,7 @@ export class ModelRuntime {
   readonly #circuits = new Circuits(circuitRestMs);
   readonly #supervise: Supervise;
   readonly #limits: Limits | undefined;
+  readonly #loadLimits: LoadLimits;
   readonly #residency: Residency<ResidentModel>;
   /** What models that have left were seen to take, by what `placedFile` gives. */
   readonly #sizes = new Map<string, Amounts>();
@@ -62,6 +70,7 @@ export class ModelRuntime {
     this.#surroundings = surroundings;
     this.#facts = new FactsReader(this.#backends, surroundings.machine);
     this.#limits = limitsOf(settings);
+    this.#loadLimits = loadLimitsOf(settings);
     this.#supervise = surroundings.supervise(settings, this.#circuits);
     this.#residency = new Residency({
       keepAliveMs: parseDuration(settings.keepAlive ?? defaultKeepAlive),
@@ -306,6 +315,7 @@ export class ModelRuntime {
       backends: this.#backends,
       hosts: this.#surroundings.hosts,
       host: this.#hostChoice(),
+      limits: this.#loadLimits,
       threads: (wanted) => threadsFor(machine.cpu, wanted),
       checkAnswers: this.#checkAnswers,
       digestOf: (variant) => digestOf(variant, this.#digests),
