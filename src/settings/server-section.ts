@@ -25,6 +25,9 @@ export interface ServerSection {
   readonly maxInFlightBodyBytes?: number;
   readonly maxTexts?: number;
   readonly resultCacheBytes?: number;
+  readonly maxLoads?: number;
+  readonly maxLoadsPerClient?: number;
+  readonly loadsPerMinute?: number;
   readonly requestTimeout?: number | string;
   readonly loadingWait?: number | string;
   readonly headersTimeout?: number | string;
@@ -73,6 +76,9 @@ type Defaulted =
   | "maxJsonValues"
   | "maxTexts"
   | "resultCacheBytes"
+  | "maxLoads"
+  | "maxLoadsPerClient"
+  | "loadsPerMinute"
   | "requestTimeout"
   | "headersTimeout"
   | "bodyTimeout"
@@ -93,6 +99,9 @@ export const serverDefaults: Required<Pick<ServerSection, Defaulted>> = {
   maxJsonValues: 4_194_304,
   maxTexts: 4096,
   resultCacheBytes: 0,
+  maxLoads: 4,
+  maxLoadsPerClient: 2,
+  loadsPerMinute: 30,
   requestTimeout: "120s",
   headersTimeout: "10s",
   bodyTimeout: "60s",
