@@ -37,6 +37,8 @@ export const runtimeSettingNames: readonly (keyof RuntimeSettings)[] = [
   "maxProcessMemory",
   "maxCrashes",
   "crashWindow",
+  "loadTimeout",
+  "runTimeout",
   "offline",
   "onEvent",
   "onBatch",

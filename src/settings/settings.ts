@@ -44,6 +44,8 @@ export const settingNames: readonly SettingName[] = [
   "maxProcessMemory",
   "maxCrashes",
   "crashWindow",
+  "loadTimeout",
+  "runTimeout",
   "offline",
   "server",
 ];
@@ -60,6 +62,7 @@ export const settingDefaults: Settings = {
   failover: false,
   maxCrashes: 5,
   crashWindow: "1m",
+  loadTimeout: "10m",
   offline: false,
 };
 

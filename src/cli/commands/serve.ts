@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { InferyardError } from "../../errors.ts";
+import { parseDuration } from "../../runtime/duration.ts";
 import type { RuntimeSettings } from "../../runtime/runtime-settings.ts";
 import type { ServedModel } from "../../server/server-settings.ts";
 import { type ServerSection, serverDefaults } from "../../settings/server-section.ts";
@@ -39,7 +40,8 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
   const tls = await readTls(section, terminal.directory);
   const models = modelsOf(section, values.models ?? {});
   const host = values.host ?? "process"; // one model that aborts must not take the others with it
-  const session = await openSession(terminal, { ...flags, host, quiet: true }, flags.model, {
+  const runTimeout = values.runTimeout ?? longestRequest(section);
+  const session = await openSession(terminal, { ...flags, host, runTimeout, quiet: true }, flags.model, {
     models: models.settings,
     shareBatches: true,
     onEvent: events.tell,
@@ -86,9 +88,15 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
       if (cut > 0) writeLine(terminal.stderr, `inferyard: ${cut} requests were cut off, as drainTimeout had passed`);
     }
   } finally {
-    await session.runtime.dispose();
-    await endTracing();
+    // Requests had their time in `drainTimeout`: what models compute now nobody waits for.
+    await Promise.all([session.runtime.dispose({ timeout: 0 }), endTracing()]);
   }
+}
+
+/** Nobody waits for a run any more that takes longer than this. In milliseconds. */
+function longestRequest({ requestTimeout = serverDefaults.requestTimeout, models = {} }: ServerSection): number {
+  const own = Object.values(models).map((model) => (typeof model === "string" ? undefined : model.requestTimeout));
+  return Math.max(...[requestTimeout, ...own.filter((timeout) => timeout !== undefined)].map(parseDuration));
 }
 
 /** The section's models as the server's names and as the runtime's settings; and the names of those that are loaded at the start. */
