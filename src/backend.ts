@@ -142,6 +142,11 @@ export interface Capabilities {
    * architectures: those whose models hold it.
    */
   readonly blocking: boolean | Capabilities["formats"];
+  /**
+   * true: the worker thread may be terminated during `load` and `run`, as is so where an engine is JavaScript and WebAssembly. false: that would
+   * abort the process, as native engines do; a thread that hangs can then not be ended, a process can. Default: false.
+   */
+  readonly interruptible?: boolean;
 }
 
 /** The files of one variant of a model, found and checked by `models/`. */

@@ -36,3 +36,5 @@ process.exitCode = await run(process.argv.slice(2), {
   signal: interrupt.signal,
   stay,
 });
+// A thread that hangs would keep the program alive.
+if (interrupt.signal.aborted) setTimeout(() => process.exit(), tidyMs).unref();

@@ -233,7 +233,7 @@ export class Budget {
 
   #pop(): Frame {
     const frame = this.#frames.length > 1 ? this.#frames.pop() : undefined;
-    if (frame === undefined) throw new Error("a step ends that never began");
+    if (frame === undefined) throw new InferyardError("CONTRACT_VIOLATION", "a step of a trace ended that had not begun");
     return frame;
   }
 

@@ -1,9 +1,10 @@
 /**
- * One peer and the queue of its calls. Calls wait here, not over there, so that a cancelled one never reaches the engine. A peer is only
- * ended between calls: ending a thread inside a native engine would abort the process.
+ * One peer and the queue of its calls. Calls wait here, not over there, so that a cancelled one never reaches the engine. A peer ends between
+ * calls where it can (`end`), and at once where nobody waits for it, or where it hangs (`kill`).
  */
 import type { LoadedModel } from "../backend.ts";
 import { InferyardError, abortError, throwIfAborted, wrapError } from "../errors.ts";
+import { later } from "../next-turn.ts";
 import type { DeathDetails, Peer, StartPeer } from "./peer.ts";
 import type { AnswerMessage, Call, ModelDescription, Results } from "./protocol.ts";
 import type { Supervision } from "./supervision.ts";
@@ -12,7 +13,16 @@ interface Pending {
   readonly message: Call;
   settle(result: Results[keyof Results]): void;
   fail(error: InferyardError): void;
+  /** When it was sent to the peer; by `performance.now()`. */
+  sentAt: number;
+  /** Its caller has gone; the peer computes on. */
+  abandoned: boolean;
 }
+
+/** While a peer ends: longest wait in milliseconds for a call nobody waits for, and then for the model to be freed. */
+const maxFreeMs = 2_000;
+/** A peer that computes for a caller who has gone, while other callers wait, is a hang after this time. */
+const maxAbandonedMs = 30_000;
 
 export class CallQueue {
   readonly #peer: Peer;
@@ -20,19 +30,31 @@ export class CallQueue {
   readonly #queue: Pending[] = [];
   readonly #description: Promise<ModelDescription>;
   #running: Pending | undefined;
+  /** Whether the peer has a call that it has not answered: also one that failed here meanwhile. */
+  #isBusy = false;
   #calls = 0;
   #death: InferyardError | undefined;
   #memory: LoadedModel["memory"] | undefined;
   #holds = 0;
+  #runTimer: ReturnType<typeof setTimeout> | undefined;
+  #abandonTimer: ReturnType<typeof setTimeout> | undefined;
+  /** Called when the peer has nothing to do, or is gone. */
+  readonly #whenFree: (() => void)[] = [];
+  #isGone = false;
+  #end: Promise<void> | undefined;
+  #kill: Promise<void> | undefined;
+  /** Kill it when they fire; cleared when it has ended. */
+  readonly #endTimers = new Set<ReturnType<typeof setTimeout>>();
   loaded = false;
 
-  constructor(start: StartPeer, load: Extract<Call, { operation: "load" }>, supervision: Supervision) {
+  constructor(start: StartPeer, load: Extract<Call, { operation: "load" }>, supervision: Supervision, interruptible = false) {
     this.#supervision = supervision;
-    this.#peer = start({
-      onAnswer: (message) => this.#answer(message),
-      onDeath: (reason, details) => this.#die(reason, details),
+    const events = {
+      onAnswer: (message: AnswerMessage) => this.#answer(message),
+      onDeath: (reason: string, details?: DeathDetails) => this.#die(reason, details),
       onEnd: () => {},
-    });
+    };
+    this.#peer = start(events, interruptible);
     this.#description = this.call<"load">(load);
     this.#description.then(
       () => (this.loaded = true),
@@ -44,6 +66,11 @@ export class CallQueue {
     return this.#death !== undefined;
   }
 
+  /** "worker" or "process", for messages. */
+  get kind(): string {
+    return this.#peer.kind;
+  }
+
   /** The most memory the peer said it takes; undefined where it says nothing. */
   get memory(): LoadedModel["memory"] | undefined {
     return this.#memory;
@@ -52,6 +79,11 @@ export class CallQueue {
   /** Bytes the peer said it holds when it last answered; 0 where it says nothing. */
   get holds(): number {
     return this.#holds;
+  }
+
+  /** Time in milliseconds since the call under way was sent; 0 where there is none. */
+  get runningMs(): number {
+    return this.#running === undefined ? 0 : performance.now() - this.#running.sentAt;
   }
 
   /** Waits for the model to be loaded. */
@@ -67,34 +99,97 @@ export class CallQueue {
   ): Promise<Results[Operation]> {
     throwIfAborted(signal);
     if (this.#death !== undefined) return Promise.reject(this.#death);
-    let pending: Pending | undefined;
+    return this.#enqueue<Operation>(message, signal, place);
+  }
+
+  /**
+   * Frees the model and ends the peer, after the calls that somebody waits for: at most `waitMs` for these, and a few seconds for the rest.
+   * A peer that needs longer is killed. Resolves when its memory is free.
+   */
+  end(waitMs: number = Number.POSITIVE_INFINITY): Promise<void> {
+    this.#end ??= this.#endBetweenCalls().finally(() => {
+      for (const timer of this.#endTimers) clearTimeout(timer);
+    });
+    if (this.#isBusy && waitMs < Number.POSITIVE_INFINITY) this.#killAfter(waitMs);
+    return this.#end;
+  }
+
+  /** Ends the peer at once, or where its thread cannot be ended during a call, after that. Its calls fail. Resolves when its memory is free. */
+  kill(): Promise<void> {
+    this.#kill ??= this.#killWhenSafe();
+    return this.#kill;
+  }
+
+  #enqueue<Operation extends keyof Results>(
+    message: Call & { operation: Operation },
+    signal?: AbortSignal,
+    place: "last" | "next" = "last",
+  ): Promise<Results[Operation]> {
+    let abandon = (): void => {};
     const result = new Promise<Results[Operation]>((resolve, reject) => {
-      pending = { message, settle: (value) => resolve(value as Results[Operation]), fail: reject };
+      const settle: Pending["settle"] = (value) => resolve(value as Results[Operation]);
+      const pending: Pending = { message, settle, fail: reject, sentAt: 0, abandoned: false };
+      abandon = () => this.#abandon(pending);
       if (place === "next") this.#queue.unshift(pending);
       else this.#queue.push(pending);
     });
     this.#next();
-    return abandonable(result, signal, () => this.#drop(pending));
+    this.#watchAbandoned();
+    return abandonable(result, signal, abandon);
   }
 
-  /** Waits for the calls in the queue, frees the model and ends the peer. */
-  async end(): Promise<void> {
+  async #endBetweenCalls(): Promise<void> {
     if (this.#death === undefined) {
-      const disposal = this.call<"dispose">({ operation: "dispose" });
-      this.#death = new InferyardError("DISPOSED", "this model was disposed");
+      this.#death = disposed();
+      if (!this.#isAwaited()) this.#killAfter(maxFreeMs);
+      await this.#free();
+      if (this.#isGone || this.#kill !== undefined) return this.kill();
+      const disposal = this.#enqueue<"dispose">({ operation: "dispose" });
+      this.#killAfter(maxFreeMs);
       await disposal.catch(() => null); // a peer that cannot free its model is ended all the same
     }
-    await this.#peer.end();
+    await (this.#kill ?? this.#peer.end());
+  }
+
+  async #killWhenSafe(): Promise<void> {
+    this.#fail((this.#death ??= disposed()));
+    if (!this.#peer.interruptible) {
+      if (this.#isBusy) this.#peer.giveUp?.();
+      await this.#free();
+    }
+    await this.#peer.kill();
+    this.#gone(); // not every peer tells its end
+  }
+
+  #killAfter(milliseconds: number): void {
+    if (milliseconds <= 0) return void this.kill();
+    this.#endTimers.add(setTimeout(() => void this.kill(), milliseconds));
+  }
+
+  /** Whether somebody waits for a call. */
+  #isAwaited(): boolean {
+    return this.#queue.length > 0 || this.#running?.abandoned === false;
+  }
+
+  /** Resolves when the peer has no call. */
+  async #free(): Promise<void> {
+    if (this.#isBusy) await new Promise<void>((resolve) => this.#whenFree.push(resolve));
   }
 
   #next(): void {
     if (this.#running !== undefined) return;
     this.#running = this.#queue.shift();
-    if (this.#running === undefined) return this.#peer.hold("idle");
+    if (this.#running === undefined) {
+      for (const tell of this.#whenFree.splice(0)) tell();
+      return this.#peer.hold("idle");
+    }
     this.#peer.hold("busy");
     this.#calls += 1;
+    this.#isBusy = true;
+    this.#running.sentAt = performance.now();
     try {
       this.#peer.send({ ...this.#running.message, number: this.#calls });
+      this.#limitRun(this.#running);
     } catch (error) {
       this.#refuse(this.#running, error);
     }
@@ -104,6 +199,7 @@ export class CallQueue {
   #refuse(call: Pending, thrown: unknown): void {
     const { operation } = call.message;
     this.#running = undefined;
+    this.#isBusy = false;
     const code = operation === "load" ? "CONTRACT_VIOLATION" : "INPUT_INVALID";
     call.fail(wrapError(thrown, code, `what ${operation} was given cannot be handed to the ${this.#peer.kind}`));
     this.#next();
@@ -114,28 +210,96 @@ export class CallQueue {
     // The most that was seen: a system takes pages back from a process at rest, and they return when it works.
     if ((message.memory?.bytes ?? 0) > (this.#memory?.bytes ?? 0)) this.#memory = message.memory;
     const running = this.#running;
-    this.#running = undefined;
+    this.#rest();
     if (message.ok) running?.settle(message.result);
     else running?.fail(InferyardError.fromJSON(message.error));
     this.#next();
   }
 
-  #drop(pending: Pending | undefined): void {
-    const place = this.#queue.findIndex((queued) => queued === pending);
-    if (place !== -1) this.#queue.splice(place, 1);
+  /** The peer has no call any more: it has answered, or is gone. */
+  #rest(): void {
+    this.#running = undefined;
+    this.#isBusy = false;
+    clearTimeout(this.#runTimer);
+    clearTimeout(this.#abandonTimer);
+    this.#abandonTimer = undefined;
   }
 
-  #die(reason: string, { cause, facts = {} }: DeathDetails = {}): void {
-    const waitMs = this.#death === undefined ? this.#supervision.died(reason) : 0;
-    const death = new InferyardError(
-      "HOST_DIED",
-      `${reason}; its requests are lost, and the next one starts a new ${this.#peer.kind}`,
-      { cause, remedy: "send the request again", data: facts, ...(waitMs > 0 ? { retryAfterMs: Math.ceil(waitMs) } : {}) },
-    );
-    this.#death ??= death;
-    for (const pending of [this.#running, ...this.#queue.splice(0)]) pending?.fail(death);
-    this.#running = undefined;
+  #abandon(pending: Pending): void {
+    pending.abandoned = true;
+    const place = this.#queue.indexOf(pending);
+    if (place !== -1) this.#queue.splice(place, 1);
+    if (this.#end !== undefined && !this.#isAwaited()) this.#killAfter(maxFreeMs);
+    this.#watchAbandoned();
   }
+
+  #limitRun({ message }: Pending): void {
+    const { maxRunMs } = this.#supervision;
+    if (message.operation !== "run" || maxRunMs === undefined) return;
+    this.#runTimer = later(() => this.#hang(`a run has taken longer than ${maxRunMs} ms (runTimeout)`), maxRunMs);
+  }
+
+  /** Begins to wait for a run nobody wants any more, once others wait behind it. */
+  #watchAbandoned(): void {
+    if (this.#abandonTimer !== undefined || this.#running?.abandoned !== true || this.#queue.length === 0) return;
+    const waitMs = Math.min(maxAbandonedMs, this.#supervision.maxRunMs ?? maxAbandonedMs);
+    this.#abandonTimer = later(() => {
+      this.#abandonTimer = undefined;
+      if (this.#queue.length > 0) this.#hang(`a cancelled run has kept others waiting for ${waitMs} ms`);
+    }, waitMs);
+  }
+
+  #hang(reason: string): void {
+    if (this.#running === undefined) return;
+    if (this.#death !== undefined) return void this.kill(); // it was about to end
+    this.#fail(this.#deathOf(`the ${this.#peer.kind} was ended, since ${reason}`, { facts: { hung: true } }, this.runningMs));
+    void this.kill();
+  }
+
+  #die(reason: string, details?: DeathDetails): void {
+    const death = this.#deathOf(reason, details);
+    this.#fail(death);
+    this.#gone();
+  }
+
+  #gone(): void {
+    this.#isGone = true;
+    this.#isBusy = false;
+    for (const tell of this.#whenFree.splice(0)) tell();
+  }
+
+  #deathOf(reason: string, { cause, facts = {} }: DeathDetails = {}, hungMs?: number): InferyardError {
+    const waitMs = this.#death === undefined ? this.#supervision.died(reason, hungMs) : 0;
+    const death = hostDied(reason, this.#peer.kind, waitMs, { cause, data: facts });
+    this.#death ??= death;
+    return death;
+  }
+
+  /** Ends all calls with this error. */
+  #fail(error: InferyardError): void {
+    const isBusy = this.#isBusy;
+    for (const pending of [this.#running, ...this.#queue.splice(0)]) pending?.fail(error);
+    this.#rest();
+    this.#isBusy = isBusy; // the peer itself may compute on
+  }
+}
+
+/** `waitMs`: how long the next start waits. */
+export function hostDied(
+  reason: string,
+  kind: string,
+  waitMs: number,
+  details: { readonly cause?: unknown; readonly data?: Readonly<Record<string, unknown>> } = {},
+): InferyardError {
+  return new InferyardError("HOST_DIED", `${reason}; its requests are lost, and the next one starts a new ${kind}`, {
+    ...details,
+    remedy: "send the request again",
+    ...(waitMs > 0 ? { retryAfterMs: Math.ceil(waitMs) } : {}),
+  });
+}
+
+function disposed(): InferyardError {
+  return new InferyardError("DISPOSED", "this model was disposed");
 }
 
 /** The promise, or ABORTED as soon as the signal says so; work that has begun goes on unseen. */

@@ -3,14 +3,17 @@
  *
  * A process that exits while another thread is inside a native engine is torn down under that engine and aborts (code 134). The gate
  * is two words of shared memory: the worker raises BUSY around native calls, the main thread raises STOP when the process exits and
- * waits, for a bounded time, until the worker is between calls; a worker that sees STOP never enters another one.
+ * waits, for a bounded time, until the worker is between calls; a worker that sees STOP never enters another one. A program with a worker that does
+ * not come back ends by SIGKILL: its threads cannot be joined.
  */
 
 const BUSY = 0;
 const STOP = 1;
 
-/** A run that takes longer than this at exit is given up on, and the process aborts as it would have. */
-const longestWaitMs = 10_000;
+/** A run that takes longer than this at exit is given up on. */
+const maxWaitMs = 10_000;
+/** The same for a worker that hung before. */
+const maxHungWaitMs = 500;
 
 /** The worker's side. */
 export class WorkerGate {
@@ -47,12 +50,14 @@ export class WorkerGate {
 /** The main thread's side: one exit listener for all workers of a host. */
 export class ExitGates {
   readonly #gates = new Set<Int32Array>();
+  readonly #hung = new Set<Int32Array>();
   readonly #onExit = (): void => {
     for (const words of this.#gates) Atomics.store(words, STOP, 1);
-    const deadline = performance.now() + longestWaitMs;
+    const begun = performance.now();
     for (const words of this.#gates) {
-      const left = deadline - performance.now();
-      if (left > 0) Atomics.wait(words, BUSY, 1, left);
+      const left = begun + (this.#hung.has(words) ? maxHungWaitMs : maxWaitMs) - performance.now();
+      Atomics.wait(words, BUSY, 1, Math.max(left, 0));
+      if (Atomics.load(words, BUSY) === 1) process.kill(process.pid, "SIGKILL");
     }
   };
 
@@ -64,9 +69,18 @@ export class ExitGates {
     return memory;
   }
 
+  /** The worker may never come back: the process does not wait long for it. */
+  giveUp(memory: SharedArrayBuffer): void {
+    for (const words of this.#gates) if (words.buffer === memory) this.#hung.add(words);
+  }
+
   /** Forgets the gate of a worker that has ended. */
   close(memory: SharedArrayBuffer): void {
-    for (const words of this.#gates) if (words.buffer === memory) this.#gates.delete(words);
+    for (const words of this.#gates) {
+      if (words.buffer !== memory) continue;
+      this.#gates.delete(words);
+      this.#hung.delete(words);
+    }
     if (this.#gates.size === 0) this.#unlisten();
   }
 

@@ -15,11 +15,20 @@ export interface HostedRunOptions extends RunOptions {
   readonly reductions?: Readonly<Record<string, Reduction>>;
 }
 
+export interface DisposeOptions {
+  /** Longest wait for calls that have a caller, in milliseconds. Default: as long as they take. */
+  readonly waitMs?: number | undefined;
+}
+
 /** A loaded model, wherever it lives. */
-export interface HostedModel extends Omit<LoadedModel, "sharing"> {
+export interface HostedModel extends Omit<LoadedModel, "sharing" | "dispose"> {
   /** Where copies share memory with it: bytes that another one takes for itself, its thread not counted; an estimate. */
   readonly copyBytes?: number | undefined;
+  /** Time in milliseconds since the call under way began; 0 where there is none, left out on the calling thread. */
+  readonly runningMs?: number;
   run(inputs: TensorMap, options?: HostedRunOptions): Promise<TensorMap>;
+  /** Frees the model. A thread or process that needs longer than a few seconds besides `waitMs` is killed, where that is safe. */
+  dispose(options?: DisposeOptions): Promise<void>;
 }
 
 export interface Host {

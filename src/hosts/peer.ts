@@ -8,8 +8,14 @@ export interface Peer {
   send(message: CallMessage): void;
   /** busy: the program must not end while this peer works. idle: it may. */
   hold(state: "busy" | "idle"): void;
-  /** Ends it, whatever it does, and waits until its memory is free. Only called between calls. */
+  /** Whether `kill` may be called during a call. A thread inside a native engine must not be terminated: that aborts the process. */
+  readonly interruptible: boolean;
+  /** It is not `interruptible`, and its call may never end: the program neither goes on for it nor waits long for it when it exits. */
+  giveUp?(): void;
+  /** Ends it between two calls; resolves when its memory is free. One that does not end by itself in time is killed. */
   end(): Promise<void>;
+  /** Ends it at once; resolves when its memory is free. During a call only where it is `interruptible`. */
+  kill(): Promise<void>;
 }
 
 /** What a peer tells: each answer, and once, if it was not ended by us, why it died. */
@@ -27,8 +33,8 @@ export interface DeathDetails {
   readonly facts?: Readonly<Record<string, unknown>>;
 }
 
-/** Starts a peer. */
-export type StartPeer = (events: PeerEvents) => Peer;
+/** Starts a peer. `interruptible`: whether the backend lets a thread be ended during a call (`Capabilities.interruptible`). */
+export type StartPeer = (events: PeerEvents, interruptible: boolean) => Peer;
 
 /**
  * Arguments of Node.js a peer inherits: none of a program that was given as text, since they would run it again, and none of a debugger,

@@ -1,7 +1,8 @@
-/** The program a child process runs. It ends when its parent lets go of it, or is gone. */
+/** The program a child process runs. It ends when its parent disconnects, or is gone. */
 import { getPriority, setPriority } from "node:os";
 import { InferyardError } from "../errors.ts";
 import { ModelServer } from "./model-server.ts";
+import { watchParent } from "./parent-watchdog.ts";
 import type { AnswerMessage, CallMessage } from "./protocol.ts";
 
 /** As the system counts, from 0 to 19: the engine takes what the program that asks leaves, whose event loop then answers in time. */
@@ -14,6 +15,7 @@ if (send === undefined)
 // What an engine prints through Node.js joins its errors, so that the parent sees both; stdout itself is the parent's stderr.
 process.stdout.write = process.stderr.write.bind(process.stderr);
 
+watchParent(); // before the priority is lowered: the thread keeps the priority it starts with
 giveWay();
 const server = new ModelServer("process");
 

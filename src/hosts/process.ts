@@ -6,6 +6,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Host } from "./host.ts";
+import { holdWatchdogPipe, stdioWithWatchdog } from "./parent-watchdog.ts";
 import { type Peer, type PeerEvents, inheritedArguments } from "./peer.ts";
 import type { AnswerMessage } from "./protocol.ts";
 import { remoteHost } from "./remote-model.ts";
@@ -14,8 +15,8 @@ export function processHost(): Host {
   return remoteHost("process", startProcess);
 }
 
-/** A child that does not end by itself after its model was freed is killed. */
-const longestGoodbyeMs = 5_000;
+/** A child that does not end by itself within this time after its model was freed is killed. */
+const maxExitMs = 1_000;
 /** What a child wrote before it ended arrives a little after its end, and sometimes no end of it is seen. */
 const longestFlushMs = 50;
 /** What an engine wrote last before it died says why; no more than this is kept. */
@@ -26,8 +27,9 @@ function startProcess({ onAnswer, onDeath }: PeerEvents): Peer {
   const child = fork(fileURLToPath(new URL("./process-child.js", import.meta.url)), [], {
     serialization: "advanced",
     execArgv: inheritedArguments(),
-    stdio: ["ignore", 2, "pipe", "ipc"], // stdout of the child goes to our stderr: ours carries results only
+    stdio: stdioWithWatchdog(["ignore", 2, "pipe"]), // stdout of the child goes to our stderr: ours carries results only
   });
+  holdWatchdogPipe(child);
   const lastWords = keepLastWords(child);
   const ended = new Promise<void>((resolve) => {
     child.once("error", (cause) => {
@@ -42,18 +44,24 @@ function startProcess({ onAnswer, onDeath }: PeerEvents): Peer {
     });
   });
   child.on("message", (message) => onAnswer(message as AnswerMessage));
+  const kill = async (): Promise<void> => {
+    hold(child, "busy"); // until it is gone
+    child.kill("SIGKILL"); // reaches a busy process and a stopped one
+    await ended;
+  };
   return {
     kind: "process",
+    interruptible: true,
     // A message to a child that has just died is lost; its death is reported all the same.
     send: (message) => void child.send(message, () => {}),
     hold: (state) => hold(child, state),
     async end() {
       hold(child, "busy"); // until it is gone
       if (child.connected) child.disconnect();
-      const given = await Promise.race([ended, setTimeout(longestGoodbyeMs, "up", { ref: false })]);
-      if (given === "up") child.kill("SIGKILL");
-      await ended;
+      const outcome = await Promise.race([ended, setTimeout(maxExitMs, "late", { ref: false })]);
+      if (outcome === "late") await kill();
     },
+    kill,
   };
 }
 

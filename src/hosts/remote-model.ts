@@ -4,7 +4,8 @@ import { InferyardError, throwIfAborted } from "../errors.ts";
 import type { TensorMap } from "../tensor.ts";
 import { CallQueue, abandonable } from "./call-queue.ts";
 import type { CopyGroup } from "./copy-group.ts";
-import type { Host, HostName, HostedModel, HostedRunOptions } from "./host.ts";
+import type { DisposeOptions, Host, HostName, HostedModel, HostedRunOptions } from "./host.ts";
+import { loadWithin } from "./load-within.ts";
 import type { StartPeer } from "./peer.ts";
 import type { ModelDescription, PeerPort } from "./protocol.ts";
 import { type ReplacementReason, type Supervision, unsupervised } from "./supervision.ts";
@@ -20,7 +21,7 @@ export function remoteHost(name: HostName, startPeer: StartPeer, openChannel?: O
       throwIfAborted(options.signal);
       const shared = openChannel && copies && { copies, openChannel };
       const start = (): Promise<CallQueue> => queueFor(startPeer, { backend, model, device, options, supervision, shared });
-      return RemoteModel.load(start, supervision, options.signal);
+      return RemoteModel.load(start, { name, supervision }, options.signal);
     },
     dispose: async () => {},
   };
@@ -41,15 +42,16 @@ async function queueFor(
 ): Promise<CallQueue> {
   const { signal: _signal, copy: _copy, ...settings } = options;
   const load = { operation: "load", entry: entryOf(backend), model, device, settings } as const;
-  if (shared === undefined) return new CallQueue(startPeer, load, supervision);
+  const { interruptible = false } = backend.capabilities(device);
+  if (shared === undefined) return new CallQueue(startPeer, load, supervision, interruptible);
   const { copies, openChannel } = shared;
   const { queue } = await copies.start((given) => {
     const from = given as PeerPort | undefined;
     const member = copies.enter();
     if (member === undefined) from?.close();
     const copy = member && { ...member.place, ...(from === undefined ? {} : { from }) };
-    const startMember: StartPeer = (events) => startPeer({ ...events, onEnd: () => member?.leave() });
-    const started = new CallQueue(startMember, copy === undefined ? load : { ...load, copy }, supervision);
+    const startMember: StartPeer = (events) => startPeer({ ...events, onEnd: () => member?.leave() }, interruptible);
+    const started = new CallQueue(startMember, copy === undefined ? load : { ...load, copy }, supervision, interruptible);
     const give = async (): Promise<PeerPort | undefined> => {
       const [near, far] = openChannel();
       if (await started.call<"give">({ operation: "give", port: near }, undefined, "next")) return far;
@@ -74,6 +76,13 @@ function entryOf(backend: Backend): BackendEntry {
 /** A peer is left alone for this many times as long as its loading took: a limit of memory set too low costs a tenth of the time at most. */
 const patience = 10;
 
+/** Who a model belongs to. */
+interface Owner {
+  /** Of the host. */
+  readonly name: HostName;
+  readonly supervision: Supervision;
+}
+
 class RemoteModel implements HostedModel {
   readonly kind = "tensor";
   readonly inputs: LoadedModel["inputs"];
@@ -82,7 +91,7 @@ class RemoteModel implements HostedModel {
   readonly copyBytes: number | undefined;
   readonly #memory: LoadedModel["memory"];
   readonly #start: () => Promise<CallQueue>;
-  readonly #supervision: Supervision;
+  readonly #owner: Owner;
   readonly #ending = new AbortController();
   #queue: CallQueue;
   #restart: Promise<void> | undefined;
@@ -93,11 +102,11 @@ class RemoteModel implements HostedModel {
 
   private constructor(
     start: () => Promise<CallQueue>,
-    supervision: Supervision,
+    owner: Owner,
     { queue, description, milliseconds }: { queue: CallQueue; description: ModelDescription; milliseconds: number },
   ) {
     this.#start = start;
-    this.#supervision = supervision;
+    this.#owner = owner;
     this.#queue = queue;
     this.#keptUntil = performance.now() + patience * milliseconds;
     this.inputs = description.inputs;
@@ -107,25 +116,20 @@ class RemoteModel implements HostedModel {
     this.copyBytes = description.copyBytes;
   }
 
-  static async load(
-    start: () => Promise<CallQueue>,
-    supervision: Supervision,
-    signal: AbortSignal | undefined,
-  ): Promise<RemoteModel> {
-    await supervision.admit(signal);
+  static async load(start: () => Promise<CallQueue>, owner: Owner, signal: AbortSignal | undefined): Promise<RemoteModel> {
+    await owner.supervision.admit(signal);
     const started = performance.now();
     const queue = await start();
-    try {
-      const description = await queue.description(signal);
-      return new RemoteModel(start, supervision, { queue, description, milliseconds: performance.now() - started });
-    } catch (error) {
-      await queue.end(); // its memory is free before the next candidate is tried
-      throw error;
-    }
+    const description = await described(queue, signal);
+    return new RemoteModel(start, owner, { queue, description, milliseconds: performance.now() - started });
   }
 
   get memory(): LoadedModel["memory"] {
     return this.#queue.memory ?? this.#memory;
+  }
+
+  get runningMs(): number {
+    return this.#queue.runningMs;
   }
 
   async run(inputs: TensorMap, { signal, ...options }: HostedRunOptions = {}): Promise<TensorMap> {
@@ -142,15 +146,16 @@ class RemoteModel implements HostedModel {
     return this.#queue.call<"evidence">({ operation: "evidence" });
   }
 
-  dispose(): Promise<void> {
-    this.#disposal ??= this.#end();
+  dispose({ waitMs }: DisposeOptions = {}): Promise<void> {
+    this.#disposal ??= this.#end(waitMs);
     return this.#disposal;
   }
 
-  async #end(): Promise<void> {
-    this.#ending.abort();
-    await Promise.allSettled([this.#restart, this.#recycling]);
-    await this.#queue.end();
+  async #end(waitMs: number | undefined): Promise<void> {
+    this.#ending.abort(); // a peer that is loading is killed
+    const ended = this.#queue.end(waitMs);
+    await Promise.allSettled([this.#restart, this.#recycling, ended]);
+    await this.#queue.end(waitMs); // one that has taken its place meanwhile
   }
 
   /** Starts another peer where this one is dead: once, for all calls that find it so. */
@@ -163,13 +168,14 @@ class RemoteModel implements HostedModel {
   }
 
   async #replaceDead(): Promise<void> {
-    await this.#supervision.admit(this.#ending.signal);
+    await abandonable(this.#queue.kill(), this.#ending.signal); // one that hangs on a thread may hold its memory still
+    await this.#owner.supervision.admit(this.#ending.signal);
     this.#queue = await this.#another("died");
   }
 
   /** A peer that holds too much is replaced beside the calls it has: it is ended when they are done. */
   #watchMemory(): void {
-    const { maxMemory } = this.#supervision;
+    const { maxMemory } = this.#owner.supervision;
     const old = this.#queue;
     if (maxMemory === undefined || old.ended || old.holds <= maxMemory) return;
     if (this.#recycling !== undefined || this.#disposal !== undefined || performance.now() < this.#keptUntil) return;
@@ -179,7 +185,7 @@ class RemoteModel implements HostedModel {
   }
 
   async #recycle(old: CallQueue): Promise<void> {
-    await this.#supervision.admit(this.#ending.signal);
+    await this.#owner.supervision.admit(this.#ending.signal);
     const fresh = await this.#another("memory");
     if (this.#queue !== old || old.ended) return fresh.end(); // it has died meanwhile, and has a successor
     this.#queue = fresh;
@@ -189,14 +195,15 @@ class RemoteModel implements HostedModel {
   /** A further peer that has loaded the model. */
   async #another(why: ReplacementReason): Promise<CallQueue> {
     const started = performance.now();
-    const queue = await this.#start();
+    const { name, supervision } = this.#owner;
     try {
-      await queue.description(undefined);
-      this.#supervision.replaced(why, performance.now() - started);
+      const queue = await loadWithin(supervision, name, this.#ending.signal, async (signal) => {
+        const loading = await this.#start();
+        await described(loading, signal);
+        return loading;
+      });
+      supervision.replaced(why, performance.now() - started);
       return queue;
-    } catch (error) {
-      await queue.end();
-      throw error;
     } finally {
       const now = performance.now();
       this.#keptUntil = now + patience * (now - started);
@@ -205,5 +212,15 @@ class RemoteModel implements HostedModel {
 
   #refuseDisposed(): void {
     if (this.#disposal !== undefined) throw new InferyardError("DISPOSED", "this model was disposed");
+  }
+}
+
+/** Waits until the peer has loaded its model. One that fails is ended, and one that nobody waits for is killed, before this throws: its memory is free then. */
+async function described(queue: CallQueue, signal: AbortSignal | undefined): Promise<ModelDescription> {
+  try {
+    return await queue.description(signal);
+  } catch (error) {
+    await (signal?.aborted === true ? queue.kill() : queue.end());
+    throw error;
   }
 }

@@ -11,7 +11,7 @@ export function workerHost(): Host {
   const gates = new ExitGates();
   return remoteHost(
     "worker",
-    (events) => startWorker(gates, events),
+    (events, interruptible) => startWorker(gates, events, interruptible),
     () => {
       const { port1, port2 } = new MessageChannel();
       return [port1, port2];
@@ -19,7 +19,7 @@ export function workerHost(): Host {
   );
 }
 
-function startWorker(gates: ExitGates, { onAnswer, onDeath, onEnd }: PeerEvents): Peer {
+function startWorker(gates: ExitGates, { onAnswer, onDeath, onEnd }: PeerEvents, interruptible: boolean): Peer {
   const gate = gates.open();
   const die = (reason: string, details: DeathDetails): void => {
     gates.close(gate);
@@ -35,13 +35,20 @@ function startWorker(gates: ExitGates, { onAnswer, onDeath, onEnd }: PeerEvents)
     onEnd();
     die(`the worker ended with code ${code}`, { facts: { exitCode: code } });
   });
+  const kill = async (): Promise<void> => {
+    await worker.terminate();
+    gates.close(gate);
+  };
   return {
     kind: "worker",
+    interruptible,
     send: (message) => worker.postMessage(message, portsOf(message) as readonly MessagePort[]),
     hold: (state) => (state === "busy" ? worker.ref() : worker.unref()),
-    async end() {
-      await worker.terminate();
-      gates.close(gate);
+    giveUp() {
+      worker.unref();
+      gates.giveUp(gate);
     },
+    end: kill,
+    kill,
   };
 }

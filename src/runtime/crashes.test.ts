@@ -37,6 +37,27 @@ describe("crashes", () => {
     expect([crashes.add(), crashes.count, crashes.waitMs]).toEqual(["restart", 2, 250]);
   });
 
+  it("the time of a hang is not counted: hangs longer than the window are a loop, and each further one rests at once", () => {
+    const { crashes, pass } = start(3, 1000);
+    const verdicts = Array.from({ length: 4 }, () => {
+      pass(5000);
+      return crashes.add(4990);
+    });
+    expect(verdicts).toEqual(["restart", "restart", "rest", "rest"]);
+  });
+
+  it("a hang does not bring back deaths that were long ago when it began, nor put any into the future", () => {
+    const { crashes, pass } = start(3, 1000);
+    crashes.add();
+    pass(6000);
+    crashes.add(100);
+    expect(crashes.count).toBe(1);
+    pass(10);
+    crashes.add();
+    crashes.add(500); // the death before was that of a copy, during this hang
+    expect(crashes.waitMs).toBe(500);
+  });
+
   it("so many within the window are a loop", () => {
     const { crashes } = start(3);
     expect([crashes.add(), crashes.add(), crashes.add()]).toEqual(["restart", "restart", "rest"]);

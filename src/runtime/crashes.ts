@@ -29,10 +29,15 @@ export class Crashes {
     return this.#recent().length;
   }
 
-  /** One more. Says whether it makes a crash loop, which is to rest for a window. */
-  add(): "restart" | "rest" {
+  /**
+   * One more. Says whether it makes a crash loop, which is to rest for a window. `hungMs`: how long it had not answered before it was ended. The
+   * window does not count that time, in which the model did not show that it works: else hangs longer than the window would never be a loop.
+   */
+  add(hungMs = 0): "restart" | "rest" {
     const { most, windowMs } = this.#limits;
     const now = this.#now();
+    this.#deaths = this.#deaths.map((at) => Math.min(at + hungMs, now));
+    this.#restsUntil += hungMs;
     const relapsed = now - this.#restsUntil < windowMs;
     this.#deaths = [...this.#recent(), now];
     if (this.#deaths.length < most && !relapsed) return "restart";

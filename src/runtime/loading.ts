@@ -3,7 +3,8 @@ import type { Backend, LoadLimits, LoadSettings } from "../backend.ts";
 import { InferyardError, errorKinds, throwIfAborted } from "../errors.ts";
 import { CopyGroup } from "../hosts/copy-group.ts";
 import type { Host, HostName, HostedModel } from "../hosts/host.ts";
-import type { Supervision } from "../hosts/supervision.ts";
+import { loadWithin } from "../hosts/load-within.ts";
+import { type Supervision, unsupervised } from "../hosts/supervision.ts";
 import { type Amounts, estimate } from "./budget.ts";
 import { type HostChoice, hostFor } from "./host-choice.ts";
 import type { Manifest, Variant } from "../models/manifest.ts";
@@ -185,9 +186,9 @@ async function attempt(
   context.onAttempt?.(target, variant);
   const supervision = context.supervise?.(target, variant);
   const copies = new CopyGroup();
-  const copy = (wanted: LoadSettings, copySignal?: AbortSignal): Promise<HostedModel> => {
+  const place = async (wanted: LoadSettings, loadSignal: AbortSignal | undefined): Promise<HostedModel> => {
     const threads = capabilities.options.includes("threads") ? { threads: context.threads(wanted.threads) } : {};
-    const stop = copySignal === undefined ? {} : { signal: copySignal };
+    const stop = loadSignal === undefined ? {} : { signal: loadSignal };
     return host.load(
       backend,
       variant,
@@ -197,17 +198,25 @@ async function attempt(
       copies,
     );
   };
+  const copy: Loaded["copy"] = (wanted, copySignal) =>
+    loadWithin(supervision ?? unsupervised, host.name, copySignal, (loadSignal) => place(wanted, loadSignal));
   const digest = context.digestOf(variant); // beside the load: another thread does that
   digest.catch(() => {}); // reported below; a model that does not load may be unreadable without it mattering
-  let model: HostedModel | undefined;
+  let stage = "load" as FailedAttempt["stage"];
   try {
-    model = await copy(settings, signal);
-    const evidence = await verify(model, manifest, context.checkAnswers, signal);
-    refuseOtherDigest(variant, await digest);
-    return { ok: true, model, evidence, host, digest: await digest, need, copy };
+    return await loadWithin(supervision ?? unsupervised, host.name, signal, async (loadSignal): Promise<Attempt> => {
+      const model = await place(settings, loadSignal);
+      stage = "verify";
+      try {
+        const evidence = await verify(model, manifest, context.checkAnswers, loadSignal);
+        refuseOtherDigest(variant, await digest);
+        return { ok: true, model, evidence, host, digest: await digest, need, copy };
+      } catch (error) {
+        await model.dispose({ waitMs: 0 });
+        throw error;
+      }
+    });
   } catch (error) {
-    const stage = model === undefined ? "load" : "verify";
-    await model?.dispose();
     if (error instanceof InferyardError && (errorKinds[error.code].tryNext || (stage === "verify" && error.code !== "ABORTED"))) {
       return { ok: false, stage, error };
     }

@@ -51,6 +51,11 @@ export class ModelHandle {
     return this.#resident.loaded.model.memory;
   }
 
+  /** Time in milliseconds since the run under way began; 0 where the model is at rest, or on the calling thread. */
+  get runningMs(): number {
+    return this.#resident.runningMs;
+  }
+
   /** Runs the model on raw tensors. */
   async run(inputs: TensorMap, options: HostedRunOptions = {}): Promise<TensorMap> {
     this.#refuseForeignReductions(options);

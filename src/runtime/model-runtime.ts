@@ -37,7 +37,7 @@ import {
   refuseUnknown,
 } from "./options.ts";
 import type { BackendReport, MemoryReport } from "./reports.ts";
-import type { ModelOptions, ModelSettings, RuntimeSettings } from "./runtime-settings.ts";
+import type { ModelOptions, ModelSettings, RuntimeDisposeOptions, RuntimeSettings } from "./runtime-settings.ts";
 import { registryOf } from "./registry.ts";
 import { Residency, type Room, type Stay } from "./residency.ts";
 import { ResidentModel } from "./resident-model.ts";
@@ -46,6 +46,7 @@ import type { SelectionFacts } from "./selection-facts.ts";
 import { type CandidateLoad, SharedModels } from "./shared-models.ts";
 import type { Supervise, Surroundings } from "./surroundings.ts";
 import { formatTarget, placedFile } from "./target.ts";
+import { waitAtMost } from "./time-limit.ts";
 import type { Turn } from "./turn.ts";
 import { refuseUnknownVariant, wantedVariant } from "./variant-choice.ts";
 import type { AnswerCheck } from "./verification.ts";
@@ -55,6 +56,9 @@ import { type Wish, type WishInput, mergeWishes } from "./wish.ts";
 const circuitRestMs = 60_000;
 const defaultKeepAlive = "5m";
 const defaultMemoryWait = "30s";
+const defaultDisposeTimeout = "30s";
+/** Time to free models and backends at the end, in milliseconds, after the calls that were waited for. */
+const maxFreeMs = 4_000;
 
 export class ModelRuntime {
   readonly #backends: readonly Backend[];
@@ -228,9 +232,13 @@ export class ModelRuntime {
     };
   }
 
-  /** Unloads everything and refuses further use. A second call waits for the first. */
-  dispose(): Promise<void> {
-    this.#disposal ??= this.#free();
+  /**
+   * Unloads everything and refuses further use; loads under way are cancelled. A second call waits for the first. It ends within `timeout` and 4
+   * seconds, whatever the models do.
+   */
+  dispose({ timeout = defaultDisposeTimeout }: RuntimeDisposeOptions = {}): Promise<void> {
+    const waitMs = parseDuration(timeout);
+    this.#disposal ??= waitAtMost(this.#free(waitMs), waitMs + maxFreeMs);
     return this.#disposal;
   }
 
@@ -238,8 +246,8 @@ export class ModelRuntime {
     return this.dispose();
   }
 
-  async #free(): Promise<void> {
-    await this.#residency.close();
+  async #free(waitMs: number): Promise<void> {
+    await this.#residency.close(waitMs);
     await Promise.all(Object.values(this.#surroundings.hosts).map((host) => host.dispose()));
     await Promise.all(this.#backends.map(async (backend) => backend.dispose?.()));
   }
@@ -281,11 +289,11 @@ export class ModelRuntime {
   async #residentOf(reference: string, options: ModelOptions, loaded: Loaded, room: Room): Promise<ResidentModel> {
     const { replicas = "auto", failover = false } = this.#settings;
     const copies = replicas === "auto" ? await this.#copiesFor(loaded, options) : replicas;
-    const move = async (failed: Loaded, failure: InferyardError): Promise<Loaded> => {
+    const move = async (failed: Loaded, failure: InferyardError, moveSignal: AbortSignal): Promise<Loaded> => {
       const target = formatTarget(failed.target);
       this.#circuits.open(target, `it failed while running: ${failure.message}`);
       this.#settings.onEvent?.({ type: "failover", reference, from: target, reason: failure.message });
-      return this.#loadElsewhere(reference, options, room);
+      return this.#loadElsewhere(reference, options, room, moveSignal);
     };
     const resident: ResidentModel = new ResidentModel(loaded, {
       copies,
@@ -311,9 +319,9 @@ export class ModelRuntime {
     if (held !== need) this.#sizes.set(placedFile(target, variant), held);
   }
 
-  async #loadElsewhere(reference: string, options: ModelOptions, room: Room): Promise<Loaded> {
-    const { facts, manifest, wish, request } = await this.#choose(reference, options, true);
-    const loaded = await loadFirst(await this.#context(reference, room), facts, manifest, wish, request);
+  async #loadElsewhere(reference: string, options: ModelOptions, room: Room, signal: AbortSignal): Promise<Loaded> {
+    const { facts, manifest, wish, request } = await this.#choose(reference, options, true, signal);
+    const loaded = await loadFirst(await this.#context(reference, room), facts, manifest, wish, request, signal);
     this.#settings.onEvent?.({ type: "loaded", decision: loaded.decision });
     return loaded;
   }

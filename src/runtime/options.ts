@@ -42,6 +42,8 @@ export const runtimeSettingNames: readonly (keyof RuntimeSettings)[] = [
   ...limitSettingNames,
   "maxCrashes",
   "crashWindow",
+  "loadTimeout",
+  "runTimeout",
   "offline",
   "onEvent",
   "onBatch",

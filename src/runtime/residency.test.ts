@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { InferyardError } from "../errors.ts";
+import { InferyardError, abortError } from "../errors.ts";
 import { Residency, type Resident, type Stay } from "./residency.ts";
 
 interface Thing extends Resident {
@@ -130,6 +130,42 @@ describe("residency", () => {
     await vi.advanceTimersByTimeAsync(200);
     expect(made[0]?.disposed).toBe(true);
     await expect(residency.acquire("a", stay("a"), slow, AbortSignal.abort())).rejects.toMatchObject({ code: "ABORTED" });
+  });
+
+  it("after a cancelled load the next caller waits until that has ended: there are never two of one key", async () => {
+    const { load } = factory();
+    const residency = new Residency<Thing>({ keepAliveMs: 1000 });
+    let [loading, max] = [0, 0];
+    const stubborn = async (): Promise<Thing> => {
+      loading += 1;
+      max = Math.max(max, loading);
+      await new Promise((resolve) => setTimeout(resolve, 1000)); // whatever the signal says
+      loading -= 1;
+      return load();
+    };
+    for (let client = 0; client < 12; client += 1) {
+      const controller = new AbortController();
+      const refused = expect(residency.acquire("a", stay("a"), stubborn, controller.signal)).rejects.toMatchObject({
+        code: "ABORTED",
+      });
+      await vi.advanceTimersByTimeAsync(100);
+      controller.abort();
+      await refused;
+    }
+    const patient = residency.acquire("a", stay("a"), stubborn);
+    await vi.advanceTimersByTimeAsync(3000);
+    expect((await patient).item.disposed).toBe(false);
+    expect(max).toBe(1);
+  });
+
+  it("close cancels loads under way: who waits for one is told DISPOSED", async () => {
+    const residency = new Residency<Thing>({ keepAliveMs: 1000 });
+    const cancellable = (signal: AbortSignal): Promise<Thing> =>
+      new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(abortError(signal))));
+    const refused = expect(residency.acquire("a", stay("a"), cancellable)).rejects.toMatchObject({ code: "DISPOSED" });
+    await vi.advanceTimersByTimeAsync(10);
+    await residency.close();
+    await refused;
   });
 
   it("close unloads everything, used or not, and refuses new users", async () => {

@@ -3,10 +3,8 @@ import { InferyardError } from "../errors.ts";
 import { later } from "../next-turn.ts";
 import { Admission, type Tenant } from "./admission.ts";
 import type { Amounts, Limits } from "./budget.ts";
+import { maxTimerMs } from "./time-limit.ts";
 import { waitFor } from "./wait-for.ts";
-
-/** Timers take no more (2^31 - 1 ms, 24 days); longer ones would fire at once. */
-const longestTimerMs = 2 ** 31 - 1;
 
 /** Why a model left. */
 export type Departure =
@@ -15,7 +13,8 @@ export type Departure =
 
 /** A thing that is kept while somebody uses it. */
 export interface Resident {
-  dispose(departure: Departure): Promise<void>;
+  /** `waitMs`: longest wait for work that somebody waits for. Default: as long as it takes. */
+  dispose(departure: Departure, waitMs?: number): Promise<void>;
 }
 
 /** Who asks, and for how long the model stays. */
@@ -97,9 +96,9 @@ export class Residency<Item extends Resident> {
   #closed = false;
 
   constructor({ keepAliveMs, limits, waitMs = defaultWaitMs }: ResidencyOptions) {
-    this.#keepAliveMs = Math.min(keepAliveMs, longestTimerMs);
+    this.#keepAliveMs = Math.min(keepAliveMs, maxTimerMs);
     if (limits === undefined) return;
-    this.#admission = new Admission<Entry<Item>>(limits, Math.min(waitMs, longestTimerMs), {
+    this.#admission = new Admission<Entry<Item>>(limits, Math.min(waitMs, maxTimerMs), {
       idle: () => this.#byLastUse((entry) => isIdle(entry) && !entry.pinned),
       soonIdle: () =>
         this.#byLastUse((entry) => entry.item !== undefined && entry.handles === 0 && entry.works > 0 && !entry.pinned),
@@ -116,7 +115,7 @@ export class Residency<Item extends Resident> {
    */
   async acquire(key: string, stay: Stay, load: Load<Item>, signal?: AbortSignal): Promise<Lease<Item>> {
     for (;;) {
-      if (this.#closed) throw new InferyardError("DISPOSED", "this runtime was disposed");
+      if (this.#closed) throw disposed();
       const door = this.#entries.get(key)?.door;
       if (door === undefined) break;
       await waitFor(door.opened, signal);
@@ -136,6 +135,7 @@ export class Residency<Item extends Resident> {
         entry[kind] -= 1;
         if (usersOf(entry) === 0) this.#abandon(entry);
       }
+      if (this.#closed && signal?.aborted !== true) throw disposed();
       throw error;
     }
   }
@@ -186,11 +186,15 @@ export class Residency<Item extends Resident> {
     return entries.length;
   }
 
-  /** Unloads everything, used or not, and refuses new users. */
-  async close(): Promise<void> {
+  /** Unloads everything, used or not, and refuses new users; loads are cancelled. `waitMs`: see `Resident.dispose`. */
+  async close(waitMs?: number): Promise<void> {
     this.#closed = true;
     this.#admission?.close();
-    await Promise.all([...this.#entries.values()].map((entry) => this.#unload(entry, { why: "disposed" })));
+    const unload = async (entry: Entry<Item>): Promise<void> => {
+      if (entry.item === undefined) entry.controller.abort();
+      await this.#unload(entry, { why: "disposed" }, waitMs);
+    };
+    await Promise.all([...this.#entries.values()].map(unload));
   }
 
   #begin(key: string, { reference, place, pinned = false, kept = false }: Stay, load: Load<Item>): Entry<Item> {
@@ -244,11 +248,10 @@ export class Residency<Item extends Resident> {
     this.#admission?.look();
   }
 
-  /** Nobody waits for this load any more. */
+  /** Nobody waits for this load any more. It is cancelled, and the next caller waits until it has ended and its memory is free. */
   #abandon(entry: Entry<Item>): void {
     entry.controller.abort();
     this.#unload(entry, { why: "unloaded" }).catch(() => {}); // the callers have had the error
-    this.#entries.delete(entry.key); // the next caller need not wait until a cancelled load has ended
   }
 
   async #unloadWhenIdle(entry: Entry<Item>, signal: AbortSignal | undefined): Promise<void> {
@@ -262,17 +265,17 @@ export class Residency<Item extends Resident> {
   }
 
   /** A second call waits for the first. */
-  #unload(entry: Entry<Item>, departure: Departure): Promise<void> {
+  #unload(entry: Entry<Item>, departure: Departure, waitMs?: number): Promise<void> {
     clearTimeout(entry.idleTimer);
-    entry.departure ??= this.#depart(entry, departure);
+    entry.departure ??= this.#depart(entry, departure, waitMs);
     return entry.departure;
   }
 
-  async #depart(entry: Entry<Item>, departure: Departure): Promise<void> {
+  async #depart(entry: Entry<Item>, departure: Departure, waitMs?: number): Promise<void> {
     closeDoor(entry); // whoever wants it now waits until its memory is free
     try {
       const [settled] = await Promise.allSettled([entry.load]);
-      if (settled.status === "fulfilled") await settled.value.dispose(departure);
+      if (settled.status === "fulfilled") await settled.value.dispose(departure, waitMs);
     } finally {
       this.#forget(entry);
     }
@@ -324,6 +327,10 @@ function closeDoor(entry: Entry<unknown>): () => void {
     entry.door = undefined;
     door.open();
   };
+}
+
+function disposed(): InferyardError {
+  return new InferyardError("DISPOSED", "this runtime was disposed");
 }
 
 function once(work: () => void): () => void {

@@ -20,7 +20,7 @@ export interface ResidentModelOptions {
   /** Told what the model and its copies hold, and asked before copies are loaded. Default: nothing is limited. */
   readonly room?: Pick<Room, "grow" | "correct">;
   /** Left out: a failed run is the caller's to repeat. Else: finds the model another place after this failure. */
-  readonly failover?: (failed: Loaded, failure: InferyardError) => Promise<Loaded>;
+  readonly failover?: (failed: Loaded, failure: InferyardError, signal: AbortSignal) => Promise<Loaded>;
   /** Told where it was and why it left, when it has left memory. */
   readonly onDispose?: (target: string, departure: Departure) => void;
 }
@@ -43,6 +43,8 @@ export class ResidentModel implements Resident {
   #replacement: Promise<Loaded> | undefined;
   #reported = 0;
   #disposed = false;
+  /** Ends loads under way. */
+  readonly #ending = new AbortController();
 
   constructor(loaded: Loaded, options: ResidentModelOptions) {
     this.#loaded = loaded;
@@ -59,6 +61,11 @@ export class ResidentModel implements Resident {
   get holds(): Amounts {
     const { need, model } = this.#loaded;
     return [model, ...(this.#copies?.models ?? [])].map(({ memory }) => heldBy(memory, need)).reduce(plus);
+  }
+
+  /** Time in milliseconds since the call under way began; of copies the shortest, since they take the next call. 0 where it is at rest. */
+  get runningMs(): number {
+    return Math.min(...[this.#loaded.model, ...(this.#copies?.models ?? [])].map(({ runningMs = 0 }) => runningMs));
   }
 
   /**
@@ -83,11 +90,13 @@ export class ResidentModel implements Resident {
     return copies.models.map(() => ({ run: (inputs, options = {}) => this.#runCopy(copies, inputs, options) }));
   }
 
-  async dispose(departure: Departure): Promise<void> {
+  /** `waitMs`: longest wait for calls that have a caller. Default: as long as they take. */
+  async dispose(departure: Departure, waitMs?: number): Promise<void> {
     this.#disposed = true;
+    this.#ending.abort();
+    const copies = this.#disposeCopies(waitMs); // beside the model itself: each may need its time
     await this.#replacement?.catch(() => null); // its failure went to the run that asked for it
-    await this.#disposeCopies();
-    await this.#loaded.model.dispose();
+    await Promise.all([copies, this.#loaded.model.dispose({ waitMs })]);
     this.#options.onDispose?.(formatTarget(this.#loaded.target), departure);
   }
 
@@ -135,7 +144,7 @@ export class ResidentModel implements Resident {
     if (count < 2) return undefined;
     const extra = Array.from({ length: count }, () => needOfCopy(this.#loaded)).reduce(plus);
     if (room?.grow(extra) === false) return undefined;
-    const loads = Array.from({ length: count }, () => this.#loaded.copy({ threads: 1 }));
+    const loads = Array.from({ length: count }, () => this.#loaded.copy({ threads: 1 }, this.#ending.signal));
     const settled = await Promise.allSettled(loads);
     const models = settled.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
     if (models.length === count && !this.#disposed) {
@@ -149,7 +158,7 @@ export class ResidentModel implements Resident {
 
   async #moveFrom(failed: Loaded, failure: InferyardError): Promise<void> {
     if (this.#loaded !== failed) return; // another run has moved it already
-    this.#replacement ??= this.#options.failover?.(failed, failure);
+    this.#replacement ??= this.#options.failover?.(failed, failure, this.#ending.signal);
     try {
       const replacement = await this.#replacement;
       if (replacement === undefined || this.#loaded === replacement) return;
@@ -161,11 +170,11 @@ export class ResidentModel implements Resident {
     await failed.model.dispose();
   }
 
-  async #disposeCopies(): Promise<void> {
+  async #disposeCopies(waitMs?: number): Promise<void> {
     const copies = await this.#loadingCopies;
     this.#loadingCopies = undefined;
     this.#copies = undefined;
-    await Promise.all((copies?.models ?? []).map((copy) => copy.dispose()));
+    await Promise.all((copies?.models ?? []).map((copy) => copy.dispose({ waitMs })));
   }
 
   #report(): void {

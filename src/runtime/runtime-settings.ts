@@ -47,6 +47,17 @@ export interface RuntimeSettings extends WishInput, LoadSettings, LimitSettings,
   readonly maxCrashes?: number;
   /** See `maxCrashes`: milliseconds, or "30s", "5m". Default: "1m". */
   readonly crashWindow?: number | string;
+  /**
+   * Longest load of a model on one target, its verification included, download and waiting for memory excluded: milliseconds, or "30s", "5m"; 0 = no
+   * limit. After it the model's process is killed, the death counts as in `maxCrashes`, and the next target is tried. A thread inside a native
+   * engine cannot be ended and is waited for. Default: "10m".
+   */
+  readonly loadTimeout?: number | string;
+  /**
+   * Longest run of a model, one batch of texts or one call with tensors: milliseconds, or "30s", "5m"; 0 = no limit. A longer one is a hang: as in
+   * `loadTimeout` the process is killed, calls end with HOST_DIED, and the next call starts another. Default: no limit.
+   */
+  readonly runTimeout?: number | string;
   /** Told of loads, unloads, failovers, deaths, restarts and downloads. */
   readonly onEvent?: (event: RuntimeEvent) => void;
   /** Told of every batch of texts that a model has run. Default: nobody is. */
@@ -104,6 +115,8 @@ export type RuntimeEvent =
       /** Whether they are too many, so that nothing is started for `restMs`; else the next call starts another, after `restMs`. */
       readonly resting: boolean;
       readonly restMs: number;
+      /** It did not answer in time (`loadTimeout`, `runTimeout`, a cancelled run that held up others) and was ended. Default: false. */
+      readonly hung?: boolean;
     }
   | {
       /** Another has taken its place; "memory": it held more than `maxProcessMemory`. */
@@ -124,6 +137,11 @@ export interface BatchEvent {
   /** Tokens of all of them, and what they were padded to: rows times the longest. */
   readonly tokens: number;
   readonly paddedTokens: number;
+}
+
+export interface RuntimeDisposeOptions {
+  /** How long calls under way are waited for before they are cut off: milliseconds, or "30s", "5m". Default: "30s". */
+  readonly timeout?: number | string;
 }
 
 /** What one load may ask for. */

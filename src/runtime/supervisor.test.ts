@@ -74,6 +74,14 @@ describe("supervision", () => {
     });
   });
 
+  it("tells of a hang as of a death, and that it was one", () => {
+    const { of, events } = start();
+    of("/m").died("it hung", 50_000);
+    expect(events).toEqual([
+      { type: "died", reference: "./m", target: "onnx:cpu", reason: "it hung", deaths: 1, resting: false, restMs: 0, hung: true },
+    ]);
+  });
+
   it("tells of deaths and restarts", () => {
     const { of, events } = start();
     const supervision = of("/m");

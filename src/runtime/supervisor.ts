@@ -12,9 +12,12 @@ import type { RuntimeEvent, RuntimeSettings } from "./runtime-settings.ts";
 import { parseSize } from "./size.ts";
 import type { Supervise } from "./surroundings.ts";
 import { type Target, formatTarget, placedFile } from "./target.ts";
+import { maxTimerMs } from "./time-limit.ts";
 
 const defaultMaxCrashes = 5;
 const defaultCrashWindow = "1m";
+/** The largest models load in a few minutes from a slow disk. */
+const defaultLoadTimeout = "10m";
 
 /** Of the runtime with these settings. INPUT_INVALID where one of them could mean nothing. */
 export function superviseBy(settings: RuntimeSettings, circuits: Circuits): Supervise {
@@ -24,10 +27,13 @@ export function superviseBy(settings: RuntimeSettings, circuits: Circuits): Supe
       remedy: 'set host to "process", or leave it out',
     });
   }
+  const { loadTimeout = defaultLoadTimeout, runTimeout = 0 } = settings;
   const supervisor = new Supervisor({
     limits: { most: maxCrashes, windowMs: parseDuration(crashWindow) },
     circuits,
     maxMemory: maxProcessMemory === undefined ? undefined : parseSize(maxProcessMemory),
+    maxLoadMs: limitOf(loadTimeout),
+    maxRunMs: limitOf(runTimeout),
     onEvent,
   });
   return (reference, target, variant) => supervisor.of(reference, target, variant);
@@ -38,6 +44,9 @@ export interface SupervisorOptions {
   readonly circuits: Circuits;
   /** Bytes; see `Supervision.maxMemory`. */
   readonly maxMemory?: number | undefined;
+  /** Milliseconds; see `Supervision`. */
+  readonly maxLoadMs?: number | undefined;
+  readonly maxRunMs?: number | undefined;
   readonly onEvent?: ((event: RuntimeEvent) => void) | undefined;
   /** Milliseconds of a clock that never goes back. */
   readonly now?: () => number;
@@ -54,29 +63,38 @@ export class Supervisor {
 
   /** Of a model that is loaded as `reference`. */
   of(reference: string, target: Target, variant: Pick<Variant, "path">): Supervision {
-    const { limits, circuits, maxMemory, onEvent, now } = this.#options;
+    const { limits, circuits, maxMemory, maxLoadMs, maxRunMs, onEvent, now } = this.#options;
     const key = placedFile(target, variant);
     const crashes = this.#crashes.get(key) ?? new Crashes(limits, now);
     this.#crashes.set(key, crashes);
     const place = { reference, target: formatTarget(target) };
     return {
       maxMemory,
+      maxLoadMs,
+      maxRunMs,
       admit: async (signal) => {
         const open = circuits.current().get(key);
         if (open !== undefined) throw circuitOpen(open.reason, open.leftMs);
         await pause(crashes.waitMs, signal);
       },
-      died: (reason) => {
-        const rests = crashes.add() === "rest";
+      died: (reason, hungMs) => {
+        const rests = crashes.add(hungMs) === "rest";
         const deaths = crashes.count;
         const restMs = rests ? limits.windowMs : crashes.waitMs;
         if (rests) circuits.open(key, loopReason(deaths, reason), restMs);
-        onEvent?.({ type: "died", ...place, reason, deaths, resting: rests, restMs });
+        const hung = hungMs === undefined ? {} : { hung: true };
+        onEvent?.({ type: "died", ...place, reason, deaths, resting: rests, restMs, ...hung });
         return restMs;
       },
       replaced: (why, milliseconds) => onEvent?.({ type: "restarted", ...place, why, milliseconds }),
     };
   }
+}
+
+/** Milliseconds of a limit; undefined for 0, which is none. */
+function limitOf(written: number | string): number | undefined {
+  const milliseconds = parseDuration(written);
+  return milliseconds === 0 ? undefined : Math.min(milliseconds, maxTimerMs);
 }
 
 function loopReason(deaths: number, reason: string): string {

@@ -16,7 +16,7 @@ export interface Surroundings {
   readonly machine: MachineReader;
   /** What `inferyard bench --record` has kept on this machine. */
   readMeasurements(): Promise<KeptMeasurements>;
-  /** Who watches over hosts that can die, by the settings `maxProcessMemory`, `maxCrashes` and `crashWindow`. */
+  /** Who watches over hosts that can die, by the settings `maxProcessMemory`, `maxCrashes`, `crashWindow`, `loadTimeout` and `runTimeout`. */
   supervise(settings: RuntimeSettings, circuits: Circuits): Supervise;
   /** Brings a model's files to where they are read; throws what src/models/model-store.ts says of `pull`. */
   fetchModel(reference: string, options: FetchOptions): Promise<void>;

@@ -74,6 +74,7 @@ export function createHandler(runtime: Runtime, options: HandlerOptions = {}): H
   });
   events.subscribeBatches((batch) => metrics.batch(batch));
   const readiness = new Readiness(service);
+  events.subscribe((event) => readiness.event(event));
   const app = new OpenAPIHono<Env>();
   app.onError(protocolError);
   app.notFound((context) =>

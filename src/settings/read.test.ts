@@ -115,6 +115,8 @@ describe("where a value comes from", () => {
       maxProcessMemory: "2GB",
       maxCrashes: 3,
       crashWindow: "30s",
+      loadTimeout: "2m",
+      runTimeout: "40s",
       offline: true,
       server: { port: 9000, models: { mine: "./m" }, preload: ["mine"], drainTimeout: "5s" },
     };

@@ -136,6 +136,12 @@ export const settingFields: Readonly<Record<SettingName, z.ZodType>> = {
       "So many deaths of a model's thread or process within `crashWindow` are a crash loop: the model is left alone on that target for as long, and calls end with `CIRCUIT_OPEN` or, while loading, take the next target.",
     ),
   crashWindow: duration.describe("How long deaths are counted, and how long a model in a crash loop is left alone."),
+  loadTimeout: duration.describe(
+    "The longest load of a model on one target, verification included, download and waiting for memory excluded; `0` is no limit. After it the model's process is killed, which counts as a death (`maxCrashes`), and the next target is tried.",
+  ),
+  runTimeout: duration.describe(
+    "The longest run of a model: one batch, or one call with tensors; `0` is no limit. A longer one [is a hang](../guide/serving.md#processes-of-models): the model's process is killed, which counts as a death, its calls end with `HOST_DIED`, and the next call starts another. Not set: no limit; under `serve` the longest `requestTimeout`.",
+  ),
   offline: z
     .boolean()
     .describe(

@@ -47,6 +47,8 @@ export const settingNames: readonly SettingName[] = [
   "maxTraceMemory",
   "maxCrashes",
   "crashWindow",
+  "loadTimeout",
+  "runTimeout",
   "offline",
   "server",
 ];
@@ -65,6 +67,7 @@ export const settingDefaults: Settings = {
   crashWindow: "1m",
   maxTraceTime: "30s",
   maxTraceMemory: "512MiB",
+  loadTimeout: "10m",
   offline: false,
 };
 

@@ -26,6 +26,7 @@ const onCpu: Capabilities = {
   // Upper bounds and permissions: static embeddings take one thread; it runs on the CPU alone, and holds no memory but that of its programs.
   options: ["threads", "graphOptimization", "cpuNodes", "memoryPattern", "memoryArena"],
   blocking: { onnx: "any", safetensors: transformerNames },
+  interruptible: true,
 };
 const elsewhere: Capabilities = { formats: {}, precisions: [], options: [], blocking: false };
 

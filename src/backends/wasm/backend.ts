@@ -40,6 +40,7 @@ function capabilities(device: Device): Capabilities {
     // Measured with 1.30 on x64 Linux: 616 MB for 90 MB of weights, 337 for 23, a process of 46 taken off.
     footprint: { bytes: 195e6, perWeightByte: 4.2 },
     blocking: true,
+    interruptible: true,
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { InferyardError } from "../../errors.ts";
+import { parseDuration } from "../../runtime/duration.ts";
 import type { RuntimeSettings } from "../../runtime/runtime-settings.ts";
 import type { ServedModel } from "../../server/server-settings.ts";
 import { type ServerSection, serverDefaults } from "../../settings/server-section.ts";
@@ -44,7 +45,8 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
   const host = values.host ?? "process"; // one model that aborts must not take the others with it
   const log = createLog({ level: section.logLevel ?? serverDefaults.logLevel, stream: terminal.stderr });
   const maxMemory = values.maxMemory ?? (await defaultBudget(budgets, log));
-  const session = await openSession(terminal, { ...flags, host, maxMemory, quiet: true }, flags.model, {
+  const runTimeout = values.runTimeout ?? longestRequest(section);
+  const session = await openSession(terminal, { ...flags, host, maxMemory, runTimeout, quiet: true }, flags.model, {
     models: models.settings,
     shareBatches: true,
     onEvent: events.tell,
@@ -83,8 +85,8 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
       if (cut > 0) writeLine(terminal.stderr, `inferyard: ${cut} requests were cut off, as drainTimeout had passed`);
     }
   } finally {
-    await session.runtime.dispose();
-    await endTracing();
+    // Requests had their time in `drainTimeout`: what models compute now nobody waits for.
+    await Promise.all([session.runtime.dispose({ timeout: 0 }), endTracing()]);
   }
 }
 
@@ -92,6 +94,12 @@ async function defaultBudget({ defaultMemoryBudget }: typeof MemoryBudget, log: 
   const budget = await defaultMemoryBudget();
   log.budget(budget);
   return budget.value;
+}
+
+/** Nobody waits for a run any more that takes longer than this. In milliseconds. */
+function longestRequest({ requestTimeout = serverDefaults.requestTimeout, models = {} }: ServerSection): number {
+  const own = Object.values(models).map((model) => (typeof model === "string" ? undefined : model.requestTimeout));
+  return Math.max(...[requestTimeout, ...own.filter((timeout) => timeout !== undefined)].map(parseDuration));
 }
 
 /** The section's models as the server's names and as the runtime's settings; and the names of those that are loaded at the start. */

@@ -11,7 +11,7 @@ interface Sdk {
 /** Any of these asks for traces. */
 const asking: readonly string[] = ["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_TRACES_EXPORTER"];
 /** At the end, spans are waited for so long that no collector took yet. */
-const longestFlushMs = 5000;
+const longestFlushMs = 4000;
 
 /**
  * Starts the SDK; the result ends it, when the last spans were sent. CONFIG_INVALID where traces are asked for and the SDK is not installed.
