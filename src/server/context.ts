@@ -5,6 +5,7 @@ import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { HTTPException } from "hono/http-exception";
 import { type ErrorCode, InferyardError, errorKinds } from "../errors.ts";
 import type { Priority } from "../runtime/turn.ts";
+import { withoutDeparture } from "./client-left.ts";
 import type { Role } from "./server-settings.ts";
 import type { LoadProgress } from "./load-watch.ts";
 import { scrub } from "./scrub.ts";
@@ -16,6 +17,8 @@ export interface Env {
   readonly Bindings: {
     /** The other end of the socket; undefined where there is none. */
     readonly remoteAddress?: string;
+    /** What the request is told in place of an answer. */
+    readonly refusal?: InferyardError;
   };
   readonly Variables: {
     readonly requestId: string;
@@ -95,7 +98,8 @@ export function errorOf(
   return context.json(body, status as ContentfulStatusCode, headers);
 }
 
-function known(thrown: unknown): InferyardError {
+function known(caught: unknown): InferyardError {
+  const thrown = withoutDeparture(caught);
   if (thrown instanceof InferyardError) return thrown;
   // Hono's own refusals: a body that is no JSON.
   if (thrown instanceof HTTPException && thrown.status < 500) return new InferyardError("INPUT_INVALID", thrown.message);

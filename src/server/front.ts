@@ -1,6 +1,6 @@
 /** What every request passes before its route: its id, its origin, its key, its rate, its size and its shape. */
 import { randomUUID } from "node:crypto";
-import type { MiddlewareHandler } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
 import { cors as corsHeaders } from "hono/cors";
 import { InferyardError } from "../errors.ts";
 import { serverDefaults } from "../settings/server-section.ts";
@@ -52,9 +52,15 @@ function admit({ keys = [], cors = [], trustProxy = false, requestsPerMinute }: 
       context.set("role", identity.role);
       const rate = identity.requestsPerMinute ?? requestsPerMinute;
       if (rate !== undefined) limiter.take(identity.client, rate);
+      refuseOverload(context);
     }
     await next();
   };
+}
+
+/** Throws what the socket's side has to refuse. Metrics are answered all the same: they say why. */
+function refuseOverload({ env, req }: Context<Env>): void {
+  if (env?.refusal !== undefined && req.path !== "/metrics") throw env.refusal;
 }
 
 /** The text is read once: what routes ask for later is made of the same. */

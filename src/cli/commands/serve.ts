@@ -54,6 +54,10 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
       allowAnonymous,
       headersTimeout,
       bodyTimeout,
+      stallTimeout,
+      maxUnreadBytes,
+      maxConnections,
+      maxConnectionsPerClient,
       logLevel: level = serverDefaults.logLevel,
       ...served
     } = settings;
@@ -72,7 +76,8 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
         return stored === undefined ? undefined : new Date(stored.pulledAt);
       },
     });
-    const sockets = { address, port, allowAnonymous, headersTimeout, bodyTimeout, tls };
+    const times = { headersTimeout, bodyTimeout, stallTimeout };
+    const sockets = { address, port, allowAnonymous, ...times, maxUnreadBytes, maxConnections, maxConnectionsPerClient, tls };
     const listening = await listen(handler, given(sockets));
     writeLine(terminal.stdout, `listening on ${listening.url}`);
     const ended = new Promise<void>((resolve) => {
