@@ -46,6 +46,7 @@ export type ErrorCode =
   | "NOT_BUILT"
   | "OUT_OF_MEMORY"
   | "OUTPUT_FAILED"
+  | "OVERLOADED"
   | "POOLING_UNKNOWN"
   | "QUEUE_FULL"
   | "RATE_LIMITED"
@@ -83,6 +84,7 @@ export const errorKinds: Readonly<Record<ErrorCode, ErrorKind>> = {
   NOT_BUILT: kind(501, 1),
   OUT_OF_MEMORY: kind(503, 1, { retryable: true, tryNext: true }),
   OUTPUT_FAILED: kind(500, 1),
+  OVERLOADED: kind(503, 1, { retryable: true }),
   POOLING_UNKNOWN: kind(422, 1),
   QUEUE_FULL: kind(429, 1, { retryable: true }),
   RATE_LIMITED: kind(429, 1, { retryable: true }),

@@ -5,9 +5,10 @@ import { cpSync, writeFileSync } from "node:fs";
 import { request as plainRequest } from "node:http";
 import { request } from "node:https";
 import { once } from "node:events";
-import { type AddressInfo, connect, createServer } from "node:net";
+import { type AddressInfo, type Socket, connect, createServer } from "node:net";
 import { totalmem } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { serverFields } from "../src/settings/server-schema.ts";
 import type { ServerSection } from "../src/settings/server-section.ts";
@@ -278,6 +279,62 @@ describe("serve", () => {
     expect(await firstLine("POST /api/embed HTTP/1.1\r\nhost:")).toContain("408");
     const head = "POST /api/embed HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{";
     expect(await firstLine(head)).toContain("408");
+    expect((await embed(server, { input: "a" })).status).toBe(200);
+  });
+
+  /** A client that asks for more than the kernel takes of an answer, and reads nothing. */
+  function silent({ port }: { readonly port: number }): Socket {
+    const body = JSON.stringify(texts(4000));
+    const socket = connect(port, "127.0.0.1");
+    socket.pause().on("error", () => {});
+    const head = `POST /api/embed HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: ${body.length}`;
+    socket.write(`${head}\r\n\r\n${body}`);
+    return socket;
+  }
+  const metricsOf = async ({ url }: { readonly url: string }): Promise<string> => (await fetch(`${url}/metrics`)).text();
+
+  it(`${of("maxUnreadBytes")}: what clients have not read of their answers`, async () => {
+    const server = await serve(["--max-unread-bytes", "1000000"], { stallTimeout: 0 });
+    let refused: Response | undefined;
+    while (refused === undefined) {
+      const socket = silent(server);
+      while (!/unread_answer_bytes [1-9]/.test(await metricsOf(server))) await sleep(50);
+      const response = await embed(server, { input: "a" });
+      if (response.status !== 200) refused = response; // else the machine was so busy that the reader was called slow before
+      socket.destroy();
+    }
+    expect(refused.headers.get("retry-after")).toBe("1");
+    expect(await codeOf(refused)).toEqual([503, "OVERLOADED"]);
+  });
+
+  it(`${of("stallTimeout")}: a client that reads nothing`, async () => {
+    const server = await serve([], { stallTimeout: "1s" });
+    const socket = silent(server);
+    while (!(await metricsOf(server)).includes("readers_cut_total 1\n")) await sleep(50);
+    socket.destroy();
+  });
+
+  it(`${of("maxConnections", "maxConnectionsPerClient")}: more connections than there may be`, async () => {
+    for (const [flags, setting] of [
+      [["--max-connections", "1"], "maxConnections is 1"],
+      [["--max-connections-per-client", "1"], "maxConnectionsPerClient is 1"],
+    ] as const) {
+      const server = await serve(flags);
+      const socket = connect(server.port, "127.0.0.1").on("error", () => {});
+      await once(socket, "connect");
+      socket.write("POST /api/embed HTTP/1.1\r\nhost: a\r\ncontent-length: 9\r\n\r\n");
+      let message = "";
+      while (message === "") {
+        const response = await embed(server, { input: "a" }, { connection: "close" });
+        if (response.status === 503) message = await response.text();
+      }
+      expect(message).toContain(setting);
+      socket.destroy();
+    }
+  });
+
+  it("--body-timeout alone is the time of the head as well", async () => {
+    const server = await serve(["--body-timeout", "3s"]);
     expect((await embed(server, { input: "a" })).status).toBe(200);
   });
 

@@ -12,6 +12,8 @@ describe("durations", () => {
     ["0", 0],
     ["0s", 0],
     [250, 250],
+    ["10000h", 2 ** 31 - 1],
+    [1e12, 2 ** 31 - 1],
     [0, 0],
   ])("%j is %d ms", (written, milliseconds) => expect(parseDuration(written)).toBe(milliseconds));
 

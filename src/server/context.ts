@@ -5,6 +5,7 @@ import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { HTTPException } from "hono/http-exception";
 import { type ErrorCode, InferyardError, errorKinds } from "../errors.ts";
 import type { Priority } from "../runtime/turn.ts";
+import { withoutDeparture } from "./client-left.ts";
 import type { Role } from "./server-settings.ts";
 import type { LoadProgress } from "./load-watch.ts";
 import type { RequestBody } from "./request-body.ts";
@@ -23,6 +24,8 @@ export interface Env {
     readonly listenAddress?: string;
     /** "1.1"; undefined where it is not known. */
     readonly httpVersion?: string;
+    /** What the request is told in place of an answer. */
+    readonly refusal?: InferyardError;
   };
   readonly Variables: {
     readonly requestId: string;
@@ -112,7 +115,8 @@ function bounded(words: string, characters: number): string {
   return shortened(scrub(words.slice(0, 16 * characters)), characters);
 }
 
-function known(thrown: unknown): InferyardError {
+function known(caught: unknown): InferyardError {
+  const thrown = withoutDeparture(caught);
   if (thrown instanceof InferyardError) return thrown;
   if (thrown instanceof HTTPException && thrown.status === 415) {
     return new InferyardError("MEDIA_TYPE_UNSUPPORTED", "the content-type is not one that this route reads", {

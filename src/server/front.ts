@@ -1,6 +1,6 @@
 /** What every request passes before its route: its id, its origin, its key, its rate, the length of its head, and its body. */
 import { randomUUID } from "node:crypto";
-import type { MiddlewareHandler } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
 import { cors as corsHeaders } from "hono/cors";
 import { InferyardError } from "../errors.ts";
 import type { Env } from "./context.ts";
@@ -57,6 +57,7 @@ function admit({
       context.set("anyReference", identity.anyReference);
       const rate = identity.requestsPerMinute ?? requestsPerMinute;
       if (rate !== undefined) limiter.take(identity.client, rate);
+      refuseOverload(context);
     }
     await next();
   };
@@ -82,6 +83,11 @@ function tooLong(what: string, length: number, limit: number): InferyardError {
     remedy: "send a shorter one",
     data: { limit },
   });
+}
+
+/** Throws what the socket's side has to refuse. Metrics are answered all the same: they say why. */
+function refuseOverload({ env, req }: Context<Env>): void {
+  if (env?.refusal !== undefined && req.path !== "/metrics") throw env.refusal;
 }
 
 /** FORBIDDEN for whoever is no administrator. */

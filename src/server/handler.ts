@@ -16,7 +16,7 @@ import { openAiRoutes } from "./openai/index.ts";
 import { protocolError } from "./protocol-errors.ts";
 import type { StoredNames } from "./model-names.ts";
 import type { Log } from "./observation/log.ts";
-import { Metrics } from "./observation/metrics.ts";
+import { type ConnectionReport, Metrics } from "./observation/metrics.ts";
 import { observeRequests } from "./observation/requests.ts";
 import { observationRoutes } from "./observation/routes.ts";
 import { RuntimeEvents } from "./observation/runtime-events.ts";
@@ -45,6 +45,8 @@ export interface Connection {
   readonly listenAddress?: string;
   /** "1.0" or "1.1". Default: "1.1". */
   readonly httpVersion?: string;
+  /** What the request is told in place of an answer, unless it asks for health or metrics. Default: it is answered. */
+  readonly refusal?: InferyardError;
 }
 
 export interface Handler {
@@ -53,6 +55,8 @@ export interface Handler {
   readonly service: Service;
   /** Whether the server's own models have run. */
   readonly readiness: Readiness;
+  /** What the metrics say of connections. Default: nothing. */
+  readonly watchConnections: (read: () => ConnectionReport) => void;
 }
 
 /** Everything the server answers, on one runtime, which stays the caller's to dispose. */
@@ -98,5 +102,9 @@ export function createHandler(runtime: Runtime, options: HandlerOptions = {}): H
     info: { title: "Inferyard", version, description: "Models over HTTP" },
   });
   const handle = async (request: Request, connection: Connection = {}): Promise<Response> => app.fetch(request, connection);
-  return Object.assign(handle, { service, readiness });
+  return Object.assign(handle, {
+    service,
+    readiness,
+    watchConnections: (read: () => ConnectionReport) => metrics.watchConnections(read),
+  });
 }

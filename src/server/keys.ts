@@ -48,10 +48,10 @@ export function presentedKey(header: (name: string) => string | undefined): stri
 }
 
 /** What commands that were given no key print the digest of: nothing, and the end of a line. */
-const emptyKeys = ["", "\n", "\r\n"].map((text) => createHash("sha256").update(text).digest("hex"));
+const emptyKeys: ReadonlySet<string> = new Set(["", "\n", "\r\n"].map((text) => createHash("sha256").update(text).digest("hex")));
 
 function digestOf({ name, sha256 }: ApiKey): Buffer {
-  if (emptyKeys.includes(sha256.toLowerCase())) {
+  if (emptyKeys.has(sha256.toLowerCase())) {
     throw new InferyardError("CONFIG_INVALID", `the sha256 of the key ${JSON.stringify(name)} is that of an empty key`, {
       remedy:
         "the variable with the key was not set when the digest was made; docs/guide/serving.md has a command that refuses that",

@@ -89,8 +89,24 @@ export const serverFields: Readonly<Record<keyof ServerSection, z.ZodType>> = {
   loadingWait: duration.describe(
     "The longest time a request waits for a model that is not in memory yet; after it the answer is 503 `MODEL_LOADING` with how far the load is, and the load goes on. `0` waits for none; not set, a request waits as long as it may take.",
   ),
-  headersTimeout: duration.describe("The longest time for a client to send the head of a request; after it the answer is 408."),
-  bodyTimeout: duration.describe("The longest time for a client to send a whole request; after it the answer is 408."),
+  headersTimeout: duration.describe(
+    "The longest time for a client to send the head of a request, at most `bodyTimeout`; after it the answer is 408. `0`: no limit.",
+  ),
+  bodyTimeout: duration.describe(
+    "The longest time for a client to send a whole request; after it the answer is 408. `0`: no limit.",
+  ),
+  stallTimeout: duration.describe(
+    "The longest time in which a client takes nothing of its answer; after it the connection is closed. `0`: no limit.",
+  ),
+  maxUnreadBytes: count.describe(
+    "Bytes of answers that clients have not taken yet, in all. From half of it on, requests get 503 with `Retry-After`, and connections whose client is slow are closed. Default: an eighth of the memory, at most 1 GiB.",
+  ),
+  maxConnections: count.describe(
+    "Connections in all. One more closes the connection that is idle for longest; where none is idle, it gets 503 or is closed.",
+  ),
+  maxConnectionsPerClient: count.describe(
+    "Connections of one address (of IPv6: of one network of 64 bits). Not counted with `trustProxy`. Default: a quarter of `maxConnections`, and no limit for addresses of this machine.",
+  ),
   drainTimeout: duration.describe("How long running requests are waited for when the server is told to end."),
   tlsCert: z.string().describe("File of the certificate chain (PEM). With `tlsKey` the server speaks HTTPS."),
   tlsKey: z.string().describe("File of the private key (PEM)."),

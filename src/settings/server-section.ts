@@ -32,6 +32,10 @@ export interface ServerSection {
   readonly loadingWait?: number | string;
   readonly headersTimeout?: number | string;
   readonly bodyTimeout?: number | string;
+  readonly stallTimeout?: number | string;
+  readonly maxUnreadBytes?: number;
+  readonly maxConnections?: number;
+  readonly maxConnectionsPerClient?: number;
   readonly drainTimeout?: number | string;
   readonly tlsCert?: string;
   readonly tlsKey?: string;
@@ -82,6 +86,8 @@ type Defaulted =
   | "requestTimeout"
   | "headersTimeout"
   | "bodyTimeout"
+  | "stallTimeout"
+  | "maxConnections"
   | "drainTimeout"
   | "logLevel";
 
@@ -105,6 +111,8 @@ export const serverDefaults: Required<Pick<ServerSection, Defaulted>> = {
   requestTimeout: "120s",
   headersTimeout: "10s",
   bodyTimeout: "60s",
+  stallTimeout: "30s",
+  maxConnections: 1024,
   drainTimeout: "30s",
   logLevel: "info",
 };

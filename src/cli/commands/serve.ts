@@ -55,7 +55,19 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
   const store = openStore(terminal);
   const { models: _models, keysFile: _keysFile, tlsCert: _tlsCert, tlsKey: _tlsKey, ...settings } = section;
   try {
-    const { address, port, allowAnonymous, headersTimeout, bodyTimeout, logLevel: _logLevel, ...served } = settings;
+    const {
+      address,
+      port,
+      allowAnonymous,
+      headersTimeout,
+      bodyTimeout,
+      stallTimeout,
+      maxUnreadBytes,
+      maxConnections,
+      maxConnectionsPerClient,
+      logLevel: _logLevel,
+      ...served
+    } = settings;
     const handler = createHandler(session.runtime, {
       ...served,
       keys,
@@ -71,7 +83,8 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
         return stored === undefined ? undefined : new Date(stored.pulledAt);
       },
     });
-    const sockets = { address, port, allowAnonymous, headersTimeout, bodyTimeout, tls };
+    const times = { headersTimeout, bodyTimeout, stallTimeout };
+    const sockets = { address, port, allowAnonymous, ...times, maxUnreadBytes, maxConnections, maxConnectionsPerClient, tls };
     const listening = await listen(handler, given(sockets));
     writeLine(terminal.stdout, `listening on ${listening.url}`);
     const ended = new Promise<void>((resolve) => {

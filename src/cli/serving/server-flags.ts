@@ -31,6 +31,10 @@ const names: readonly (keyof ServerFlags)[] = [
   "loadingWait",
   "headersTimeout",
   "bodyTimeout",
+  "stallTimeout",
+  "maxUnreadBytes",
+  "maxConnections",
+  "maxConnectionsPerClient",
   "drainTimeout",
   "tlsCert",
   "tlsKey",
@@ -38,8 +42,21 @@ const names: readonly (keyof ServerFlags)[] = [
 ];
 
 export function addServerFlags(command: Command): Command {
-  const { address, port, maxConcurrentRequests, maxQueue, maxTexts, requestTimeout, drainTimeout, logLevel } = serverDefaults;
-  const { maxLoads, maxLoadsPerClient, loadsPerMinute } = serverDefaults;
+  const {
+    address,
+    port,
+    maxConcurrentRequests,
+    maxQueue,
+    maxTexts,
+    requestTimeout,
+    drainTimeout,
+    stallTimeout,
+    maxConnections,
+    maxLoads,
+    maxLoadsPerClient,
+    loadsPerMinute,
+    logLevel,
+  } = serverDefaults;
   const whole = (flags: string, words: string): Option => new Option(flags, words).argParser(positiveInteger);
   const some = (flags: string, words: string): Option => new Option(flags, words).argParser(list);
   return command
@@ -73,6 +90,10 @@ export function addServerFlags(command: Command): Command {
     .option("--loading-wait <time>", "longest time a request waits for a model that is loading; 0 waits for none")
     .option("--headers-timeout <time>", "longest time for a client to send the head of a request")
     .option("--body-timeout <time>", "longest time for a client to send a whole request")
+    .option("--stall-timeout <time>", `longest time in which a client takes nothing of its answer (default: ${stallTimeout})`)
+    .addOption(whole("--max-unread-bytes <number>", "bytes of answers that clients have not taken (default: 1/8 of the memory)"))
+    .addOption(whole("--max-connections <number>", `connections in all (default: ${maxConnections})`))
+    .addOption(whole("--max-connections-per-client <number>", "connections of one address (default: a quarter of all)"))
     .option("--drain-timeout <time>", `longest time running requests are waited for at the end (default: ${drainTimeout})`)
     .option("--tls-cert <file>", "certificate chain (PEM)")
     .option("--tls-key <file>", "private key (PEM)")

@@ -18,6 +18,16 @@ const shares = [0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75];
 /** Milliseconds between two looks at how late the event loop is. */
 const pauseMs = 10;
 
+/** What the server knows of its connections. */
+export interface ConnectionReport {
+  readonly open: number;
+  /** Bytes of answers that their readers have not taken. */
+  readonly unreadBytes: number;
+  /** Since the start: connections refused because of a limit, and readers ended because they stalled or were slow. */
+  readonly refused: number;
+  readonly cut: number;
+}
+
 export class Metrics {
   readonly #registry = new Registry();
   readonly #names: ReadonlyMap<string, string>;
@@ -122,6 +132,13 @@ export class Metrics {
     if (from !== undefined) this.#fallbacks.inc({ from, to, reason: "run" });
   }
 
+  watchConnections(read: () => ConnectionReport): void {
+    this.#gauge("connections_open", "Connections of clients", () => read().open);
+    this.#gauge("unread_answer_bytes", "Answers that their readers have not taken", () => read().unreadBytes);
+    this.#total("connections_refused_total", "Connections refused because of a limit", () => read().refused);
+    this.#total("readers_cut_total", "Connections ended because their reader stalled or was slow", () => read().cut);
+  }
+
   #gauges(service: Service): void {
     const { admission, runtime } = service;
     this.#gauge("result_cache_bytes", "Memory that kept answers take", () => service.cachedBytes);
@@ -169,6 +186,19 @@ export class Metrics {
 
   #histogram<Label extends string>(name: string, help: string, labelNames: Label[], buckets: number[]): Histogram<Label> {
     return new Histogram({ name: `inferyard_${name}`, help, labelNames, buckets, registers: [this.#registry] });
+  }
+
+  /** A counter that is counted elsewhere. */
+  #total(name: string, help: string, read: () => number): void {
+    const counter: Counter = new Counter({
+      name: `inferyard_${name}`,
+      help,
+      registers: [this.#registry],
+      collect: () => {
+        counter.reset();
+        counter.inc(read());
+      },
+    });
   }
 
   #gauge(name: string, help: string, read: () => number): void {

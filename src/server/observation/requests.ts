@@ -2,6 +2,7 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { matchedRoutes } from "hono/route";
 import { InferyardError } from "../../errors.ts";
+import { withoutDeparture } from "../client-left.ts";
 import type { Env } from "../context.ts";
 import type { CallRecord } from "../service.ts";
 
@@ -37,7 +38,7 @@ export function observeRequests(observers: readonly RequestObserver[]): Middlewa
       status: context.res.status,
       milliseconds: performance.now() - started,
       ...(call === undefined ? {} : { call }),
-      ...(context.error === undefined ? {} : { fault: context.error }),
+      ...(context.error === undefined ? {} : { fault: withoutDeparture(context.error) }),
     };
     for (const observer of observers) observer.request(record);
   };

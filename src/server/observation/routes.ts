@@ -1,5 +1,6 @@
 /** GET /metrics and GET /api/events: what those who watch a server read. */
 import { OpenAPIHono, type RouteConfig, createRoute, z } from "@hono/zod-openapi";
+import { InferyardError } from "../../errors.ts";
 import type { RuntimeEvent } from "../../runtime/runtime-settings.ts";
 import type { Env, Routes } from "../context.ts";
 import { errorAnswers, nativeError } from "../native/errors.ts";
@@ -34,8 +35,10 @@ const eventsRoute = createRoute({
 
 /** So that proxies keep a silent connection. */
 const heartbeatMs = 15_000;
-/** Events a reader may be behind; who is slower is let go. */
-const longestBacklog = 1000;
+/** Bytes of events a reader may be behind; who is slower is let go. */
+const maxBacklogBytes = 65_536;
+/** Streams of events at once: each holds a connection for as long as its reader stays. */
+const maxStreams = 64;
 /** Progress of downloads is passed on this often. */
 const progressMs = 500;
 
@@ -45,15 +48,31 @@ export function observationRoutes(service: Service, metrics: Metrics, events: Ru
   routes.openapi(metricsRoute, async (context) =>
     context.text(await metrics.text(), 200, { "content-type": metrics.contentType }),
   );
+  let streams = 0;
   routes.openapi(eventsRoute, (context) => {
     service.refuseDraining();
+    if (streams >= maxStreams) throw tooManyStreams();
     const headers = { "content-type": "text/event-stream", "cache-control": "no-cache", "x-accel-buffering": "no" };
-    return context.body(eventStream(events, AbortSignal.any([service.ending, context.req.raw.signal])), 200, headers);
+    const end = AbortSignal.any([service.ending, context.req.raw.signal]);
+    if (context.req.raw.method === "HEAD") return context.body(null, 200, headers); // nobody would ever end the stream
+    streams += 1;
+    return context.body(
+      eventStream(events, end, () => (streams -= 1)),
+      200,
+      headers,
+    );
   });
   return routes;
 }
 
-function eventStream(events: RuntimeEvents, end: AbortSignal): ReadableStream<Uint8Array> {
+function tooManyStreams(): InferyardError {
+  return new InferyardError("OVERLOADED", `${maxStreams} streams of events are open, and no more are`, {
+    remedy: "close those that nobody reads, or read /metrics",
+    retryAfterMs: heartbeatMs,
+  });
+}
+
+function eventStream(events: RuntimeEvents, end: AbortSignal, onEnd: () => void): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   let stop = (): void => {};
   return new ReadableStream<Uint8Array>(
@@ -78,6 +97,7 @@ function eventStream(events: RuntimeEvents, end: AbortSignal): ReadableStream<Ui
           stopped = true;
           unsubscribe();
           clearInterval(heartbeat);
+          onEnd();
           try {
             controller.close();
           } catch {
@@ -90,7 +110,7 @@ function eventStream(events: RuntimeEvents, end: AbortSignal): ReadableStream<Ui
       },
       cancel: () => stop(),
     },
-    { highWaterMark: longestBacklog },
+    new ByteLengthQueuingStrategy({ highWaterMark: maxBacklogBytes }),
   );
 }
 

@@ -1,0 +1,13 @@
+import { expect, it } from "vitest";
+import { clientAddress } from "./client-address.ts";
+
+it.each([
+  ["127.0.0.1", "127.0.0.1"],
+  ["::ffff:10.1.2.3", "10.1.2.3"],
+  ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"],
+  ["2001:DB8:1:2::9", "2001:db8:1:2::/64"],
+  ["2001:0db8:0001:0002::", "2001:db8:1:2::/64"],
+  ["2001:db8::1", "2001:db8:0:0::/64"],
+  ["fe80::1%eth0", "fe80:0:0:0::/64"],
+  ["::1", "::1"],
+])("counts %s as %s", (address, client) => expect(clientAddress(address)).toBe(client));
