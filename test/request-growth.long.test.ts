@@ -94,7 +94,7 @@ function sampleOf(given: Schema): unknown {
 }
 
 /** The request with a hole in the place of each of its fields, of each element, and of a field that nobody knows. */
-function* holesIn(given: Schema, sample: unknown): Generator<unknown> {
+function* holesIn(given: Schema, sample: unknown): Generator {
   yield hole;
   const { anyOf = [], properties, items } = resolved(given);
   for (const option of anyOf) yield* holesIn(option, sampleOf(option));

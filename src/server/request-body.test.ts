@@ -102,6 +102,22 @@ describe("a body", () => {
     expect(await answer(bounded, "/json", many, headers)).toEqual([413, expect.stringContaining("more than 10 values")]);
   });
 
+  it("of many pieces is whole, whatever their lengths", async () => {
+    const pieces = Array.from({ length: 400 }, (_value, index) => "abcdefghi".repeat((index * 7919) % 1500));
+    const whole = JSON.stringify(pieces.join(""));
+    const bytes = new TextEncoder().encode(whole);
+    for (const length of [1000, 65_536, 100_001, 3_000_000]) {
+      const body = new ReadableStream<Uint8Array>({
+        start(controller) {
+          for (let at = 0; at < bytes.length; at += length) controller.enqueue(bytes.slice(at, at + length));
+          controller.close();
+        },
+      });
+      const response = await appWith({}).request("/json", { method: "POST", body, duplex: "half" } as RequestInit);
+      expect((await response.text()) === whole).toBe(true);
+    }
+  });
+
   it("is read once for all who ask, as text and as bytes", async () => {
     expect(await answer(bounded, "/both", "zwölf")).toEqual([200, "5 6"]);
     expect(await answer(bounded, "/both", "zwölf", json)).toEqual([200, "5 6"]);

@@ -14,7 +14,8 @@ import { textOfUtf8 } from "./utf8.ts";
  * once it is complete. A connection has a buffer of this order anyway.
  */
 const smallBytes = 16_384;
-const firstCapacity = 65_536;
+const smallestBlock = 65_536;
+const largestBlock = 1_048_576;
 /** Memory of one JSON value beside its text, in bytes: an array element, and its copy. */
 const bytesPerValue = 16;
 /** Arrays, objects and members are limited to this part of the limit on values, and never to fewer than this. */
@@ -155,27 +156,56 @@ export class RequestBody {
     throw tooLarge(limit, setting);
   }
 
-  /** Every piece is counted when it has arrived and copied to one buffer: many small pieces would take many times their length. */
+  /** Every piece is counted when it has arrived and copied to a block: many small pieces would take many times their length. */
   async #receive(limit: number, setting: LimitSetting): Promise<Uint8Array<ArrayBuffer>> {
-    let buffer = new Uint8Array(0);
-    let size = 0;
+    const blocks = new Blocks();
     for await (const piece of this.#context.req.raw.body ?? []) {
-      const end = size + piece.byteLength;
-      this.#count(piece.byteLength, end, limit, setting);
-      if (end > buffer.byteLength) {
-        const grown = new Uint8Array(Math.min(limit, Math.max(end, 2 * buffer.byteLength, firstCapacity)));
-        grown.set(buffer.subarray(0, size));
-        buffer = grown;
-      }
-      buffer.set(piece, size);
-      size = end;
+      this.#count(piece.byteLength, blocks.size + piece.byteLength, limit, setting);
+      blocks.append(piece);
     }
-    return buffer.subarray(0, size);
+    return blocks.joined();
   }
 
   #count(added: number, size: number, limit: number, setting: LimitSetting): void {
     if (size > limit) throw tooLarge(limit, setting);
     this.#reservation.grow(added);
+  }
+}
+
+/** Bytes that arrive in pieces, in blocks that grow up to a megabyte: at most one block is not full. */
+class Blocks {
+  readonly #blocks: Uint8Array<ArrayBuffer>[] = [];
+  #last = new Uint8Array(0);
+  #used = 0;
+  size = 0;
+
+  append(piece: Uint8Array): void {
+    let rest = piece;
+    while (rest.byteLength > 0) {
+      if (this.#used === this.#last.byteLength) this.#add();
+      const part = rest.subarray(0, this.#last.byteLength - this.#used);
+      this.#last.set(part, this.#used);
+      this.#used += part.byteLength;
+      this.size += part.byteLength;
+      rest = rest.subarray(part.byteLength);
+    }
+  }
+
+  joined(): Uint8Array<ArrayBuffer> {
+    if (this.#blocks.length <= 1) return this.#last.subarray(0, this.size);
+    const whole = new Uint8Array(this.size);
+    let offset = 0;
+    for (const block of this.#blocks) {
+      whole.set(block.subarray(0, this.size - offset), offset);
+      offset += block.byteLength;
+    }
+    return whole;
+  }
+
+  #add(): void {
+    this.#last = new Uint8Array(Math.min(largestBlock, Math.max(smallestBlock, this.size)));
+    this.#used = 0;
+    this.#blocks.push(this.#last);
   }
 }
 

@@ -17,6 +17,8 @@ export const requestLimits = {
   dimensions: 32,
   /** Fields of documents that are read. */
   rankFields: 64,
+  /** Characters of all pairs of texts that a request makes: of a query with each document, of a text with each label. */
+  pairCharacters: 8_388_608,
   /** Token ids of one text. */
   tokenIds: 131_072,
   /** Faults that a validation error names. */

@@ -6,6 +6,7 @@ import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import { type Routes, callerOf, servedHeaders } from "../context.ts";
 import { relevanceOf, tokensRead } from "../ranking-numbers.ts";
 import type { Service } from "../service.ts";
+import { refusePairs } from "../pair-characters.ts";
 import { requestLimits } from "../request-limits.ts";
 import { isObject, listOf, members, name, oneOf, text } from "../request-shape.ts";
 import { type Document, cutText, refuseTwice, textOfDocument } from "./documents.ts";
@@ -80,6 +81,7 @@ export function addRerank(routes: Routes, service: Service, version: Version): v
     const fields = asked.rank_fields ?? undefined;
     refuseTwice(fields);
     const texts = documents.map((one, index) => textOfDocument(one, index, fields));
+    refusePairs([query], texts);
     const limit = typeof topN === "number" ? { topN } : {};
     const question = ["rerank cut", query, texts, maxTokens ?? null, limit] as const;
     const call = { model: asked.model ?? undefined, texts: documents.length, question };

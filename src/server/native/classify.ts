@@ -2,6 +2,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { type Routes, callerOf, servedHeaders } from "../context.ts";
 import { jsonRoute } from "../json-route.ts";
+import { refuseHypotheses } from "../pair-characters.ts";
 import { requestLimits } from "../request-limits.ts";
 import { listOf, name, texts } from "../request-shape.ts";
 import type { Service } from "../service.ts";
@@ -49,6 +50,7 @@ export function addClassify(routes: Routes, service: Service): void {
       ...(topK === undefined ? {} : { topK }),
       ...(truncate === undefined ? {} : { truncate }),
     };
+    if (labels !== undefined) refuseHypotheses(asked.texts, labels, hypothesisTemplate ?? "");
     // A text is judged once for each label of the client's own.
     const texts = asked.texts.length * (labels?.length ?? 1);
     const call = { model: asked.model, texts, question: ["classify", asked.texts, options] as const };

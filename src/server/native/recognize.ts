@@ -4,6 +4,7 @@ import type { Entity } from "../../tasks/entities.ts";
 import { type OffsetUnit, convertOffsets, offsetUnits } from "../../tokenizers/index.ts";
 import { type Routes, callerOf, servedHeaders } from "../context.ts";
 import { jsonRoute } from "../json-route.ts";
+import { refusePairs } from "../pair-characters.ts";
 import { requestLimits } from "../request-limits.ts";
 import { listOf, name, texts } from "../request-shape.ts";
 import type { Service } from "../service.ts";
@@ -33,6 +34,7 @@ const routeOf = (limit: number) =>
 export function addRecognize(routes: Routes, service: Service): void {
   routes.openapi(routeOf(service.limits.texts), async (context) => {
     const { model, texts, labels, threshold, offsets = "utf16" } = context.req.valid("json");
+    if (labels !== undefined) refusePairs([labels.join(" ")], texts);
     const options = { ...(labels === undefined ? {} : { labels }), ...(threshold === undefined ? {} : { threshold }) };
     const call = { model, texts: texts.length, question: ["recognize", texts, options] as const };
     const served = await service.call(callerOf(context), call, (handle, signal) =>

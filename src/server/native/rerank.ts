@@ -2,6 +2,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { type Routes, callerOf, servedHeaders } from "../context.ts";
 import { jsonRoute } from "../json-route.ts";
+import { refusePairs } from "../pair-characters.ts";
 import { name, texts } from "../request-shape.ts";
 import type { Service } from "../service.ts";
 import { errorAnswers } from "./errors.ts";
@@ -31,6 +32,7 @@ const routeOf = (limit: number) =>
 export function addRerank(routes: Routes, service: Service): void {
   routes.openapi(routeOf(service.limits.texts), async (context) => {
     const { model, query, prompts, raw, truncate } = context.req.valid("json");
+    refusePairs([query], prompts);
     const options = { ...(raw === undefined ? {} : { raw }), ...(truncate === undefined ? {} : { truncate }) };
     const call = { model, texts: prompts.length, question: ["rerank", query, prompts, options] as const };
     const served = await service.call(callerOf(context), call, (handle, signal) =>

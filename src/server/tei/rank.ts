@@ -4,6 +4,7 @@ import type { TextPair } from "../../tasks/encode-pairs.ts";
 import { type Routes, servedHeaders } from "../context.ts";
 import { relevanceOf } from "../ranking-numbers.ts";
 import { jsonRoute } from "../json-route.ts";
+import { refusePairs } from "../pair-characters.ts";
 import { isText, listOf, oneOf, text, texts } from "../request-shape.ts";
 import type { Service } from "../service.ts";
 import { emptyError, errorAnswers } from "./errors.ts";
@@ -37,6 +38,7 @@ export function addRerank(routes: Routes, service: Service): void {
   routes.openapi(rerankRoute(service.limits.texts), async (context) => {
     const { query, texts, raw_scores: raw = false, return_text: withText = false, ...cutting } = context.req.valid("json");
     if (texts.length === 0) throw emptyError("`texts`");
+    refusePairs([query], texts);
     const options = { ...truncationOf(cutting), ...(raw ? { raw } : {}) };
     const served = await callModel(service, context, texts.length, ["rerank", query, texts, options], (handle, signal) =>
       service.runtime.rerank(query, texts, { ...options, model: handle, signal }),
