@@ -125,7 +125,7 @@ describe.skipIf(skip)(modelsTitle, () => {
       for (const [name, reference] of Object.entries({ ...models, graph })) {
         const { properties, platform: _format, ...fromFiles } = await describe(name);
         expect(own.memory().models).toEqual([]);
-        await own.use(reference, { target: ["onnx"] }, async ({ target }) => {
+        await own.use(reference, { target: "onnx:auto" }, async ({ target }) => {
           const { platform: _library, ...fromMemory } = await describe(name);
           expect(fromMemory).toEqual({ ...fromFiles, properties: { ...properties, target } });
         });

@@ -1,11 +1,12 @@
 /** Every setting of the server, from the file or a flag, seen from outside. */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { writeFileSync } from "node:fs";
+import { cpSync, writeFileSync } from "node:fs";
 import { request as plainRequest } from "node:http";
 import { request } from "node:https";
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";
+import { totalmem } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { serverFields } from "../src/settings/server-schema.ts";
@@ -149,8 +150,10 @@ describe("serve", () => {
   });
 
   it(`${of("loadingWait")}: how long a request waits for a model that is not in memory`, async () => {
+    const copy = join(servers.folder, "waited-for");
+    cpSync(new URL("../builtin", import.meta.url), copy, { recursive: true });
     const first = async (flags: string[]): Promise<Response> =>
-      embed(await serve(flags), { input: "a", model: "builtin@native:cpu" }); // with a target it is loaded once more than at the start
+      embed(await serve(flags, { models: { copy } }), { input: "a", model: "copy" });
     const refused = await first(["--loading-wait", "0"]);
     expect(refused.headers.get("retry-after")).toBe("1");
     expect(await codeOf(refused)).toEqual([503, "MODEL_LOADING"]);
@@ -182,6 +185,56 @@ describe("serve", () => {
       expect([first, second]).toEqual([false, wanted]);
       expect(await answers[1]!.json()).toEqual(await answers[0]!.json());
     }
+  });
+
+  it(`${of("loadsPerMinute")}: a reader that has models loaded again and again is sent away; others are not`, async () => {
+    const server = await serve(["--loads-per-minute", "2", "--trust-proxy"]);
+    await ready(server);
+    const load = async (client: string): Promise<Response> => {
+      await fetch(`${server.url}/api/models/builtin/unload`, { method: "POST" });
+      return embed(server, { input: "a" }, { "x-forwarded-for": client });
+    };
+    for (const client of ["10.0.0.1", "10.0.0.1"]) expect((await load(client)).status).toBe(200);
+    const refused = await load("10.0.0.1");
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(await codeOf(refused)).toEqual([429, "RATE_LIMITED"]);
+    expect((await load("10.0.0.2")).status).toBe(200);
+    expect((await embed(server, { input: "a" }, { "x-forwarded-for": "10.0.0.1" })).status).toBe(200); // it is in memory
+  });
+
+  it.each([["--max-loads"], ["--max-loads-per-client"]])(
+    `${of("maxLoads", "maxLoadsPerClient")}: %s 1: models are loaded one after the other`,
+    async (flag) => {
+      const copies = ["one", "two", "three"].map((name) => join(servers.folder, `${flag}-${name}`));
+      for (const copy of copies) cpSync(new URL("../builtin", import.meta.url), copy, { recursive: true });
+      const models = Object.fromEntries(copies.map((copy, index) => [`copy${index}`, copy]));
+      const server = await serve([flag, "1"], { models, logLevel: "debug" });
+      await ready(server);
+      const answers = await Promise.all(Object.keys(models).map((model) => embed(server, { input: "a", model })));
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+      server.child.kill("SIGTERM");
+      const { stderr } = await server.ended;
+      const lines = stderr.split("\n").filter((line) => line.startsWith("{"));
+      const steps = lines
+        .map((line) => (JSON.parse(line) as { msg: string }).msg)
+        .filter((step) => /^load(?:ing|ed)$/.test(step));
+      expect(steps).toEqual(Array.from({ length: 4 }, () => ["loading", "loaded"]).flat());
+    },
+  );
+
+  it("has a memory budget where none is set, and says how much it is", async () => {
+    const budgetOf = async (others: object): Promise<number | undefined> => {
+      const server = await serve([], {}, { others });
+      const { memory } = (await (await fetch(`${server.url}/api/status`)).json()) as { memory: { limits: { memory: number } } };
+      server.child.kill("SIGTERM");
+      const { stderr } = await server.ended;
+      expect(stderr.includes(`"bytes":${memory.limits.memory},`)).toBe(!("maxMemory" in others));
+      return memory.limits.memory;
+    };
+    const total = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
+    expect(await budgetOf({})).toBeLessThanOrEqual(Math.ceil(0.8 * total));
+    expect(await budgetOf({})).toBeGreaterThan(0);
+    expect(await budgetOf({ maxMemory: "2GB" })).toBe(2e9);
   });
 
   it(`${of("headersTimeout", "bodyTimeout")}: senders that are too slow`, async () => {

@@ -7,7 +7,12 @@ export interface Turn {
   /** Tells clients apart, so that each gets its turn. */
   readonly client: string;
   readonly priority: Priority;
+  /** Asked before a load begins for this call. Default: loads begin at once. */
+  readonly admitLoad?: AdmitLoad;
 }
+
+/** Resolves when the load may begin, with a function to be called when it has ended. Rejects where it may not, and with ABORTED. */
+export type AdmitLoad = (signal: AbortSignal) => Promise<() => void>;
 
 /** Of a call that says nothing. */
 export const anyTurn: Turn = { client: "", priority: "normal" };

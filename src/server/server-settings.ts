@@ -49,6 +49,12 @@ export interface ServerSettings {
   readonly maxTexts?: number;
   /** Memory for answers that are kept and given again to who asks the same, in bytes. Default: 0, and none is kept. */
   readonly resultCacheBytes?: number;
+  /** Models that are loaded at once for requests; further loads wait. Default: 4. */
+  readonly maxLoads?: number;
+  /** Of these, for the requests of one client (its key, else its address). Default: 2. */
+  readonly maxLoadsPerClient?: number;
+  /** Models that requests of one reader may load in a minute; after them RATE_LIMITED. Default: 30. */
+  readonly loadsPerMinute?: number;
 }
 
 /** Limits of one model, besides those of all; under whatever name it is asked for. */

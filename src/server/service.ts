@@ -12,6 +12,8 @@ import type { Runtime } from "../task-runtime.ts";
 import type { Priority } from "../runtime/turn.ts";
 import { serverDefaults } from "../settings/server-section.ts";
 import { Admission } from "./admission.ts";
+import { targetOf, timesOf, tokensOf, wasLoadedSince } from "./call-record.ts";
+import { LoadLimiter } from "./load-limiter.ts";
 import { LoadWatch } from "./load-watch.ts";
 import { LoadingModels } from "./loading-models.ts";
 import { type OwnLimits, modelLimits } from "./model-limits.ts";
@@ -130,6 +132,7 @@ export class Service {
   /** How far loads are. */
   readonly loadWatch: LoadWatch;
   readonly #loading: LoadingModels;
+  readonly #loadLimiter: LoadLimiter;
   readonly #loadingWaitMs: number | undefined;
   readonly #storedNames: StoredNames;
   readonly #storedTime: StoredTime;
@@ -150,6 +153,7 @@ export class Service {
     this.#onCall = onCall;
     this.loadWatch = loadWatch;
     this.#loading = new LoadingModels(runtime, loadWatch, this.ending);
+    this.#loadLimiter = new LoadLimiter(settings);
     this.#loadingWaitMs = settings.loadingWait === undefined ? undefined : parseDuration(settings.loadingWait);
     this.#timeoutMs = parseDuration(settings.requestTimeout ?? serverDefaults.requestTimeout);
     this.#ownLimits = modelLimits(settings);
@@ -220,7 +224,8 @@ export class Service {
     const kept = call.question === undefined ? undefined : await this.#kept<Result>(caller, named, call.question);
     if (kept !== undefined) return kept;
     const { target, decision, ...answered } = await this.#answer(caller, named, call, async (signal, onTarget) => {
-      const { client, priority } = caller;
+      const { client, priority, role } = caller;
+      const admitLoad = this.#loadLimiter.of(client, role);
       const begun = Date.now();
       const asked = performance.now();
       const onModel = async (handle: ModelHandle): Promise<DoneByModel<Result>> => {
@@ -230,11 +235,11 @@ export class Service {
         const result = await work(handle, signal);
         const done = { result, target: handle.target, decision: handle.decision };
         if (call.question !== undefined && before === handle.decision) this.#keep(done, call.question);
-        return { ...done, ...(Date.parse(before.at) < begun ? {} : { loadMs: ready - asked }) };
+        return { ...done, ...(wasLoadedSince(begun, before) ? { loadMs: ready - asked } : {}) };
       };
       const longest = this.#loadingWaitMs;
-      if (call.loads !== true && longest !== undefined) await this.#loading.wait(named, longest, signal);
-      return this.runtime.use(named.reference, { ...named.wish, signal }, onModel, { client, priority });
+      if (call.loads !== true && longest !== undefined) await this.#loading.wait(named, longest, signal, admitLoad);
+      return this.runtime.use(named.reference, { ...named.wish, signal }, onModel, { client, priority, admitLoad });
     });
     return { ...answered, target, decision: decision.id };
   }
@@ -316,7 +321,8 @@ export class Service {
   /** Begins to load a model, or looks how far that is: throws MODEL_LOADING until it is there, and what the load threw. */
   async loadInBackground(caller: Caller, written: string): Promise<void> {
     this.refuseDraining();
-    await this.#loading.wait(await this.named(caller, written), 0, caller.signal);
+    const admitLoad = this.#loadLimiter.of(caller.client, caller.role);
+    await this.#loading.wait(await this.named(caller, written), 0, caller.signal, admitLoad);
   }
 
   /**
@@ -377,21 +383,4 @@ export class Service {
       retryAfterMs: Math.ceil(this.admission.expectedWaitMs(reference)),
     });
   }
-}
-
-/** Until now. What never had its turn has only waited. */
-function timesOf(started: number, begun: number | undefined): { readonly queueMs: number; readonly inferenceMs: number } {
-  const now = performance.now();
-  return { queueMs: (begun ?? now) - started, inferenceMs: now - (begun ?? now) };
-}
-
-function targetOf(target: string | undefined): { readonly target?: string } {
-  return target === undefined ? {} : { target };
-}
-
-/** Tasks that count tokens do so for each text. */
-function tokensOf(result: unknown): { readonly tokens?: number } {
-  if (typeof result !== "object" || result === null || !("tokens" in result) || !Array.isArray(result.tokens)) return {};
-  const counts = result.tokens.filter((count) => typeof count === "number");
-  return { tokens: counts.reduce((sum, count) => sum + count, 0) };
 }

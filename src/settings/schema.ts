@@ -102,7 +102,7 @@ export const settingFields: Readonly<Record<SettingName, z.ZodType>> = {
     .positive()
     .describe("Padded tokens in one batch: more of them takes more memory, fewer of them runs more often."),
   maxMemory: size.describe(
-    "The most memory of the machine that all models may take together: `2GB`, `500MB`, `1.5GiB`, or bytes. Models that nobody uses leave to make room, the least recently used first; not set, there is no limit.",
+    "The most memory of the machine that all models may take together: `2GB`, `500MB`, `1.5GiB`, or bytes. Models that nobody uses leave to make room, the least recently used first; not set, there is no limit, but for `serve`, which takes 80 % of the machine's memory, or of its control group's.",
   ),
   maxDeviceMemory: z
     .record(z.string(), size)

@@ -71,6 +71,11 @@ export const serverFields: Readonly<Record<keyof ServerSection, z.ZodType>> = {
     .describe(
       "Memory for answers that are kept and [given again](../guide/serving.md#the-same-asked-twice) to who asks the same, in bytes; the least recently used leave first. `0` keeps none.",
     ),
+  maxLoads: count.describe("Models that are loaded at once for requests; further loads wait."),
+  maxLoadsPerClient: count.describe("Models that are loaded at once for the requests of one client (its key, else its address)."),
+  loadsPerMinute: count.describe(
+    "Models that requests of one reader may load in a minute, those that others had to leave memory for included; requests that need one more get 429 with `Retry-After`. Admins are not counted.",
+  ),
   requestTimeout: duration.describe(
     "The longest time from a request to its answer, waiting included; after it the answer is 504.",
   ),

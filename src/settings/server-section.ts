@@ -22,6 +22,9 @@ export interface ServerSection {
   readonly maxJsonDepth?: number;
   readonly maxTexts?: number;
   readonly resultCacheBytes?: number;
+  readonly maxLoads?: number;
+  readonly maxLoadsPerClient?: number;
+  readonly loadsPerMinute?: number;
   readonly requestTimeout?: number | string;
   readonly loadingWait?: number | string;
   readonly headersTimeout?: number | string;
@@ -68,6 +71,9 @@ type Defaulted =
   | "maxJsonDepth"
   | "maxTexts"
   | "resultCacheBytes"
+  | "maxLoads"
+  | "maxLoadsPerClient"
+  | "loadsPerMinute"
   | "requestTimeout"
   | "headersTimeout"
   | "bodyTimeout"
@@ -86,6 +92,9 @@ export const serverDefaults: Required<Pick<ServerSection, Defaulted>> = {
   maxJsonDepth: 64,
   maxTexts: 4096,
   resultCacheBytes: 0,
+  maxLoads: 4,
+  maxLoadsPerClient: 2,
+  loadsPerMinute: 30,
   requestTimeout: "120s",
   headersTimeout: "10s",
   bodyTimeout: "60s",

@@ -21,6 +21,9 @@ const names: readonly (keyof ServerFlags)[] = [
   "maxJsonDepth",
   "maxTexts",
   "resultCacheBytes",
+  "maxLoads",
+  "maxLoadsPerClient",
+  "loadsPerMinute",
   "requestTimeout",
   "loadingWait",
   "headersTimeout",
@@ -33,6 +36,7 @@ const names: readonly (keyof ServerFlags)[] = [
 
 export function addServerFlags(command: Command): Command {
   const { address, port, maxConcurrentRequests, maxQueue, maxTexts, requestTimeout, drainTimeout, logLevel } = serverDefaults;
+  const { maxLoads, maxLoadsPerClient, loadsPerMinute } = serverDefaults;
   const whole = (flags: string, words: string): Option => new Option(flags, words).argParser(positiveInteger);
   const some = (flags: string, words: string): Option => new Option(flags, words).argParser(list);
   return command
@@ -56,6 +60,9 @@ export function addServerFlags(command: Command): Command {
         "memory for answers that are kept for who asks the same (default: 0, none)",
       ).argParser(zeroOrMore),
     )
+    .addOption(whole("--max-loads <number>", `models that are loaded at once (default: ${maxLoads})`))
+    .addOption(whole("--max-loads-per-client <number>", `of them for one client (default: ${maxLoadsPerClient})`))
+    .addOption(whole("--loads-per-minute <number>", `models that one reader may load in a minute (default: ${loadsPerMinute})`))
     .option("--request-timeout <time>", `longest time to an answer (default: ${requestTimeout})`)
     .option("--loading-wait <time>", "longest time a request waits for a model that is loading; 0 waits for none")
     .option("--headers-timeout <time>", "longest time for a client to send the head of a request")
