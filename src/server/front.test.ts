@@ -82,6 +82,25 @@ describe("keys", () => {
   it("without a right digest, or with a name twice, are refused at the start", () => {
     expect(() => asking({ keys: [{ name: "x", sha256: "abc", role: "reader" }] })).toThrow(/sha256/);
     expect(() => asking({ keys: [key("x", "reader"), key("x", "admin")] })).toThrow(/two keys/);
+    const twice = [key("x", "reader"), { ...key("y", "admin"), sha256: key("x", "reader").sha256.toUpperCase() }];
+    expect(() => asking({ keys: twice })).toThrow(
+      expect.objectContaining({ code: "CONFIG_INVALID", message: expect.stringMatching(/"x" and "y"/) }),
+    );
+  });
+
+  it.each([
+    ["nothing", ""],
+    ["a line that is empty", "\n"],
+  ])("of %s are no keys, in settings and in requests", async (_what, empty) => {
+    const sha256 = createHash("sha256").update(empty).digest("hex");
+    for (const digest of [sha256, sha256.toUpperCase()]) {
+      expect(() => asking({ keys: [{ name: "x", sha256: digest, role: "admin" }] })).toThrow(
+        expect.objectContaining({ code: "CONFIG_INVALID", message: expect.stringContaining("empty key") }),
+      );
+    }
+    const ask = asking({ keys });
+    for (const name of ["x-api-key", "api-key"]) expect((await ask({ headers: { [name]: "" } })).status).toBe(401);
+    for (const value of ["Bearer", "Bearer "]) expect((await ask({ headers: { authorization: value } })).status).toBe(401);
   });
 });
 
