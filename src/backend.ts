@@ -177,6 +177,25 @@ export interface LoadSettings {
   readonly memoryArena?: boolean;
 }
 
+/**
+ * Bounds on what a model may take, so that no file and no request takes more than its share. They refuse no candidate: a backend obeys those that
+ * apply to how it works.
+ */
+export interface LoadLimits {
+  /**
+   * Milliseconds that turning a model into one program may take, for an engine that traces models; a millisecond more for each 8192 elements of
+   * its weights. Default: the engine's own, 30 seconds.
+   */
+  readonly maxTraceTime?: number;
+  /**
+   * Bytes that turning a model into one program may hold, beside 16 bytes for each element of its weights, for an engine that traces models.
+   * Default: the engine's own, 512 MiB.
+   */
+  readonly maxTraceMemory?: number;
+  /** Bytes one run may take beside the weights: LIMIT_EXCEEDED where it would take more. Default: no limit. */
+  readonly maxRunMemory?: number;
+}
+
 /** The place of a model among its copies on threads of this process. What they only read may lie in memory once. */
 export interface CopyPlace {
   /** A word of 32 bits for each copy: a number that no other one has or had, from 1 on; 0 as soon as its thread has ended, however it did. Not the backend's to write. */
@@ -195,7 +214,7 @@ export interface Sharing {
   readonly copyBytes: number;
 }
 
-export interface LoadOptions extends LoadSettings {
+export interface LoadOptions extends LoadSettings, LoadLimits {
   /** Given where copies could share memory. A backend that cannot share need not look at it. */
   readonly copy?: CopyPlace;
   /** Aborted: stop as soon as possible, free everything and throw ABORTED. */

@@ -36,6 +36,7 @@ export type ErrorCode =
   | "INPUT_TOO_LONG"
   | "LIMIT_EXCEEDED"
   | "LOAD_FAILED"
+  | "MEDIA_TYPE_UNSUPPORTED"
   | "MEMORY_BUDGET"
   | "MODEL_INVALID"
   | "MODEL_LOADING"
@@ -72,6 +73,7 @@ export const errorKinds: Readonly<Record<ErrorCode, ErrorKind>> = {
   INPUT_TOO_LONG: kind(413, 1),
   LIMIT_EXCEEDED: kind(413, 1),
   LOAD_FAILED: kind(500, 1, { tryNext: true }),
+  MEDIA_TYPE_UNSUPPORTED: kind(415, 2),
   MEMORY_BUDGET: kind(503, 1, { retryable: true }),
   MODEL_INVALID: kind(422, 1, { tryNext: true }),
   MODEL_LOADING: kind(503, 1, { retryable: true }),

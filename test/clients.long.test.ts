@@ -112,7 +112,6 @@ describe.skipIf(npmProblem !== undefined)(titled(`npm: ${npmPackage}`, npmProble
     const { BadRequestError, NotFoundError, InternalServerError } = await load();
     const failed = (promise: Promise<unknown>): Promise<unknown> => promise.then(undefined, (error: unknown) => error);
     const missing = await failed(client.embeddings.create({ model: "text-embedding-3-small", input: "a" }));
-    // Everybody is an admin where no keys are asked for, and an admin may name any path: this one is not there.
     expect(missing).toBeInstanceOf(NotFoundError);
     expect(missing).toMatchObject({ status: 404, code: "model_not_found", param: "model", type: "invalid_request_error" });
     const wrong = await failed(client.embeddings.create({ model: "builtin", input: [] }));

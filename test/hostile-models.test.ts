@@ -1,17 +1,17 @@
 /** Models that somebody damaged, or wrote to do harm: reading and tracing them ends in a typed error, in bounded time and memory. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { Builder, type BuilderLimits, type OnnxModel, readOnnxModel, type Traced, traceModel } from "../src/engine/index.ts";
+import { Builder, type TraceLimits, type OnnxModel, readOnnxModel, type Traced, traceModel } from "../src/engine/index.ts";
 import { operatorFamilies } from "../src/engine/operators/table.ts";
 import { InferyardError } from "../src/errors.ts";
 import { type NodeParts, integer, message, model, node, value, weight } from "./fixtures/onnx-bytes.ts";
 import { needsData, sharedData } from "./shared-data.ts";
 
-const limits: Partial<BuilderLimits> = {
+const limits: Partial<TraceLimits> = {
   tensorBytes: 2 ** 22,
   operations: 20_000,
   foldedElements: 2 ** 18,
-  foldedBytes: 2 ** 26,
+  bytes: 2 ** 26,
   work: 2 ** 26,
 };
 

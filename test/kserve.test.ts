@@ -81,6 +81,12 @@ describe.skipIf(missing !== undefined)(title, () => {
   });
 });
 
+interface Said {
+  readonly platform: string;
+  readonly properties: object;
+  readonly inputs: unknown;
+}
+
 const [skip, modelsTitle] = needsData("KServe: models that judge texts");
 describe.skipIf(skip)(modelsTitle, () => {
   let runtime: Runtime;
@@ -105,6 +111,30 @@ describe.skipIf(skip)(modelsTitle, () => {
     };
     return Object.fromEntries(answer.outputs.map(({ name, data: values }) => [name, values]));
   }
+
+  it("says what a model takes and gives from its files as from memory, and loads nothing for that", async () => {
+    const graph = `${sharedData}tiny-random-vit/onnx/model.onnx`;
+    const own = await createRuntime({ host: "inline" });
+    try {
+      const handler = createHandler(own, { models: { ...models, graph } });
+      const describe = async (name: string): Promise<Said> => {
+        const headers = { "x-inferyard-target": "require=onnx" };
+        const answer = await handler(new Request(`http://localhost/v2/models/${name}`, { headers }));
+        return (await answer.json()) as Said;
+      };
+      for (const [name, reference] of Object.entries({ ...models, graph })) {
+        const { properties, platform: _format, ...fromFiles } = await describe(name);
+        expect(own.memory().models).toEqual([]);
+        await own.use(reference, { target: "onnx:auto" }, async ({ target }) => {
+          const { platform: _library, ...fromMemory } = await describe(name);
+          expect(fromMemory).toEqual({ ...fromFiles, properties: { ...properties, target } });
+        });
+        await own.unloadIdle();
+      }
+    } finally {
+      await own.dispose();
+    }
+  });
 
   it("gives label and score of each text, as classify does", async () => {
     const texts = ["a cat sits", "nothing at all"];

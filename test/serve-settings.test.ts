@@ -1,10 +1,12 @@
 /** Every setting of the server, from the file or a flag, seen from outside. */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { writeFileSync } from "node:fs";
+import { cpSync, writeFileSync } from "node:fs";
+import { request as plainRequest } from "node:http";
 import { request } from "node:https";
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";
+import { totalmem } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { serverFields } from "../src/settings/server-schema.ts";
@@ -62,6 +64,24 @@ describe("serve", () => {
     expect(await of("https://c.example")).toEqual([403, null]);
   });
 
+  it(`${of("allowedHosts")}: names under which it answers, for pages whose name was turned to this machine`, async () => {
+    const statusesOf = async (flags: string[]): Promise<number[]> => {
+      const { port } = await serve(flags);
+      const statusOf = (host: string): Promise<number> =>
+        new Promise((resolve, reject) => {
+          const headers = { host: `${host}:${port}` };
+          plainRequest({ port, host: "127.0.0.1", path: "/api/version", headers }, (response) =>
+            resolve(response.statusCode ?? 0),
+          )
+            .once("error", reject)
+            .end();
+        });
+      return Promise.all(["localhost", "127.0.0.1", "models.example", "evil.example"].map(statusOf));
+    };
+    expect(await statusesOf([])).toEqual([200, 200, 403, 403]);
+    expect(await statusesOf(["--allowed-hosts", "models.example,b.example"])).toEqual([200, 200, 200, 403]);
+  });
+
   it.each([
     [["--trust-proxy"], [200, 200, 429]],
     [[], [200, 429, 429]],
@@ -73,11 +93,41 @@ describe("serve", () => {
     expect(statuses).toEqual(wanted);
   });
 
-  it(`${of("maxBodyBytes", "maxJsonDepth", "maxTexts")}: what is too much`, async () => {
-    const server = await serve(["--max-texts", "3"], { maxBodyBytes: 300, maxJsonDepth: 3 });
-    const limited = [{ input: "a".repeat(300) }, { input: "a", x: [[[1]]] }, texts(4)];
+  it(`${of("maxBodyBytes", "maxJsonBytes", "maxJsonDepth", "maxJsonValues", "maxTexts")}: what is too much`, async () => {
+    const server = await serve(["--max-texts", "3"], {
+      maxBodyBytes: 700,
+      maxJsonBytes: 300,
+      maxJsonDepth: 4,
+      maxJsonValues: 20,
+    });
+    const many = { input: Array.from({ length: 20 }, () => 1) };
+    const limited = [{ input: "a".repeat(300) }, { input: "a", x: [[[[1]]]] }, texts(4), many];
     for (const body of limited) expect(await codeOf(await embed(server, body))).toEqual([413, "LIMIT_EXCEEDED"]);
     expect((await embed(server, texts(3))).status).toBe(200);
+    const infer = (bytes: number): Promise<Response> => {
+      const head = JSON.stringify({
+        inputs: [{ name: "text", datatype: "BYTES", shape: [1], parameters: { binary_data_size: 4 + bytes } }],
+      });
+      const length = Uint8Array.from([bytes & 255, bytes >> 8, 0, 0]);
+      const body = Buffer.concat([Buffer.from(head), length, Buffer.alloc(bytes, "a")]);
+      const headers = { "inference-header-content-length": String(head.length) };
+      return fetch(`${server.url}/v2/models/builtin/infer`, { method: "POST", body, headers });
+    };
+    expect([(await infer(400)).status, (await infer(700)).status]).toEqual([200, 413]); // bytes have their own limit
+  });
+
+  it(`${of("maxInFlightBodyBytes")}: what bodies may hold together`, async () => {
+    const server = await serve(["--max-in-flight-body-bytes", "60000"]);
+    const socket = connect(server.port, "127.0.0.1");
+    socket.on("error", () => {});
+    const head = "host: localhost\r\ncontent-type: application/json\r\ncontent-length: 25001\r\n\r\n";
+    socket.write(`POST /api/embed HTTP/1.1\r\n${head}${" ".repeat(25_000)}`);
+    const body = { input: "a".repeat(20_000) };
+    const statusOf = async (): Promise<number> => (await embed(server, body)).status;
+    await expect.poll(statusOf, { timeout: 5000 }).toBe(429); // once the other has arrived
+    expect((await embed(server, { input: "a" })).status).toBe(200);
+    socket.destroy();
+    await expect.poll(statusOf, { timeout: 5000 }).toBe(200);
   });
 
   it(`${of("maxConcurrentRequests", "maxQueue")}: who comes when all places are taken is sent away, and told when to come again`, async () => {
@@ -130,8 +180,10 @@ describe("serve", () => {
   });
 
   it(`${of("loadingWait")}: how long a request waits for a model that is not in memory`, async () => {
+    const copy = join(servers.folder, "waited-for");
+    cpSync(new URL("../builtin", import.meta.url), copy, { recursive: true });
     const first = async (flags: string[]): Promise<Response> =>
-      embed(await serve(flags), { input: "a", model: "builtin@native:cpu" }); // with a target it is loaded once more than at the start
+      embed(await serve(flags, { models: { copy } }), { input: "a", model: "copy" });
     const refused = await first(["--loading-wait", "0"]);
     expect(refused.headers.get("retry-after")).toBe("1");
     expect(await codeOf(refused)).toEqual([503, "MODEL_LOADING"]);
@@ -163,6 +215,56 @@ describe("serve", () => {
       expect([first, second]).toEqual([false, wanted]);
       expect(await answers[1]!.json()).toEqual(await answers[0]!.json());
     }
+  });
+
+  it(`${of("loadsPerMinute")}: a reader that has models loaded again and again is sent away; others are not`, async () => {
+    const server = await serve(["--loads-per-minute", "2", "--trust-proxy"]);
+    await ready(server);
+    const load = async (client: string): Promise<Response> => {
+      await fetch(`${server.url}/api/models/builtin/unload`, { method: "POST" });
+      return embed(server, { input: "a" }, { "x-forwarded-for": client });
+    };
+    for (const client of ["10.0.0.1", "10.0.0.1"]) expect((await load(client)).status).toBe(200);
+    const refused = await load("10.0.0.1");
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(await codeOf(refused)).toEqual([429, "RATE_LIMITED"]);
+    expect((await load("10.0.0.2")).status).toBe(200);
+    expect((await embed(server, { input: "a" }, { "x-forwarded-for": "10.0.0.1" })).status).toBe(200); // it is in memory
+  });
+
+  it.each([["--max-loads"], ["--max-loads-per-client"]])(
+    `${of("maxLoads", "maxLoadsPerClient")}: %s 1: models are loaded one after the other`,
+    async (flag) => {
+      const copies = ["one", "two", "three"].map((name) => join(servers.folder, `${flag}-${name}`));
+      for (const copy of copies) cpSync(new URL("../builtin", import.meta.url), copy, { recursive: true });
+      const models = Object.fromEntries(copies.map((copy, index) => [`copy${index}`, copy]));
+      const server = await serve([flag, "1"], { models, logLevel: "debug" });
+      await ready(server);
+      const answers = await Promise.all(Object.keys(models).map((model) => embed(server, { input: "a", model })));
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+      server.child.kill("SIGTERM");
+      const { stderr } = await server.ended;
+      const lines = stderr.split("\n").filter((line) => line.startsWith("{"));
+      const steps = lines
+        .map((line) => (JSON.parse(line) as { msg: string }).msg)
+        .filter((step) => /^load(?:ing|ed)$/.test(step));
+      expect(steps).toEqual(Array.from({ length: 4 }, () => ["loading", "loaded"]).flat());
+    },
+  );
+
+  it("has a memory budget where none is set, and says how much it is", async () => {
+    const budgetOf = async (others: object): Promise<number | undefined> => {
+      const server = await serve([], {}, { others });
+      const { memory } = (await (await fetch(`${server.url}/api/status`)).json()) as { memory: { limits: { memory: number } } };
+      server.child.kill("SIGTERM");
+      const { stderr } = await server.ended;
+      expect(stderr.includes(`"bytes":${memory.limits.memory},`)).toBe(!("maxMemory" in others));
+      return memory.limits.memory;
+    };
+    const total = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
+    expect(await budgetOf({})).toBeLessThanOrEqual(Math.ceil(0.8 * total));
+    expect(await budgetOf({})).toBeGreaterThan(0);
+    expect(await budgetOf({ maxMemory: "2GB" })).toBe(2e9);
   });
 
   it(`${of("headersTimeout", "bodyTimeout")}: senders that are too slow`, async () => {

@@ -29,7 +29,7 @@ export function programText(model: OnnxModel, shapes: ReadonlyMap<string, readon
       if (isTensor(value)) return { name, value };
       throw new InferyardError("MODEL_UNSUPPORTED", `its output "${name}" is no tensor`);
     });
-    return printGraph(optimize(build.graph(inputs, outputs)));
+    return printGraph(optimize(build.graph(inputs, outputs), undefined, build.budget));
   } catch (error) {
     if (!(error instanceof ValueUnknown)) throw error;
     throw new InferyardError("MODEL_UNSUPPORTED", `the model has no single program: ${error.message}`, {

@@ -1,5 +1,5 @@
 /** What a host and its peer (a worker, a process) say to each other. One call is under way at a time; each answer carries its call's number. */
-import type { BackendEntry, CopyPlace, Device, Library, LoadSettings, LoadedModel, ModelFiles } from "../backend.ts";
+import type { BackendEntry, CopyPlace, Device, Library, LoadLimits, LoadSettings, LoadedModel, ModelFiles } from "../backend.ts";
 import type { SerializedError } from "../errors.ts";
 import type { Reduction } from "../reduction.ts";
 import type { TensorInfo, TensorMap } from "../tensor.ts";
@@ -10,7 +10,7 @@ export type Call =
       readonly entry: BackendEntry;
       readonly model: ModelFiles;
       readonly device: Device;
-      readonly settings: LoadSettings;
+      readonly settings: LoadSettings & LoadLimits;
       /** `from`: see `PeerPort`. */
       readonly copy?: Pick<CopyPlace, "members" | "index"> & { readonly from?: PeerPort };
     }

@@ -1,13 +1,18 @@
 /** The name a person probably meant: for messages about unknown names. */
 
+/** Longer names get no suggestion: the comparison takes time in proportion to both lengths. */
+const longest = 128;
+
 /**
  * The candidate with the fewest typing slips (a letter missing, added, changed, or two swapped; capitals do not count),
  * if there are few enough for a slip: one in names of up to four letters, a third of the letters in longer ones.
  */
 export function nearest(name: string, candidates: readonly string[]): string | undefined {
+  if (name.length > longest) return undefined;
   const allowed = Math.max(1, Math.floor(name.length / 3));
   let best: { candidate: string; slips: number } | undefined;
   for (const candidate of candidates) {
+    if (Math.abs(candidate.length - name.length) > allowed) continue; // so many slips at least
     const slips = slipsBetween(name.toLowerCase(), candidate.toLowerCase());
     if (slips <= allowed && slips < (best?.slips ?? Infinity)) best = { candidate, slips };
   }

@@ -1,5 +1,5 @@
 /** The load loop: candidates in order; load in the host, verify, stop at the first that holds, and record everything. */
-import type { Backend, LoadSettings } from "../backend.ts";
+import type { Backend, LoadLimits, LoadSettings } from "../backend.ts";
 import { InferyardError, errorKinds, throwIfAborted } from "../errors.ts";
 import { CopyGroup } from "../hosts/copy-group.ts";
 import type { Host, HostName, HostedModel } from "../hosts/host.ts";
@@ -7,7 +7,7 @@ import type { Supervision } from "../hosts/supervision.ts";
 import { type Amounts, estimate } from "./budget.ts";
 import { type HostChoice, hostFor } from "./host-choice.ts";
 import type { Manifest, Variant } from "../models/manifest.ts";
-import { type Candidate, type Decision, makeDecision } from "./decision.ts";
+import { type Candidate, type Decision, type Selected, makeDecision } from "./decision.ts";
 import { noCandidateError } from "./refusal.ts";
 import { type LoadRequest, type OpenCandidate, type Selection, select } from "./selection.ts";
 import type { SelectionFacts } from "./selection-facts.ts";
@@ -20,6 +20,8 @@ export interface LoadingContext {
   readonly backends: readonly Backend[];
   readonly hosts: Readonly<Record<HostName, Host>>;
   readonly host: HostChoice;
+  /** What models may take. Default: the backends' own limits. */
+  readonly limits?: LoadLimits;
   /** Threads for an engine when the user set none, or the user's number clamped to the CPU quota. */
   readonly threads: (wanted: number | undefined) => number;
   readonly checkAnswers: AnswerCheck;
@@ -51,6 +53,21 @@ export interface Loaded {
   copy(settings: LoadSettings, signal?: AbortSignal): Promise<HostedModel>;
 }
 
+/** What a choice is made from, and for what. */
+export interface Choice {
+  readonly selections: readonly Selection[];
+  readonly facts: Pick<SelectionFacts, "openCircuits">;
+  readonly manifest: Manifest;
+  readonly wish: Wish;
+  readonly request: LoadRequest;
+}
+
+/** Makes the decision for a candidate that runs. `loaded`: whether it was loaded for this choice, and not in memory before. */
+export type Decide = (selected: Selected, digest: string | undefined, loaded: boolean) => Decision;
+
+export type Tried<Item> = { readonly ok: true; readonly item: Item } | FailedAttempt;
+
+/** Selects, then loads the first candidate that holds. */
 export async function loadFirst(
   context: LoadingContext,
   facts: SelectionFacts,
@@ -59,58 +76,60 @@ export async function loadFirst(
   request: LoadRequest,
   signal?: AbortSignal,
 ): Promise<Loaded> {
+  const choice = { selections: select(facts, manifest, wish, request), facts, manifest, wish, request };
+  return tryCandidates(choice, (candidate, decide) => loadCandidate(context, choice, candidate, decide, signal), signal);
+}
+
+/** Tries one open candidate after the other until one holds. When none is left, one error lists every candidate with its reason. */
+export async function tryCandidates<Item>(
+  { selections, facts, manifest, wish }: Choice,
+  attempt: (candidate: OpenCandidate, decide: Decide) => Promise<Tried<Item>>,
+  signal?: AbortSignal,
+): Promise<Item> {
   const candidates: Candidate[] = [];
   const failures: InferyardError[] = [];
-  let winner: { readonly candidate: OpenCandidate; readonly attempt: Attempt; readonly digest: string } | undefined;
-  for (const candidate of select(facts, manifest, wish, request)) {
-    if (candidate.verdict === "refused" || winner !== undefined) {
-      candidates.push(recordOf(candidate));
+  for (const [index, candidate] of selections.entries()) {
+    if (candidate.verdict === "refused") {
+      candidates.push(candidate);
       continue;
     }
     throwIfAborted(signal);
     const started = performance.now();
-    const tried = await attempt(context, candidate, manifest, request.settings, signal);
+    const target = formatTarget(candidate.target);
+    const decide: Decide = (selected, digest, loaded) => {
+      const time = loaded ? { milliseconds: performance.now() - started } : {};
+      const { reason, variant } = candidate;
+      const chosen: Candidate = { target, verdict: "selected", stage: "verify", reason, ...noteOf(candidate), ...time };
+      const all = [...candidates, chosen, ...selections.slice(index + 1).map(recordOf)];
+      return makeDecision({ manifest, wish, candidates: all, selected, variant, ...(digest === undefined ? {} : { digest }) });
+    };
+    const tried = await attempt(candidate, decide);
+    if (tried.ok) return tried.item;
+    const { error, stage } = tried;
+    const remedy = error.remedy === undefined ? {} : { remedy: error.remedy };
     const milliseconds = performance.now() - started;
-    if (tried.ok) {
-      candidates.push({
-        target: formatTarget(candidate.target),
-        verdict: "selected",
-        stage: "verify",
-        reason: candidate.reason,
-        ...noteOf(candidate),
-        milliseconds,
-      });
-      winner = { candidate, attempt: tried, digest: tried.digest };
-    } else {
-      const { error, stage } = tried;
-      failures.push(error);
-      const remedy = error.remedy === undefined ? {} : { remedy: error.remedy };
-      candidates.push({
-        target: formatTarget(candidate.target),
-        verdict: "failed",
-        stage,
-        reason: error.message,
-        ...remedy,
-        ...noteOf(candidate),
-        milliseconds,
-      });
-    }
+    failures.push(error);
+    candidates.push({ target, verdict: "failed", stage, reason: error.message, ...remedy, ...noteOf(candidate), milliseconds });
   }
-  if (winner === undefined) {
-    const decision = makeDecision({ manifest, wish, candidates, selected: null });
-    throw noCandidateError(manifest, wish, decision, { failures, circuits: [...facts.openCircuits.values()] });
-  }
-  const { target, variant } = winner.candidate;
-  const { model, evidence, host, need, copy } = winner.attempt;
-  const selected = {
-    target: formatTarget(target),
-    device: formatDevice(target.device),
-    library: model.library,
-    host: host.name,
-    evidence,
-  };
-  const decision = makeDecision({ manifest, wish, candidates, selected, variant, digest: `sha256:${winner.digest}` });
-  return { model, manifest, variant, target, decision, need, copy };
+  const decision = makeDecision({ manifest, wish, candidates, selected: null });
+  throw noCandidateError(manifest, wish, decision, { failures, circuits: [...facts.openCircuits.values()] });
+}
+
+/** Loads one candidate and verifies it. */
+export async function loadCandidate(
+  context: LoadingContext,
+  { manifest, request }: Choice,
+  candidate: OpenCandidate,
+  decide: Decide,
+  signal?: AbortSignal,
+): Promise<Tried<Loaded>> {
+  const tried = await attempt(context, candidate, manifest, request.settings, signal);
+  if (!tried.ok) return tried;
+  const { target, variant } = candidate;
+  const { model, evidence, host, need, copy, digest } = tried;
+  const place = { target: formatTarget(target), device: formatDevice(target.device), host: host.name };
+  const decision = decide({ ...place, library: model.library, evidence }, `sha256:${digest}`, true);
+  return { ok: true, item: { model, manifest, variant, target, decision, need, copy } };
 }
 
 /** The candidates of a load that is not carried out: the first open one would run. */
@@ -141,7 +160,7 @@ interface Attempt {
   copy(settings: LoadSettings, signal?: AbortSignal): Promise<HostedModel>;
 }
 
-interface FailedAttempt {
+export interface FailedAttempt {
   readonly ok: false;
   readonly stage: "load" | "verify";
   readonly error: InferyardError;
@@ -169,7 +188,14 @@ async function attempt(
   const copy = (wanted: LoadSettings, copySignal?: AbortSignal): Promise<HostedModel> => {
     const threads = capabilities.options.includes("threads") ? { threads: context.threads(wanted.threads) } : {};
     const stop = copySignal === undefined ? {} : { signal: copySignal };
-    return host.load(backend, variant, target.device, { ...settings, ...wanted, ...threads, ...stop }, supervision, copies);
+    return host.load(
+      backend,
+      variant,
+      target.device,
+      { ...context.limits, ...settings, ...wanted, ...threads, ...stop },
+      supervision,
+      copies,
+    );
   };
   const digest = context.digestOf(variant); // beside the load: another thread does that
   digest.catch(() => {}); // reported below; a model that does not load may be unreadable without it mattering

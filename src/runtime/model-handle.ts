@@ -5,8 +5,8 @@ import type { HostedModel, HostedRunOptions } from "../hosts/host.ts";
 import type { Manifest } from "../models/manifest.ts";
 import type { TensorInfo, TensorMap } from "../tensor.ts";
 import type { Decision } from "./decision.ts";
-import type { Lease } from "./residency.ts";
 import type { ResidentModel } from "./resident-model.ts";
+import type { HeldModel } from "./shared-models.ts";
 import { formatTarget } from "./target.ts";
 import { type Turn, anyTurn } from "./turn.ts";
 
@@ -15,13 +15,13 @@ export class ModelHandle {
   readonly reference: string;
   /** Whose work is done on it; means something where calls share batches. */
   readonly turn: Turn;
-  readonly #lease: Lease<ResidentModel>;
+  readonly #held: HeldModel;
   #released = false;
 
-  constructor(reference: string, lease: Lease<ResidentModel>, turn: Turn = anyTurn) {
+  constructor(reference: string, held: HeldModel, turn: Turn = anyTurn) {
     this.reference = reference;
     this.turn = turn;
-    this.#lease = lease;
+    this.#held = held;
   }
 
   get manifest(): Manifest {
@@ -35,7 +35,7 @@ export class ModelHandle {
 
   /** Why it runs there. */
   get decision(): Decision {
-    return this.#resident.loaded.decision;
+    return this.#held.decisionOf(this.#resident.loaded);
   }
 
   get inputs(): readonly TensorInfo[] {
@@ -70,7 +70,7 @@ export class ModelHandle {
   /** Gives the hold back. The model itself stays for `keepAlive`, so that the next load is quick. */
   async dispose(): Promise<void> {
     this.#released = true;
-    this.#lease.release();
+    this.#held.lease.release();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -89,6 +89,6 @@ export class ModelHandle {
   get #resident(): ResidentModel {
     if (this.#released)
       throw new InferyardError("DISPOSED", `this handle on ${this.reference} was disposed`, { remedy: "load it again" });
-    return this.#lease.item;
+    return this.#held.lease.item;
   }
 }

@@ -1,5 +1,5 @@
 /** The runtime below the tasks: it holds the registry of backends, finds each model its place, and keeps it while it is used. */
-import type { Backend, LoadSettings, MachineFacts } from "../backend.ts";
+import type { Backend, LoadLimits, LoadSettings, MachineFacts } from "../backend.ts";
 import { threadsFor } from "../devices/threads.ts";
 import { InferyardError, messageOf } from "../errors.ts";
 import {
@@ -18,19 +18,36 @@ import { type Decision, makeDecision } from "./decision.ts";
 import { parseDuration } from "./duration.ts";
 import { FactsReader } from "./facts.ts";
 import type { HostChoice } from "./host-choice.ts";
-import { type Loaded, type LoadingContext, explainCandidates, loadFirst } from "./loading.ts";
+import {
+  type Choice,
+  type Loaded,
+  type LoadingContext,
+  type Tried,
+  explainCandidates,
+  loadCandidate,
+  loadFirst,
+} from "./loading.ts";
 import { ModelHandle } from "./model-handle.ts";
-import { checkLoadSettings, checkRuntimeSettings, mergeLoadSettings, modelOptionNames, refuseUnknown } from "./options.ts";
+import {
+  checkLoadSettings,
+  checkRuntimeSettings,
+  loadLimitsOf,
+  mergeLoadSettings,
+  modelOptionNames,
+  refuseUnknown,
+} from "./options.ts";
 import type { BackendReport, MemoryReport } from "./reports.ts";
 import type { ModelOptions, ModelSettings, RuntimeSettings } from "./runtime-settings.ts";
 import { registryOf } from "./registry.ts";
-import { Residency, type Room } from "./residency.ts";
+import { Residency, type Room, type Stay } from "./residency.ts";
 import { ResidentModel } from "./resident-model.ts";
 import { select } from "./selection.ts";
 import type { SelectionFacts } from "./selection-facts.ts";
+import { type CandidateLoad, SharedModels } from "./shared-models.ts";
 import type { Supervise, Surroundings } from "./surroundings.ts";
 import { formatTarget, placedFile } from "./target.ts";
 import type { Turn } from "./turn.ts";
+import { refuseUnknownVariant, wantedVariant } from "./variant-choice.ts";
 import type { AnswerCheck } from "./verification.ts";
 import { type Wish, type WishInput, mergeWishes } from "./wish.ts";
 
@@ -48,7 +65,9 @@ export class ModelRuntime {
   readonly #circuits = new Circuits(circuitRestMs);
   readonly #supervise: Supervise;
   readonly #limits: Limits | undefined;
+  readonly #loadLimits: LoadLimits;
   readonly #residency: Residency<ResidentModel>;
+  readonly #models: SharedModels;
   /** What models that have left were seen to take, by what `placedFile` gives. */
   readonly #sizes = new Map<string, Amounts>();
   readonly #digests: DigestMemo = createDigestMemo();
@@ -62,11 +81,20 @@ export class ModelRuntime {
     this.#surroundings = surroundings;
     this.#facts = new FactsReader(this.#backends, surroundings.machine);
     this.#limits = limitsOf(settings);
+    this.#loadLimits = loadLimitsOf(settings);
     this.#supervise = surroundings.supervise(settings, this.#circuits);
     this.#residency = new Residency({
       keepAliveMs: parseDuration(settings.keepAlive ?? defaultKeepAlive),
       ...(this.#limits === undefined ? {} : { limits: this.#limits }),
       waitMs: parseDuration(settings.memoryWait ?? defaultMemoryWait),
+    });
+    this.#models = new SharedModels({
+      residency: this.#residency,
+      movable: settings.failover ?? false,
+      stayOf: (reference) => this.#stayOf(reference),
+      choose: ({ reference, options }, fetch, signal) => this.#choose(reference, options, fetch, signal),
+      load: (load) => this.#loadResident(load),
+      onFailed: (reference, error) => this.#tellFailed(reference, error),
     });
     mergeWishes(settings, ...Object.values(settings.models ?? {})); // a bad target is refused now, not at the first load
   }
@@ -106,9 +134,9 @@ export class ModelRuntime {
     work: (model: ModelHandle) => Promise<Result>,
   ): Promise<Result | undefined> {
     checkCall(reference, options);
-    const lease = this.#residency.acquireLoaded(keyOf(reference, options));
-    if (lease === undefined) return undefined;
-    const handle = new ModelHandle(reference, lease);
+    const held = this.#models.acquireLoaded({ reference, options, hold: "work" });
+    if (held === undefined) return undefined;
+    const handle = new ModelHandle(reference, held);
     try {
       return await work(handle);
     } finally {
@@ -158,7 +186,8 @@ export class ModelRuntime {
   /** Whether a load with these options would take a model that is in memory. */
   async isLoaded(reference: string, options: ModelOptions = {}): Promise<boolean> {
     checkCall(reference, options);
-    return this.#residency.has(keyOf(reference, options));
+    const { signal: _signal, ...asked } = options;
+    return this.#models.isLoaded({ reference, options: asked });
   }
 
   /** The decisions of the models in memory. */
@@ -218,28 +247,45 @@ export class ModelRuntime {
   async #acquire(reference: string, options: ModelOptions, hold: "handle" | "work", turn?: Turn): Promise<ModelHandle> {
     checkCall(reference, options);
     const { signal, ...asked } = options;
-    const key = keyOf(reference, asked);
-    const place = await placeOf(reference);
-    const strategy = (await this.#settingsFor(place)).findLast((settings) => settings.strategy !== undefined)?.strategy ?? "lazy";
-    const stay = { reference, place, hold, pinned: strategy === "pinned", kept: strategy === "eager" };
-    const load = (loadSignal: AbortSignal, room: Room): Promise<ResidentModel> =>
-      this.#loadResident(reference, asked, loadSignal, room);
-    return new ModelHandle(reference, await this.#residency.acquire(key, stay, load, signal), turn);
+    const request = { reference, options: asked, hold, admitLoad: turn?.admitLoad };
+    return new ModelHandle(reference, await this.#models.acquire(request, signal), turn);
   }
 
-  async #loadResident(reference: string, options: ModelOptions, signal: AbortSignal, room: Room): Promise<ResidentModel> {
-    const loaded = await this.#loadOnce(reference, options, room, signal).catch((error: unknown) => {
-      const code = error instanceof InferyardError ? error.code : "DEFECT";
-      this.#settings.onEvent?.({ type: "load-failed", reference, code, reason: messageOf(error) });
-      throw error;
-    });
+  async #stayOf(reference: string): Promise<Omit<Stay, "hold">> {
+    const place = await placeOf(reference);
+    const strategy = (await this.#settingsFor(place)).findLast((settings) => settings.strategy !== undefined)?.strategy ?? "lazy";
+    return { reference, place, pinned: strategy === "pinned", kept: strategy === "eager" };
+  }
+
+  #tellFailed(reference: string, error: unknown): void {
+    const code = error instanceof InferyardError ? error.code : "DEFECT";
+    this.#settings.onEvent?.({ type: "load-failed", reference, code, reason: messageOf(error) });
+  }
+
+  async #loadResident({
+    reference,
+    options,
+    choice,
+    candidate,
+    decide,
+    signal,
+    room,
+  }: CandidateLoad): Promise<Tried<ResidentModel>> {
+    const tried = await loadCandidate(await this.#context(reference, room), choice, candidate, decide, signal);
+    if (!tried.ok) return tried;
+    const { item: loaded } = tried;
+    this.#settings.onEvent?.({ type: "loaded", decision: loaded.decision });
+    return { ok: true, item: await this.#residentOf(reference, options, loaded, room) };
+  }
+
+  async #residentOf(reference: string, options: ModelOptions, loaded: Loaded, room: Room): Promise<ResidentModel> {
     const { replicas = "auto", failover = false } = this.#settings;
     const copies = replicas === "auto" ? await this.#copiesFor(loaded, options) : replicas;
     const move = async (failed: Loaded, failure: InferyardError): Promise<Loaded> => {
       const target = formatTarget(failed.target);
       this.#circuits.open(target, `it failed while running: ${failure.message}`);
       this.#settings.onEvent?.({ type: "failover", reference, from: target, reason: failure.message });
-      return this.#loadOnce(reference, options, room);
+      return this.#loadElsewhere(reference, options, room);
     };
     const resident: ResidentModel = new ResidentModel(loaded, {
       copies,
@@ -248,6 +294,7 @@ export class ModelRuntime {
       ...(failover ? { failover: move } : {}),
       onDispose: (target, departure) => {
         this.#rememberSize(resident.loaded);
+        this.#models.forget(resident);
         this.#settings.onEvent?.({ type: "unloaded", reference, target, ...departure });
       },
     });
@@ -264,16 +311,26 @@ export class ModelRuntime {
     if (held !== need) this.#sizes.set(placedFile(target, variant), held);
   }
 
-  async #loadOnce(reference: string, options: ModelOptions, room: Room, signal?: AbortSignal): Promise<Loaded> {
-    const fetch = (missing: string): Promise<void> => this.#download(reference, missing, options, signal);
-    const manifest = await readManifest(reference, { ...wantedVariant(options), fetch });
+  async #loadElsewhere(reference: string, options: ModelOptions, room: Room): Promise<Loaded> {
+    const { facts, manifest, wish, request } = await this.#choose(reference, options, true);
+    const loaded = await loadFirst(await this.#context(reference, room), facts, manifest, wish, request);
+    this.#settings.onEvent?.({ type: "loaded", decision: loaded.decision });
+    return loaded;
+  }
+
+  async #choose(
+    reference: string,
+    options: ModelOptions,
+    fetch: boolean,
+    signal?: AbortSignal,
+  ): Promise<Choice & { readonly facts: SelectionFacts }> {
+    const fetching = { fetch: (missing: string): Promise<void> => this.#download(reference, missing, options, signal) };
+    const manifest = await readManifest(reference, { ...wantedVariant(options), ...(fetch ? fetching : {}) });
     const request = this.#requestFor(options, manifest);
     refuseUnknownVariant(manifest.variants, request.variant, reference);
     const wish = await this.#wishFor(reference, options);
     const facts = await this.#factsFor(manifest, wish, request.settings);
-    const loaded = await loadFirst(await this.#context(reference, room), facts, manifest, wish, request, signal);
-    this.#settings.onEvent?.({ type: "loaded", decision: loaded.decision });
-    return loaded;
+    return { selections: select(facts, manifest, wish, request), facts, manifest, wish, request };
   }
 
   /**
@@ -306,6 +363,7 @@ export class ModelRuntime {
       backends: this.#backends,
       hosts: this.#surroundings.hosts,
       host: this.#hostChoice(),
+      limits: this.#loadLimits,
       threads: (wanted) => threadsFor(machine.cpu, wanted),
       checkAnswers: this.#checkAnswers,
       digestOf: (variant) => digestOf(variant, this.#digests),
@@ -347,31 +405,10 @@ export class ModelRuntime {
   }
 }
 
-/** What is loaded for the same reference with the same options is the same model. */
-function keyOf(reference: string, { signal: _signal, ...asked }: ModelOptions): string {
-  return JSON.stringify([reference, Object.entries(asked).toSorted(([a], [b]) => (a < b ? -1 : 1))]);
-}
-
-function wantedVariant({ variant }: ModelOptions): { readonly variant?: string } {
-  return variant === undefined ? {} : { variant };
-}
-
 function checkCall(reference: string, options: ModelOptions): void {
   if (typeof reference !== "string") {
     throw new InferyardError("INPUT_INVALID", "a model reference must be a string", { remedy: 'give "builtin" or a path' });
   }
   refuseUnknown(options, modelOptionNames, "a load");
   checkLoadSettings(options);
-}
-
-function refuseUnknownVariant(
-  variants: readonly { readonly name: string; readonly aliases: readonly string[] }[],
-  wanted: string | undefined,
-  reference: string,
-): void {
-  if (wanted === undefined || variants.some(({ name, aliases }) => name === wanted || aliases.includes(wanted))) return;
-  throw new InferyardError("MODEL_NOT_FOUND", `${reference} has no variant "${wanted}"`, {
-    remedy: `choose one of ${variants.map(({ name }) => name).join(", ")}`,
-    data: { variants: variants.map(({ name }) => name) },
-  });
 }

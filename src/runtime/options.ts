@@ -1,9 +1,11 @@
 /** The names of all options a caller may give, and the checks that TypeScript makes for its users and nobody makes for the others. */
-import type { LoadSettings } from "../backend.ts";
+import type { LoadLimits, LoadSettings } from "../backend.ts";
 import { InferyardError } from "../errors.ts";
 import { type HostName, hostNames } from "../hosts/host.ts";
+import { parseDuration } from "./duration.ts";
+import { parseSize } from "./size.ts";
 import { nearest } from "../models/nearest.ts";
-import type { ModelOptions, ModelSettings, RuntimeSettings, Strategy } from "./runtime-settings.ts";
+import type { LimitSettings, ModelOptions, ModelSettings, RuntimeSettings, Strategy } from "./runtime-settings.ts";
 import type { WishInput } from "./wish.ts";
 
 export const wishNames: readonly (keyof WishInput)[] = ["policy", "priority", "prefer", "target", "exclude"];
@@ -17,6 +19,8 @@ export const loadSettingNames: readonly (keyof LoadSettings)[] = [
   "memoryPattern",
   "memoryArena",
 ];
+
+export const limitSettingNames: readonly (keyof LimitSettings)[] = ["maxTraceTime", "maxTraceMemory", "maxRunMemory"];
 
 export const modelOptionNames: readonly (keyof ModelOptions)[] = [...wishNames, ...loadSettingNames, "variant", "signal"];
 
@@ -35,6 +39,7 @@ export const runtimeSettingNames: readonly (keyof RuntimeSettings)[] = [
   "keepAlive",
   "failover",
   "maxProcessMemory",
+  ...limitSettingNames,
   "maxCrashes",
   "crashWindow",
   "offline",
@@ -102,6 +107,21 @@ export function checkRuntimeSettings(settings: RuntimeSettings): void {
     refuseUnknown(model, modelSettingNames, `the settings for ${reference}`);
     refuseOther<Strategy>(`the strategy for ${reference}`, model.strategy, ["lazy", "eager", "pinned"]);
   }
+}
+
+/** Durations and sizes as numbers. CONFIG_INVALID for what is none, or for no time at all. */
+export function loadLimitsOf({ maxTraceTime, maxTraceMemory, maxRunMemory }: LimitSettings): LoadLimits {
+  const milliseconds = maxTraceTime === undefined ? undefined : parseDuration(maxTraceTime);
+  if (milliseconds === 0) {
+    throw new InferyardError("CONFIG_INVALID", "maxTraceTime is 0, and a model cannot be traced in no time", {
+      remedy: "write 30s or more, or leave it out",
+    });
+  }
+  return {
+    ...(milliseconds === undefined ? {} : { maxTraceTime: milliseconds }),
+    ...(maxTraceMemory === undefined ? {} : { maxTraceMemory: parseSize(maxTraceMemory) }),
+    ...(maxRunMemory === undefined ? {} : { maxRunMemory: parseSize(maxRunMemory) }),
+  };
 }
 
 /** The load settings of several levels, the most general first; the last that sets one wins. */

@@ -1,8 +1,9 @@
 /** Which models are in memory: loads happen once, users are counted, and what nobody uses leaves after a while, or when room is needed. */
-import { InferyardError, abortError, throwIfAborted } from "../errors.ts";
+import { InferyardError } from "../errors.ts";
 import { later } from "../next-turn.ts";
 import { Admission, type Tenant } from "./admission.ts";
 import type { Amounts, Limits } from "./budget.ts";
+import { waitFor } from "./wait-for.ts";
 
 /** Timers take no more (2^31 - 1 ms, 24 days); longer ones would fire at once. */
 const longestTimerMs = 2 ** 31 - 1;
@@ -145,14 +146,15 @@ export class Residency<Item extends Resident> {
     return entry?.item !== undefined && entry.door === undefined;
   }
 
-  /** A lease for one piece of work on the item with this key, where it is loaded and may be used; else undefined. */
-  acquireLoaded(key: string): Lease<Item> | undefined {
+  /** A lease on the item with this key, where it is loaded and may be used; else undefined. `hold`: see `Stay`. */
+  acquireLoaded(key: string, hold: "handle" | "work" = "work"): Lease<Item> | undefined {
     const entry = this.#entries.get(key);
     if (entry?.item === undefined || entry.door !== undefined || this.#closed) return undefined;
+    const kind = hold === "work" ? "works" : "handles";
     clearTimeout(entry.idleTimer);
-    entry.works += 1;
+    entry[kind] += 1;
     this.#touch(entry);
-    return { item: entry.item, release: once(() => this.#release(entry, "works")) };
+    return { item: entry.item, release: once(() => this.#release(entry, kind)) };
   }
 
   /** The items that are loaded now, and those about to be. */
@@ -331,19 +333,4 @@ function once(work: () => void): () => void {
     done = true;
     work();
   };
-}
-
-async function waitFor<Result>(promise: Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
-  if (signal === undefined) return promise;
-  throwIfAborted(signal);
-  let stop: (() => void) | undefined;
-  const cancelled = new Promise<never>((_resolve, reject) => {
-    stop = () => reject(abortError(signal));
-    signal.addEventListener("abort", stop, { once: true });
-  });
-  try {
-    return await Promise.race([promise, cancelled]);
-  } finally {
-    if (stop !== undefined) signal.removeEventListener("abort", stop);
-  }
 }

@@ -9,7 +9,7 @@ import type { Departure } from "./residency.ts";
 import type { WishInput } from "./wish.ts";
 
 /** How a runtime behaves; every setting holds for all its models unless a load says otherwise. */
-export interface RuntimeSettings extends WishInput, LoadSettings, BudgetSettings {
+export interface RuntimeSettings extends WishInput, LoadSettings, LimitSettings, BudgetSettings {
   /** Settings for single models, by the reference they are loaded with. */
   readonly models?: Readonly<Record<string, ModelSettings>>;
   /** Models to load when the runtime is made, beside those whose strategy says so. Default: none. */
@@ -53,6 +53,25 @@ export interface RuntimeSettings extends WishInput, LoadSettings, BudgetSettings
   readonly onBatch?: (batch: BatchEvent) => void;
   /** Fetch nothing: a model that is not on this machine is MODEL_NOT_FOUND. Default: false, unless HF_HUB_OFFLINE is set. */
   readonly offline?: boolean;
+}
+
+/** What one model file and one run may take. */
+export interface LimitSettings {
+  /**
+   * How long our own engine may turn a model into one program: milliseconds, or "30s"; a second more for each 8 million elements of its weights.
+   * A model that takes longer is refused, and the next target is tried. Default: "30s".
+   */
+  readonly maxTraceTime?: number | string;
+  /**
+   * Most memory our own engine may hold while it turns a model into one program: bytes, or "1GB"; 16 bytes more for each element of its weights. A
+   * model that takes more is refused, and the next target is tried. Default: 512 MiB.
+   */
+  readonly maxTraceMemory?: number | string;
+  /**
+   * Most memory one run may take beside the weights, by an estimate from the shapes of its inputs: bytes, or "1GB". A batch whose rows do not
+   * depend on each other is split; what cannot be split is LIMIT_EXCEEDED. Default: no limit.
+   */
+  readonly maxRunMemory?: number | string;
 }
 
 /** How a model comes and goes. */

@@ -15,6 +15,9 @@ export interface TargetPattern {
   readonly index?: number;
 }
 
+/** Of one target, in characters; the longest that means something is shorter. */
+const maxLength = 100;
+
 const grammar = /^(?<backend>[a-z][a-z0-9-]*)(?::(?<device>[a-z][a-z0-9-]*)(?::(?<index>\d{1,4}))?)?$/;
 
 /** Device spellings people know from other tools. */
@@ -39,6 +42,15 @@ export const deviceWords: ReadonlySet<string> = new Set([
 
 /** Reads one target. `auto` as the device is the same as leaving it out. */
 export function parseTarget(text: string): TargetPattern {
+  if (text.length > maxLength) {
+    throw new InferyardError(
+      "INPUT_INVALID",
+      `"${text.slice(0, maxLength)}..." is not a target: it has ${text.length} characters`,
+      {
+        remedy: "write backend[:device[:index]], for example onnx, onnx:cpu or onnx:cuda:1",
+      },
+    );
+  }
   const groups = grammar.exec(text.trim().toLowerCase())?.groups;
   if (groups?.["backend"] === undefined) {
     throw new InferyardError("INPUT_INVALID", `"${text}" is not a target`, {

@@ -58,7 +58,16 @@ export function mergeWishes(...levels: readonly WishInput[]): Wish {
   };
 }
 
-function parseTargets(written: string | readonly string[] | undefined): TargetPattern[] {
+/** Every target named becomes a candidate, and each is held against each. */
+const maxTargets = 64;
+
+/** Reads a list of targets. Throws INPUT_INVALID for what is no target, and for a list of more than 64. */
+export function parseTargets(written: string | readonly string[] | undefined): TargetPattern[] {
   const list = typeof written === "string" ? written.split(",") : (written ?? []);
+  if (list.length > maxTargets) {
+    throw new InferyardError("INPUT_INVALID", `a list names ${list.length} targets, and may name ${maxTargets}`, {
+      remedy: "name the targets that matter",
+    });
+  }
   return list.filter((text) => text.trim() !== "").map(parseTarget);
 }

@@ -7,7 +7,10 @@ import { type ErrorCode, InferyardError, errorKinds } from "../errors.ts";
 import type { Priority } from "../runtime/turn.ts";
 import type { Role } from "./server-settings.ts";
 import type { LoadProgress } from "./load-watch.ts";
+import type { RequestBody } from "./request-body.ts";
+import { requestLimits } from "./request-limits.ts";
 import { scrub } from "./scrub.ts";
+import { shortened } from "./shortened.ts";
 import { type ShownProgress, shownProgress } from "./shown-progress.ts";
 import type { Answered, CallRecord, Caller, Served } from "./service.ts";
 
@@ -16,11 +19,19 @@ export interface Env {
   readonly Bindings: {
     /** The other end of the socket; undefined where there is none. */
     readonly remoteAddress?: string;
+    /** What the server listens on; undefined where there is no socket. */
+    readonly listenAddress?: string;
+    /** "1.1"; undefined where it is not known. */
+    readonly httpVersion?: string;
   };
   readonly Variables: {
     readonly requestId: string;
     readonly client: string;
     readonly role: Role;
+    /** Whether any reference may be named. */
+    readonly anyReference: boolean;
+    /** Of a request whose method has one. */
+    readonly body: RequestBody;
     /** What the service last did for this request. */
     readonly call?: CallRecord;
   };
@@ -34,6 +45,7 @@ export function callerOf(context: Context<Env>): Caller {
   return {
     client: context.get("client"),
     role: context.get("role"),
+    anyReference: context.get("anyReference"),
     priority,
     signal: context.req.raw.signal,
     target: context.req.header("x-inferyard-target"),
@@ -77,8 +89,8 @@ export function publicError(thrown: unknown): PublicError {
   return {
     status: errorKinds[code].httpStatus,
     code,
-    message: scrub(message),
-    ...(remedy === undefined ? {} : { remedy: scrub(remedy) }),
+    message: bounded(message, requestLimits.messageCharacters),
+    ...(remedy === undefined ? {} : { remedy: bounded(remedy, requestLimits.remedyCharacters) }),
     retryable,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(progress === undefined ? {} : { loading: shownProgress(progress) }),
@@ -95,8 +107,18 @@ export function errorOf(
   return context.json(body, status as ContentfulStatusCode, headers);
 }
 
+/** Words may quote the request, which may be long; only their beginning is read. */
+function bounded(words: string, characters: number): string {
+  return shortened(scrub(words.slice(0, 16 * characters)), characters);
+}
+
 function known(thrown: unknown): InferyardError {
   if (thrown instanceof InferyardError) return thrown;
+  if (thrown instanceof HTTPException && thrown.status === 415) {
+    return new InferyardError("MEDIA_TYPE_UNSUPPORTED", "the content-type is not one that this route reads", {
+      remedy: "send content-type: application/json",
+    });
+  }
   // Hono's own refusals: a body that is no JSON.
   if (thrown instanceof HTTPException && thrown.status < 500) return new InferyardError("INPUT_INVALID", thrown.message);
   // A defect: its words are for the log alone.

@@ -12,6 +12,7 @@ const meanings = {
   403: "This key may not do that",
   404: "There is no such model",
   413: "Too much at once",
+  415: "The body has a form that is not read",
   422: "The model cannot do this",
   429: "Too many requests wait already",
   500: "It failed",

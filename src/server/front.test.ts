@@ -82,28 +82,53 @@ describe("keys", () => {
   it("without a right digest, or with a name twice, are refused at the start", () => {
     expect(() => asking({ keys: [{ name: "x", sha256: "abc", role: "reader" }] })).toThrow(/sha256/);
     expect(() => asking({ keys: [key("x", "reader"), key("x", "admin")] })).toThrow(/two keys/);
+    const twice = [key("x", "reader"), { ...key("y", "admin"), sha256: key("x", "reader").sha256.toUpperCase() }];
+    expect(() => asking({ keys: twice })).toThrow(
+      expect.objectContaining({ code: "CONFIG_INVALID", message: expect.stringMatching(/"x" and "y"/) }),
+    );
+  });
+
+  it.each([
+    ["nothing", ""],
+    ["a line that is empty", "\n"],
+  ])("of %s are no keys, in settings and in requests", async (_what, empty) => {
+    const sha256 = createHash("sha256").update(empty).digest("hex");
+    for (const digest of [sha256, sha256.toUpperCase()]) {
+      expect(() => asking({ keys: [{ name: "x", sha256: digest, role: "admin" }] })).toThrow(
+        expect.objectContaining({ code: "CONFIG_INVALID", message: expect.stringContaining("empty key") }),
+      );
+    }
+    const ask = asking({ keys });
+    for (const name of ["x-api-key", "api-key"]) expect((await ask({ headers: { [name]: "" } })).status).toBe(401);
+    for (const value of ["Bearer", "Bearer "]) expect((await ask({ headers: { authorization: value } })).status).toBe(401);
   });
 });
 
 describe("without keys", () => {
+  const local = { remoteAddress: "127.0.0.1", listenAddress: "127.0.0.1", httpVersion: "1.1" };
   it.each<[string, Connection | undefined, Record<string, string>, boolean]>([
     ["this program", undefined, {}, true],
-    ["this machine", { remoteAddress: "127.0.0.1" }, {}, true],
+    ["this machine", local, {}, true],
     ["this machine by six", { remoteAddress: "::1" }, { host: "[::1]:8080" }, true],
     ["this machine, mapped", { remoteAddress: "::ffff:127.0.0.1" }, { host: "localhost:8080" }, true],
     ["another machine", { remoteAddress: "10.0.0.7" }, {}, false],
     ["another that writes localhost", { remoteAddress: "10.0.0.7" }, { host: "127.0.0.1:8080" }, false],
-    ["a proxy of this machine", { remoteAddress: "127.0.0.1" }, { "x-forwarded-for": "127.0.0.1" }, false],
+    ["a socket that is closed", { remoteAddress: "" }, {}, false],
     ["a name that was turned to us", { remoteAddress: "127.0.0.1" }, { host: "evil.example:8080" }, false],
     ["a name that looks like us", { remoteAddress: "127.0.0.1" }, { host: "127.0.0.1.evil.example" }, false],
+    ["nginx without settings", { ...local, httpVersion: "1.0" }, { host: "127.0.0.1:8080" }, false],
+    ...`x-forwarded-for x-forwarded-host forwarded via x-real-ip cf-connecting-ip cf-ray true-client-ip x-client-ip x-original-url
+      x-original-forwarded-for x-envoy-external-address x-azure-clientip`
+      .split(/\s+/)
+      .map((name): [string, Connection, Record<string, string>, boolean] => [
+        `a proxy of this machine with ${name}`,
+        local,
+        { [name]: "127.0.0.1" },
+        false,
+      ]),
   ])("%s is an administrator or not", async (_who, connection, headers, admin) => {
-    const response = await asking({})({
-      body: { input: "a", model: "./nothing-here" },
-      headers,
-      ...(connection === undefined ? {} : { connection }),
-    });
-    const { error } = (await response.json()) as { error: { message: string } };
-    expect(error.message.startsWith("there is no file")).toBe(admin);
+    const given = { path: "/api/status", method: "GET", headers, ...(connection === undefined ? {} : { connection }) };
+    expect((await asking({})(given)).status).toBe(admin ? 200 : 403);
   });
 });
 
@@ -117,6 +142,54 @@ describe("pages", () => {
     expect([named.status, named.headers.get("access-control-allow-origin")]).toEqual([200, "https://app.example"]);
     const own = await ask({ headers: { origin: "http://localhost" } });
     expect(own.status).toBe(200);
+  });
+
+  it.each([
+    ["cross-site", 403],
+    ["same-site", 403],
+    ["same-origin", 200],
+    ["none", 200],
+  ])("are told apart by Sec-Fetch-Site where they send no origin: %s", async (site, status) => {
+    const headers = { "sec-fetch-site": site };
+    const answers = [{ method: "GET", path: "/api/version", headers }, { headers }].map(asking({}));
+    expect((await Promise.all(answers)).map((answer) => answer.status)).toEqual([status, status]);
+    // A link to the dashboard, and probes, say nothing that is not for everybody.
+    for (const path of ["/dashboard", "/health/live"]) {
+      expect((await asking({})({ method: "GET", path, headers })).status).toBe(200);
+    }
+    const named = await asking({ cors: ["https://app.example"] })({ headers: { ...headers, origin: "https://app.example" } });
+    const anybody = await asking({ cors: ["*"] })({ method: "GET", path: "/api/version", headers });
+    expect([named.status, anybody.status]).toEqual([200, 200]);
+  });
+
+  it.each<[string, Partial<HandlerOptions>, Connection, number]>([
+    ["localhost:8080", {}, { listenAddress: "127.0.0.1" }, 200],
+    ["LOCALHOST", {}, { listenAddress: "127.0.0.1" }, 200],
+    ["127.0.0.1:8080", {}, { listenAddress: "localhost" }, 200],
+    ["[::1]:8080", {}, { listenAddress: "::1" }, 200],
+    ["app.localhost:8080", {}, { listenAddress: "127.0.0.1" }, 200],
+    ["evil.example:8080", {}, { listenAddress: "127.0.0.1" }, 403],
+    ["127.0.0.1.evil.example", {}, { listenAddress: "127.0.0.1" }, 403],
+    ["localhost.evil.example", {}, { listenAddress: "127.0.0.1" }, 403],
+    [":8080", {}, { listenAddress: "127.0.0.1" }, 403],
+    ["evil.example", {}, { listenAddress: "0.0.0.0" }, 200],
+    ["evil.example", { keys }, { listenAddress: "127.0.0.1" }, 200],
+    ["models.example:80", { allowedHosts: ["models.example"] }, { listenAddress: "127.0.0.1" }, 200],
+    ["a.models.example", { allowedHosts: ["models.example"] }, { listenAddress: "127.0.0.1" }, 403],
+    ["a.models.example", { allowedHosts: [".models.example"] }, { listenAddress: "127.0.0.1" }, 200],
+    ["evil.example", { allowedHosts: ["models.example"] }, { listenAddress: "0.0.0.0", remoteAddress: "10.0.0.7" }, 403],
+    ["localhost", { allowedHosts: ["models.example"] }, { listenAddress: "0.0.0.0", remoteAddress: "10.0.0.7" }, 403],
+    ["localhost", { allowedHosts: ["models.example"] }, { listenAddress: "0.0.0.0" }, 200],
+    ["10.0.0.1:8080", { allowedHosts: ["models.example"] }, { listenAddress: "10.0.0.1", remoteAddress: "10.0.0.7" }, 200],
+    ["evil.example", { keys, allowedHosts: ["models.example"] }, { listenAddress: "10.0.0.1" }, 403],
+  ])("cannot come to the server under a name that is not its own: Host %s, %j, %j", async (host, options, connection, status) => {
+    const ask = asking(options);
+    const headers = { host, "x-api-key": "secret-of-ann" };
+    const given = { method: "GET", headers, connection: { remoteAddress: "127.0.0.1", ...connection } };
+    const answer = await ask({ ...given, path: "/api/version" });
+    expect(answer.status).toBe(status);
+    if (status === 403) expect(await answer.text()).toContain("allowedHosts");
+    expect((await ask({ ...given, path: "/health/live" })).status).toBe(200);
   });
 
   it("ask before they send, without a key", async () => {

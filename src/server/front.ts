@@ -1,15 +1,15 @@
-/** What every request passes before its route: its id, its origin, its key, its rate, its size and its shape. */
+/** What every request passes before its route: its id, its origin, its key, its rate, the length of its head, and its body. */
 import { randomUUID } from "node:crypto";
 import type { MiddlewareHandler } from "hono";
 import { cors as corsHeaders } from "hono/cors";
 import { InferyardError } from "../errors.ts";
-import { serverDefaults } from "../settings/server-section.ts";
-import { limitBytes } from "./body-limit.ts";
 import type { Env } from "./context.ts";
-import { type Identity, identify, isOpen, refuseForeignPage } from "./identity.ts";
-import { refuseDeep } from "./json-depth.ts";
+import { type Identity, identify, isOpen } from "./identity.ts";
 import { KeyRing } from "./keys.ts";
+import { refuseForeignHost, refuseForeignPage } from "./origin.ts";
 import { RateLimiter } from "./rate-limit.ts";
+import { requestBodies } from "./request-body.ts";
+import { requestLimits } from "./request-limits.ts";
 import type { ServerSettings } from "./server-settings.ts";
 
 /** Headers of answers that a page of another origin may read. */
@@ -20,13 +20,7 @@ export function front(settings: ServerSettings): MiddlewareHandler<Env>[] {
   const { cors = [] } = settings;
   const pages =
     cors.length === 0 ? [] : [corsHeaders({ origin: cors.includes("*") ? "*" : [...cors], exposeHeaders: exposed, maxAge: 600 })];
-  return [
-    requestIds,
-    ...pages,
-    admit(settings),
-    limitBytes(settings.maxBodyBytes ?? serverDefaults.maxBodyBytes),
-    limitDepth(settings),
-  ];
+  return [requestIds, ...pages, limitHead, admit(settings), requestBodies(settings)];
 }
 
 /** A client's own id is kept where it is one that a log can carry. */
@@ -36,20 +30,31 @@ const requestIds: MiddlewareHandler<Env> = async (context, next) => {
   context.set("requestId", id);
   context.set("client", "");
   context.set("role", "reader");
+  context.set("anyReference", false);
   context.header("x-request-id", id); // before the answer is made: afterwards it would be made anew
   await next();
 };
 
-function admit({ keys = [], cors = [], trustProxy = false, requestsPerMinute }: ServerSettings): MiddlewareHandler<Env> {
+function admit({
+  keys = [],
+  cors = [],
+  allowedHosts,
+  trustProxy = false,
+  requestsPerMinute,
+}: ServerSettings): MiddlewareHandler<Env> {
   const ring = new KeyRing(keys);
   const limiter = new RateLimiter();
   return async (context, next) => {
     const header = (name: string): string | undefined => context.req.header(name);
     if (!isOpen(context.req.path)) {
+      const { remoteAddress: address, listenAddress, httpVersion } = context.env ?? {};
+      refuseForeignHost(header, { address, listenAddress }, { allowedHosts, hasKeys: !ring.empty });
       refuseForeignPage(header, cors);
-      const identity: Identity = identify({ header, address: context.env?.remoteAddress }, ring, trustProxy);
+      const headerNames = (): Iterable<string> => context.req.raw.headers.keys();
+      const identity: Identity = identify({ header, headerNames, address, httpVersion }, ring, trustProxy);
       context.set("client", identity.client);
       context.set("role", identity.role);
+      context.set("anyReference", identity.anyReference);
       const rate = identity.requestsPerMinute ?? requestsPerMinute;
       if (rate !== undefined) limiter.take(identity.client, rate);
     }
@@ -57,13 +62,26 @@ function admit({ keys = [], cors = [], trustProxy = false, requestsPerMinute }: 
   };
 }
 
-/** The text is read once: what routes ask for later is made of the same. */
-function limitDepth({ maxJsonDepth = serverDefaults.maxJsonDepth }: ServerSettings): MiddlewareHandler<Env> {
-  return async (context, next) => {
-    const type = context.req.header("content-type") ?? "";
-    if (/\bjson\b/i.test(type)) refuseDeep(await context.req.text(), maxJsonDepth);
-    await next();
-  };
+/** Headers that hold a name or a target. */
+const namingHeaders = ["x-inferyard-target", "x-inferyard-model"];
+
+/** LIMIT_EXCEEDED for an address or a header of ours that is longer than an honest client writes it. */
+const limitHead: MiddlewareHandler<Env> = async (context, next) => {
+  const { urlCharacters, headerCharacters } = requestLimits;
+  const { url } = context.req;
+  if (url.length > urlCharacters) throw tooLong("address of the request", url.length, urlCharacters);
+  for (const name of namingHeaders) {
+    const length = context.req.header(name)?.length ?? 0;
+    if (length > headerCharacters) throw tooLong(`header ${name}`, length, headerCharacters);
+  }
+  await next();
+};
+
+function tooLong(what: string, length: number, limit: number): InferyardError {
+  return new InferyardError("LIMIT_EXCEEDED", `the ${what} has ${length} characters, and the limit is ${limit}`, {
+    remedy: "send a shorter one",
+    data: { limit },
+  });
 }
 
 /** FORBIDDEN for whoever is no administrator. */

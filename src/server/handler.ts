@@ -37,9 +37,14 @@ export interface HandlerOptions extends ServerSettings {
   readonly log?: Log;
 }
 
-/** The other end of a request's socket. */
+/** The socket a request came through. */
 export interface Connection {
+  /** The other end. */
   readonly remoteAddress?: string;
+  /** What the server listens on: on loopback and without keys, `Host` must be a loopback name. Default: `Host` is not checked. */
+  readonly listenAddress?: string;
+  /** "1.0" or "1.1". Default: "1.1". */
+  readonly httpVersion?: string;
 }
 
 export interface Handler {

@@ -2,12 +2,15 @@
 import { isIP } from "node:net";
 import { InferyardError } from "../errors.ts";
 import { type KeyRing, presentedKey } from "./keys.ts";
+import { hostOf, isLoopback } from "./origin.ts";
 import type { Role } from "./server-settings.ts";
 
 export interface Identity {
   /** Tells clients apart: "key:NAME", or the address. */
   readonly client: string;
   readonly role: Role;
+  /** Whether requests may name any reference (a path, hf:owner/name), and not only models that have a name here. */
+  readonly anyReference: boolean;
   /** Requests a minute, where the key has a limit of its own. */
   readonly requestsPerMinute?: number;
 }
@@ -15,8 +18,12 @@ export interface Identity {
 /** What is known of one request before its body is read. */
 export interface Sender {
   readonly header: (name: string) => string | undefined;
+  /** Names of all its headers, in small letters. */
+  readonly headerNames: () => Iterable<string>;
   /** The other end of the socket; undefined where there is none. */
   readonly address: string | undefined;
+  /** "1.1"; undefined where it is not known. */
+  readonly httpVersion?: string | undefined;
 }
 
 /** Probes carry no key: these say nothing but that the server is there. The document says what requests look like. */
@@ -34,10 +41,14 @@ export function isOpen(path: string): boolean {
   return open.has(path);
 }
 
-/** UNAUTHORIZED where keys are set and none of them is presented. */
-export function identify({ header, address }: Sender, keys: KeyRing, trustProxy: boolean): Identity {
+/**
+ * UNAUTHORIZED where keys are set and none of them is presented. Without keys a program of this machine is an admin, who loads and unloads
+ * models by name; only the key of an admin gives the right to name any reference, since pages and other users of this machine have none.
+ */
+export function identify(sender: Sender, keys: KeyRing, trustProxy: boolean): Identity {
+  const { header, address } = sender;
   const client = (trustProxy ? forwardedFor(header) : undefined) ?? address ?? "";
-  if (keys.empty) return { client, role: isLocal({ header, address }) ? "admin" : "reader" };
+  if (keys.empty) return { client, role: isLocal(sender) ? "admin" : "reader", anyReference: false };
   const presented = presentedKey(header);
   const key = presented === undefined ? undefined : keys.find(presented);
   if (key === undefined) {
@@ -46,7 +57,8 @@ export function identify({ header, address }: Sender, keys: KeyRing, trustProxy:
     });
   }
   const { name, role, requestsPerMinute } = key;
-  return { client: `key:${name}`, role, ...(requestsPerMinute === undefined ? {} : { requestsPerMinute }) };
+  const rate = requestsPerMinute === undefined ? {} : { requestsPerMinute };
+  return { client: `key:${name}`, role, anyReference: role === "admin", ...rate };
 }
 
 /**
@@ -57,33 +69,17 @@ function forwardedFor(header: Sender["header"]): string | undefined {
   return last !== undefined && isIP(last) !== 0 ? last : undefined;
 }
 
+/** Headers that proxies, tunnels and content delivery networks add, and programs of this machine do not. */
+const proxyHeaders =
+  /^(?:via|forwarded|cdn-loop|true-client-ip|(?:x-)?(?:real|client|cluster-client|fastly-client|fly-client|azure-clientip)(?:-ip)?|x-(?:forwarded|original|envoy|proxy|arr)-.*|(?:cf|ngrok|tailscale)-.*)$/;
+
 /**
  * From this machine, meant for this machine, through no proxy. A page of elsewhere whose name was turned to our address writes that name in
- * `Host`, and is no administrator. A request without a socket comes from our own program.
+ * `Host`, and is no administrator. nginx speaks HTTP/1.0 to what is behind it unless it is told otherwise. A request without a socket comes
+ * from our own program.
  */
-function isLocal({ header, address }: Sender): boolean {
+function isLocal({ header, headerNames, address, httpVersion }: Sender): boolean {
   if (address === undefined) return true;
-  if (header("x-forwarded-for") !== undefined || header("forwarded") !== undefined) return false;
-  return isLoopback(address) && isLoopback(hostOf(header("host") ?? ""));
-}
-
-/** `host` or `host:port`, with brackets around an address of six. */
-function hostOf(written: string): string {
-  return written.startsWith("[") ? written.slice(1, written.indexOf("]")) : written.replace(/:\d+$/, "");
-}
-
-export function isLoopback(host: string): boolean {
-  const name = host.toLowerCase().replace(/^::ffff:/, "");
-  if (name === "localhost" || name === "::1") return true;
-  return isIP(name) === 4 && name.startsWith("127.");
-}
-
-/** FORBIDDEN for a page of another origin that the settings do not name: without keys, any page a person has open could use the server. */
-export function refuseForeignPage(header: Sender["header"], cors: readonly string[]): void {
-  const origin = header("origin");
-  if (origin === undefined || cors.includes("*") || cors.includes(origin)) return;
-  if (URL.canParse(origin) && new URL(origin).host === header("host")) return;
-  throw new InferyardError("FORBIDDEN", `pages of ${JSON.stringify(origin.slice(0, 200))} may not use this server`, {
-    remedy: "name the origin in the server's setting cors",
-  });
+  if (!isLoopback(address) || !isLoopback(hostOf(header("host") ?? "")) || httpVersion === "1.0") return false;
+  return ![...headerNames()].some((name) => proxyHeaders.test(name));
 }

@@ -1,5 +1,7 @@
 /** Requests for models that are not in memory yet: how long they wait, and the load that goes on when they do so no longer. */
 import { InferyardError, abortError } from "../errors.ts";
+import { requestKey } from "../runtime/model-keys.ts";
+import { type AdmitLoad, anyTurn } from "../runtime/turn.ts";
 import type { Runtime } from "../task-runtime.ts";
 import type { LoadProgress, LoadWatch } from "./load-watch.ts";
 import type { NamedModel } from "./model-names.ts";
@@ -16,6 +18,8 @@ type Outcome = { readonly loaded: true } | { readonly loaded: false; readonly er
 /** Of an answer that does not know how long the load takes. */
 const shortestRetryMs = 1000;
 const longestRetryMs = 60_000;
+/** Failures that are kept for whoever asks next; the oldest are forgotten first, since clients may ask for any number of targets. */
+const maxFailures = 100;
 
 export class LoadingModels {
   readonly #runtime: Runtime;
@@ -37,37 +41,41 @@ export class LoadingModels {
 
   /**
    * Waits until the model is in memory, at most so long; the load goes on all the same. MODEL_LOADING when the time is over, with how far it
-   * is; what the load throws; ABORTED.
+   * is; what the load throws; ABORTED. `admitLoad`: see `Turn`.
    */
-  async wait(named: NamedModel, longestMs: number, signal: AbortSignal): Promise<void> {
+  async wait(named: NamedModel, longestMs: number, signal: AbortSignal, admitLoad?: AdmitLoad): Promise<void> {
     const { reference, wish } = named;
     if (await this.#runtime.isLoaded(reference, wish)) return;
-    const key = JSON.stringify([reference, wish]);
+    const key = requestKey(reference, wish);
     if (this.#failures.has(key)) {
       const failure = this.#failures.get(key);
       this.#failures.delete(key);
       throw failure;
     }
-    const load = this.#loads.get(key) ?? this.#begin(key, named);
+    const before = this.#loads.get(key);
+    const load = before ?? this.#begin(key, named, admitLoad);
     load.waiting += 1;
     try {
       const outcome = await within(load.outcome, longestMs, signal);
       if (outcome === "late") throw modelLoading(named.name, this.#watch.progressOf(reference));
-      if (!outcome.loaded) throw outcome.error;
+      if (outcome.loaded) return;
+      if (before === undefined || !isRateLimited(outcome.error)) throw outcome.error;
     } finally {
       load.waiting -= 1;
       if (this.#ending.aborted) this.#giveUp(load);
     }
+    await this.wait(named, longestMs, signal, admitLoad); // the load of another client was refused, not this one
   }
 
-  #begin(key: string, { reference, wish }: NamedModel): Load {
+  #begin(key: string, { reference, wish }: NamedModel, admitLoad: AdmitLoad | undefined): Load {
     const controller = new AbortController();
     this.#watch.begin(reference);
-    const loading = this.#runtime.use(reference, { ...wish, signal: controller.signal }, async () => {});
+    const turn = admitLoad === undefined ? anyTurn : { ...anyTurn, admitLoad };
+    const loading = this.#runtime.use(reference, { ...wish, signal: controller.signal }, async () => {}, turn);
     const outcome = loading.then(
       (): Outcome => ({ loaded: true }),
       (error: unknown): Outcome => {
-        if (load.waiting === 0 && !controller.signal.aborted) this.#failures.set(key, error);
+        if (load.waiting === 0 && !controller.signal.aborted && !isRateLimited(error)) this.#keepFailure(key, error);
         return { loaded: false, error };
       },
     );
@@ -80,9 +88,20 @@ export class LoadingModels {
     return load;
   }
 
+  #keepFailure(key: string, error: unknown): void {
+    this.#failures.set(key, error);
+    if (this.#failures.size <= maxFailures) return;
+    for (const oldest of this.#failures.keys()) return void this.#failures.delete(oldest);
+  }
+
   #giveUp({ waiting, controller }: Load): void {
     if (waiting === 0) controller.abort();
   }
+}
+
+/** Whether a load was refused for what its client did before: that is nobody else's failure. */
+function isRateLimited(error: unknown): boolean {
+  return error instanceof InferyardError && error.code === "RATE_LIMITED";
 }
 
 /** For a client that is not to wait any longer. */

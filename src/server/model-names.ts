@@ -4,7 +4,7 @@ import { nearest } from "../models/nearest.ts";
 import type { ModelOptions } from "../runtime/runtime-settings.ts";
 import type { WishInput } from "../runtime/wish.ts";
 import { publicName } from "./scrub.ts";
-import { type Role, type ServerSettings, referenceOf } from "./server-settings.ts";
+import { type ServerSettings, referenceOf } from "./server-settings.ts";
 
 export interface NamedModel {
   /** As the answer writes it: the client's own word. */
@@ -18,14 +18,15 @@ export interface NamedModel {
 export type StoredNames = () => Promise<readonly string[]>;
 
 /**
- * A name is `builtin`, one of the settings, or one of the store, with a target behind it where the client wants one: `name@onnx:cpu`. Any other
- * reference (a path, hf:owner/name) is for admins. `header`: x-inferyard-target, "require=onnx:cpu" or "prefer=wasm".
+ * A name is `builtin`, one of the settings, or one of the store, with a target behind it where the client wants one: `name@onnx:cpu`.
+ * `anyReference`: any other reference (a path, hf:owner/name) is taken as well. `header`: x-inferyard-target, "require=onnx:cpu" or
+ * "prefer=wasm".
  */
 export async function namedModel(
   written: string | undefined,
   header: string | undefined,
   settings: ServerSettings,
-  role: Role,
+  anyReference: boolean,
   stored: StoredNames,
 ): Promise<NamedModel> {
   const { models = {}, variant } = settings;
@@ -40,12 +41,18 @@ export async function namedModel(
   if (name === "builtin") return { name, reference: name, wish };
   const names = await stored();
   if (names.includes(name)) return { name, reference: name, wish };
-  if (role === "admin") return { name, reference: name, wish };
+  if (anyReference) return { name, reference: name, wish };
   const known = ["builtin", ...Object.keys(models), ...names];
   const guess = nearest(name, known);
   throw new InferyardError("MODEL_NOT_FOUND", `there is no model ${JSON.stringify(name)} here`, {
-    remedy: guess === undefined ? "GET /v1/models lists those there are" : `did you mean ${JSON.stringify(guess)}?`,
+    remedy: guess === undefined ? remedyFor(name) : `did you mean ${JSON.stringify(guess)}?`,
   });
+}
+
+/** A path, an address, hf:owner/name: what names a model outside of a server. */
+function remedyFor(name: string): string {
+  if (!/[\\/:]|^[.~]|\.(?:onnx|safetensors|gguf|aimod)$/i.test(name)) return "GET /v1/models lists those there are";
+  return "requests name models by the names of GET /v1/models: give it one in the setting server.models, or present a key whose role is admin";
 }
 
 /** The default model: as the settings write it, and as clients know it, who are not told of folders. */

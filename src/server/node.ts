@@ -8,7 +8,7 @@ import { InferyardError } from "../errors.ts";
 import { parseDuration } from "../runtime/duration.ts";
 import { serverDefaults } from "../settings/server-section.ts";
 import type { Handler } from "./handler.ts";
-import { isLoopback } from "./identity.ts";
+import { isLoopback } from "./origin.ts";
 
 export interface ListenOptions {
   /** Default: "127.0.0.1". */
@@ -119,8 +119,9 @@ function started(
   const secure =
     tls === undefined ? { serverOptions: slow } : { createServer: createTlsServer, serverOptions: { ...slow, ...tls } };
   const fetch = (request: Request, env: HttpBindings | Http2Bindings): Promise<Response> => {
-    const { remoteAddress } = env.incoming.socket;
-    return handler(request, remoteAddress === undefined ? {} : { remoteAddress });
+    const { httpVersion, socket } = env.incoming;
+    const { remoteAddress = "" } = socket; // a socket that is closed already has none, and is nobody
+    return handler(request, { remoteAddress, listenAddress: hostname, httpVersion });
   };
   return new Promise((resolve, reject) => {
     const server = serve({ fetch, hostname, port, ...secure }, () => resolve(server)) as Server;

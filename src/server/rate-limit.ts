@@ -1,4 +1,4 @@
-/** So many requests a minute for each client: a bucket that holds a minute's worth and fills steadily. */
+/** So many requests, or loads, a minute for each client: a bucket that holds a minute's worth and fills steadily. */
 import { InferyardError } from "../errors.ts";
 
 interface Bucket {
@@ -20,8 +20,8 @@ export class RateLimiter {
     this.#now = now;
   }
 
-  /** Takes one request of a client; RATE_LIMITED with the time until there is one again. */
-  take(client: string, perMinute: number): void {
+  /** Takes one request of a client; RATE_LIMITED with the time until there is one again. `what`: what is counted, for the message. */
+  take(client: string, perMinute: number, what = "requests"): void {
     const now = this.#now();
     const bucket = this.#buckets.get(client) ?? { tokens: perMinute, at: now };
     bucket.tokens = Math.min(perMinute, bucket.tokens + ((now - bucket.at) * perMinute) / minuteMs);
@@ -29,7 +29,7 @@ export class RateLimiter {
     this.#buckets.set(client, bucket);
     if (this.#buckets.size > this.#most) this.#forget(now);
     if (bucket.tokens < 1) {
-      throw new InferyardError("RATE_LIMITED", `more than ${perMinute} requests in a minute`, {
+      throw new InferyardError("RATE_LIMITED", `more than ${perMinute} ${what} in a minute`, {
         remedy: "send the request again later, as Retry-After says",
         retryAfterMs: Math.ceil(((1 - bucket.tokens) * minuteMs) / perMinute),
       });

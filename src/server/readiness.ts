@@ -101,6 +101,6 @@ export class Readiness {
   }
 
   #find(name: string): ReturnType<typeof namedModel> {
-    return namedModel(name, undefined, this.#service.settings, "admin", async () => []);
+    return namedModel(name, undefined, this.#service.settings, true, async () => []);
   }
 }

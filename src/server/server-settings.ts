@@ -3,7 +3,7 @@ import type { ServerKey } from "../settings/server-section.ts";
 
 export type { ServerKey as ApiKey };
 
-/** What a client may do. "reader": ask models. "admin": also load and unload them, and name any reference. */
+/** What a client may do. "reader": ask models. "admin": also load and unload them, and, with a key, name any reference. */
 export type Role = ServerKey["role"];
 
 export interface ServerSettings {
@@ -19,6 +19,11 @@ export interface ServerSettings {
   readonly keys?: readonly ServerKey[];
   /** Origins of pages that may call, or "*". Default: none. */
   readonly cors?: readonly string[];
+  /**
+   * Names in `Host` under which the server answers, besides loopback names from this machine and the address it listens on; ".example.com"
+   * allows the names below it too. Default: on loopback without keys none besides, else any.
+   */
+  readonly allowedHosts?: readonly string[];
   /** Whether the last address of x-forwarded-for is the client's: true behind a proxy that writes it. Default: false. */
   readonly trustProxy?: boolean;
   /** Requests of one client (its key, else its address) in a minute. Default: no limit. */
@@ -36,14 +41,29 @@ export interface ServerSettings {
   readonly loadingWait?: number | string;
   /** Longest time running requests are waited for when the server ends. Default: "30s". */
   readonly drainTimeout?: number | string;
-  /** Largest body of a request in bytes. Default: 32 MiB. */
+  /** Largest body of a request in bytes, binary tensors included. Default: 32 MiB. */
   readonly maxBodyBytes?: number;
+  /** Largest JSON body, or JSON part of a body, in bytes. Default: 4 MiB. */
+  readonly maxJsonBytes?: number;
   /** Deepest nesting of a JSON body. Default: 64. */
   readonly maxJsonDepth?: number;
+  /** Most values of a JSON body: scalars, arrays and objects. Default: 4,194,304. */
+  readonly maxJsonValues?: number;
+  /**
+   * Memory for all request bodies that are being received or processed, in bytes; one client may hold half of it at most. Default: an eighth of
+   * the heap's limit, or twice the largest body if that is more.
+   */
+  readonly maxInFlightBodyBytes?: number;
   /** Most texts of one request. Default: 4096. */
   readonly maxTexts?: number;
   /** Memory for answers that are kept and given again to who asks the same, in bytes. Default: 0, and none is kept. */
   readonly resultCacheBytes?: number;
+  /** Models that are loaded at once for requests; further loads wait. Default: 4. */
+  readonly maxLoads?: number;
+  /** Of these, for the requests of one client (its key, else its address). Default: 2. */
+  readonly maxLoadsPerClient?: number;
+  /** Models that requests of one reader may load in a minute; after them RATE_LIMITED. Default: 30. */
+  readonly loadsPerMinute?: number;
 }
 
 /** Limits of one model, besides those of all; under whatever name it is asked for. */

@@ -3,6 +3,8 @@
  * together with where it ran. Routes know HTTP and their protocol's words; this knows neither.
  */
 import { InferyardError } from "../errors.ts";
+import { type Manifest, readManifest } from "../models/index.ts";
+import { isRemote } from "../models/remote-reference.ts";
 import type { Decision } from "../runtime/decision.ts";
 import { parseDuration } from "../runtime/duration.ts";
 import type { ModelHandle } from "../runtime/model-handle.ts";
@@ -10,6 +12,8 @@ import type { Runtime } from "../task-runtime.ts";
 import type { Priority } from "../runtime/turn.ts";
 import { serverDefaults } from "../settings/server-section.ts";
 import { Admission } from "./admission.ts";
+import { targetOf, timesOf, tokensOf, wasLoadedSince } from "./call-record.ts";
+import { LoadLimiter } from "./load-limiter.ts";
 import { LoadWatch } from "./load-watch.ts";
 import { LoadingModels } from "./loading-models.ts";
 import { type OwnLimits, modelLimits } from "./model-limits.ts";
@@ -25,6 +29,8 @@ export interface Caller {
   /** Tells clients apart, for fairness: the name of the key, else the address. */
   readonly client: string;
   readonly role: Role;
+  /** Whether the call may name any reference, and not only models that have a name here. Default: false. */
+  readonly anyReference?: boolean;
   readonly priority: Priority;
   /** Aborted when the client hangs up. */
   readonly signal: AbortSignal;
@@ -88,6 +94,13 @@ export interface CallRecord {
   readonly endedAt: number;
 }
 
+/** What is said of a model, see `Service.describe`. */
+export interface Description<Result> {
+  readonly loaded: (model: ModelHandle) => Promise<Result>;
+  readonly files: (manifest: Manifest) => Promise<Result>;
+  readonly missing: () => InferyardError;
+}
+
 /** When a model of the store was fetched, by its reference; undefined where the store has none such. */
 export type StoredTime = (reference: string) => Promise<Date | undefined>;
 
@@ -119,6 +132,7 @@ export class Service {
   /** How far loads are. */
   readonly loadWatch: LoadWatch;
   readonly #loading: LoadingModels;
+  readonly #loadLimiter: LoadLimiter;
   readonly #loadingWaitMs: number | undefined;
   readonly #storedNames: StoredNames;
   readonly #storedTime: StoredTime;
@@ -139,6 +153,7 @@ export class Service {
     this.#onCall = onCall;
     this.loadWatch = loadWatch;
     this.#loading = new LoadingModels(runtime, loadWatch, this.ending);
+    this.#loadLimiter = new LoadLimiter(settings);
     this.#loadingWaitMs = settings.loadingWait === undefined ? undefined : parseDuration(settings.loadingWait);
     this.#timeoutMs = parseDuration(settings.requestTimeout ?? serverDefaults.requestTimeout);
     this.#ownLimits = modelLimits(settings);
@@ -186,13 +201,16 @@ export class Service {
 
   /** When a model was fetched, where that is known. */
   async timeOf(name: string): Promise<Date | undefined> {
-    const { reference } = await this.named({ role: "reader" }, name);
+    const { reference } = await this.named({}, name);
     return this.#storedTime(reference).catch(() => undefined); // a record that cannot be read has no time
   }
 
   /** The model a client names, which it must be allowed to name. Nothing is loaded. */
-  named({ target, role }: Pick<Caller, "target" | "role">, written: string | undefined): Promise<NamedModel> {
-    return namedModel(written, target, this.settings, role, this.#storedNames);
+  named(
+    { target, anyReference = false }: Pick<Caller, "target" | "anyReference">,
+    written: string | undefined,
+  ): Promise<NamedModel> {
+    return namedModel(written, target, this.settings, anyReference, this.#storedNames);
   }
 
   /** Runs work on the model a client names, when it is its turn. */
@@ -206,7 +224,8 @@ export class Service {
     const kept = call.question === undefined ? undefined : await this.#kept<Result>(caller, named, call.question);
     if (kept !== undefined) return kept;
     const { target, decision, ...answered } = await this.#answer(caller, named, call, async (signal, onTarget) => {
-      const { client, priority } = caller;
+      const { client, priority, role } = caller;
+      const admitLoad = this.#loadLimiter.of(client, role);
       const begun = Date.now();
       const asked = performance.now();
       const onModel = async (handle: ModelHandle): Promise<DoneByModel<Result>> => {
@@ -216,11 +235,11 @@ export class Service {
         const result = await work(handle, signal);
         const done = { result, target: handle.target, decision: handle.decision };
         if (call.question !== undefined && before === handle.decision) this.#keep(done, call.question);
-        return { ...done, ...(Date.parse(before.at) < begun ? {} : { loadMs: ready - asked }) };
+        return { ...done, ...(wasLoadedSince(begun, before) ? { loadMs: ready - asked } : {}) };
       };
       const longest = this.#loadingWaitMs;
-      if (call.loads !== true && longest !== undefined) await this.#loading.wait(named, longest, signal);
-      return this.runtime.use(named.reference, { ...named.wish, signal }, onModel, { client, priority });
+      if (call.loads !== true && longest !== undefined) await this.#loading.wait(named, longest, signal, admitLoad);
+      return this.runtime.use(named.reference, { ...named.wish, signal }, onModel, { client, priority, admitLoad });
     });
     return { ...answered, target, decision: decision.id };
   }
@@ -234,6 +253,23 @@ export class Service {
     this.#refuse(call);
     const named = await this.named(caller, call.model);
     return this.#answer(caller, named, call, async (signal) => ({ result: await work(named, signal) }));
+  }
+
+  /**
+   * Says something of a model without loading or fetching it: of the one in memory, else what its files say; `missing` makes the error where
+   * these are not on this machine.
+   */
+  describe<Result>(caller: Caller, written: string | undefined, say: Description<Result>): Promise<Answered<Result>> {
+    return this.callFiles(caller, { model: written, texts: 0 }, async ({ reference, wish }) => {
+      const result = await this.runtime.useLoaded(reference, wish, say.loaded);
+      if (result !== undefined) return result;
+      return say.files(
+        await readManifest(reference).catch((error: unknown) => {
+          const isAbsent = isRemote(reference) && error instanceof InferyardError && error.code === "MODEL_NOT_FOUND";
+          throw isAbsent ? say.missing() : error;
+        }),
+      );
+    });
   }
 
   /** One call from its place in the queue to its answer, within its time, and told of when it ends. */
@@ -285,7 +321,8 @@ export class Service {
   /** Begins to load a model, or looks how far that is: throws MODEL_LOADING until it is there, and what the load threw. */
   async loadInBackground(caller: Caller, written: string): Promise<void> {
     this.refuseDraining();
-    await this.#loading.wait(await this.named(caller, written), 0, caller.signal);
+    const admitLoad = this.#loadLimiter.of(caller.client, caller.role);
+    await this.#loading.wait(await this.named(caller, written), 0, caller.signal, admitLoad);
   }
 
   /**
@@ -346,21 +383,4 @@ export class Service {
       retryAfterMs: Math.ceil(this.admission.expectedWaitMs(reference)),
     });
   }
-}
-
-/** Until now. What never had its turn has only waited. */
-function timesOf(started: number, begun: number | undefined): { readonly queueMs: number; readonly inferenceMs: number } {
-  const now = performance.now();
-  return { queueMs: (begun ?? now) - started, inferenceMs: now - (begun ?? now) };
-}
-
-function targetOf(target: string | undefined): { readonly target?: string } {
-  return target === undefined ? {} : { target };
-}
-
-/** Tasks that count tokens do so for each text. */
-function tokensOf(result: unknown): { readonly tokens?: number } {
-  if (typeof result !== "object" || result === null || !("tokens" in result) || !Array.isArray(result.tokens)) return {};
-  const counts = result.tokens.filter((count) => typeof count === "number");
-  return { tokens: counts.reduce((sum, count) => sum + count, 0) };
 }

@@ -102,7 +102,7 @@ export const settingFields: Readonly<Record<SettingName, z.ZodType>> = {
     .positive()
     .describe("Padded tokens in one batch: more of them takes more memory, fewer of them runs more often."),
   maxMemory: size.describe(
-    "The most memory of the machine that all models may take together: `2GB`, `500MB`, `1.5GiB`, or bytes. Models that nobody uses leave to make room, the least recently used first; not set, there is no limit.",
+    "The most memory of the machine that all models may take together: `2GB`, `500MB`, `1.5GiB`, or bytes. Models that nobody uses leave to make room, the least recently used first; not set, there is no limit, but for `serve`, which takes 80 % of the machine's memory, or of its control group's.",
   ),
   maxDeviceMemory: z
     .record(z.string(), size)
@@ -119,6 +119,15 @@ export const settingFields: Readonly<Record<SettingName, z.ZodType>> = {
     .describe("`true`: after a failure that may pass, the model is loaded on the next target and the request is run once more."),
   maxProcessMemory: size.describe(
     "The most memory of one model's process: `2GB`, `500MB`, or bytes. One that holds more is [replaced between two calls](../guide/serving.md#processes-of-models), and no request is lost. Set, models of backends that block their thread live in processes.",
+  ),
+  maxRunMemory: size.describe(
+    "The most memory one run may take beside the weights, by an [estimate](../guide/tuning.md#memory-of-a-run) from the shapes of its inputs: `2GB`, `500MB`, or bytes. A batch whose rows do not depend on each other is split into smaller ones; what cannot be split is refused with `LIMIT_EXCEEDED`. Not set, there is no limit; `serve` takes a quarter of the machine's memory.",
+  ),
+  maxTraceTime: duration.describe(
+    "How long our own engine may turn a model into a program for inputs of certain shapes; a second more for each 8 million elements of the weights. A model that takes longer is refused on `native`, and the next target is tried.",
+  ),
+  maxTraceMemory: size.describe(
+    "The most memory that takes; 16 bytes more for each element of the weights. A model that takes more is refused on `native`, and the next target is tried.",
   ),
   maxCrashes: z
     .int()

@@ -41,6 +41,11 @@ export const serverFields: Readonly<Record<keyof ServerSection, z.ZodType>> = {
   ),
   keysFile: z.string().describe("A YAML or JSON file with a list of such keys, beside those of `keys`."),
   cors: z.array(z.string()).describe("Origins of web pages that may use the server, or `*`. Pages of other origins are refused."),
+  allowedHosts: z
+    .array(z.string())
+    .describe(
+      "Names in the header `Host` under which the server answers, without a port; `.example.com` allows the names below it too. Loopback names from this machine and the address it listens on need not be named. Not set: a server without keys that listens on loopback [answers under those alone](../guide/serving.md#safety), any other under every name.",
+    ),
   trustProxy: z
     .boolean()
     .describe(
@@ -57,8 +62,15 @@ export const serverFields: Readonly<Record<keyof ServerSection, z.ZodType>> = {
   maxConcurrentRequests: count.describe("Requests that run at once; the next ones wait."),
   maxQueue: z.int().nonnegative().describe("Requests that wait at most; those after them get 429 with `Retry-After`."),
   requestsPerMinute: count.describe("Requests of one client (its key, else its address) in a minute; those after them get 429."),
-  maxBodyBytes: count.describe("The largest body of a request; a larger one gets 413."),
+  maxBodyBytes: count.describe("The largest body of a request, binary tensors included; a larger one gets 413."),
+  maxJsonBytes: count.describe(
+    "The largest JSON body, and the largest JSON part of a body with binary tensors; a larger one gets 413.",
+  ),
   maxJsonDepth: count.describe("How deep the lists and objects of a body may nest; a deeper one gets 413."),
+  maxJsonValues: count.describe("Most values (scalars, lists, objects) of one JSON body; more get 413."),
+  maxInFlightBodyBytes: count.describe(
+    "Memory for the bodies of all requests that are being received or processed, in bytes, counted as they arrive; a request beyond it gets 429 with `Retry-After`. One client may hold as much as is free for others, so half of it at most. Not set, it is an eighth of the heap's limit, or twice the largest body if that is more.",
+  ),
   maxTexts: count.describe("Most texts of one request; more get 413."),
   resultCacheBytes: z
     .int()
@@ -66,6 +78,11 @@ export const serverFields: Readonly<Record<keyof ServerSection, z.ZodType>> = {
     .describe(
       "Memory for answers that are kept and [given again](../guide/serving.md#the-same-asked-twice) to who asks the same, in bytes; the least recently used leave first. `0` keeps none.",
     ),
+  maxLoads: count.describe("Models that are loaded at once for requests; further loads wait."),
+  maxLoadsPerClient: count.describe("Models that are loaded at once for the requests of one client (its key, else its address)."),
+  loadsPerMinute: count.describe(
+    "Models that requests of one reader may load in a minute, those that others had to leave memory for included; requests that need one more get 429 with `Retry-After`. Admins are not counted.",
+  ),
   requestTimeout: duration.describe(
     "The longest time from a request to its answer, waiting included; after it the answer is 504.",
   ),

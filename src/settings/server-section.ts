@@ -11,6 +11,7 @@ export interface ServerSection {
   readonly keys?: readonly ServerKey[];
   readonly keysFile?: string;
   readonly cors?: readonly string[];
+  readonly allowedHosts?: readonly string[];
   readonly trustProxy?: boolean;
   readonly models?: Readonly<Record<string, string | ServerModel>>;
   readonly preload?: readonly string[];
@@ -18,9 +19,15 @@ export interface ServerSection {
   readonly maxQueue?: number;
   readonly requestsPerMinute?: number;
   readonly maxBodyBytes?: number;
+  readonly maxJsonBytes?: number;
   readonly maxJsonDepth?: number;
+  readonly maxJsonValues?: number;
+  readonly maxInFlightBodyBytes?: number;
   readonly maxTexts?: number;
   readonly resultCacheBytes?: number;
+  readonly maxLoads?: number;
+  readonly maxLoadsPerClient?: number;
+  readonly loadsPerMinute?: number;
   readonly requestTimeout?: number | string;
   readonly loadingWait?: number | string;
   readonly headersTimeout?: number | string;
@@ -64,9 +71,14 @@ type Defaulted =
   | "maxConcurrentRequests"
   | "maxQueue"
   | "maxBodyBytes"
+  | "maxJsonBytes"
   | "maxJsonDepth"
+  | "maxJsonValues"
   | "maxTexts"
   | "resultCacheBytes"
+  | "maxLoads"
+  | "maxLoadsPerClient"
+  | "loadsPerMinute"
   | "requestTimeout"
   | "headersTimeout"
   | "bodyTimeout"
@@ -82,9 +94,14 @@ export const serverDefaults: Required<Pick<ServerSection, Defaulted>> = {
   maxConcurrentRequests: 256,
   maxQueue: 1024,
   maxBodyBytes: 33_554_432,
+  maxJsonBytes: 4_194_304,
   maxJsonDepth: 64,
+  maxJsonValues: 4_194_304,
   maxTexts: 4096,
   resultCacheBytes: 0,
+  maxLoads: 4,
+  maxLoadsPerClient: 2,
+  loadsPerMinute: 30,
   requestTimeout: "120s",
   headersTimeout: "10s",
   bodyTimeout: "60s",

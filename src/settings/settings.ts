@@ -42,6 +42,9 @@ export const settingNames: readonly SettingName[] = [
   "keepAlive",
   "failover",
   "maxProcessMemory",
+  "maxRunMemory",
+  "maxTraceTime",
+  "maxTraceMemory",
   "maxCrashes",
   "crashWindow",
   "offline",
@@ -60,6 +63,8 @@ export const settingDefaults: Settings = {
   failover: false,
   maxCrashes: 5,
   crashWindow: "1m",
+  maxTraceTime: "30s",
+  maxTraceMemory: "512MiB",
   offline: false,
 };
 

@@ -33,6 +33,8 @@ export class AddedTokenFinder {
   sections(text: string): Section[] {
     const sections: Section[] = [];
     let done = 0;
+    /** End of the white space that was last looked through. */
+    let spaceEnd = 0;
     if (this.#tokens.length > 0) {
       for (let unit = 0; unit < text.length;) {
         const found = this.#opens[text.charCodeAt(unit)] === 1 ? this.#longestAt(text, unit) : undefined;
@@ -47,7 +49,11 @@ export class AddedTokenFinder {
         if (token.singleWord && (endsInWord(text, from) || word.test(text.slice(tokenEnd, tokenEnd + 2)))) continue;
         let [start, end] = [from, tokenEnd];
         if (token.lstrip) while (start > done && isWhitespace(text.charCodeAt(start - 1))) start--;
-        if (token.rstrip) while (end < text.length && isWhitespace(text.charCodeAt(end))) end++;
+        if (token.rstrip) {
+          end = Math.max(end, spaceEnd);
+          while (end < text.length && isWhitespace(text.charCodeAt(end))) end++;
+          spaceEnd = end;
+        }
         if (done < start) sections.push({ start: done, end: start });
         sections.push({ start, end, token });
         done = end;

@@ -4,6 +4,8 @@
  * Positions count UTF-16 code units. Both units of a surrogate pair belong to the same part of the original, or to its two halves
  * while nothing has been changed; so a range of whole characters always maps to [start of its first unit, end of its last).
  */
+import { GrowthLimit } from "./growth.ts";
+
 export class AlignedText {
   readonly text: string;
   /** Where unit 0 lies in the original while nothing has been changed; what a character put in before all others is aligned to. */
@@ -11,9 +13,17 @@ export class AlignedText {
   /** Per unit: start in the original. Undefined: unit i came from [base + i, base + i + 1). */
   readonly starts: Int32Array | undefined;
   readonly ends: Int32Array | undefined;
+  /** Shared by everything that is made of one original text. */
+  readonly growth: GrowthLimit;
 
-  constructor(text: string, base: number, alignment?: { readonly starts: Int32Array; readonly ends: Int32Array }) {
+  constructor(
+    text: string,
+    base: number,
+    alignment?: { readonly starts: Int32Array; readonly ends: Int32Array },
+    growth: GrowthLimit = new GrowthLimit(text.length),
+  ) {
     this.text = text;
+    this.growth = growth;
     this.base = base;
     this.starts = alignment?.starts;
     this.ends = alignment?.ends;
@@ -31,17 +41,18 @@ export class AlignedText {
   withText(text: string): AlignedText {
     if (text === this.text) return this;
     return this.starts === undefined || this.ends === undefined
-      ? new AlignedText(text, this.base)
-      : new AlignedText(text, this.base, { starts: this.starts, ends: this.ends });
+      ? new AlignedText(text, this.base, undefined, this.growth)
+      : new AlignedText(text, this.base, { starts: this.starts, ends: this.ends }, this.growth);
   }
 
   /** A part of this text as a text of its own. What is put in before it is aligned to where it begins. */
   slice(from: number, to: number): AlignedText {
     if (from === 0 && to === this.text.length) return this;
     const text = this.text.slice(from, to);
-    if (this.starts === undefined || this.ends === undefined) return new AlignedText(text, this.base + from);
+    if (this.starts === undefined || this.ends === undefined)
+      return new AlignedText(text, this.base + from, undefined, this.growth);
     const alignment = { starts: this.starts.subarray(from, to), ends: this.ends.subarray(from, to) };
-    return new AlignedText(text, alignment.starts[0] ?? this.base, alignment);
+    return new AlignedText(text, alignment.starts[0] ?? this.base, alignment, this.growth);
   }
 }
 

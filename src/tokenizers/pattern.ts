@@ -1,17 +1,31 @@
 /** What a text is searched for, and the ways it is then cut. */
+import { messageOf } from "../errors.ts";
 import { characterLength } from "./aligned-text.ts";
-import { translateRegex } from "./regex.ts";
+import { parseRegex, shown } from "./regex/parse.ts";
+import { compileRegex } from "./regex/program.ts";
+import { RegexSearch } from "./regex/search.ts";
 
 /** All matches in a text, in order: start, end, start, end, ... A match may be empty. */
 export type Pattern = (text: string) => readonly number[];
 
+/** Throws Error for a regular expression that cannot be searched for in linear time. */
 export function patternOf(pattern: { readonly text: string } | { readonly regex: string }): Pattern {
-  return "regex" in pattern ? regexPattern(translateRegex(pattern.regex)) : textPattern(pattern.text);
+  return "regex" in pattern ? searchedPattern(pattern.regex) : textPattern(pattern.text);
+}
+
+function searchedPattern(source: string): Pattern {
+  const node = parseRegex(source);
+  try {
+    const search = new RegexSearch(compileRegex(node));
+    return (text) => search.matches(text);
+  } catch (error) {
+    throw new Error(`the regular expression ${shown(source)} is too large: ${messageOf(error)}`, { cause: error });
+  }
 }
 
 /** Like the Rust library, an empty text is found before, between and after all characters. */
 function textPattern(searched: string): Pattern {
-  if (searched === "") return regexPattern(/(?:)/gu);
+  if (searched === "") return betweenCharacters;
   return (text) => {
     const matches: number[] = [];
     for (let at = text.indexOf(searched); at >= 0; at = text.indexOf(searched, at + searched.length))
@@ -20,7 +34,19 @@ function textPattern(searched: string): Pattern {
   };
 }
 
-/** `regex` needs the flag g, and u or v. */
+function betweenCharacters(text: string): readonly number[] {
+  const matches = [0, 0];
+  for (let at = 0; at < text.length;) {
+    at += characterLength(text, at);
+    matches.push(at, at);
+  }
+  return matches;
+}
+
+/**
+ * For expressions of this program, never of a model's file: JavaScript's engine goes back and tries again, which takes exponential time at
+ * worst. `regex` needs the flag g, and u or v.
+ */
 export function regexPattern(regex: RegExp): Pattern {
   return (text) => {
     const matches: number[] = [];

@@ -66,15 +66,16 @@ export class Rewriter {
   }
 
   finish(): AlignedText {
-    const { base } = this.#source;
+    const { base, growth } = this.#source;
     const starts = this.#starts.subarray(0, this.#length);
-    return new AlignedText(this.#text, base, { starts, ends: this.#ends.subarray(0, this.#length) });
+    return new AlignedText(this.#text, base, { starts, ends: this.#ends.subarray(0, this.#length) }, growth);
   }
 
   /** Makes room, and returns where it begins. */
   #grow(units: number): number {
     const at = this.#length;
     this.#length += units;
+    this.#source.growth.count(units, this.#length);
     if (this.#length > this.#starts.length) {
       const room = Math.max(this.#length, 2 * this.#starts.length);
       this.#starts = copyOf(this.#starts, room);

@@ -4,6 +4,7 @@ import type { TextSettings } from "../models/manifest.ts";
 import { decoderOf } from "./decoders/index.ts";
 import type { Decoder } from "./decoders/decoder.ts";
 import { encodingOf } from "./encoding.ts";
+import { maxTokenUnits } from "./models/trie.ts";
 import { padEncodings } from "./padding.ts";
 import { TokenPipeline } from "./token-pipeline.ts";
 import { type PostProcessor, type Template, postProcessorOf } from "./post-processors/index.ts";
@@ -107,11 +108,23 @@ export class TextTokenizer implements Tokenizer {
   decode(ids: Iterable<number>, options: DecodeOptions = {}): string {
     const { skipSpecialTokens = true } = options;
     const tokens: string[] = [];
+    let units = 0;
     for (const id of ids) {
       const token = this.#tokens[id];
-      if (token !== undefined && !(skipSpecialTokens && this.#specialIds.has(id))) tokens.push(token);
+      if (token === undefined || (skipSpecialTokens && this.#specialIds.has(id))) continue;
+      tokens.push(token);
+      units += token.length;
+      if (units > maxDecodedUnits)
+        throw new InferyardError("INPUT_TOO_LONG", `the tokens stand for more than ${maxDecodedUnits} characters`, {
+          remedy: "decode them in parts",
+        });
     }
-    return this.#decode === undefined ? tokens.join(" ") : this.#decode(tokens).join("");
+    if (this.#decode === undefined) return tokens.join(" ");
+    try {
+      return this.#decode(tokens).join("");
+    } catch (error) {
+      throw tokenizerInvalid(this.#settings.tokenizerShown, `fails on ${tokens.length} tokens: ${messageOf(error)}`, error);
+    }
   }
 
   pad(encodings: readonly Encoding[], options?: PadOptions): PaddedBatch {
@@ -128,6 +141,7 @@ export class TextTokenizer implements Tokenizer {
 
   #promptLength(prompt: string): number {
     const length = this.#promptLengths.get(prompt) ?? this.#tokenize(prompt).length;
+    if (this.#promptLengths.size >= maxPrompts) this.#promptLengths.clear();
     this.#promptLengths.set(prompt, length);
     return length;
   }
@@ -194,6 +208,11 @@ export class TextTokenizer implements Tokenizer {
   }
 }
 
+/** Longest text that tokens are decoded to, in UTF-16 units. */
+const maxDecodedUnits = 2 ** 25;
+/** Prompts whose length is remembered. */
+const maxPrompts = 64;
+
 /** Half of a surrogate pair, which no encoding of Unicode can hold: it is read as U+FFFD. */
 const loneSurrogate = /\p{Cs}/gu;
 
@@ -202,7 +221,13 @@ function tokensById(vocabulary: ReadonlyMap<string, number>, added: ReadonlyMap<
   for (const id of vocabulary.values()) highest = Math.max(highest, id);
   for (const id of added.values()) highest = Math.max(highest, id);
   const tokens: (string | undefined)[] = Array.from({ length: highest + 1 });
-  for (const [token, id] of vocabulary) tokens[id] = token;
+  for (const [token, id] of vocabulary) {
+    if (token.length > maxTokenUnits)
+      throw new Error(
+        `a token has ${token.length} characters, and may have ${maxTokenUnits}: ${JSON.stringify(token.slice(0, 80))}...`,
+      );
+    tokens[id] = token;
+  }
   for (const [token, id] of added) tokens[id] = token;
   return tokens;
 }

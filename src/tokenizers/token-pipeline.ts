@@ -1,6 +1,7 @@
 /** The way of a text through normalizer, pre-tokenizer and model, with the place in the original kept for every token. */
 import { AddedTokenFinder, type Section } from "./added-tokens.ts";
 import { AlignedText } from "./aligned-text.ts";
+import { GrowthLimit } from "./growth.ts";
 import { type Model, modelKind, modelOf } from "./models/index.ts";
 import { normalizerOf } from "./normalizers/index.ts";
 import type { Normalizer } from "./normalizers/normalizer.ts";
@@ -35,9 +36,11 @@ export class TokenPipeline {
       this.addedTokens.filter(({ normalized }) => !normalized),
       ({ content }) => content,
     );
+    const found = this.addedTokens.filter(({ normalized }) => normalized);
+    const growth = new GrowthLimit(found.reduce((sum, { content }) => sum + content.length, 0));
     this.#normalized = new AddedTokenFinder(
-      this.addedTokens.filter(({ normalized }) => normalized),
-      ({ content }) => this.#normalize(new AlignedText(content, 0)).text,
+      found,
+      ({ content }) => this.#normalize(new AlignedText(content, 0, undefined, growth)).text,
     );
   }
 

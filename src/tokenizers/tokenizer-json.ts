@@ -62,6 +62,7 @@ export function parseTokenizerJson(text: string, shown: string): TokenizerJson {
   const step = (key: string): Step | null => {
     const found = value[key] ?? null;
     if (found !== null && !isStep(found)) throw tokenizerInvalid(shown, `has a broken "${key}": it has no "type"`);
+    if (found !== null) checkSteps(found, key, shown);
     return found;
   };
   return {
@@ -73,6 +74,28 @@ export function parseTokenizerJson(text: string, shown: string): TokenizerJson {
     added_tokens: added,
     padding: isObject(padding) ? padding : null,
   };
+}
+
+/** Steps of one part, nested ones included; published files have 10 at most. */
+const maxSteps = 64;
+/** Longest setting of a step in UTF-16 units: the character map of SentencePiece takes some 300,000. */
+const maxSettingUnits = 2 ** 23;
+
+function checkSteps(whole: Step, key: string, shown: string): void {
+  const pending: Step[] = [whole];
+  for (let count = 1; ; count++) {
+    const step = pending.pop();
+    if (step === undefined) return;
+    if (count > maxSteps) throw tokenizerInvalid(shown, `has more than ${maxSteps} steps in its "${key}"`);
+    for (const [name, value] of Object.entries(step)) {
+      if (typeof value === "string" && value.length > maxSettingUnits)
+        throw tokenizerInvalid(
+          shown,
+          `has a "${key}" with a "${name}" of ${value.length} characters, and may have ${maxSettingUnits}`,
+        );
+      if (Array.isArray(value)) pending.push(...value.slice(0, maxSteps + 1).filter(isStep));
+    }
+  }
 }
 
 async function readText(path: string, shown: string): Promise<string> {

@@ -46,6 +46,9 @@ function roomOfEach(
   return first > second ? [most, least] : [least, most];
 }
 
+/** Tokens of all windows of one text: a stride close to the length of a window makes a long text many times as long. */
+const maxWindowedTokens = 2 ** 20;
+
 function windows(length: number, most: number, { stride, side }: TruncationRules): Window[] {
   if (length <= most) return [{ from: 0, to: length }];
   if (most === 0) {
@@ -55,6 +58,9 @@ function windows(length: number, most: number, { stride, side }: TruncationRules
     ];
   }
   if (stride >= most) throw cannotCut(`a stride of ${stride} tokens does not fit into windows with room for ${most}`);
+  const windowed = Math.ceil((length - stride) / (most - stride)) * most;
+  if (windowed > Math.max(maxWindowedTokens, 8 * length))
+    throw cannotCut(`a stride of ${stride} tokens cuts ${length} tokens into windows of ${windowed} in all`);
   const result: Window[] = [];
   for (let at = 0; at < length; at += most - stride) {
     const window =

@@ -2,7 +2,15 @@
 import { InferyardError } from "../../backend.ts";
 import type { LoadOptions, TensorInfo } from "../../backend.ts";
 import { switchOnRelaxedSimd } from "../../engine/host-features.ts";
-import { detectWasmFeatures, type EngineCopies, EngineModel, type EngineShare, type GraphSource } from "../../engine/index.ts";
+import {
+  detectWasmFeatures,
+  type EngineCopies,
+  EngineModel,
+  type EngineShare,
+  type GraphSource,
+  type RunLimits,
+  type TraceLimits,
+} from "../../engine/index.ts";
 import { spawnThread } from "../../engine/thread-spawner.ts";
 import { version } from "../../version.ts";
 
@@ -26,11 +34,13 @@ export function engineFor(
   const features = detectWasmFeatures(switchOnRelaxedSimd);
   if (!features.simd)
     throw new InferyardError("BACKEND_UNAVAILABLE", "this machine's WebAssembly has no vectors, which the engine needs");
-  const { graphOptimization, threads } = options;
+  const { graphOptimization, threads, maxRunMemory } = options;
+  const limits: RunLimits = { trace: traceLimits(options), ...(maxRunMemory === undefined ? {} : { runBytes: maxRunMemory }) };
   const made = (copies: EngineCopies | undefined): EngineModel => {
     const engine = new EngineModel(source, {
       features,
       optimize: graphOptimization !== "disabled",
+      limits,
       ...(threads === undefined || spawnThread === undefined ? {} : { threads, spawn: spawnThread }),
       ...(copies === undefined ? {} : { copies }),
     });
@@ -51,6 +61,14 @@ export function engineFor(
     if (!isFull) throw error;
     return made(undefined); // what has no place beside the others may have one alone
   }
+}
+
+/** What one trace may take, by the user's settings. */
+export function traceLimits({ maxTraceTime, maxTraceMemory }: LoadOptions): Partial<TraceLimits> {
+  return {
+    ...(maxTraceTime === undefined ? {} : { milliseconds: maxTraceTime }),
+    ...(maxTraceMemory === undefined ? {} : { bytes: maxTraceMemory }),
+  };
 }
 
 /** undefined where this model shares nothing. */

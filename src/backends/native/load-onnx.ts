@@ -2,6 +2,7 @@
 import { InferyardError, messageOf, throwIfAborted } from "../../backend.ts";
 import type { DataType, Library, LoadOptions, LoadedModel, ModelFiles, TensorInfo } from "../../backend.ts";
 import {
+  Budget,
   checkOperators,
   type ExternalData,
   type OnnxType,
@@ -10,7 +11,7 @@ import {
   readOnnxModel,
 } from "../../engine/index.ts";
 import { basename, dirname, isAbsolute, join, normalize, sep } from "../../paths.ts";
-import { engineFor } from "./engine-for.ts";
+import { engineFor, traceLimits } from "./engine-for.ts";
 import { GraphModel } from "./graph-model.ts";
 import { OpenModelFiles } from "./open-model-files.ts";
 
@@ -49,7 +50,7 @@ async function loadFrom(
   options: LoadOptions,
   library: Library,
 ): Promise<LoadedModel> {
-  const { model, external, keep } = readOnnxModel(await files.open(file.path), shown);
+  const { model, external, keep } = readOnnxModel(await files.open(file.path), shown, new Budget(traceLimits(options)));
   throwIfAborted(options.signal);
   checkOperators(model);
   await supply(external, files, dirname(file.path), shown);

@@ -3,6 +3,8 @@ import { InferyardError } from "../../errors.ts";
 import type { RuntimeSettings } from "../../runtime/runtime-settings.ts";
 import type { ServedModel } from "../../server/server-settings.ts";
 import { type ServerSection, serverDefaults } from "../../settings/server-section.ts";
+import type { Log } from "../../server/observation/log.ts";
+import type * as MemoryBudget from "../serving/memory-budget.ts";
 import { openStore } from "../model-store.ts";
 import { startTracing } from "../serving/tracing.ts";
 import { type ServerFlags, addServerFlags, withFlags } from "../serving/server-flags.ts";
@@ -24,12 +26,13 @@ export function addServe(program: Command, terminal: Terminal): void {
 async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
   terminal.stay?.();
   // Fetched here: no other command needs the server's libraries.
-  const [{ createHandler }, { listen }, { createLog }, { RuntimeEvents }, { readKeys, readTls }] = await Promise.all([
+  const [{ createHandler }, { listen }, { createLog }, { RuntimeEvents }, { readKeys, readTls }, budgets] = await Promise.all([
     import("../../server/handler.ts"),
     import("../../server/node.ts"),
     import("../../server/observation/log.ts"),
     import("../../server/observation/runtime-events.ts"),
     import("../serving/server-files.ts"),
+    import("../serving/memory-budget.ts"),
   ]);
   const endTracing = await startTracing(process.env); // the SDK reads the rest of its variables there too
   const events = new RuntimeEvents();
@@ -39,7 +42,9 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
   const tls = await readTls(section, terminal.directory);
   const models = modelsOf(section, values.models ?? {});
   const host = values.host ?? "process"; // one model that aborts must not take the others with it
-  const session = await openSession(terminal, { ...flags, host, quiet: true }, flags.model, {
+  const log = createLog({ level: section.logLevel ?? serverDefaults.logLevel, stream: terminal.stderr });
+  const maxMemory = values.maxMemory ?? (await defaultBudget(budgets, log));
+  const session = await openSession(terminal, { ...flags, host, maxMemory, quiet: true }, flags.model, {
     models: models.settings,
     shareBatches: true,
     onEvent: events.tell,
@@ -48,20 +53,12 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
   const store = openStore(terminal);
   const { models: _models, keysFile: _keysFile, tlsCert: _tlsCert, tlsKey: _tlsKey, ...settings } = section;
   try {
-    const {
-      address,
-      port,
-      allowAnonymous,
-      headersTimeout,
-      bodyTimeout,
-      logLevel: level = serverDefaults.logLevel,
-      ...served
-    } = settings;
+    const { address, port, allowAnonymous, headersTimeout, bodyTimeout, logLevel: _logLevel, ...served } = settings;
     const handler = createHandler(session.runtime, {
       ...served,
       keys,
       events,
-      log: createLog({ level, stream: terminal.stderr }),
+      log,
       models: models.served,
       preload: [...new Set([...(section.preload ?? []), ...models.early])],
       defaultModel: session.model,
@@ -89,6 +86,12 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
     await session.runtime.dispose();
     await endTracing();
   }
+}
+
+async function defaultBudget({ defaultMemoryBudget }: typeof MemoryBudget, log: Log): Promise<number> {
+  const budget = await defaultMemoryBudget();
+  log.budget(budget);
+  return budget.value;
 }
 
 /** The section's models as the server's names and as the runtime's settings; and the names of those that are loaded at the start. */

@@ -11,15 +11,22 @@ const names: readonly (keyof ServerFlags)[] = [
   "allowAnonymous",
   "keysFile",
   "cors",
+  "allowedHosts",
   "trustProxy",
   "preload",
   "maxConcurrentRequests",
   "maxQueue",
   "requestsPerMinute",
   "maxBodyBytes",
+  "maxJsonBytes",
   "maxJsonDepth",
+  "maxJsonValues",
+  "maxInFlightBodyBytes",
   "maxTexts",
   "resultCacheBytes",
+  "maxLoads",
+  "maxLoadsPerClient",
+  "loadsPerMinute",
   "requestTimeout",
   "loadingWait",
   "headersTimeout",
@@ -32,6 +39,7 @@ const names: readonly (keyof ServerFlags)[] = [
 
 export function addServerFlags(command: Command): Command {
   const { address, port, maxConcurrentRequests, maxQueue, maxTexts, requestTimeout, drainTimeout, logLevel } = serverDefaults;
+  const { maxLoads, maxLoadsPerClient, loadsPerMinute } = serverDefaults;
   const whole = (flags: string, words: string): Option => new Option(flags, words).argParser(positiveInteger);
   const some = (flags: string, words: string): Option => new Option(flags, words).argParser(list);
   return command
@@ -40,13 +48,17 @@ export function addServerFlags(command: Command): Command {
     .option("--allow-anonymous", "listen without keys where others can reach it")
     .option("--keys-file <file>", "keys clients must present one of, as a YAML or JSON list")
     .addOption(some("--cors <origins>", "origins of web pages that may use it"))
+    .addOption(some("--allowed-hosts <names>", "names in the header Host under which it answers"))
     .option("--trust-proxy", "the last address of x-forwarded-for is the client's")
     .addOption(some("--preload <models>", "models to load at the start"))
     .addOption(whole("--max-concurrent-requests <number>", `requests that run at once (default: ${maxConcurrentRequests})`))
     .addOption(new Option("--max-queue <number>", `requests that wait at most (default: ${maxQueue})`).argParser(zeroOrMore))
     .addOption(whole("--requests-per-minute <number>", "requests of one client in a minute"))
     .addOption(whole("--max-body-bytes <number>", "largest body of a request (default: 32 MiB)"))
+    .addOption(whole("--max-json-bytes <number>", "largest JSON body of a request (default: 4 MiB)"))
     .addOption(whole("--max-json-depth <number>", "deepest nesting of a JSON body"))
+    .addOption(whole("--max-json-values <number>", "most values of one JSON body"))
+    .addOption(whole("--max-in-flight-body-bytes <number>", "memory for the bodies of all requests that are being processed"))
     .addOption(whole("--max-texts <number>", `most texts of one request (default: ${maxTexts})`))
     .addOption(
       new Option(
@@ -54,6 +66,9 @@ export function addServerFlags(command: Command): Command {
         "memory for answers that are kept for who asks the same (default: 0, none)",
       ).argParser(zeroOrMore),
     )
+    .addOption(whole("--max-loads <number>", `models that are loaded at once (default: ${maxLoads})`))
+    .addOption(whole("--max-loads-per-client <number>", `of them for one client (default: ${maxLoadsPerClient})`))
+    .addOption(whole("--loads-per-minute <number>", `models that one reader may load in a minute (default: ${loadsPerMinute})`))
     .option("--request-timeout <time>", `longest time to an answer (default: ${requestTimeout})`)
     .option("--loading-wait <time>", "longest time a request waits for a model that is loading; 0 waits for none")
     .option("--headers-timeout <time>", "longest time for a client to send the head of a request")

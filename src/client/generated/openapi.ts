@@ -294,6 +294,15 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
+                /** @description The body has a form that is not read */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Error"];
+                    };
+                };
                 /** @description The model cannot do this */
                 422: {
                     headers: {
@@ -417,6 +426,15 @@ export interface paths {
                 };
                 /** @description Too much at once */
                 413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Error"];
+                    };
+                };
+                /** @description The body has a form that is not read */
+                415: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -554,6 +572,15 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
+                /** @description The body has a form that is not read */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Error"];
+                    };
+                };
                 /** @description The model cannot do this */
                 422: {
                     headers: {
@@ -677,6 +704,15 @@ export interface paths {
                 };
                 /** @description Too much at once */
                 413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Error"];
+                    };
+                };
+                /** @description The body has a form that is not read */
+                415: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -814,6 +850,15 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
+                /** @description The body has a form that is not read */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Error"];
+                    };
+                };
                 /** @description The model cannot do this */
                 422: {
                     headers: {
@@ -931,6 +976,15 @@ export interface paths {
                 };
                 /** @description Too much at once */
                 413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Error"];
+                    };
+                };
+                /** @description The body has a form that is not read */
+                415: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -1060,6 +1114,15 @@ export interface paths {
                 };
                 /** @description Too much at once */
                 413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Error"];
+                    };
+                };
+                /** @description The body has a form that is not read */
+                415: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -1210,6 +1273,15 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
+                /** @description The body has a form that is not read */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Error"];
+                    };
+                };
                 /** @description The model cannot do this */
                 422: {
                     headers: {
@@ -1332,6 +1404,15 @@ export interface paths {
                 };
                 /** @description Too much at once */
                 413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Error"];
+                    };
+                };
+                /** @description The body has a form that is not read */
+                415: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -1474,6 +1555,15 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
+                /** @description The body has a form that is not read */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Error"];
+                    };
+                };
                 /** @description The model cannot do this */
                 422: {
                     headers: {
@@ -1583,6 +1673,15 @@ export interface paths {
                 };
                 /** @description Too much at once */
                 413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Error"];
+                    };
+                };
+                /** @description The body has a form that is not read */
+                415: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -1709,6 +1808,15 @@ export interface paths {
                 };
                 /** @description Too much at once */
                 413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Error"];
+                    };
+                };
+                /** @description The body has a form that is not read */
+                415: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -1992,6 +2100,15 @@ export interface paths {
                         "application/json": components["schemas"]["CohereError"];
                     };
                 };
+                /** @description The body has a form that is not read */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["CohereError"];
+                    };
+                };
                 /** @description The model cannot do this */
                 422: {
                     headers: {
@@ -2122,6 +2239,15 @@ export interface paths {
                         "application/json": components["schemas"]["CohereError"];
                     };
                 };
+                /** @description The body has a form that is not read */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["CohereError"];
+                    };
+                };
                 /** @description The model cannot do this */
                 422: {
                     headers: {
@@ -2239,6 +2365,15 @@ export interface paths {
                 };
                 /** @description Too much at once */
                 413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["OpenAIError"];
+                    };
+                };
+                /** @description The body has a form that is not read */
+                415: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -2374,6 +2509,15 @@ export interface paths {
                         "application/json": components["schemas"]["OpenAIError"];
                     };
                 };
+                /** @description The body has a form that is not read */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["OpenAIError"];
+                    };
+                };
                 /** @description The model cannot do this */
                 422: {
                     headers: {
@@ -2499,6 +2643,15 @@ export interface paths {
                 };
                 /** @description Too much at once */
                 413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["OpenAIError"];
+                    };
+                };
+                /** @description The body has a form that is not read */
+                415: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -2744,6 +2897,15 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
+                /** @description The body has a form that is not read */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["TeiError"];
+                    };
+                };
                 /** @description The request is not right */
                 422: {
                     headers: {
@@ -2876,6 +3038,15 @@ export interface paths {
                 };
                 /** @description Too much at once, or a text that is longer than the model reads */
                 413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["TeiError"];
+                    };
+                };
+                /** @description The body has a form that is not read */
+                415: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -3025,6 +3196,15 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
+                /** @description The body has a form that is not read */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["TeiError"];
+                    };
+                };
                 /** @description The request is not right */
                 422: {
                     headers: {
@@ -3161,6 +3341,15 @@ export interface paths {
                 };
                 /** @description Too much at once, or a text that is longer than the model reads */
                 413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["TeiError"];
+                    };
+                };
+                /** @description The body has a form that is not read */
+                415: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -3313,6 +3502,15 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
+                /** @description The body has a form that is not read */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["TeiError"];
+                    };
+                };
                 /** @description The request is not right */
                 422: {
                     headers: {
@@ -3445,6 +3643,15 @@ export interface paths {
                 };
                 /** @description Too much at once, or a text that is longer than the model reads */
                 413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["TeiError"];
+                    };
+                };
+                /** @description The body has a form that is not read */
+                415: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -3591,6 +3798,15 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
+                /** @description The body has a form that is not read */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["TeiError"];
+                    };
+                };
                 /** @description The request is not right */
                 422: {
                     headers: {
@@ -3730,6 +3946,15 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
+                /** @description The body has a form that is not read */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["TeiError"];
+                    };
+                };
                 /** @description The request is not right */
                 422: {
                     headers: {
@@ -3856,6 +4081,15 @@ export interface paths {
                 };
                 /** @description Too much at once, or a text that is longer than the model reads */
                 413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["TeiError"];
+                    };
+                };
+                /** @description The body has a form that is not read */
+                415: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -4054,7 +4288,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What a model takes and gives; it is loaded for that */
+        /** What a model takes and gives; loads nothing */
         get: {
             parameters: {
                 query?: never;
@@ -4113,6 +4347,15 @@ export interface paths {
                 };
                 /** @description Too much at once */
                 413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["InferenceError"];
+                    };
+                };
+                /** @description The body has a form that is not read */
+                415: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -4182,7 +4425,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What a model takes and gives; it is loaded for that */
+        /** What a model takes and gives; loads nothing */
         get: {
             parameters: {
                 query?: never;
@@ -4242,6 +4485,15 @@ export interface paths {
                 };
                 /** @description Too much at once */
                 413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["InferenceError"];
+                    };
+                };
+                /** @description The body has a form that is not read */
+                415: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -4375,6 +4627,15 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
+                /** @description The body has a form that is not read */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["InferenceError"];
+                    };
+                };
                 /** @description The model cannot do this */
                 422: {
                     headers: {
@@ -4495,6 +4756,15 @@ export interface paths {
                 };
                 /** @description Too much at once */
                 413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["InferenceError"];
+                    };
+                };
+                /** @description The body has a form that is not read */
+                415: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -4640,6 +4910,15 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
+                /** @description The body has a form that is not read */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["InferenceError"];
+                    };
+                };
                 /** @description The model cannot do this */
                 422: {
                     headers: {
@@ -4777,6 +5056,15 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
+                /** @description The body has a form that is not read */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["InferenceError"];
+                    };
+                };
                 /** @description The model cannot do this */
                 422: {
                     headers: {
@@ -4903,6 +5191,15 @@ export interface paths {
                 };
                 /** @description Too much at once */
                 413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["InferenceError"];
+                    };
+                };
+                /** @description The body has a form that is not read */
+                415: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -5044,6 +5341,15 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
+                /** @description The body has a form that is not read */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["InferenceError"];
+                    };
+                };
                 /** @description The model cannot do this */
                 422: {
                     headers: {
@@ -5171,6 +5477,15 @@ export interface paths {
                 };
                 /** @description Too much at once */
                 413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["InferenceError"];
+                    };
+                };
+                /** @description The body has a form that is not read */
+                415: {
                     headers: {
                         [name: string]: unknown;
                     };
@@ -5333,7 +5648,7 @@ export interface components {
              * @example hello
              */
             input: string | string[] | {
-                /** @enum {string} */
+                /** @constant */
                 type: "text";
                 text: string;
             }[];
@@ -5872,7 +6187,7 @@ export interface components {
             model_id: string;
             served_model_name: string;
             /**
-             * @description Of the weights that are loaded
+             * @description Of the weights that are loaded; else of the first the model has
              * @example float32
              */
             model_dtype: string;

@@ -9,6 +9,8 @@ export interface OnnxModel {
   readonly graph: OnnxGraph;
   /** By "domain:name". */
   readonly functions: ReadonlyMap<string, OnnxFunction>;
+  /** Elements of all tensors in it, those in nodes among them. */
+  readonly elements: number;
 }
 
 export interface OnnxGraph {

@@ -1,6 +1,15 @@
 /** Reads protobuf messages with `pbf`, and refuses what it lets pass: content that reaches beyond the end, and messages nested without end. */
 import type { PbfReader } from "pbf";
+import { Budget } from "../budget.ts";
 import type { FilePart } from "./model-bytes.ts";
+
+/** A message as an object with its lists, a whole number in a list, one of 64 bits, a text beside its characters: of a few bytes in the file. */
+const messageBytes = 512;
+const integerBytes = 8;
+const wideIntegerBytes = 40;
+const textBytes = 32;
+/** Messages and numbers between two looks at the clock. */
+const itemsPerLook = 4096;
 
 /** Graphs in graphs and types in types of real models nest a handful deep; each takes a few levels of messages. */
 const deepestMessage = 200;
@@ -10,12 +19,15 @@ export type ReadField<T> = (field: number, into: T, reader: MessageReader) => vo
 export class MessageReader {
   readonly #pbf: PbfReader;
   readonly #cuts: ReadonlyMap<number, FilePart>;
+  readonly #budget: Budget;
   #depth = 0;
+  #items = 0;
 
-  /** `cuts`: runs that stayed in the file, by the place where a field of no bytes stands for each; see `cut-elements.ts`. */
-  constructor(pbf: PbfReader, cuts: ReadonlyMap<number, FilePart> = new Map()) {
+  /** `budget`: charged for what the file unpacks to. `cuts`: runs that stayed in the file, by the place where a field of no bytes stands for each; see `cut-elements.ts`. */
+  constructor(pbf: PbfReader, cuts: ReadonlyMap<number, FilePart> = new Map(), budget: Budget = new Budget()) {
     this.#pbf = pbf;
     this.#cuts = cuts;
+    this.#budget = budget;
   }
 
   /** The whole of what the reader holds, as one message. */
@@ -29,7 +41,9 @@ export class MessageReader {
   }
 
   text(): string {
-    return new TextDecoder().decode(this.bytes());
+    const bytes = this.bytes();
+    this.#charge(textBytes + bytes.length, "texts of the file");
+    return new TextDecoder().decode(bytes);
   }
 
   /** A view into the file, not a copy. */
@@ -57,7 +71,10 @@ export class MessageReader {
 
   /** Numbers of a repeated field, packed or one by one. */
   integers(into: number[]): void {
-    this.#repeated(() => into.push(this.#pbf.readVarint(true)), 0);
+    this.#repeated(() => {
+      this.#charge(integerBytes, "numbers of the file");
+      into.push(this.#pbf.readVarint(true));
+    }, 0);
   }
 
   floats(into: number[]): void {
@@ -70,7 +87,10 @@ export class MessageReader {
 
   /** All digits of 64 bits, without sign. */
   wideIntegers(into: bigint[]): void {
-    this.#repeated(() => into.push(this.#wide()), 0);
+    this.#repeated(() => {
+      this.#charge(wideIntegerBytes, "numbers of the file");
+      into.push(this.#wide());
+    }, 0);
   }
 
   #wide(): bigint {
@@ -104,12 +124,19 @@ export class MessageReader {
   }
 
   #fields<T>(read: ReadField<T>, into: T, end: number): T {
+    this.#charge(messageBytes, "messages of the file");
     this.#depth += 1;
     if (this.#depth > deepestMessage) throw new Error(`it nests more than ${deepestMessage} messages`);
     this.#pbf.readFields((field) => read(field, into, this), into, end);
     this.#check(end);
     this.#depth -= 1;
     return into;
+  }
+
+  #charge(bytes: number, what: string): void {
+    this.#items += 1;
+    this.#budget.charge(bytes, what);
+    if (this.#items % itemsPerLook === 0) this.#budget.checkTime();
   }
 
   #check(end: number): void {

@@ -1,6 +1,8 @@
 /** ModelProto and what is in it, read whole into memory. The outline without weights is read by `models/onnx-outline.ts`. */
 import { PbfReader } from "pbf";
 import { InferyardError, messageOf } from "../../errors.ts";
+import { elementCount } from "../../tensor.ts";
+import { Budget } from "../budget.ts";
 import type { HeldElements } from "../graph/held-elements.ts";
 import type { Literal } from "../graph/literal.ts";
 import type { OnnxAttribute, OnnxFunction, OnnxGraph, OnnxModel, OnnxNode, OnnxType, OnnxValueInfo } from "./onnx-model.ts";
@@ -19,12 +21,12 @@ export interface ReadModel {
 
 /**
  * MODEL_INVALID where the bytes are no whole ONNX file; `shown` names the file in messages. The elements of large tensors stay in a file that is
- * given as `ModelBytes`, which must be readable until `keep` was called.
+ * given as `ModelBytes`, which must be readable until `keep` was called. `budget` is charged for everything else, before it is unpacked.
  */
-export function readOnnxModel(file: Uint8Array | ModelBytes, shown: string): ReadModel {
+export function readOnnxModel(file: Uint8Array | ModelBytes, shown: string, budget: Budget = new Budget()): ReadModel {
   try {
     const { bytes, cuts } = file instanceof Uint8Array ? { bytes: file, cuts: undefined } : cutModel(file);
-    return new ModelReader(new MessageReader(new PbfReader(bytes), cuts)).read();
+    return new ModelReader(new MessageReader(new PbfReader(bytes), cuts, budget)).read();
   } catch (error) {
     if (error instanceof InferyardError) throw error;
     throw new InferyardError("MODEL_INVALID", `${shown} is not a whole ONNX file: ${messageOf(error)}`, {
@@ -76,6 +78,7 @@ class ModelReader {
   readonly #reader: MessageReader;
   readonly #external: ExternalData[] = [];
   readonly #held: HeldElements[] = [];
+  #elements = 0;
 
   constructor(reader: MessageReader) {
     this.#reader = reader;
@@ -98,7 +101,7 @@ class ModelReader {
     if (graph === undefined) throw new Error("it holds no graph");
     if (opsets.size === 0) throw new Error("it does not say which operators it uses, so its end is missing");
     const keep = (): void => this.#held.forEach((held) => held.keep());
-    return { model: { irVersion, opsets, graph, functions }, external: this.#external, keep };
+    return { model: { irVersion, opsets, graph, functions, elements: this.#elements }, external: this.#external, keep };
   }
 
   /** OperatorSetIdProto. "ai.onnx" is another name of the standard domain. */
@@ -126,6 +129,7 @@ class ModelReader {
 
   #tensor(): [name: string, literal: Literal] {
     const { name, literal, external } = readTensor(this.#reader);
+    this.#elements += elementCount(literal.shape);
     if (external !== undefined) this.#external.push(external);
     if (literal.held !== undefined) this.#held.push(literal.held);
     return [name, literal];

@@ -104,7 +104,7 @@ export function causalMask(
   offset: number,
   window: number = Number.POSITIVE_INFINITY,
 ): Value {
-  call.build.checkSize({ dataType: "bool", shape: [length, total] });
+  call.build.reserve({ dataType: "bool", shape: [length, total] }, 0);
   const seen = Uint8Array.from({ length: length * total }, (_, index) => {
     const place = Math.floor(index / total) + offset;
     const key = index % total;
@@ -126,6 +126,7 @@ export function appended(call: Calculation, past: Value | undefined, now: Value)
 
 /** 0, 1, 2, ... in int64, along `axis` of so many. */
 export function countedAlong(call: Calculation, size: number, axis: number, rank: number): Value {
+  call.build.reserve({ dataType: "int64", shape: [size] });
   const shape = Array.from({ length: rank }, (_, at) => (at === axis ? size : 1));
   return call.build.constant({ dataType: "int64", shape, data: BigInt64Array.from({ length: size }, (_, at) => BigInt(at)) });
 }

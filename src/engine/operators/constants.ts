@@ -1,4 +1,5 @@
 /** Operators that make values of nothing, or change their type. */
+import { elementCount } from "../../tensor.ts";
 import { type ElementType, isFloat, isWide } from "../graph/element-types.ts";
 import type { Value } from "../graph/graph.ts";
 import { type Literal, literalOf, literalOfBigints, numbersOf, bigintsOf } from "../graph/literal.ts";
@@ -54,6 +55,9 @@ function casted(call: OperatorCall, x: Value, to: ElementType): Value {
   return call.cast(x, to, saturate && isFloat(to));
 }
 
+/** A bigint in a list. */
+const bigintBytes = 32;
+
 function range(call: OperatorCall): Value {
   const [start, limit, delta] = [call.known(0), call.known(1), call.known(2)];
   const { dataType } = start;
@@ -61,14 +65,14 @@ function range(call: OperatorCall): Value {
     const [from = 0n, to = 0n, by = 1n] = [start, limit, delta].map((each) => bigintsOf(each)[0]);
     if (by === 0n) throw new Error("it steps by 0");
     const count = Math.max(0, Math.ceil(Number(to - from) / Number(by)));
-    call.build.checkSize({ dataType, shape: [count] });
+    call.build.reserve({ dataType, shape: [count] }, bigintBytes);
     const values = Array.from({ length: count }, (_, index) => from + BigInt(index) * by);
     return call.build.constant(literalOfBigints(dataType, [count], values));
   }
   const [from = 0, to = 0, by = 1] = [start, limit, delta].map((each) => numbersOf(each)[0]);
   if (by === 0) throw new Error("it steps by 0");
   const count = Math.max(0, Math.ceil((to - from) / by));
-  call.build.checkSize({ dataType, shape: [count] });
+  call.build.reserve({ dataType, shape: [count] });
   return call.build.constant(
     literalOf(
       dataType,
@@ -83,7 +87,7 @@ function eyeLike(call: OperatorCall): Value {
   const [rows = 0, columns = 0] = shape;
   const shift = call.int("k", 0);
   const type = typeAttribute(call, "dtype") ?? dataType;
-  call.build.checkSize({ dataType: type, shape });
+  call.build.reserve({ dataType: type, shape });
   const values = Float64Array.from({ length: rows * columns }, (_, index) =>
     Number((index % columns) - Math.floor(index / columns) === shift),
   );
@@ -94,7 +98,7 @@ function eyeLike(call: OperatorCall): Value {
 function oneHot(call: OperatorCall): Value {
   const indices = call.tensor(0);
   const [depth = 0] = call.knownIntegers(1);
-  call.build.checkSize({ dataType: "int64", shape: [depth] });
+  call.build.reserve({ dataType: "int64", shape: [depth] });
   const values = call.tensor(2);
   const rank = indices.type.shape.length + 1;
   const axis = call.int("axis", -1);
@@ -120,6 +124,7 @@ function oneHot(call: OperatorCall): Value {
 function nonZero(call: OperatorCall): Value {
   const x = call.knownData(0);
   const { shape } = x;
+  call.build.reserve({ dataType: "int64", shape: [shape.length, elementCount(shape)] });
   const wide: ArrayLike<number | bigint> = isWide(x.dataType) ? bigintsOf(x) : numbersOf(x);
   const found: number[] = [];
   for (let index = 0; index < wide.length; index += 1) if (Number(wide[index]) !== 0) found.push(index);
@@ -136,6 +141,7 @@ function nonZero(call: OperatorCall): Value {
 function compress(call: OperatorCall): Value {
   const x = call.tensor(0);
   const condition = numbersOf(call.knownData(1));
+  call.build.reserve({ dataType: "int64", shape: [condition.length] });
   const axis = call.intIfGiven("axis");
   const flat = axis === undefined ? call.reshape(x, [x.type.shape.reduce((product, size) => product * size, 1)]) : x;
   const kept: number[] = [];
@@ -149,7 +155,7 @@ function trilu(call: OperatorCall): Value {
   const x = call.tensor(0);
   const [rows = 0, columns = 0] = x.type.shape.slice(-2);
   const shift = call.knownIntegersIfGiven(1)?.[0] ?? 0;
-  call.build.checkSize(x.type);
+  call.build.reserve({ dataType: "bool", shape: [rows, columns] });
   const upper = call.int("upper", 1) === 1;
   const kept = Float64Array.from({ length: rows * columns }, (_, index) => {
     const diagonal = (index % columns) - Math.floor(index / columns);
@@ -171,7 +177,7 @@ function reverseSequence(call: OperatorCall): Value {
   const timeAxis = call.int("time_axis", 0);
   const batchAxis = call.int("batch_axis", 1);
   const { shape } = x.type;
-  call.build.checkSize(x.type);
+  call.build.reserve({ dataType: "int64", shape });
   const places = Float64Array.from({ length: shape.reduce((product, size) => product * size, 1) }, (_, index) => {
     const inner = shape.slice(timeAxis + 1).reduce((product, size) => product * size, 1);
     const time = Math.floor(index / inner) % (shape[timeAxis] ?? 1);

@@ -112,6 +112,7 @@ function batchedScan(call: OperatorCall): readonly Traced[] {
       const [first] = values;
       if (first === undefined) throw new Error("its body gives no output of a round");
       const zeros = call.build.constant(zeroLiteral(first.type.dataType, first.type.shape));
+      call.build.reserve({ dataType: "int64", shape: [length] });
       const missing = Array.from({ length: length - values.length }, () => zeros);
       return stack(call, [...values, ...missing], 0, () => first);
     });
@@ -155,8 +156,7 @@ function scan(call: OperatorCall): readonly Traced[] {
     carried = results.slice(0, states);
     for (const [index, value] of results.slice(states).entries()) {
       if (!isTensor(value)) continue;
-      if (outputDown[index]) stacked[index]?.unshift(value);
-      else stacked[index]?.push(value);
+      stacked[index]?.push(value);
     }
   }
   const types = body.outputs.slice(states);
@@ -164,7 +164,8 @@ function scan(call: OperatorCall): readonly Traced[] {
     ...carried,
     ...stacked.map((values, index) => {
       const rank = (values[0]?.type.shape.length ?? 0) + 1;
-      return stack(call, values, axisOf(outputAxes[index] ?? 0, rank), () => call.build.constant(noRows(types[index]?.type)));
+      const ordered = outputDown[index] ? values.toReversed() : values;
+      return stack(call, ordered, axisOf(outputAxes[index] ?? 0, rank), () => call.build.constant(noRows(types[index]?.type)));
     }),
   ];
 }

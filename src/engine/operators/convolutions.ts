@@ -117,6 +117,7 @@ function deformConv(call: OperatorCall): Value {
   const area = rows * columns;
   // [N * shares, taps, area] for each of y and x: the regular places and the offsets.
   const parts = call.reshape(offsets, [batch * shares, taps, 2, area]);
+  call.build.reserve({ dataType: "float64", shape: [taps, area] });
   const places = [0, 1].map((axis) => {
     const offset = call.reshape(call.slice(parts, 2, axis, 1), [batch * shares, taps, area]);
     const regular = Float64Array.from({ length: taps * area }, (_, index) => {
@@ -162,6 +163,7 @@ function columnsToImage(call: OperatorCall): Value {
     throw new Error(`[${columns.type.shape.join(", ")}] are no columns of [${block.join(", ")}] in [${image.join(", ")}]`);
   const channels = depth / taps;
   const [blockStrides, countStrides, imageStrides] = [stridesOf(block), stridesOf(counts), stridesOf(image)];
+  call.build.reserve({ dataType: "float64", shape: [taps, blocks] });
   const places = Array.from({ length: taps * blocks }, (_, index) => {
     const [tap, at] = [Math.floor(index / blocks), index % blocks];
     let place = 0;

@@ -13,6 +13,7 @@ function dropout(call: OperatorCall): readonly Value[] {
   const seed = call.intIfGiven("seed");
   if (ratio === 0) return call.wants(1) ? [x, mask(call, Float64Array.of(1), [])] : [x];
   if (seed === undefined) throw new Error("it trains without a seed: what it drops is random");
+  call.build.reserve({ dataType: "float64", shape: x.type.shape });
   const random = mersenneTwister(seed);
   const kept = Float64Array.from({ length: elementCount(x.type.shape) }, () => Number(random() >= ratio));
   const chosen = mask(call, kept, x.type.shape);

@@ -43,6 +43,7 @@ function embedLayerNorm(call: OperatorCall): readonly Value[] {
   const ids = call.tensor(0);
   const [batch = 0, length = 0] = ids.type.shape;
   const rows = (table: number, at: Value): Value => call.add({ kind: "gather", axis: 0 }, widened(call, call.tensor(table)), at);
+  call.build.reserve({ dataType: "int64", shape: [length] });
   const steps = call.build.constant(
     literalOf(
       "int64",

@@ -177,6 +177,7 @@ function asTensor(input: Traced, index: number): Value {
 /** For messages: the types of the inputs. */
 export function describeInputs(inputs: readonly (Traced | undefined)[]): string {
   return inputs
+    .slice(0, 16)
     .map((input) =>
       input === undefined ? "none" : isTensor(input) ? describeType(input.type) : "items" in input ? "a sequence" : "an optional",
     )

@@ -124,6 +124,7 @@ function maxRoiPool(call: OperatorCall): Value {
   const scale = call.float("spatial_scale", 1);
   const rois = call.knownData(1);
   call.build.checkSize({ dataType: x.type.dataType, shape: [rois.shape[0] ?? 0, channels, rows, columns] });
+  call.build.reserve({ dataType: "float64", shape: [rois.shape[0] ?? 0, rows, columns] });
   const numbers = Array.from(rois.data as Float32Array, Number);
   if (rois.dataType !== "float32") throw new Error(`its boxes are ${rois.dataType}, and float32 is built`);
   const boxes = Array.from({ length: rois.shape[0] ?? 0 }, (_, box) => {

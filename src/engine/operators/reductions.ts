@@ -137,6 +137,7 @@ function hardmax(call: OperatorCall): Value {
   const seen = call.reshape(x, matrix);
   const place = call.add({ kind: "arg", function: "max", axis: at, last: false }, seen);
   const size = matrix[at] ?? 0;
+  call.build.reserve({ dataType: "int64", shape: [size] });
   const places = call.build.constant({
     dataType: "int64",
     shape: matrix.map((_, each) => (each === at ? size : 1)),

@@ -13,6 +13,9 @@ interface Style extends Weighting {
   readonly extrapolation: number;
 }
 
+/** Coordinates, taps, places and weights of one entry of a resized axis, as objects. */
+const axisEntryBytes = 512;
+
 function resized(call: OperatorCall, x: Value, axes: readonly ResizedAxis[], style: Style): Value {
   const { dataType } = x.type;
   if (style.mode !== "nearest" && style.mode !== "linear" && style.mode !== "cubic")
@@ -28,6 +31,7 @@ function resized(call: OperatorCall, x: Value, axes: readonly ResizedAxis[], sty
   for (const resizing of axes) {
     const { axis, from, to, scale } = resizing;
     if (!crops && from === to && scale === 1) continue;
+    call.build.reserve({ dataType: "float64", shape: [to] }, axisEntryBytes);
     const coordinates = Array.from({ length: to }, (_, at) => coordinateOf(style.transformation, at, resizing));
     if (nearest) {
       const places = coordinates.map((at) => Math.min(Math.max(nearestOf(style.nearest, at, scale), 0), from - 1));

@@ -73,6 +73,7 @@ function microsoftRotaryEmbedding(call: OperatorCall): Value {
 /** [N, L] of int64: as given, or counted from the one that is. */
 export function positionsFrom(call: OperatorCall, positions: Value, batch: number, length: number): Value {
   if (positions.type.shape.length === 2) return positions;
+  call.build.reserve({ dataType: "int64", shape: [length] });
   const steps = call.build.constant({
     dataType: "int64",
     shape: [1, length],

@@ -76,7 +76,7 @@ function affineGrid(call: OperatorCall): Value {
   const rank = sizes.length;
   if (corners && sizes.includes(1)) throw new Error("an axis of one pixel has no two corners");
   const count = elementCount(sizes);
-  call.build.checkSize({ dataType: theta.type.dataType, shape: [Math.max(batch, 1), ...sizes, rank] });
+  call.build.reserve({ dataType: theta.type.dataType, shape: [Math.max(batch, 1), ...sizes, rank] });
   const strides = sizes.map((_, axis) => elementCount(sizes.slice(axis + 1)));
   // Columns x, y (, z) and 1: the last axis comes first.
   const places = Float64Array.from({ length: (rank + 1) * count }, (_, index) => {
@@ -150,7 +150,7 @@ function aligned(
   const corners = call.binary("sub", call.binary("mul", boxes, scale), half ? 0.5 : 0);
   const lengths = parts.map((part, axis) => part * (grid[axis] ?? 1));
   const points = elementCount(lengths);
-  call.build.checkSize({ dataType: x.type.dataType, shape: [Math.max(count, 1), Math.max(channels, 1), points] });
+  call.build.reserve({ dataType: x.type.dataType, shape: [Math.max(count, 1), Math.max(channels, 1), points] });
   const alone = images === 1; // then no box needs a copy of its image
   const axes = sizes.map((size, axis) => {
     const [start, end] = [1 - axis, 3 - axis].map((corner) => call.slice(corners, 1, corner, 1));

@@ -11,6 +11,9 @@ interface Group {
   readonly members: number[];
 }
 
+/** An element as a number, its text, its place, and its entry in a table. */
+const uniqueEntryBytes = 160;
+
 /** Each slice of an axis, or each element, once. Outputs: them, their first places, for each slice its group, how many of each there are. */
 function unique(call: OperatorCall): readonly Value[] {
   const x = call.knownData(0);
@@ -20,6 +23,7 @@ function unique(call: OperatorCall): readonly Value[] {
   const length = shape[axis] ?? 0;
   const inner = elementCount(shape.slice(axis + 1));
   const outer = elementCount(shape.slice(0, axis));
+  call.build.reserve({ dataType: "float64", shape: [elementCount(shape)] }, uniqueEntryBytes);
   const elements = elementsOf(x);
   const placesOf = (index: number): number[] =>
     Array.from({ length: outer * inner }, (_, at) => (Math.floor(at / inner) * length + index) * inner + (at % inner));

@@ -64,6 +64,7 @@ function split(call: OperatorCall): readonly Traced[] {
   const length = x.type.shape[axis] ?? 0;
   const keep = call.int("keepdims", 1) === 1;
   if (call.tracedIfGiven(1) === undefined) {
+    call.build.reserve({ dataType: "int64", shape: [length] });
     const parts = Array.from({ length }, (_, index) => call.slice(x, axis, index, 1));
     return [{ items: keep ? parts : parts.map((part) => call.reshape(part, x.type.shape.toSpliced(axis, 1))) }];
   }
@@ -83,6 +84,7 @@ function partSizes(call: OperatorCall, length: number): readonly number[] {
   if (literal.shape.length === 0) {
     const [size = 0] = stated;
     if (size <= 0) throw new Error(`it splits into parts of ${size}`);
+    call.build.reserve({ dataType: "int64", shape: [Math.ceil(length / size)] });
     return Array.from({ length: Math.ceil(length / size) }, (_, part) => Math.min(size, length - part * size));
   }
   if (stated.some((size) => size < 0) || stated.reduce((sum, size) => sum + size, 0) !== length) {

@@ -31,7 +31,7 @@ function waves(
   wave: (angle: number) => number,
   factor: (row: number) => number = () => 1,
 ): Value {
-  call.build.checkSize({ dataType: "float64", shape: [rows, columns] });
+  call.build.reserve({ dataType: "float64", shape: [rows, columns] });
   const values = new Float64Array(rows * columns);
   for (let row = 0; row < rows; row += 1) {
     // The angle is brought into one turn first, so that no digits are lost.
@@ -125,7 +125,7 @@ function stft(call: OperatorCall): Value {
     throw new Error(`frames of ${size} every ${step} do not fit [${signal.type.shape.join(", ")}]`);
   const oneSided = call.int("onesided", 1) === 1;
   const frames = Math.floor((length - size) / step) + 1;
-  call.build.checkSize({ dataType: "int64", shape: [frames, size] });
+  call.build.reserve({ dataType: "int64", shape: [frames, size] });
   const places = Array.from({ length: frames * size }, (_, index) => Math.floor(index / size) * step + (index % size));
   const indices = call.build.constant(int64Literal(places, [frames, size]));
   const framed = (part: Value): Value => {
@@ -144,7 +144,7 @@ function window(a0: number, a1: number, a2: number): Lower {
     const size = call.knownIntegers(0)[0] ?? 0;
     const turn = call.int("periodic", 1) === 1 ? size : size - 1;
     const type = elementTypeOf(call.int("output_datatype", 1));
-    call.build.checkSize({ dataType: "float64", shape: [size] });
+    call.build.reserve({ dataType: "float64", shape: [size] });
     const values = Float64Array.from({ length: size }, (_, index) => {
       const angle = (2 * Math.PI * index) / turn;
       return a0 - a1 * Math.cos(angle) + a2 * Math.cos(2 * angle);
@@ -159,7 +159,8 @@ function melWeights(call: OperatorCall): Value {
   const [lowest = 0, highest = 0] = [3, 4].map((index) => numbersOf(call.known(index))[0]);
   const type = elementTypeOf(call.int("output_datatype", 1));
   const bins = Math.floor(length / 2) + 1;
-  call.build.checkSize({ dataType: "float64", shape: [bins, bands] });
+  call.build.reserve({ dataType: "float64", shape: [bins, bands] });
+  call.build.reserve({ dataType: "float64", shape: [bands] });
   const mel = (hertz: number): number => 2595 * Math.log10(1 + hertz / 700);
   const step = (mel(highest) - mel(lowest)) / (bands + 2);
   const edges = Array.from({ length: bands + 2 }, (_, index) => {

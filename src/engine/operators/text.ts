@@ -78,7 +78,7 @@ function split(call: OperatorCall): readonly Value[] {
   const most = call.int("maxsplit", -1);
   const parts = stringsOf({ ...texts, shape }).map((text) => splitText(text, delimiter, most));
   const width = parts.reduce((widest, { length }) => Math.max(widest, length), 0);
-  call.build.checkSize({ dataType: "string", shape: [...shape, width] });
+  call.build.reserve({ dataType: "string", shape: [...shape, width] });
   const data = parts.flatMap((own) => [...own, ...Array.from({ length: width - own.length }, () => "")]);
   return [
     call.build.constant({ dataType: "string", shape: [...shape, width], data }),

@@ -1,4 +1,5 @@
 /** All passes, in their order. */
+import type { Budget } from "../budget.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { Fold } from "../interpret/evaluate.ts";
 import { shareCommon } from "./common-subexpressions.ts";
@@ -36,6 +37,10 @@ export const passes: Readonly<Record<string, Pass>> = {
   fuseElements,
 };
 
-export function optimize(graph: Graph, fold?: Fold): Graph {
-  return Object.values(passes).reduce((current, pass) => pass(current, fold), graph);
+/** `budget`: of the trace that built the graph. */
+export function optimize(graph: Graph, fold?: Fold, budget?: Budget): Graph {
+  return Object.values(passes).reduce((current, pass) => {
+    budget?.checkTime();
+    return pass(current, fold);
+  }, graph);
 }

@@ -16,8 +16,11 @@ export interface Layout {
 /** Of buffers and of the whole block. */
 const alignment = 64;
 
-/** Largest first, each at the lowest place that is free while it lives (Pisarchyk and Lee 2020, "greedy by size"). */
-export function layOut(lifetimes: readonly Lifetime[], padding: number): Layout {
+/**
+ * Largest first, each at the lowest place that is free while it lives (Pisarchyk and Lee 2020, "greedy by size"). The time is quadratic in the number
+ * of buffers: `onBuffer` is called for each, and may throw.
+ */
+export function layOut(lifetimes: readonly Lifetime[], padding: number, onBuffer: () => void = () => {}): Layout {
   const order = [...lifetimes.keys()].sort(
     (one, other) => (lifetimes[other]?.bytes ?? 0) - (lifetimes[one]?.bytes ?? 0) || one - other,
   );
@@ -27,6 +30,7 @@ export function layOut(lifetimes: readonly Lifetime[], padding: number): Layout 
   for (const index of order) {
     const life = lifetimes[index];
     if (life === undefined) continue;
+    onBuffer();
     const size = Math.ceil((life.bytes + padding) / alignment) * alignment;
     let start = 0;
     for (const other of placed) {

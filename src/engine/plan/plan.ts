@@ -2,6 +2,7 @@
 import { elementCount } from "../../tensor.ts";
 import { type Kernel, readPaddingBytes } from "../emit/wasm/index.ts";
 import { elementTypes } from "../graph/element-types.ts";
+import type { Budget } from "../budget.ts";
 import type { Graph, GraphNode, NamedValue, TensorType, Value } from "../graph/graph.ts";
 import { identityOf, type Literal } from "../graph/literal.ts";
 import type { Operation } from "../graph/operations.ts";
@@ -69,6 +70,8 @@ export interface PlanSettings {
   readonly states?: readonly string[];
   /** What is known of kernels by their keys; see `Surroundings`. Plans of one model share it. Default: nothing is known. */
   readonly emittable?: Map<string, boolean>;
+  /** Checked for time while the plan is made. Default: it may take as long as it takes. */
+  readonly budget?: Budget;
 }
 
 export function planGraph(graph: Graph, settings: PlanSettings): Plan {
@@ -120,9 +123,13 @@ class Planner {
       this.#settle(whole, this.#buffers.length - 1);
     }
     for (const { value } of inputs) this.#settle(value, this.#buffer(valueBytes(value), 0));
-    const drafts = nodes.flatMap((node, step): readonly Draft[] => this.#draft(node, step));
+    const { budget } = this.#settings;
+    const drafts = nodes.flatMap((node, step): readonly Draft[] => {
+      budget?.checkTime();
+      return this.#draft(node, step);
+    });
     for (const { value } of outputs) this.#use(value, nodes.length);
-    const { offsets, bytes } = layOut(this.#buffers.map(lifetimeOf), readPaddingBytes);
+    const { offsets, bytes } = layOut(this.#buffers.map(lifetimeOf), readPaddingBytes, () => budget?.checkTime());
     const place = (operand: Operand, temporaries: readonly number[]): Place => {
       if (operand.kind === "packed") return { region: "weights", weights: this.#shared(operand.weights), byteOffset: 0 };
       if (operand.kind === "temporary") {

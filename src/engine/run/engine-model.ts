@@ -1,6 +1,7 @@
 /** A loaded model: its stages for the shapes that were seen, over one memory. */
 import { InferyardError, throwIfAborted } from "../../errors.ts";
-import { type Tensor, type TensorInfo, type TensorMap, zeros } from "../../tensor.ts";
+import { elementCount, type Tensor, type TensorInfo, type TensorMap, zeros } from "../../tensor.ts";
+import { Budget } from "../budget.ts";
 import { byteSize, type Graph, type NamedValue, typeOf, type Value } from "../graph/graph.ts";
 import type { Literal } from "../graph/literal.ts";
 import { Builder } from "../trace/builder.ts";
@@ -13,7 +14,7 @@ import { Pace } from "./pace.ts";
 import type { EngineShare } from "./engine-share.ts";
 import { type EngineSettings, ProgramMaker } from "./program-maker.ts";
 import { KeptStages } from "./stages/kept-stages.ts";
-import { StageRun } from "./stages/stage-run.ts";
+import { type RunLimits, StageRun } from "./stages/stage-run.ts";
 import { StageTree } from "./stages/stage-tree.ts";
 import { Turns } from "./turns.ts";
 
@@ -28,7 +29,8 @@ export interface EngineRunOptions {
 export class EngineModel {
   readonly #source: GraphSource;
   readonly #maker: ProgramMaker;
-  readonly #kept = new KeptStages();
+  readonly #limits: RunLimits;
+  readonly #kept: KeptStages;
   readonly #stages: StageTree;
   readonly #turns = new Turns();
   #decoder: Decoder | undefined;
@@ -37,6 +39,10 @@ export class EngineModel {
 
   constructor(source: GraphSource, settings: EngineSettings) {
     this.#source = source;
+    const { trace, ...limits }: RunLimits = settings.limits ?? { trace: {} };
+    const weightElements = source.weightElements ?? source.weights.reduce((sum, { shape }) => sum + elementCount(shape), 0);
+    this.#limits = { ...limits, trace: { ...trace, weightElements } };
+    this.#kept = new KeptStages(new Budget(this.#limits.trace).allowedBytes);
     this.#maker = new ProgramMaker(source.weights, settings);
     this.#stages = new StageTree(source, { maker: this.#maker, kept: this.#kept }, true);
   }
@@ -78,7 +84,10 @@ export class EngineModel {
    */
   prepare(inputs: readonly TensorInfo[]): void {
     let fewestSteps = Number.POSITIVE_INFINITY;
-    for (const size of preparedSizes) {
+    const isFree = inputs.some(({ shape }) => shape.some((each, axis) => typeof each === "string" && axis > 0));
+    const sizes = isFree ? preparedSizes : preparedSizes.slice(0, 1); // the others would be the same
+    const budget = new Budget(this.#limits.trace); // of time: for all of them
+    for (const size of sizes) {
       const some = inputs.map(({ name, dataType, shape }): [string, Traced] => [
         name,
         valueOf(
@@ -99,9 +108,9 @@ export class EngineModel {
         if (stage.steps.all > 2 * fewestSteps) return; // a loop is unrolled: longer ones wait until they are wanted
         fewestSteps = Math.min(fewestSteps, stage.steps.all);
       } catch (error) {
-        const isTooLarge = error instanceof InferyardError && error.code === "OUT_OF_MEMORY" && size === preparedSizes[0];
-        if (!(error instanceof InferyardError) || isTooLarge) throw error;
+        if (!(error instanceof InferyardError) || (size === preparedSizes[0] && isRefusedForSize(error))) throw error;
       }
+      if (budget.isLate) return; // what takes so long waits until it is wanted
     }
   }
 
@@ -121,7 +130,7 @@ export class EngineModel {
 
   #newRun(pace: Pace): StageRun {
     this.#runs += 1;
-    return new StageRun(this.#runs, pace);
+    return new StageRun(this.#runs, pace, this.#limits);
   }
 
   /**
@@ -150,7 +159,7 @@ export class EngineModel {
         }
       },
       program: (graph, states) => {
-        const program = maker.make(graph, states);
+        const program = maker.make(graph, { states, budget: new Budget(this.#limits.trace) });
         maker.closeFolds();
         return program;
       },
@@ -161,7 +170,7 @@ export class EngineModel {
 
   /** What the model computes of inputs of these types. ValueUnknown where that depends on their values. */
   #trace(values: ReadonlyMap<string, Value>): Graph {
-    const build = new Builder({}, "program", this.#maker.fold);
+    const build = new Builder(this.#limits.trace, "program", this.#maker.fold);
     const results = this.#source.trace(values, build);
     const free = [...values].filter(([, { constant }]) => constant === undefined);
     const named = free.map(([name, value]): NamedValue => ({ name, value }));
@@ -192,6 +201,11 @@ export class EngineModel {
     const what = programs === 1 ? "program" : `${programs} programs`;
     return `${what} of ${all} steps: ${all - interpreted} generated kernels, ${interpreted} interpreted`;
   }
+}
+
+/** Larger inputs would be refused as well. */
+function isRefusedForSize({ code, data }: InferyardError): boolean {
+  return code === "OUT_OF_MEMORY" || code === "LIMIT_EXCEEDED" || data["limit"] !== undefined;
 }
 
 function valueOf(literal: Literal): Value {

@@ -11,10 +11,12 @@ import { optimize } from "../passes/index.ts";
 import { asTheyAre, planGraph } from "../plan/plan.ts";
 import { KernelThreads, type ThreadPeer } from "../threads/kernel-threads.ts";
 import { FoldMemo, type KnownFolds } from "../trace/fold-memo.ts";
+import type { Budget } from "../budget.ts";
 import { EngineMemory } from "./engine-memory.ts";
 import type { EngineCopies, EngineShare } from "./engine-share.ts";
 import type { Pace } from "./pace.ts";
 import { Program } from "./program.ts";
+import type { RunLimits } from "./stages/stage-run.ts";
 
 export interface EngineSettings {
   readonly features: WasmFeatures;
@@ -26,6 +28,8 @@ export interface EngineSettings {
   spawn?(): ThreadPeer;
   /** Copies that may share what they only read. Default: it shares nothing. */
   readonly copies?: EngineCopies;
+  /** What a trace and a run may take. Default: `defaultLimits` for traces, and runs as large as the memory. */
+  readonly limits?: RunLimits;
 }
 
 /** Ways through a model whose weights are folded for all programs. */
@@ -130,16 +134,18 @@ export class ProgramMaker {
     }
   }
 
-  /** `states`: inputs that lie in a block of states. */
-  make(traced: Graph, states: readonly string[] = []): Program {
-    const graph = this.#settings.optimize ? optimize(traced, this.#folds.fold) : fuseElements(traced);
+  /** `states`: inputs that lie in a block of states. `budget`: of the trace, whose time goes on. */
+  make(traced: Graph, { states = [], budget }: { readonly states?: readonly string[]; readonly budget: Budget }): Program {
+    const graph = this.#settings.optimize ? optimize(traced, this.#folds.fold, budget) : fuseElements(traced);
     const plan = planGraph(graph, {
       isDurable: (literal) => this.#folds.isDurable(literal),
       hasByteDot: this.#settings.features.byteDot !== "none",
       threads: this.#most,
       emittable: this.#emittable,
       states,
+      budget,
     });
+    budget.checkTime();
     this.#add(plan.kernels);
     const program = new Program(plan, this.#memory, (kernel, offsets, stride) => this.#threads.run(kernel, offsets, stride));
     this.#isFirst = false;

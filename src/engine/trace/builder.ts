@@ -2,44 +2,19 @@
  * Builds a program graph, operation by operation. What is known beforehand is computed at once by the interpreter, so that shape arithmetic never
  * reaches the graph; when all inputs are known the whole program is, and building it is running it.
  */
-import { InferyardError, throwIfAborted } from "../../errors.ts";
+import { InferyardError } from "../../errors.ts";
 import { elementCount } from "../../tensor.ts";
+import { Budget, recordBytes, type TraceLimits } from "../budget.ts";
 import { describeType, type Graph, type NamedValue, type TensorType, typeOf, type Value } from "../graph/graph.ts";
 import { infer } from "../graph/infer/index.ts";
-import type { Literal } from "../graph/literal.ts";
+import { identityOf, type Literal } from "../graph/literal.ts";
 import type { Operation } from "../graph/operations.ts";
 import { evaluate, type Fold } from "../interpret/evaluate.ts";
 
 import { TraceLog } from "./trace-log.ts";
-import type { Traced } from "./traced.ts";
+import { isOptional, isSequence, type Traced } from "./traced.ts";
 import { ValueUnknown } from "./value-unknown.ts";
-import { memoryOf, mostAxes, workOf } from "./work.ts";
-
-export interface BuilderLimits {
-  /** Bytes of one tensor; a larger one is refused before it is made. */
-  readonly tensorBytes: number;
-  /** Operations in all, those of every round of a loop counted. */
-  readonly operations: number;
-  /** Elements of one tensor that is computed while building. A larger one is left to the program, or refused where there is none. */
-  readonly foldedElements: number;
-  /** Steps of one matrix product that is computed while building; a longer one is left to the program, whose kernels are faster. A run has no such limit. */
-  readonly foldedProduct: number;
-  /** Bytes of all tensors that are computed while building, together. */
-  readonly foldedBytes: number;
-  /** Steps of all computations made while building, together: products of a matrix product, elements elsewhere. */
-  readonly work: number;
-  /** Looked at between operations. */
-  readonly signal?: AbortSignal;
-}
-
-export const defaultLimits: BuilderLimits = {
-  tensorBytes: 2 ** 31,
-  operations: 5_000_000,
-  foldedElements: 2 ** 27,
-  foldedProduct: 2 ** 20,
-  foldedBytes: 2 ** 34,
-  work: 2 ** 38,
-};
+import { heldBytes, isCostly, memoryOf, mostAxes, scratchBytes, workOf } from "./work.ts";
 
 /** Elements of a table of weights, at least; shapes are looked up in smaller ones. */
 const tableElements = 2 ** 16;
@@ -56,28 +31,28 @@ export type Purpose = "program" | "run";
 const mostAsked = 64;
 
 export class Builder {
-  readonly #limits: BuilderLimits;
+  /** Charged for everything that is built. */
+  readonly budget: Budget;
   readonly #purpose: Purpose;
   readonly #fold: Fold;
   readonly #log: TraceLog;
-  #operations = 0;
-  #foldedBytes = 0;
-  #work = 0;
 
   /** `fold` computes what is known; the interpreter where absent. `log`: of a trace that stopped, where this one is to go on. */
   constructor(
-    limits: Partial<BuilderLimits> = {},
+    limits: Partial<TraceLimits> | Budget = {},
     purpose: Purpose = "program",
     fold: Fold = evaluate,
     log: TraceLog = new TraceLog(),
   ) {
-    this.#limits = { ...defaultLimits, ...limits };
+    this.budget = limits instanceof Budget ? limits : new Budget(limits);
     this.#purpose = purpose;
     this.#fold = fold;
     this.#log = log;
   }
 
   constant(literal: Literal): Value {
+    // Large tensors of the model itself are held: they are no part of what tracing takes.
+    if (literal.held === undefined) this.#own(literal);
     return { type: typeOf(literal), constant: literal };
   }
 
@@ -115,8 +90,9 @@ export class Builder {
     const log = this.#log;
     const before = log.begin(isNamed);
     if (before !== undefined) return before;
+    this.budget.begin();
     try {
-      const outputs = work();
+      const outputs = this.#ended(work());
       log.finish(outputs);
       return outputs;
     } catch (error) {
@@ -138,6 +114,7 @@ export class Builder {
 
   addAll(operation: Operation, ...inputs: readonly Value[]): readonly Value[] {
     this.count();
+    checkAttributes(operation);
     const types = infer(
       operation,
       inputs.map(({ type }) => type),
@@ -145,8 +122,18 @@ export class Builder {
     for (const type of types) this.checkSize(type);
     const literals = inputs.map(({ constant }) => constant);
     if (literals.every((literal) => literal !== undefined) && this.#folds(operation, inputs, types))
-      return this.#fold(operation, literals).map((literal) => this.constant(literal));
-    return this.#log.node(() => ({ operation, inputs, outputs: types.map((type): Value => ({ type })) })).outputs;
+      return this.#fold(operation, literals).map((literal): Value => {
+        if (literal.held === undefined) this.#own(literal);
+        else this.budget.share(literal.held, heldBytes(literal), describeType(literal)); // the memory of folds keeps it
+        return { type: typeOf(literal), constant: literal };
+      });
+    for (const literal of literals) if (literal !== undefined) this.budget.retain(identityOf(literal));
+    return this.#log.node(() => {
+      const node = { operation, inputs, outputs: types.map((type): Value => ({ type })) };
+      this.budget.own(node, recordBytes.node, "a node of the program");
+      this.budget.retain(node);
+      return node;
+    }).outputs;
   }
 
   /** What was built, with these inputs and outputs. */
@@ -154,31 +141,54 @@ export class Builder {
     return { inputs, nodes: this.#log.nodes, outputs };
   }
 
-  /** Refuses a tensor before it is made: for those that operators make themselves, of sizes that the model states. */
+  /** Refuses a tensor of impossible or excessive size. A dimension of 0 does not make up for the others: what loops over those would not end. */
   checkSize(type: TensorType): void {
-    if (type.shape.length > mostAxes) throw new Error(`it would make a tensor of ${type.shape.length} axes`);
-    if (type.shape.some((size) => !(size >= 0))) throw new Error(`it would make ${describeType(type)}`);
-    const bytes = memoryOf(type);
-    const { tensorBytes } = this.#limits;
+    const { shape } = type;
+    if (shape.length > mostAxes) throw new Error(`it would make a tensor of ${shape.length} axes, and ${mostAxes} are allowed`);
+    if (shape.some((size) => !(size >= 0))) throw new Error(`it would make ${describeType(type)}`);
+    const bytes = memoryOf({ dataType: type.dataType, shape: shape.map((size) => Math.max(size, 1)) });
+    const { tensorBytes } = this.budget.limits;
     if (bytes <= tensorBytes) return;
     throw new InferyardError(
       "OUT_OF_MEMORY",
       `the model makes ${describeType(type)}, ${bytes} bytes, and ${tensorBytes} are allowed`,
       {
         remedy: "give smaller inputs: fewer or shorter ones at once",
+        data: { limit: "tensorBytes", allowed: tensorBytes },
       },
     );
   }
 
-  /** Counts one operation, or one node or round that builds none: whatever does not end runs into the limit. */
+  /**
+   * Refuses what an operator is about to compute by itself, element by element, and give to `constant`: where the tensor, or a list of numbers or
+   * objects of `elementBytes` each that it is made of, does not fit.
+   */
+  reserve(type: TensorType, elementBytes: number = 16): void {
+    this.checkSize(type);
+    const count = elementCount(type.shape);
+    this.budget.need(heldBytes(type) + count * elementBytes, describeType(type));
+    this.budget.chargeWork(count);
+  }
+
+  /** Counts one node or iteration that builds no operation: see `Budget.count`. */
   count(): void {
-    this.#operations += 1;
-    const { operations, signal } = this.#limits;
-    throwIfAborted(signal);
-    if (this.#operations <= operations) return;
-    throw new InferyardError("MODEL_UNSUPPORTED", `the model takes more than ${operations} operations for one run`, {
-      remedy: "look for a loop in it that does not end",
-    });
+    this.budget.count();
+  }
+
+  /** Ends the step of the budget: of what it charged, what is in the outputs stays. */
+  #ended(outputs: readonly Traced[]): readonly Traced[] {
+    this.budget.end(() => ownersIn(outputs));
+    for (const output of outputs) this.#ownItems(output);
+    return outputs;
+  }
+
+  #own(literal: Literal): void {
+    this.budget.own(identityOf(literal), heldBytes(literal, literal), describeType(literal));
+  }
+
+  /** A sequence is copied for each change, so its items count wherever they stand. */
+  #ownItems(traced: Traced): void {
+    if (isSequence(traced)) this.budget.own(traced.items, traced.items.length * recordBytes.item, "a sequence");
   }
 
   #elements(value: Value): Literal | undefined {
@@ -187,25 +197,42 @@ export class Builder {
 
   /** Whether what is known is computed now: always in a run, and there the limits hold. */
   #folds(operation: Operation, inputs: readonly Value[], types: readonly TensorType[]): boolean {
-    const { foldedElements, foldedProduct, foldedBytes, work } = this.#limits;
+    const { budget } = this;
     const isRun = this.#purpose === "run";
     if (operation.kind === "call" && operation.fresh === true && !isRun) return false;
     const largest = types.reduce((most, { shape }) => Math.max(most, elementCount(shape)), 0);
-    if (largest > foldedElements && !isRun) return false;
-    const steps = workOf(
-      operation,
-      inputs.map(({ type }) => type),
-      types,
-    );
-    if (operation.kind === "matmul" && steps > foldedProduct && !isRun) return false;
+    if (largest > budget.foldedElements && !isRun) return false;
+    const given = inputs.map(({ type }) => type);
+    const steps = workOf(operation, given, types);
+    if (isCostly(operation) && steps > budget.limits.foldedProduct && !isRun) return false;
     if (!isRun && isLookup(operation, inputs) && largest > foldedLookup) return false;
-    this.#foldedBytes += types.reduce((sum, type) => sum + memoryOf(type), 0);
-    this.#work += steps;
-    if (largest <= foldedElements && this.#foldedBytes <= foldedBytes && this.#work <= work) return true;
-    throw new InferyardError("OUT_OF_MEMORY", `the model takes more to compute than is allowed, at "${operation.kind}"`, {
-      remedy: "give smaller inputs, or run it on a target that computes it faster",
-      data: { foldedElements, foldedBytes, work },
-    });
+    const label = `"${operation.kind}" of ${types.map(describeType).join(" and ")}`;
+    budget.need(
+      types.reduce((sum, type) => sum + heldBytes(type), scratchBytes(operation, given, types)),
+      label,
+    );
+    budget.chargeWork(steps);
+    return true;
+  }
+}
+
+/** Lists in an operation that name axes, sizes or steps: no tensor has so many axes. */
+function checkAttributes(operation: Operation): void {
+  if (operation.kind === "call" || operation.kind === "elementwise") return;
+  for (const [name, value] of Object.entries(operation)) {
+    if (!Array.isArray(value) || value.length <= 2 * mostAxes) continue;
+    throw new Error(`its "${name}" has ${value.length} entries, and a tensor has ${mostAxes} axes at most`);
+  }
+}
+
+/** What holds the elements of the tensors in these, and their items. */
+function* ownersIn(traced: readonly Traced[]): Generator<object> {
+  for (const each of traced) {
+    if (isSequence(each)) {
+      yield each.items;
+      yield* ownersIn(each.items);
+    } else if (isOptional(each)) yield* ownersIn(each.content === undefined ? [] : [each.content]);
+    else if (each.constant !== undefined) yield identityOf(each.constant);
   }
 }
 

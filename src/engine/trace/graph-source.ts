@@ -8,4 +8,6 @@ export interface GraphSource {
   trace(inputs: ReadonlyMap<string, Traced>, build: Builder): ReadonlyMap<string, Traced>;
   /** The model's own tensors, which every trace uses as they are: what is packed of them is shared by all programs. */
   readonly weights: readonly Literal[];
+  /** Elements of all tensors the model holds, those in nodes among them. Default: of `weights`. */
+  readonly weightElements?: number;
 }

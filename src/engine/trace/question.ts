@@ -1,7 +1,7 @@
 /** What must be found out before a trace can go on: a value that only a run tells, or what the host computes between two programs. */
 import type { Value } from "../graph/graph.ts";
 import type { Literal } from "../graph/literal.ts";
-import type { BuilderLimits } from "./builder.ts";
+import type { TraceLimits } from "../budget.ts";
 import type { GraphSource } from "./graph-source.ts";
 import type { Traced } from "./traced.ts";
 import type { ValueUnknown } from "./value-unknown.ts";
@@ -18,7 +18,7 @@ export interface HostNode {
   readonly kind: "node";
   readonly inputs: readonly (Traced | undefined)[];
   /** Takes the inputs with all their elements, and gives the outputs with theirs. */
-  compute(inputs: readonly (Traced | undefined)[], limits: Partial<BuilderLimits>): readonly Traced[];
+  compute(inputs: readonly (Traced | undefined)[], limits: Partial<TraceLimits>): readonly Traced[];
 }
 
 /** The rounds of a loop whose end depends on values. Its body is a model of its own, so rounds of equal shapes share their programs. */

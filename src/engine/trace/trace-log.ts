@@ -39,9 +39,13 @@ export class TraceLog {
   /** Of the step that the host is asked to compute: how many others it lies in, and whether names lead to its outputs. */
   #asked = { depth: 0, isNamed: true };
 
-  constructor(entries: readonly Entry[] = [], nodes: readonly GraphNode[] = []) {
+  /** Bytes that the traces which wrote this log hold, all together. */
+  bytes: number;
+
+  constructor(entries: readonly Entry[] = [], nodes: readonly GraphNode[] = [], bytes: number = 0) {
     this.#entries = [...entries];
     this.#nodes = [...nodes];
+    this.bytes = bytes;
   }
 
   /** All nodes that were built, in order; some of them may be of no use any more. */
@@ -120,13 +124,13 @@ export class TraceLog {
 
   /** The log of a trace that goes on where this one stopped, with the elements it asked for. */
   withAnswer(asked: Value, literal: Literal): TraceLog {
-    return new TraceLog([...this.#entries, { kind: "answer", answer: [asked, literal] }], this.#nodes);
+    return new TraceLog([...this.#entries, { kind: "answer", answer: [asked, literal] }], this.#nodes, this.bytes);
   }
 
   /** The same, with what the host computed in the place of the step that asked. */
   withResult(outputs: readonly Traced[]): TraceLog {
     const entry: Entry = { kind: "step", ...this.#asked, outputs, answers: [] };
-    return new TraceLog([...this.#entries, entry], this.#nodes);
+    return new TraceLog([...this.#entries, entry], this.#nodes, this.bytes);
   }
 }
 

@@ -12,6 +12,9 @@ import { innerGraphs, namesUsed } from "./used-names.ts";
 
 /** Functions of a model that call each other, and graphs in graphs, end somewhere. */
 const deepestScope = 64;
+/** Characters of a name in a message, and of a message: both come from the file. */
+const longestName = 80;
+const longestMessage = 1000;
 
 type Names = Map<string, Traced>;
 
@@ -25,14 +28,22 @@ interface Place {
 export function traceModel(model: OnnxModel, inputs: ReadonlyMap<string, Traced>, build: Builder): ReadonlyMap<string, Traced> {
   const { graph } = model;
   const names = new Scope(undefined, new Map(inputs));
-  const values = new Tracer(model, build).graph(graph, names, { opsets: model.opsets, depth: 0 });
-  return new Map(graph.outputs.map(({ name }, index) => [name, values[index] as Traced]));
+  try {
+    const values = new Tracer(model, build).graph(graph, names, { opsets: model.opsets, depth: 0 });
+    return new Map(graph.outputs.map(({ name }, index) => [name, values[index] as Traced]));
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    // Of the JavaScript engine: its stack, an array or a text is full.
+    const at = build.budget.operator;
+    throw new InferyardError("MODEL_UNSUPPORTED", `the model cannot be traced at ${at}: ${messageOf(error)}`, { cause: error });
+  }
 }
 
 export function onnxSource(model: OnnxModel): GraphSource {
   return {
     trace: (inputs, build) => traceModel(model, inputs, build),
     weights: [...model.graph.initializers.values()],
+    weightElements: model.elements,
   };
 }
 
@@ -109,6 +120,7 @@ class Tracer {
         );
       } catch (error) {
         if (error instanceof ValueUnknown) {
+          this.#build.budget.checkTime(); // once more for each graph around this one
           for (const name of [...wanted, ...namesUsed(nodes.slice(index))]) {
             const value = names.find(name);
             if (value !== undefined) error.needed.add(value);
@@ -144,6 +156,7 @@ class Tracer {
 
   /** A graph as a model of its own. What it uses of what is around it and is known belongs to it. */
   #enclosed(graph: OnnxGraph, names: Scope, place: Place): EnclosedGraph {
+    this.#build.budget.checkTime(); // it walks all that the graph holds
     const around = new Map<string, Traced>();
     const known: Names = new Map();
     for (const name of [...graph.outputs.map((output) => output.name), ...namesUsed(graph.nodes)]) {
@@ -184,6 +197,7 @@ class Tracer {
       enclose: (graph) => this.#enclosed(graph, names, place),
     });
     if (version < 6) call.ignore("consumed_inputs"); // of the first versions: which inputs may be overwritten
+    this.#build.budget.operator = described(node);
     try {
       const outputs = rule.lower(call);
       if (call.unread.length > 0) throw new Error(`its attribute "${call.unread[0]}" is not known`);
@@ -192,7 +206,7 @@ class Tracer {
       if (error instanceof InferyardError || error instanceof ValueUnknown) throw error;
       throw new InferyardError(
         "MODEL_UNSUPPORTED",
-        `${described(node)} of version ${version}, given ${describeInputs(inputs)}: ${messageOf(error)}`,
+        `${described(node)} of version ${version}, given ${describeInputs(inputs)}: ${messageOf(error)}`.slice(0, longestMessage),
         { cause: error },
       );
     }
@@ -207,7 +221,8 @@ class Tracer {
       if (value !== undefined) given.set(name, value);
     }
     const names = new Scope(undefined, given);
-    const nodes = body.nodes.map((each) => withAttributes(each, node, body, names));
+    const call: FunctionCall = { caller: node, body, omitted: new Set(body.inputs.filter((name) => !names.has(name))) };
+    const nodes = body.nodes.map((each) => withAttributes(each, call, this.#build));
     const opsets = body.opsets.size > 0 ? body.opsets : this.#model.opsets;
     this.#nodes(nodes, body.outputs, names, { opsets, depth: depth + 1 });
     return body.outputs.map((name) => {
@@ -218,21 +233,31 @@ class Tracer {
   }
 }
 
+/** One call of a function of the model. */
+interface FunctionCall {
+  readonly caller: OnnxNode;
+  readonly body: OnnxFunction;
+  /** Inputs that the caller left out. */
+  readonly omitted: ReadonlySet<string>;
+}
+
 /**
  * A node of a function's body, with the caller's attributes in the place of references, in the graphs it holds as well, and without inputs that
  * the caller left out.
  */
-function withAttributes(node: OnnxNode, caller: OnnxNode, body: OnnxFunction, given: Scope): OnnxNode {
+function withAttributes(node: OnnxNode, call: FunctionCall, build: Builder): OnnxNode {
+  build.count();
+  const { caller, body, omitted } = call;
   const attributes = new Map<string, OnnxAttribute>();
   for (const [name, attribute] of node.attributes) {
     const value =
       attribute.kind === "reference" ? (caller.attributes.get(attribute.value) ?? body.defaults.get(attribute.value)) : attribute;
     if (value?.kind === "graph" && value === attribute) {
-      const nodes = value.value.nodes.map((each) => withAttributes(each, caller, body, given));
+      const nodes = value.value.nodes.map((each) => withAttributes(each, call, build));
       attributes.set(name, { kind: "graph", value: { ...value.value, nodes } });
     } else if (value !== undefined) attributes.set(name, value);
   }
-  const inputs = node.inputs.map((name) => (body.inputs.includes(name) && !given.has(name) ? "" : name));
+  const inputs = node.inputs.map((name) => (omitted.has(name) ? "" : name));
   return { ...node, attributes, inputs };
 }
 
@@ -245,8 +270,9 @@ export function unknownOperator(node: OnnxNode, version: number): InferyardError
   );
 }
 
-function described(node: OnnxNode): string {
-  return node.name === "" ? node.operator : `${node.operator} "${node.name}"`;
+function described({ name, operator }: OnnxNode): string {
+  const shown = operator.slice(0, longestName);
+  return name === "" ? shown : `${shown} "${name.slice(0, longestName)}"`;
 }
 
 function invalid(message: string): InferyardError {

@@ -19,6 +19,15 @@ function textField(document: Readonly<Record<string, unknown>>, field: string, i
   });
 }
 
+/** INPUT_INVALID for a field that is named twice: each name adds the field's text to every document. */
+export function refuseTwice(fields: readonly string[] = []): void {
+  const twice = fields.find((field, index) => fields.indexOf(field) !== index);
+  if (twice === undefined) return;
+  throw new InferyardError("INPUT_INVALID", `rank_fields has the field ${JSON.stringify(twice)} twice`, {
+    remedy: "name each field once",
+  });
+}
+
 /** The beginning of a text, at most so many of the model's tokens long, special tokens not counted. */
 export function cutText(text: string, maxTokens: number, tokenizer: Tokenizer): string {
   const { offsets, truncated } = tokenizer.encode(text, { addSpecialTokens: false, maxTokens });

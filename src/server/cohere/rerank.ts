@@ -6,31 +6,36 @@ import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import { type Routes, callerOf, servedHeaders } from "../context.ts";
 import { relevanceOf, tokensRead } from "../ranking-numbers.ts";
 import type { Service } from "../service.ts";
-import { type Document, cutText, textOfDocument } from "./documents.ts";
+import { requestLimits } from "../request-limits.ts";
+import { isObject, listOf, members, name, oneOf, text } from "../request-shape.ts";
+import { type Document, cutText, refuseTwice, textOfDocument } from "./documents.ts";
 import { errorAnswers } from "./errors.ts";
 
-const document = z.union([z.string(), z.record(z.string(), z.unknown())]);
+const document = oneOf<Document>("a string or an object", [text, { schema: members(), fits: isObject }]);
 
-const request = z
-  .strictObject({
-    model: z.string().nullish().openapi({ description: "Name of a model; left out, the server's default", example: "builtin" }),
-    query: z.string().openapi({ example: "a pet" }),
-    documents: z
-      .array(document)
-      .min(1)
-      .openapi({
+const requestOf = (limit: number) =>
+  z
+    .strictObject({
+      model: name().nullish().openapi({ description: "Name of a model; left out, the server's default", example: "builtin" }),
+      query: z.string().openapi({ example: "a pet" }),
+      documents: listOf(document, { min: 1, max: limit }).openapi({
         description: "Texts, or objects with `text` or the fields of `rank_fields`",
         example: ["a car", "a cat"],
       }),
-    top_n: z.int().positive().nullish().openapi({ description: "Only so many results. Default: all" }),
-    return_documents: z.boolean().nullish().openapi({
-      description: "Whether results carry their documents. Default: on /v1/rerank true, as Jina's; on /v2/rerank false",
-    }),
-    rank_fields: z.array(z.string()).min(1).nullish().openapi({ description: "Fields of objects that are read. Default: text" }),
-    max_tokens_per_doc: z.int().positive().nullish().openapi({ description: "Documents are cut to so many tokens first" }),
-    priority: z.int().nullish().openapi({ description: "Accepted, and changes nothing: see x-inferyard-priority" }),
-  })
-  .openapi("RerankRequest");
+      top_n: z.int().positive().nullish().openapi({ description: "Only so many results. Default: all" }),
+      return_documents: z.boolean().nullish().openapi({
+        description: "Whether results carry their documents. Default: on /v1/rerank true, as Jina's; on /v2/rerank false",
+      }),
+      rank_fields: z
+        .array(name())
+        .min(1)
+        .max(requestLimits.rankFields)
+        .nullish()
+        .openapi({ description: "Fields of objects that are read. Default: text" }),
+      max_tokens_per_doc: z.int().positive().nullish().openapi({ description: "Documents are cut to so many tokens first" }),
+      priority: z.int().nullish().openapi({ description: "Accepted, and changes nothing: see x-inferyard-priority" }),
+    })
+    .openapi("RerankRequest");
 
 const response = z
   .object({
@@ -56,12 +61,12 @@ const response = z
 
 type Version = "1" | "2";
 
-const routeOf = (version: Version) =>
+const routeOf = (version: Version, limit: number) =>
   createRoute({
     method: "post",
     path: `/v${version}/rerank` as const,
     summary: version === "1" ? "Documents in order, as Cohere's version 1 and Jina's API" : "Documents in order, as Cohere's API",
-    request: { body: { required: true, content: { "application/json": { schema: request } } } },
+    request: { body: { required: true, content: { "application/json": { schema: requestOf(limit) } } } },
     responses: {
       200: { description: "Best first", content: { "application/json": { schema: response } } },
       ...errorAnswers,
@@ -69,10 +74,12 @@ const routeOf = (version: Version) =>
   } satisfies RouteConfig);
 
 export function addRerank(routes: Routes, service: Service, version: Version): void {
-  routes.openapi(routeOf(version), async (context) => {
+  routes.openapi(routeOf(version, service.limits.texts), async (context) => {
     const asked = context.req.valid("json");
     const { query, documents, top_n: topN, max_tokens_per_doc: maxTokens } = asked;
-    const texts = documents.map((one, index) => textOfDocument(one, index, asked.rank_fields ?? undefined));
+    const fields = asked.rank_fields ?? undefined;
+    refuseTwice(fields);
+    const texts = documents.map((one, index) => textOfDocument(one, index, fields));
     const limit = typeof topN === "number" ? { topN } : {};
     const question = ["rerank cut", query, texts, maxTokens ?? null, limit] as const;
     const call = { model: asked.model ?? undefined, texts: documents.length, question };

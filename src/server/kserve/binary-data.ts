@@ -40,6 +40,7 @@ function stringsFrom(name: string, bytes: Uint8Array, count: number): string[] {
   const texts: string[] = [];
   let offset = 0;
   while (offset < bytes.byteLength) {
+    if (texts.length === count) throw invalid(`input "${name}" has more than the ${count} elements of its shape`);
     const left = bytes.byteLength - offset - lengthBytes;
     const length = left < 0 ? 0 : view.getUint32(offset, true);
     if (left < length) throw invalid(`input "${name}" ends within its element ${texts.length}`);

@@ -6,13 +6,12 @@ import { readManifest } from "../../models/index.ts";
 import { version as serverVersion } from "../../version.ts";
 import { type Env, type Routes, callerOf, servedHeaders } from "../context.ts";
 import type { Readiness } from "../readiness.ts";
-import type { LoadProgress } from "../load-watch.ts";
 import type { Service } from "../service.ts";
 import { refuseInvalid } from "../validation.ts";
 import { kserveError } from "./errors.ts";
-import { inferRequest, parseInferRequest } from "./infer-request.ts";
+import { inferRequest, readInferRequest } from "./infer-request.ts";
 import { inferAnswer } from "./infer-response.ts";
-import { modelMetadata } from "./metadata.ts";
+import { fileMetadata, loadedMetadata, notLoaded } from "./metadata.ts";
 import { addRepository, isLoaded } from "./repository.ts";
 import { failures, json } from "./responses.ts";
 import { inferResponse, kserveErrorBody, modelMetadataBody, serverMetadata } from "./schemas.ts";
@@ -20,8 +19,6 @@ import { requestedTask, runTexts, textCount, textInput } from "./text-models.ts"
 
 /** A model has one version here: what its name means now. */
 export const onlyVersion = "1";
-
-const defaultDepth = 64;
 
 const inModel = z.object({ model: z.string() });
 const inVersion = inModel.extend({ version: z.string() });
@@ -75,15 +72,17 @@ function addModels(routes: Routes, service: Service): void {
     const config = {
       method: "get",
       path,
-      summary: "What a model takes and gives; it is loaded for that",
+      summary: "What a model takes and gives; loads nothing",
       request: { params },
       responses: { 200: json("Its tensors", modelMetadataBody), ...failures },
     } satisfies RouteConfig;
     routes.openapi(createRoute(config), async (context) => {
       const model = modelOf(context);
-      const work = async (handle: Parameters<typeof modelMetadata>[2]): Promise<ReturnType<typeof modelMetadata>> =>
-        modelMetadata(model, onlyVersion, handle);
-      const served = await service.call(callerOf(context), { model }, work);
+      const served = await service.describe(callerOf(context), model, {
+        loaded: async (handle) => loadedMetadata(model, onlyVersion, handle),
+        files: async (manifest) => fileMetadata(model, onlyVersion, manifest),
+        missing: () => notLoaded(model, { reason: "its files are not on this machine yet" }),
+      });
       return context.json(served.result, 200, servedHeaders(served));
     });
   }
@@ -102,17 +101,12 @@ function addModels(routes: Routes, service: Service): void {
       if (isLoaded(service, reference)) return context.body(null, 200);
       // An administrator may name anything: what is not there will never be ready.
       if (!(await service.modelNames()).includes(name)) await readManifest(reference);
-      throw new InferyardError("MODEL_LOADING", `the model ${JSON.stringify(model)} is not loaded`, {
-        remedy: "its first request loads it, and so does POST /v2/repository/models/NAME/load",
-        retryAfterMs: 1000,
-        ...progressData(service.loadWatch.progressOf(reference)),
-      });
+      throw notLoaded(model, { progress: service.loadWatch.progressOf(reference) });
     });
   }
 }
 
 function addInfer(routes: Routes, service: Service): void {
-  const { maxJsonDepth = defaultDepth } = service.settings;
   for (const { path, params } of placesOf("/infer")) {
     // Registered for the document alone: the body may have bytes behind its JSON, and is read here.
     routes.openAPIRegistry.registerPath({
@@ -143,9 +137,8 @@ function addInfer(routes: Routes, service: Service): void {
     });
     routes.post(path.replaceAll(/\{(\w+)\}/g, ":$1"), async (context) => {
       const model = modelOf(context);
-      refuseEncoded(context);
-      const body = new Uint8Array(await context.req.arrayBuffer());
-      const request = parseInferRequest(body, context.req.header("inference-header-content-length"), maxJsonDepth);
+      const headBytes = context.req.header("inference-header-content-length");
+      const request = await readInferRequest(context.get("body"), { headBytes, maxTexts: service.limits.texts });
       const { inputs } = request;
       const names = request.outputs?.map(({ name }) => name);
       const call = { model, texts: textCount(inputs), question: ["infer", inputs, names ?? null] as const };
@@ -161,23 +154,11 @@ function addInfer(routes: Routes, service: Service): void {
   }
 }
 
-function progressData(loading: LoadProgress | undefined): { readonly data?: { readonly loading: LoadProgress } } {
-  return loading === undefined ? {} : { data: { loading } };
-}
-
 /** The model of the path. MODEL_NOT_FOUND for a version it does not have. */
 function modelOf(context: Context<Env>): string {
   const { model = "", version = onlyVersion } = context.req.param() as { readonly model?: string; readonly version?: string };
   if (version === onlyVersion) return model;
   throw new InferyardError("MODEL_NOT_FOUND", `the model ${JSON.stringify(model)} has no version ${JSON.stringify(version)}`, {
     remedy: `ask for version ${onlyVersion}, or for none`,
-  });
-}
-
-function refuseEncoded(context: Context<Env>): void {
-  const encoding = context.req.header("content-encoding") ?? "identity";
-  if (encoding === "identity") return;
-  throw new InferyardError("INPUT_INVALID", `a body in the content-encoding ${JSON.stringify(encoding)} is not read here`, {
-    remedy: "send it uncompressed",
   });
 }

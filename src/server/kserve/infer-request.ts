@@ -1,24 +1,26 @@
 /** The body of an inference request: a JSON head, and behind it the data of those tensors that came as bytes. */
 import { z } from "@hono/zod-openapi";
 import { InferyardError, messageOf } from "../../errors.ts";
-import { issueProblems } from "../../models/schema-problems.ts";
-import type { Tensor, TensorMap } from "../../tensor.ts";
-import { refuseDeep } from "../json-depth.ts";
+import { type Tensor, type TensorMap, elementCount } from "../../tensor.ts";
+import type { RequestBody } from "../request-body.ts";
+import { requestLimits } from "../request-limits.ts";
+import { anyList, members, name } from "../request-shape.ts";
+import { invalidRequest } from "../validation.ts";
 import { tensorFromBytes } from "./binary-data.ts";
 import { type Datatype, datatypes } from "./datatypes.ts";
-import { invalid, tensorFromJson } from "./json-data.ts";
+import { invalid, metadataRemedy, tensorFromJson } from "./json-data.ts";
 
-const parameters = z.record(z.string(), z.unknown());
+const parameters = members(requestLimits.parameters);
 
 const requestInput = z.object({
-  name: z.string(),
-  shape: z.array(z.int().nonnegative()).max(32),
+  name: name(),
+  shape: z.array(z.int().nonnegative()).max(requestLimits.dimensions),
   datatype: z.enum(datatypes),
   parameters: parameters.optional(),
-  data: z.array(z.unknown()).optional().openapi({ description: "Elements, flat or nested; left out where they come as bytes" }),
+  data: anyList().optional().openapi({ description: "Elements, flat or nested; left out where they come as bytes" }),
 });
 
-const requestOutput = z.object({ name: z.string(), parameters: parameters.optional() });
+const requestOutput = z.object({ name: name(), parameters: parameters.optional() });
 
 /** What stands in the JSON head. */
 interface InferHead {
@@ -36,10 +38,10 @@ interface InferHead {
 
 export const inferRequest: z.ZodType<InferHead> = z
   .object({
-    id: z.string().optional(),
+    id: name().optional(),
     parameters: parameters.optional(),
-    inputs: z.array(requestInput).min(1),
-    outputs: z.array(requestOutput).optional(),
+    inputs: z.array(requestInput).min(1).max(requestLimits.tensors),
+    outputs: z.array(requestOutput).max(requestLimits.tensors).optional(),
   })
   .openapi("InferRequest");
 
@@ -54,31 +56,47 @@ export interface InferRequest {
 /** Parameters that are obeyed; any other would be ignored, and is refused. */
 const known = { request: ["binary_data_output"], input: ["binary_data_size"], output: ["binary_data"] } as const;
 
-/** `headBytes`: header Inference-Header-Content-Length. INPUT_INVALID for whatever does not fit together. */
-export function parseInferRequest(body: Uint8Array, headBytes: string | undefined, depth: number): InferRequest {
+export interface InferOptions {
+  /** Header Inference-Header-Content-Length: the length of the JSON, behind which the bytes of tensors stand. Default: there are none. */
+  readonly headBytes: string | undefined;
+  /** Elements of a BYTES tensor. */
+  readonly maxTexts: number;
+}
+
+/** INPUT_INVALID for whatever does not fit together; LIMIT_EXCEEDED for what is too much. */
+export async function readInferRequest(requestBody: RequestBody, { headBytes, maxTexts }: InferOptions): Promise<InferRequest> {
+  if (headBytes === undefined) return requestOf(await requestBody.text(), new Uint8Array(0), maxTexts);
+  const body = await requestBody.bytes();
   const head = headLength(headBytes, body.byteLength);
-  const request = parseHead(body.subarray(0, head), depth);
+  return requestOf(requestBody.jsonPart(body.subarray(0, head)), body.subarray(head), maxTexts);
+}
+
+/** `body`: the bytes behind the head. */
+function requestOf(text: string, body: Uint8Array, maxTexts: number): InferRequest {
+  const request = headOf(text);
   const binary = truth(checked(request.parameters, known.request, "the request"), "binary_data_output") ?? false;
-  let offset = head;
+  refuseTwice("input", request.inputs);
+  refuseTwice("output", request.outputs ?? []);
+  let offset = 0;
   const inputs: [string, Tensor][] = request.inputs.map(({ name, shape, datatype, data, parameters: given }) => {
     const size = checked(given, known.input, `input "${name}"`)["binary_data_size"];
     if (size === undefined) {
       if (data === undefined) throw invalid(`input "${name}" has no data`);
-      return [name, tensorFromJson(name, datatype, shape, data)];
+      const tensor = tensorFromJson(name, datatype, shape, data);
+      refuseManyTexts(name, datatype, shape, maxTexts);
+      return [name, tensor];
     }
     if (data !== undefined) throw invalid(`input "${name}" has data twice: as JSON and as bytes`);
     if (typeof size !== "number" || !Number.isSafeInteger(size) || size < 0 || offset + size > body.byteLength)
       throw invalid(
         `input "${name}" has a binary_data_size of ${JSON.stringify(size)}, and ${body.byteLength - offset} bytes are left`,
       );
+    refuseManyTexts(name, datatype, shape, maxTexts);
     const bytes = body.subarray(offset, offset + size);
     offset += size;
     return [name, tensorFromBytes(name, datatype, shape, bytes)];
   });
   if (offset !== body.byteLength) throw invalid(`${body.byteLength - offset} bytes of the body belong to no input`);
-  const names = inputs.map(([name]) => name);
-  const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined) throw invalid(`input "${twice}" is given twice`);
   const outputs = request.outputs?.map(({ name, parameters: given }) => ({
     name,
     binary: truth(checked(given, known.output, `output "${name}"`), "binary_data") ?? binary,
@@ -100,9 +118,25 @@ function headLength(written: string | undefined, bodyBytes: number): number {
   );
 }
 
-function parseHead(bytes: Uint8Array, depth: number): InferHead {
-  const text = new TextDecoder().decode(bytes);
-  refuseDeep(text, depth);
+/** INPUT_INVALID for a name that stands twice: what is asked for again would be computed once and sent again. */
+function refuseTwice(what: string, tensors: readonly { readonly name: string }[]): void {
+  const names = new Set<string>();
+  for (const { name } of tensors) {
+    if (names.has(name)) throw invalid(`${what} "${name}" is given twice`);
+    names.add(name);
+  }
+}
+
+function refuseManyTexts(name: string, datatype: Datatype, shape: readonly number[], limit: number): void {
+  const count = datatype === "BYTES" ? elementCount(shape) : 0;
+  if (count <= limit) return;
+  throw new InferyardError("LIMIT_EXCEEDED", `input "${name}" has ${count} texts by its shape, and the limit is ${limit}`, {
+    remedy: "send them in several requests, or raise maxTexts",
+    data: { texts: count, limit },
+  });
+}
+
+function headOf(text: string): InferHead {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -113,7 +147,7 @@ function parseHead(bytes: Uint8Array, depth: number): InferHead {
   }
   const parsed = inferRequest.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw invalid(`the request is not right: ${issueProblems(parsed.error.issues).join("; ")}`);
+  throw invalidRequest(parsed.error.issues, metadataRemedy);
 }
 
 function checked(

@@ -18,16 +18,28 @@ const ranges: Readonly<Partial<Record<Datatype, readonly [number, number]>>> = {
 
 /** INPUT_INVALID for an element that is none of its type, and for data that does not fill the shape. */
 export function tensorFromJson(name: string, datatype: Datatype, shape: readonly number[], data: readonly unknown[]): Tensor {
-  const values = flat(data);
   const wanted = elementCount(shape);
-  if (values.length !== wanted)
-    throw invalid(`input "${name}" has ${values.length} elements, and its shape [${shape.join(", ")}] needs ${wanted}`);
+  const values: unknown[] = [];
+  const count = flatten(data, values, wanted);
+  if (count !== wanted)
+    throw invalid(`input "${name}" has ${count} elements, and its shape [${shape.join(", ")}] needs ${wanted}`);
   return { dataType: dataTypeOf(datatype), shape, data: typed(name, datatype, values) };
 }
 
-/** Levels of lists are left out; how deep they are was looked at when the body came. */
-function flat(data: readonly unknown[]): readonly unknown[] {
-  return data.some(Array.isArray) ? flat(data.flat(1)) : data;
+/**
+ * The number of elements in nested arrays; the first `most` of them are appended to `values`. How deep arrays nest was checked when the body
+ * came.
+ */
+function flatten(data: readonly unknown[], values: unknown[], most: number, before = 0): number {
+  let count = before;
+  for (const value of data) {
+    if (Array.isArray(value)) count = flatten(value, values, most, count);
+    else {
+      if (count < most) values.push(value);
+      count += 1;
+    }
+  }
+  return count;
 }
 
 function typed(name: string, datatype: Datatype, values: readonly unknown[]): TensorData {
@@ -86,7 +98,9 @@ function textOf(name: string, value: unknown): string {
 }
 
 function shown(value: unknown): string {
-  return JSON.stringify(value)?.slice(0, 40) ?? "nothing";
+  if (typeof value === "object" && value !== null) return "an object";
+  const words = typeof value === "string" ? value.slice(0, 40) : value;
+  return JSON.stringify(words)?.slice(0, 40) ?? "nothing";
 }
 
 /** The data of an output, flat. MODEL_UNSUPPORTED for what JSON cannot carry. */
@@ -102,8 +116,10 @@ export function tensorToJson(name: string, { dataType, data }: Tensor): readonly
   });
 }
 
+export const metadataRemedy = "GET the model's metadata for what it takes";
+
 export function invalid(message: string): InferyardError {
-  return new InferyardError("INPUT_INVALID", message, { remedy: "GET the model's metadata for what it takes" });
+  return new InferyardError("INPUT_INVALID", message, { remedy: metadataRemedy });
 }
 
 function unsupported(message: string): InferyardError {

@@ -1,11 +1,13 @@
 /** The repository extension: which models there are, and loading and unloading them by hand. */
 import { type RouteConfig, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import { issueProblems } from "../../models/schema-problems.ts";
 import { runProbe } from "../../runtime/verification.ts";
 import { type Env, type Routes, callerOf, servedHeaders } from "../context.ts";
 import { adminOnly } from "../front.ts";
+import { requestLimits } from "../request-limits.ts";
+import { members } from "../request-shape.ts";
 import type { Service } from "../service.ts";
+import { invalidRequest } from "../validation.ts";
 import { invalid } from "./json-data.ts";
 import { failures, json } from "./responses.ts";
 import { repositoryIndex } from "./schemas.ts";
@@ -13,7 +15,7 @@ import { repositoryIndex } from "./schemas.ts";
 const version = "1";
 
 const indexBody = z.object({ ready: z.boolean().optional().openapi({ description: "Only those that are loaded" }) });
-const loadBody = z.object({ parameters: z.record(z.string(), z.unknown()).optional() });
+const loadBody = z.object({ parameters: members(requestLimits.parameters).optional() });
 const params = z.object({ model: z.string() });
 
 export function isLoaded({ runtime }: Service, reference: string): boolean {
@@ -78,7 +80,7 @@ export function addRepository(routes: Routes, service: Service): void {
 
 /** No body at all is an empty one. */
 async function bodyOf<Schema extends z.ZodType>(context: Context<Env>, schema: Schema): Promise<z.infer<Schema>> {
-  const text = await context.req.text();
+  const text = await context.get("body").text();
   let value: unknown = {};
   try {
     if (text.trim() !== "") value = JSON.parse(text);
@@ -87,7 +89,7 @@ async function bodyOf<Schema extends z.ZodType>(context: Context<Env>, schema: S
   }
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw invalid(`the request is not right: ${issueProblems(parsed.error.issues).join("; ")}`);
+  throw invalidRequest(parsed.error.issues);
 }
 
 function refuseParameters(given: Readonly<Record<string, unknown>> | undefined, known: readonly string[]): void {

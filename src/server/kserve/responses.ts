@@ -12,7 +12,7 @@ export function json<Schema extends z.ZodType>(description: string, schema: Sche
 }
 
 type Failure = JsonAnswer<typeof kserveErrorBody>;
-type FailureStatus = 400 | 401 | 403 | 404 | 413 | 422 | 429 | 500 | 503 | 504;
+type FailureStatus = 400 | 401 | 403 | 404 | 413 | 415 | 422 | 429 | 500 | 503 | 504;
 
 export const failures: Readonly<Record<FailureStatus, Failure>> = {
   400: json("The request is not right", kserveErrorBody),
@@ -20,6 +20,7 @@ export const failures: Readonly<Record<FailureStatus, Failure>> = {
   403: json("This key may not do that", kserveErrorBody),
   404: json("There is no such model or version", kserveErrorBody),
   413: json("Too much at once", kserveErrorBody),
+  415: json("The body has a form that is not read", kserveErrorBody),
   422: json("The model cannot do this", kserveErrorBody),
   429: json("Too many requests wait already", kserveErrorBody),
   500: json("It failed", kserveErrorBody),

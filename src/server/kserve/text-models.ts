@@ -96,7 +96,9 @@ async function rank(
   const places = new Map<string, number[]>();
   for (let pair = 0; pair < texts.length / 2; pair += 1) {
     const query = texts[2 * pair] ?? "";
-    places.set(query, [...(places.get(query) ?? []), pair]);
+    const pairs = places.get(query);
+    if (pairs === undefined) places.set(query, [pair]);
+    else pairs.push(pair);
   }
   const data = Array.from({ length: texts.length / 2 }, () => Number.NaN);
   const counts: number[] = [];

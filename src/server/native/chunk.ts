@@ -6,12 +6,13 @@ import { offsetUnits } from "../../tokenizers/index.ts";
 import { type Routes, callerOf, servedHeaders } from "../context.ts";
 import { jsonRoute } from "../json-route.ts";
 import type { ChunkResult } from "../../task-requests.ts";
+import { name } from "../request-shape.ts";
 import type { Answered, Served, Service } from "../service.ts";
 import { numbersOf } from "../text-vectors.ts";
 import { errorAnswers } from "./errors.ts";
 
 const config = z.strictObject({
-  model: z.string().optional().openapi({
+  model: name().optional().openapi({
     description:
       'Whose tokens are counted; it is loaded for strategies that run a model alone. "fixed": builtin. Default: the server\'s default model',
   }),

@@ -2,24 +2,29 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { type Routes, callerOf, servedHeaders } from "../context.ts";
 import { jsonRoute } from "../json-route.ts";
+import { requestLimits } from "../request-limits.ts";
+import { listOf, name, texts } from "../request-shape.ts";
 import type { Service } from "../service.ts";
 import { errorAnswers } from "./errors.ts";
 
-const request = z
-  .strictObject({
-    model: z.string().optional().openapi({ description: "Name of a model; left out, the server's default" }),
-    texts: z.array(z.string()).min(1),
-    labels: z
-      .array(z.string())
-      .min(1)
-      .optional()
-      .openapi({ description: "Labels of your own, for a natural-language-inference model. Default: the model's own labels" }),
-    hypothesis_template: z.string().optional().openapi({ description: "With `labels`. Default: This example is {}." }),
-    multi_label: z.boolean().optional().openapi({ description: "With `labels`: each is judged by itself. Default: false" }),
-    top_k: z.int().positive().optional().openapi({ description: "Only so many labels of each text. Default: all" }),
-    truncate: z.enum(["cut", "error"]).optional().openapi({ description: "What to do with longer texts. Default: cut" }),
-  })
-  .openapi("ClassifyRequest");
+const requestOf = (limit: number) =>
+  z
+    .strictObject({
+      model: name().optional().openapi({ description: "Name of a model; left out, the server's default" }),
+      texts: texts(limit, 1),
+      labels: listOf(z.string().max(requestLimits.templateCharacters), { min: 1, max: limit })
+        .optional()
+        .openapi({ description: "Labels of your own, for a natural-language-inference model. Default: the model's own labels" }),
+      hypothesis_template: z
+        .string()
+        .max(requestLimits.templateCharacters)
+        .optional()
+        .openapi({ description: "With `labels`. Default: This example is {}." }),
+      multi_label: z.boolean().optional().openapi({ description: "With `labels`: each is judged by itself. Default: false" }),
+      top_k: z.int().positive().optional().openapi({ description: "Only so many labels of each text. Default: all" }),
+      truncate: z.enum(["cut", "error"]).optional().openapi({ description: "What to do with longer texts. Default: cut" }),
+    })
+    .openapi("ClassifyRequest");
 
 const response = z
   .object({
@@ -30,10 +35,11 @@ const response = z
   })
   .openapi("ClassifyResponse");
 
-const route = createRoute(jsonRoute("/api/classify", "Labels of texts", request, response, errorAnswers));
+const routeOf = (limit: number) =>
+  createRoute(jsonRoute("/api/classify", "Labels of texts", requestOf(limit), response, errorAnswers));
 
 export function addClassify(routes: Routes, service: Service): void {
-  routes.openapi(route, async (context) => {
+  routes.openapi(routeOf(service.limits.texts), async (context) => {
     const asked = context.req.valid("json");
     const { labels, hypothesis_template: hypothesisTemplate, multi_label: multiLabel, top_k: topK, truncate } = asked;
     const options = {

@@ -1,6 +1,7 @@
 /** POST /api/embed: texts to vectors, as JSON or as one block of little-endian numbers. */
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import { type Routes, callerOf, servedHeaders } from "../context.ts";
+import { arrayShape, isObject, isText, listOf, name, oneOf, text, texts } from "../request-shape.ts";
 import type { Service } from "../service.ts";
 import { numbersOf, refuseTokenVectors } from "../text-vectors.ts";
 import { errorAnswers } from "./errors.ts";
@@ -8,20 +9,25 @@ import { errorAnswers } from "./errors.ts";
 /** Termite's content parts; those of images are refused until there are models for them. */
 const part = z.strictObject({ type: z.literal("text"), text: z.string() });
 
-const request = z
-  .strictObject({
-    model: z.string().optional().openapi({ description: "Name of a model; left out, the server's default", example: "builtin" }),
-    input: z
-      .union([z.string(), z.array(z.string()), z.array(part)])
-      .openapi({ description: "A text, or a list of texts or of parts with a text", example: "hello" }),
-    prompt: z.string().optional().openapi({ description: "Name of a prompt of the model, put before every text" }),
-    dimensions: z.int().positive().optional().openapi({ description: "Only the first dimensions" }),
-    truncate: z
-      .union([z.enum(["cut", "error", "windows"]), z.boolean()])
-      .optional()
-      .openapi({ description: "What to do with texts longer than the model reads; true: cut, false: error. Default: cut" }),
-  })
-  .openapi("EmbedRequest");
+type Input = string | string[] | z.infer<typeof part>[];
+
+const requestOf = (limit: number) =>
+  z
+    .strictObject({
+      model: name().optional().openapi({ description: "Name of a model; left out, the server's default", example: "builtin" }),
+      input: oneOf<Input>("a string, or an array of strings or of parts with a text", [
+        text,
+        arrayShape(texts(limit), isText),
+        arrayShape(listOf(part, { max: limit }), isObject),
+      ]).openapi({ description: "A text, or a list of texts or of parts with a text", example: "hello" }),
+      prompt: name().optional().openapi({ description: "Name of a prompt of the model, put before every text" }),
+      dimensions: z.int().positive().optional().openapi({ description: "Only the first dimensions" }),
+      truncate: z
+        .union([z.enum(["cut", "error", "windows"]), z.boolean()])
+        .optional()
+        .openapi({ description: "What to do with texts longer than the model reads; true: cut, false: error. Default: cut" }),
+    })
+    .openapi("EmbedRequest");
 
 const response = z
   .object({
@@ -34,23 +40,24 @@ const response = z
 
 const binary = "application/octet-stream";
 
-const route = createRoute({
-  method: "post",
-  path: "/api/embed",
-  summary: "Texts to vectors",
-  request: { body: { required: true, content: { "application/json": { schema: request } } } },
-  responses: {
-    200: {
-      description:
-        "A vector for each text. With `Accept: application/octet-stream`: count and dimension as u64, then the rows as f32, little-endian",
-      content: { "application/json": { schema: response }, [binary]: { schema: z.string().openapi({ format: "binary" }) } },
+const routeOf = (limit: number) =>
+  createRoute({
+    method: "post",
+    path: "/api/embed",
+    summary: "Texts to vectors",
+    request: { body: { required: true, content: { "application/json": { schema: requestOf(limit) } } } },
+    responses: {
+      200: {
+        description:
+          "A vector for each text. With `Accept: application/octet-stream`: count and dimension as u64, then the rows as f32, little-endian",
+        content: { "application/json": { schema: response }, [binary]: { schema: z.string().openapi({ format: "binary" }) } },
+      },
+      ...errorAnswers,
     },
-    ...errorAnswers,
-  },
-} satisfies RouteConfig);
+  } satisfies RouteConfig);
 
 export function addEmbed(routes: Routes, service: Service): void {
-  routes.openapi(route, async (context) => {
+  routes.openapi(routeOf(service.limits.texts), async (context) => {
     const { model, input, prompt, dimensions, truncate } = context.req.valid("json");
     const texts = typeof input === "string" ? [input] : input.map((item) => (typeof item === "string" ? item : item.text));
     const options = {

@@ -3,6 +3,7 @@ import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import type { BackendReport } from "../../runtime/reports.ts";
 import { type Routes, callerOf } from "../context.ts";
 import { jsonRoute } from "../json-route.ts";
+import { name } from "../request-shape.ts";
 import { scrubAll } from "../scrub.ts";
 import type { Caller, Service } from "../service.ts";
 import { decisionBody, shownDecision } from "./decision.ts";
@@ -11,11 +12,11 @@ import { errorAnswers } from "./errors.ts";
 
 const wish = z
   .strictObject({
-    model: z.string().optional().openapi({ description: "Name of a model, a target behind it if wanted; left out, the default" }),
-    target: z.string().optional().openapi({ description: "The target that is required", example: "onnx:cpu" }),
-    prefer: z.string().optional().openapi({ description: "The target that is tried first" }),
-    exclude: z.string().optional().openapi({ description: "The target that is not to be used" }),
-    variant: z.string().optional().openapi({ description: "Weights, by name" }),
+    model: name().optional().openapi({ description: "Name of a model, a target behind it if wanted; left out, the default" }),
+    target: name().optional().openapi({ description: "The target that is required", example: "onnx:cpu" }),
+    prefer: name().optional().openapi({ description: "The target that is tried first" }),
+    exclude: name().optional().openapi({ description: "The target that is not to be used" }),
+    variant: name().optional().openapi({ description: "Weights, by name" }),
   })
   .openapi("ExplainRequest");
 type Wish = z.infer<typeof wish>;

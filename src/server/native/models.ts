@@ -157,7 +157,7 @@ async function loadInBackground(
 /** Nothing is fetched: a model that is not on this machine yet is listed with its problem. */
 async function modelOf(service: Service, name: string): Promise<Model> {
   try {
-    const { reference } = await service.named({ role: "reader" }, name);
+    const { reference } = await service.named({}, name);
     const manifest = await readManifest(reference);
     return {
       name,

@@ -4,28 +4,34 @@ import type { Entity } from "../../tasks/entities.ts";
 import { type OffsetUnit, convertOffsets, offsetUnits } from "../../tokenizers/index.ts";
 import { type Routes, callerOf, servedHeaders } from "../context.ts";
 import { jsonRoute } from "../json-route.ts";
+import { requestLimits } from "../request-limits.ts";
+import { listOf, name, texts } from "../request-shape.ts";
 import type { Service } from "../service.ts";
 import { errorAnswers } from "./errors.ts";
 
-const request = z
-  .strictObject({
-    model: z.string().optional().openapi({ description: "Name of a model; left out, the server's default" }),
-    texts: z.array(z.string()).min(1),
-    labels: z.array(z.string()).min(1).optional().openapi({ description: "What to look for, for models made for that (GLiNER)" }),
-    threshold: z.number().min(0).max(1).optional().openapi({ description: "With `labels`: the least score. Default: 0.5" }),
-    offsets: z.enum(offsetUnits).optional().openapi({ description: "What `start` and `end` count. Default: utf16" }),
-  })
-  .openapi("RecognizeRequest");
+const requestOf = (limit: number) =>
+  z
+    .strictObject({
+      model: name().optional().openapi({ description: "Name of a model; left out, the server's default" }),
+      texts: texts(limit, 1),
+      labels: listOf(z.string().max(requestLimits.templateCharacters), { min: 1, max: limit })
+        .optional()
+        .openapi({ description: "What to look for, for models made for that (GLiNER)" }),
+      threshold: z.number().min(0).max(1).optional().openapi({ description: "With `labels`: the least score. Default: 0.5" }),
+      offsets: z.enum(offsetUnits).optional().openapi({ description: "What `start` and `end` count. Default: utf16" }),
+    })
+    .openapi("RecognizeRequest");
 
 const entity = z.object({ text: z.string(), label: z.string(), start: z.int(), end: z.int(), score: z.number() });
 const response = z
   .object({ model: z.string(), entities: z.array(z.array(entity)).openapi({ description: "For each text, from left to right" }) })
   .openapi("RecognizeResponse");
 
-const route = createRoute(jsonRoute("/api/recognize", "The names in texts", request, response, errorAnswers));
+const routeOf = (limit: number) =>
+  createRoute(jsonRoute("/api/recognize", "The names in texts", requestOf(limit), response, errorAnswers));
 
 export function addRecognize(routes: Routes, service: Service): void {
-  routes.openapi(route, async (context) => {
+  routes.openapi(routeOf(service.limits.texts), async (context) => {
     const { model, texts, labels, threshold, offsets = "utf16" } = context.req.valid("json");
     const options = { ...(labels === undefined ? {} : { labels }), ...(threshold === undefined ? {} : { threshold }) };
     const call = { model, texts: texts.length, question: ["recognize", texts, options] as const };

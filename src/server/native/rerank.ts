@@ -2,18 +2,20 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { type Routes, callerOf, servedHeaders } from "../context.ts";
 import { jsonRoute } from "../json-route.ts";
+import { name, texts } from "../request-shape.ts";
 import type { Service } from "../service.ts";
 import { errorAnswers } from "./errors.ts";
 
-const request = z
-  .strictObject({
-    model: z.string().optional().openapi({ description: "Name of a model; left out, the server's default" }),
-    query: z.string(),
-    prompts: z.array(z.string()).min(1).openapi({ description: "The texts" }),
-    raw: z.boolean().optional().openapi({ description: "The model's own numbers, with no activation. Default: false" }),
-    truncate: z.enum(["cut", "error"]).optional().openapi({ description: "What to do with longer texts. Default: cut" }),
-  })
-  .openapi("NativeRerankRequest");
+const requestOf = (limit: number) =>
+  z
+    .strictObject({
+      model: name().optional().openapi({ description: "Name of a model; left out, the server's default" }),
+      query: z.string(),
+      prompts: texts(limit, 1).openapi({ description: "The texts" }),
+      raw: z.boolean().optional().openapi({ description: "The model's own numbers, with no activation. Default: false" }),
+      truncate: z.enum(["cut", "error"]).optional().openapi({ description: "What to do with longer texts. Default: cut" }),
+    })
+    .openapi("NativeRerankRequest");
 
 const response = z
   .object({
@@ -23,10 +25,11 @@ const response = z
   })
   .openapi("NativeRerankResponse");
 
-const route = createRoute(jsonRoute("/api/rerank", "How well texts answer a query", request, response, errorAnswers));
+const routeOf = (limit: number) =>
+  createRoute(jsonRoute("/api/rerank", "How well texts answer a query", requestOf(limit), response, errorAnswers));
 
 export function addRerank(routes: Routes, service: Service): void {
-  routes.openapi(route, async (context) => {
+  routes.openapi(routeOf(service.limits.texts), async (context) => {
     const { model, query, prompts, raw, truncate } = context.req.valid("json");
     const options = { ...(raw === undefined ? {} : { raw }), ...(truncate === undefined ? {} : { truncate }) };
     const call = { model, texts: prompts.length, question: ["rerank", query, prompts, options] as const };

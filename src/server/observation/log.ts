@@ -1,5 +1,6 @@
 /** The log: a line of JSON for each request and each thing that happens to a model. Texts of clients are never in it. */
 import { pino } from "pino";
+import type { Fact } from "../../backend.ts";
 import { messageOf } from "../../errors.ts";
 import type { RuntimeEvent } from "../../runtime/runtime-settings.ts";
 import type { LogLevel } from "../../settings/server-section.ts";
@@ -9,6 +10,8 @@ import { type RequestRecord, codeOf } from "./requests.ts";
 export interface Log {
   request(record: RequestRecord): void;
   event(event: RuntimeEvent): void;
+  /** The memory that models may take together, where no setting says it. */
+  budget(bytes: Fact<number>): void;
 }
 
 export interface LogOptions {
@@ -41,6 +44,9 @@ export function createLog({ level, stream }: LogOptions): Log {
       const times = { ms: rounded(milliseconds), queueMs: rounded(queueMs), inferenceMs: rounded(inferenceMs) };
       const line = { ...record, model, target, tokens, ...times, ...failure(record.status, fault) };
       lines[levelOf(record)](line, "request");
+    },
+    budget({ value: bytes, source }) {
+      lines.info({ bytes, source }, "memory budget");
     },
     event(event) {
       const quiet = event.type === "loading" || (event.type === "download" && event.progress.stage !== "done");

@@ -1,31 +1,31 @@
 /** POST /v1/embeddings. OpenAI's own clients ask for base64 unless told otherwise, and turn it into numbers themselves. */
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import { type Routes, callerOf, servedHeaders } from "../context.ts";
+import { arrayShape, isNumber, isText, listOf, name, oneOf, text, texts, tokenIds } from "../request-shape.ts";
 import type { Service } from "../service.ts";
 import { numbersOf, refuseTokenVectors } from "../text-vectors.ts";
 import { type TextInput, textsOf } from "../token-input.ts";
 import { errorAnswers } from "./errors.ts";
 
-const ids = z.array(z.int().nonnegative()).min(1);
-
-const request = z
-  .strictObject({
-    model: z.string().nullish().openapi({ description: "Name of a model; left out, the server's default", example: "builtin" }),
-    input: z.union([z.string(), z.array(z.string()).min(1), ids, z.array(ids).min(1)]).openapi({
-      description: "A text, a list of texts, or the same as token ids of the model's own tokenizer",
-      example: "hello",
-    }),
-    encoding_format: z
-      .enum(["float", "base64"])
-      .nullish()
-      .openapi({ description: "`base64`: little-endian 32-bit floats. Default: float" }),
-    dimensions: z.int().positive().nullish().openapi({ description: "Only the first dimensions" }),
-    user: z.string().nullish().openapi({ description: "Accepted, and changes nothing" }),
-    truncate: z.enum(["cut", "error", "windows"]).optional().openapi({
-      description: "Not OpenAI's: what to do with texts longer than the model reads. Default: error, as OpenAI does",
-    }),
-  })
-  .openapi("OpenAIEmbeddingsRequest");
+const requestOf = (limit: number) =>
+  z
+    .strictObject({
+      model: name().nullish().openapi({ description: "Name of a model; left out, the server's default", example: "builtin" }),
+      input: inputOf(limit).openapi({
+        description: "A text, a list of texts, or the same as token ids of the model's own tokenizer",
+        example: "hello",
+      }),
+      encoding_format: z
+        .enum(["float", "base64"])
+        .nullish()
+        .openapi({ description: "`base64`: little-endian 32-bit floats. Default: float" }),
+      dimensions: z.int().positive().nullish().openapi({ description: "Only the first dimensions" }),
+      user: name().nullish().openapi({ description: "Accepted, and changes nothing" }),
+      truncate: z.enum(["cut", "error", "windows"]).optional().openapi({
+        description: "Not OpenAI's: what to do with texts longer than the model reads. Default: error, as OpenAI does",
+      }),
+    })
+    .openapi("OpenAIEmbeddingsRequest");
 
 const usage = z.object({ prompt_tokens: z.int(), total_tokens: z.int() });
 
@@ -44,21 +44,22 @@ const response = z
   })
   .openapi("OpenAIEmbeddings");
 
-const route = createRoute({
-  method: "post",
-  path: "/v1/embeddings",
-  summary: "Texts to vectors, as OpenAI's API",
-  request: { body: { required: true, content: { "application/json": { schema: request } } } },
-  responses: {
-    200: { description: "A vector for each text", content: { "application/json": { schema: response } } },
-    ...errorAnswers,
-  },
-} satisfies RouteConfig);
+const routeOf = (limit: number) =>
+  createRoute({
+    method: "post",
+    path: "/v1/embeddings",
+    summary: "Texts to vectors, as OpenAI's API",
+    request: { body: { required: true, content: { "application/json": { schema: requestOf(limit) } } } },
+    responses: {
+      200: { description: "A vector for each text", content: { "application/json": { schema: response } } },
+      ...errorAnswers,
+    },
+  } satisfies RouteConfig);
 
 export function addEmbeddings(routes: Routes, service: Service): void {
-  routes.openapi(route, async (context) => {
+  routes.openapi(routeOf(service.limits.texts), async (context) => {
     const { model, input, encoding_format: format, dimensions, truncate = "error" } = context.req.valid("json");
-    const inputs = listOf(input);
+    const inputs = inputsOf(input);
     const options = { ...(typeof dimensions === "number" ? { dimensions } : {}), truncate };
     const call = { model: model ?? undefined, texts: inputs.length, question: ["embed", inputs, options] as const };
     const served = await service.call(callerOf(context), call, async (handle, signal) => {
@@ -77,8 +78,19 @@ export function addEmbeddings(routes: Routes, service: Service): void {
   });
 }
 
+type Input = string | string[] | number[] | number[][];
+
+function inputOf(limit: number): z.ZodType<Input> {
+  return oneOf<Input>("a string, or an array of strings, of token ids, or of arrays of token ids", [
+    text,
+    arrayShape(texts(limit, 1), isText),
+    arrayShape(tokenIds(1), isNumber),
+    arrayShape(listOf(tokenIds(1), { min: 1, max: limit }), Array.isArray),
+  ]);
+}
+
 /** A list of numbers is one text. */
-function listOf(input: string | readonly string[] | readonly number[] | readonly (readonly number[])[]): readonly TextInput[] {
+function inputsOf(input: Input): readonly TextInput[] {
   if (typeof input === "string") return [input];
   return isIds(input) ? [input] : input;
 }

@@ -6,49 +6,55 @@ import { jsonRoute } from "../json-route.ts";
 import type { Service } from "../service.ts";
 import { numbersOf, refuseTokenVectors } from "../text-vectors.ts";
 import { errorAnswers } from "./errors.ts";
-import { callModel, cuttingFields, inputs, listOf, promptName, readTexts, truncationOf } from "./requests.ts";
+import { callModel, cuttingFields, inputsOf, promptName, readTexts, textList, truncationOf } from "./requests.ts";
 
-const common = { inputs, prompt_name: promptName, ...cuttingFields };
+const commonOf = (limit: number) => ({ inputs: inputsOf(limit), prompt_name: promptName, ...cuttingFields });
 const vector = z.array(z.number());
 
-const embedRequest = z
-  .strictObject({
-    ...common,
-    normalize: z.boolean().optional().openapi({ description: "Scale vectors to unit length. Default: true" }),
-    dimensions: z.int().positive().nullish().openapi({ description: "Only the first dimensions" }),
-  })
-  .openapi("TeiEmbedRequest");
-const embedRoute = createRoute(
-  jsonRoute("/embed", "A vector for each text, as text-embeddings-inference", embedRequest, z.array(vector), errorAnswers),
-);
+const embedRoute = (limit: number) =>
+  createRoute(
+    jsonRoute(
+      "/embed",
+      "A vector for each text, as text-embeddings-inference",
+      z
+        .strictObject({
+          ...commonOf(limit),
+          normalize: z.boolean().optional().openapi({ description: "Scale vectors to unit length. Default: true" }),
+          dimensions: z.int().positive().nullish().openapi({ description: "Only the first dimensions" }),
+        })
+        .openapi("TeiEmbedRequest"),
+      z.array(vector),
+      errorAnswers,
+    ),
+  );
 
-const allRequest = z.strictObject(common).openapi("TeiEmbedAllRequest");
-const allRoute = createRoute(
-  jsonRoute(
-    "/embed_all",
-    "A vector for each token, as text-embeddings-inference",
-    allRequest,
-    z.array(z.array(vector)),
-    errorAnswers,
-  ),
-);
+const allRoute = (limit: number) =>
+  createRoute(
+    jsonRoute(
+      "/embed_all",
+      "A vector for each token, as text-embeddings-inference",
+      z.strictObject(commonOf(limit)).openapi("TeiEmbedAllRequest"),
+      z.array(z.array(vector)),
+      errorAnswers,
+    ),
+  );
 
-const sparseRequest = z.strictObject(common).openapi("TeiEmbedSparseRequest");
 const sparseResponse = z.array(z.array(z.object({ index: z.int(), value: z.number() })));
-const sparseRoute = createRoute(
-  jsonRoute(
-    "/embed_sparse",
-    "Weights of vocabulary tokens, as text-embeddings-inference",
-    sparseRequest,
-    sparseResponse,
-    errorAnswers,
-  ),
-);
+const sparseRoute = (limit: number) =>
+  createRoute(
+    jsonRoute(
+      "/embed_sparse",
+      "Weights of vocabulary tokens, as text-embeddings-inference",
+      z.strictObject(commonOf(limit)).openapi("TeiEmbedSparseRequest"),
+      sparseResponse,
+      errorAnswers,
+    ),
+  );
 
 export function addEmbed(routes: Routes, service: Service): void {
-  routes.openapi(embedRoute, async (context) => {
+  routes.openapi(embedRoute(service.limits.texts), async (context) => {
     const { normalize = true, dimensions, ...asked } = context.req.valid("json");
-    const list = listOf(asked.inputs);
+    const list = textList(asked.inputs);
     const options = {
       ...truncationOf(asked),
       ...promptOf(asked.prompt_name),
@@ -64,9 +70,9 @@ export function addEmbed(routes: Routes, service: Service): void {
 }
 
 export function addEmbedAll(routes: Routes, service: Service): void {
-  routes.openapi(allRoute, async (context) => {
+  routes.openapi(allRoute(service.limits.texts), async (context) => {
     const asked = context.req.valid("json");
-    const list = listOf(asked.inputs);
+    const list = textList(asked.inputs);
     const options = { ...truncationOf(asked), ...promptOf(asked.prompt_name), pooling: "none" as const };
     const served = await callModel(service, context, list.length, ["embed", list, options], async (handle, signal) =>
       service.runtime.embed(await readTexts(service, handle, list), { ...options, model: handle, signal }),
@@ -81,10 +87,10 @@ export function addEmbedAll(routes: Routes, service: Service): void {
 }
 
 export function addEmbedSparse(routes: Routes, service: Service): void {
-  routes.openapi(sparseRoute, async (context) => {
+  routes.openapi(sparseRoute(service.limits.texts), async (context) => {
     const asked = context.req.valid("json");
     refusePrompt(asked.prompt_name);
-    const list = listOf(asked.inputs);
+    const list = textList(asked.inputs);
     const cutting = truncationOf(asked);
     const served = await callModel(service, context, list.length, ["embedSparse", list, cutting], async (handle, signal) =>
       service.runtime.embedSparse(await readTexts(service, handle, list), { ...cutting, model: handle, signal }),

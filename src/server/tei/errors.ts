@@ -26,6 +26,7 @@ const meanings = {
   403: "This key may not do that",
   404: "There is no such model",
   413: "Too much at once, or a text that is longer than the model reads",
+  415: "The body has a form that is not read",
   422: "The request is not right",
   424: "The model cannot do this, or failed",
   429: "Too many requests wait already",

@@ -1,14 +1,13 @@
-/** GET /info: what TEI's clients want to know of the one model there is for them. It is loaded for that, as TEI has it loaded. */
+/** GET /info: what TEI's clients want to know of the one model there is for them. It is not loaded for that. */
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
+import { InferyardError } from "../../errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
-import type { ModelHandle } from "../../runtime/model-handle.ts";
 import { defaultBatchTokens } from "../../tasks/batches.ts";
 import { version } from "../../version.ts";
-import { type Routes, servedHeaders } from "../context.ts";
+import { type Routes, callerOf, servedHeaders } from "../context.ts";
 import { textLabels } from "../model-capabilities.ts";
 import type { Service } from "../service.ts";
 import { errorAnswers } from "./errors.ts";
-import { callModel } from "./requests.ts";
 
 const labelled = z.object({ id2label: z.record(z.string(), z.string()), label2id: z.record(z.string(), z.int()) });
 const modelType = z.union([
@@ -22,7 +21,9 @@ const info = z
   .object({
     model_id: z.string(),
     served_model_name: z.string(),
-    model_dtype: z.string().openapi({ description: "Of the weights that are loaded", example: "float32" }),
+    model_dtype: z
+      .string()
+      .openapi({ description: "Of the weights that are loaded; else of the first the model has", example: "float32" }),
     model_type: modelType,
     max_concurrent_requests: z.int(),
     max_input_length: z.int().openapi({ description: "Tokens; 2147483647 where the model has no limit" }),
@@ -43,19 +44,24 @@ const route = createRoute({
 
 export function addInfo(routes: Routes, service: Service): void {
   routes.openapi(route, async (context) => {
-    const served = await callModel(service, context, 0, undefined, async (handle) => ({
-      dtype: dtypeOf(handle),
-      type: modelTypeOf(handle.manifest),
-      length: handle.manifest.text?.maxTokens ?? 2 ** 31 - 1,
-      running: service.runningLimit(handle.reference),
-    }));
-    const { dtype, type, length, running } = served.result;
+    const model = context.req.header("x-inferyard-model");
+    const served = await service.describe(callerOf(context), model, {
+      loaded: async ({ manifest, decision }) => infoOf(manifest, decision.model.variant),
+      files: async (manifest) => infoOf(manifest, manifest.variants[0]?.name),
+      missing: () =>
+        new InferyardError("MODEL_LOADING", "the model is not on this machine yet", {
+          remedy: "its first request fetches and loads it",
+          retryAfterMs: 1000,
+        }),
+    });
+    const { reference } = await service.named(callerOf(context), model);
+    const { dtype, type, length } = served.result;
     const body = {
       model_id: served.model,
       served_model_name: served.model,
       model_dtype: dtype,
       model_type: type,
-      max_concurrent_requests: running,
+      max_concurrent_requests: service.runningLimit(reference),
       max_input_length: length,
       max_batch_tokens: defaultBatchTokens,
       max_client_batch_size: service.limits.texts,
@@ -67,10 +73,14 @@ export function addInfo(routes: Routes, service: Service): void {
   });
 }
 
-function dtypeOf({ decision, manifest }: ModelHandle): string {
-  const variant = manifest.variants.find(({ name }) => name === decision.model.variant);
-  const precision = variant?.precision ?? decision.model.variant ?? "unknown";
-  return { fp32: "float32", fp16: "float16", bf16: "bfloat16" }[precision] ?? precision;
+/** `variant`: name of the weights that are loaded, or that come first in the model's files. */
+function infoOf(manifest: Manifest, variant: string | undefined): { dtype: string; type: ModelType; length: number } {
+  const precision = manifest.variants.find(({ name }) => name === variant)?.precision ?? variant ?? "unknown";
+  return {
+    dtype: { fp32: "float32", fp16: "float16", bf16: "bfloat16" }[precision] ?? precision,
+    type: modelTypeOf(manifest),
+    length: manifest.text?.maxTokens ?? 2 ** 31 - 1,
+  };
 }
 
 function modelTypeOf(manifest: Manifest): ModelType {

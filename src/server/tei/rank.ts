@@ -4,34 +4,37 @@ import type { TextPair } from "../../tasks/encode-pairs.ts";
 import { type Routes, servedHeaders } from "../context.ts";
 import { relevanceOf } from "../ranking-numbers.ts";
 import { jsonRoute } from "../json-route.ts";
+import { isText, listOf, oneOf, text, texts } from "../request-shape.ts";
 import type { Service } from "../service.ts";
 import { emptyError, errorAnswers } from "./errors.ts";
 import { callModel, cuttingFields, promptName, truncationOf } from "./requests.ts";
 
 const rawScores = z.boolean().optional().openapi({ description: "The model's own numbers, with no activation. Default: false" });
 
-const rerankRequest = z
-  .strictObject({
-    query: z.string(),
-    texts: z.array(z.string()),
-    raw_scores: rawScores,
-    return_text: z.boolean().optional().openapi({ description: "Whether ranks carry their texts. Default: false" }),
-    ...cuttingFields,
-  })
-  .openapi("TeiRerankRequest");
+const rerankRequest = (limit: number) =>
+  z
+    .strictObject({
+      query: z.string(),
+      texts: texts(limit),
+      raw_scores: rawScores,
+      return_text: z.boolean().optional().openapi({ description: "Whether ranks carry their texts. Default: false" }),
+      ...cuttingFields,
+    })
+    .openapi("TeiRerankRequest");
 const rank = z.object({ index: z.int(), score: z.number(), text: z.string().optional() });
-const rerankRoute = createRoute(
-  jsonRoute(
-    "/rerank",
-    "Texts in the order of how well they answer, as text-embeddings-inference",
-    rerankRequest,
-    z.array(rank),
-    errorAnswers,
-  ),
-);
+const rerankRoute = (limit: number) =>
+  createRoute(
+    jsonRoute(
+      "/rerank",
+      "Texts in the order of how well they answer, as text-embeddings-inference",
+      rerankRequest(limit),
+      z.array(rank),
+      errorAnswers,
+    ),
+  );
 
 export function addRerank(routes: Routes, service: Service): void {
-  routes.openapi(rerankRoute, async (context) => {
+  routes.openapi(rerankRoute(service.limits.texts), async (context) => {
     const { query, texts, raw_scores: raw = false, return_text: withText = false, ...cutting } = context.req.valid("json");
     if (texts.length === 0) throw emptyError("`texts`");
     const options = { ...truncationOf(cutting), ...(raw ? { raw } : {}) };
@@ -48,31 +51,51 @@ export function addRerank(routes: Routes, service: Service): void {
   });
 }
 
-const pair = z.tuple([z.string(), z.string()]);
-const predictRequest = z
-  .strictObject({
-    inputs: z.union([z.string(), pair, z.array(z.union([z.tuple([z.string()]), pair]))]).openapi({
-      description: "A text, a pair of texts, or a list of lists of one or two texts",
-      example: "I like it",
-    }),
-    raw_scores: rawScores,
-    ...cuttingFields,
-  })
-  .openapi("TeiPredictRequest");
+type Pair = [string, string];
+type PredictInput = string | Pair | ([string] | Pair)[];
+
+const single: z.ZodType<[string]> = z.tuple([z.string()]);
+const pair: z.ZodType<Pair> = z.tuple([z.string(), z.string()]);
+
+/** Arrays of two are recognized by their length, so that none is read twice. */
+function predictInputs(limit: number): z.ZodType<PredictInput> {
+  const item = oneOf<[string] | Pair>("an array of one or two strings", [
+    { schema: single, fits: (value) => Array.isArray(value) && value.length === 1 },
+    { schema: pair, fits: (value) => Array.isArray(value) && value.length === 2 },
+  ]);
+  return oneOf<PredictInput>("a string, two strings in an array, or an array of arrays of one or two strings", [
+    text,
+    { schema: pair, fits: (value) => Array.isArray(value) && value.length === 2 && isText(value[0]) },
+    { schema: listOf(item, { max: limit }), fits: (value) => Array.isArray(value) && !isText(value[0]) },
+  ]);
+}
+
+const predictRequest = (limit: number) =>
+  z
+    .strictObject({
+      inputs: predictInputs(limit).openapi({
+        description: "A text, a pair of texts, or a list of lists of one or two texts",
+        example: "I like it",
+      }),
+      raw_scores: rawScores,
+      ...cuttingFields,
+    })
+    .openapi("TeiPredictRequest");
 const prediction = z.object({ label: z.string(), score: z.number() });
 const predictResponse = z.union([z.array(prediction), z.array(z.array(prediction))]);
-const predictRoute = createRoute(
-  jsonRoute(
-    "/predict",
-    "Labels of texts with scores, as text-embeddings-inference",
-    predictRequest,
-    predictResponse,
-    errorAnswers,
-  ),
-);
+const predictRoute = (limit: number) =>
+  createRoute(
+    jsonRoute(
+      "/predict",
+      "Labels of texts with scores, as text-embeddings-inference",
+      predictRequest(limit),
+      predictResponse,
+      errorAnswers,
+    ),
+  );
 
 export function addPredict(routes: Routes, service: Service): void {
-  routes.openapi(predictRoute, async (context) => {
+  routes.openapi(predictRoute(service.limits.texts), async (context) => {
     const { inputs, raw_scores: raw = false, ...cutting } = context.req.valid("json");
     const one = typeof inputs === "string" || (inputs.length === 2 && typeof inputs[0] === "string");
     const texts = predictTexts(inputs);
@@ -87,7 +110,7 @@ export function addPredict(routes: Routes, service: Service): void {
 }
 
 /** Two strings in a list are a pair; lists in a list are a batch. */
-function predictTexts(inputs: z.infer<typeof predictRequest>["inputs"]): (string | TextPair)[] {
+function predictTexts(inputs: PredictInput): (string | TextPair)[] {
   if (typeof inputs === "string") return [inputs];
   const [first, second] = inputs;
   if (typeof first === "string" && typeof second === "string") return [{ text: first, pair: second }];
@@ -98,24 +121,26 @@ function predictTexts(inputs: z.infer<typeof predictRequest>["inputs"]): (string
   });
 }
 
-const similarityRequest = z
-  .strictObject({
-    inputs: z.strictObject({ source_sentence: z.string(), sentences: z.array(z.string()) }),
-    parameters: z.strictObject({ prompt_name: promptName, ...cuttingFields }).nullish(),
-  })
-  .openapi("TeiSimilarityRequest");
-const similarityRoute = createRoute(
-  jsonRoute(
-    "/similarity",
-    "Cosines of a text with others, as text-embeddings-inference",
-    similarityRequest,
-    z.array(z.number()),
-    errorAnswers,
-  ),
-);
+const similarityRequest = (limit: number) =>
+  z
+    .strictObject({
+      inputs: z.strictObject({ source_sentence: z.string(), sentences: texts(limit) }),
+      parameters: z.strictObject({ prompt_name: promptName, ...cuttingFields }).nullish(),
+    })
+    .openapi("TeiSimilarityRequest");
+const similarityRoute = (limit: number) =>
+  createRoute(
+    jsonRoute(
+      "/similarity",
+      "Cosines of a text with others, as text-embeddings-inference",
+      similarityRequest(limit),
+      z.array(z.number()),
+      errorAnswers,
+    ),
+  );
 
 export function addSimilarity(routes: Routes, service: Service): void {
-  routes.openapi(similarityRoute, async (context) => {
+  routes.openapi(similarityRoute(service.limits.texts), async (context) => {
     const { inputs, parameters } = context.req.valid("json");
     const { source_sentence: source, sentences } = inputs;
     if (sentences.length === 0) throw emptyError("`sentences`");

@@ -5,16 +5,23 @@ import { InferyardError } from "../../errors.ts";
 import type { ModelHandle } from "../../runtime/model-handle.ts";
 import { type Env, callerOf } from "../context.ts";
 import type { Question } from "../question.ts";
+import { arrayShape, isNumber, isText, listOf, name, oneOf, text, tokenIds } from "../request-shape.ts";
 import type { Served, Service } from "../service.ts";
 import { type TextInput, textsOf } from "../token-input.ts";
 import { emptyError } from "./errors.ts";
 
-const tokenIds = z.array(z.int().nonnegative());
+type Inputs = string | number[] | (string | number[])[];
 
-/** One text, or many: strings, or token ids of the model's own tokenizer. */
-export const inputs: z.ZodType<string | number[] | (string | number[])[]> = z
-  .union([z.string(), tokenIds, z.array(z.union([z.string(), tokenIds]))])
-  .openapi("TeiInput", { description: "A text, or a list of texts; token ids of the model's own tokenizer count as a text" });
+/** One text, or many: strings, or token ids of the model's own tokenizer. `limit`: texts of one request. */
+export function inputsOf(limit: number): z.ZodType<Inputs> {
+  const one = oneOf<string | number[]>("a string or an array of token ids", [text, { schema: tokenIds(), fits: Array.isArray }]);
+  const many = listOf(one, { max: limit, fits: isText });
+  return oneOf<Inputs>("a string, or an array of strings, of token ids, or of arrays of token ids", [
+    text,
+    arrayShape(tokenIds(), isNumber),
+    { schema: many, fits: Array.isArray },
+  ]).openapi("TeiInput", { description: "A text, or a list of texts; token ids of the model's own tokenizer count as a text" });
+}
 
 /** Fields of every request that reads texts. */
 export interface Cutting {
@@ -37,8 +44,7 @@ export const cuttingFields: { readonly truncate: typeof truncate; readonly trunc
   truncation_direction: direction,
 };
 
-export const promptName: z.ZodType<string | null | undefined> = z
-  .string()
+export const promptName: z.ZodType<string | null | undefined> = name()
   .nullish()
   .openapi({ description: "Name of a prompt of the model, put before every text" });
 
@@ -63,7 +69,7 @@ export function callModel<Result>(
 }
 
 /** The texts of `inputs`, which a model is needed for where they are tokens. A list of numbers is one text. */
-export function listOf(written: z.infer<typeof inputs>): readonly TextInput[] {
+export function textList(written: Inputs): readonly TextInput[] {
   const list = typeof written === "string" ? [written] : isIds(written) ? [written] : written;
   const isEmpty = list.length === 0 || list.some((input) => typeof input !== "string" && input.length === 0);
   if (isEmpty) throw emptyError("`inputs`");

@@ -4,20 +4,25 @@ import { embedSettings } from "../../tasks/embed-settings.ts";
 import { type Encoding, convertOffsets } from "../../tokenizers/index.ts";
 import { type Routes, servedHeaders } from "../context.ts";
 import { jsonRoute } from "../json-route.ts";
+import { arrayShape, isNumber, listOf, oneOf, text, texts, tokenIds } from "../request-shape.ts";
 import type { Service } from "../service.ts";
 import { emptyError, errorAnswers } from "./errors.ts";
 import { callModel, promptName } from "./requests.ts";
 
-const tokenizeRequest = z
-  .strictObject({
-    inputs: z.union([z.string(), z.array(z.string())]).openapi({ example: "a cat" }),
-    add_special_tokens: z
-      .boolean()
-      .optional()
-      .openapi({ description: "Whether special tokens are put around texts. Default: true" }),
-    prompt_name: promptName,
-  })
-  .openapi("TeiTokenizeRequest");
+const tokenizeRequest = (limit: number) =>
+  z
+    .strictObject({
+      inputs: oneOf<string | string[]>("a string or an array of strings", [
+        text,
+        { schema: texts(limit), fits: Array.isArray },
+      ]).openapi({ example: "a cat" }),
+      add_special_tokens: z
+        .boolean()
+        .optional()
+        .openapi({ description: "Whether special tokens are put around texts. Default: true" }),
+      prompt_name: promptName,
+    })
+    .openapi("TeiTokenizeRequest");
 
 const token = z
   .object({
@@ -28,12 +33,19 @@ const token = z
     stop: z.int().optional(),
   })
   .openapi("TeiToken");
-const tokenizeRoute = createRoute(
-  jsonRoute("/tokenize", "Tokens of texts, as text-embeddings-inference", tokenizeRequest, z.array(z.array(token)), errorAnswers),
-);
+const tokenizeRoute = (limit: number) =>
+  createRoute(
+    jsonRoute(
+      "/tokenize",
+      "Tokens of texts, as text-embeddings-inference",
+      tokenizeRequest(limit),
+      z.array(z.array(token)),
+      errorAnswers,
+    ),
+  );
 
 export function addTokenize(routes: Routes, service: Service): void {
-  routes.openapi(tokenizeRoute, async (context) => {
+  routes.openapi(tokenizeRoute(service.limits.texts), async (context) => {
     const { inputs, add_special_tokens: special = true, prompt_name: name } = context.req.valid("json");
     const texts = typeof inputs === "string" ? [inputs] : inputs;
     if (texts.length === 0) throw emptyError("`inputs`");
@@ -62,19 +74,29 @@ function tokensOf({ ids, tokens, offsets, specialTokensMask }: Encoding, text: s
   });
 }
 
-const ids = z.array(z.int().nonnegative());
-const decodeRequest = z
-  .strictObject({
-    ids: z.union([ids, z.array(ids)]).openapi({ example: [101, 1037, 4937, 102] }),
-    skip_special_tokens: z.boolean().optional().openapi({ description: "Default: true" }),
-  })
-  .openapi("TeiDecodeRequest");
-const decodeRoute = createRoute(
-  jsonRoute("/decode", "Texts of tokens, as text-embeddings-inference", decodeRequest, z.array(z.string()), errorAnswers),
-);
+const decodeRequest = (limit: number) =>
+  z
+    .strictObject({
+      ids: oneOf<number[] | number[][]>("an array of token ids, or of arrays of token ids", [
+        arrayShape(tokenIds(), isNumber),
+        arrayShape(listOf(tokenIds(), { max: limit }), Array.isArray),
+      ]).openapi({ example: [101, 1037, 4937, 102] }),
+      skip_special_tokens: z.boolean().optional().openapi({ description: "Default: true" }),
+    })
+    .openapi("TeiDecodeRequest");
+const decodeRoute = (limit: number) =>
+  createRoute(
+    jsonRoute(
+      "/decode",
+      "Texts of tokens, as text-embeddings-inference",
+      decodeRequest(limit),
+      z.array(z.string()),
+      errorAnswers,
+    ),
+  );
 
 export function addDecode(routes: Routes, service: Service): void {
-  routes.openapi(decodeRoute, async (context) => {
+  routes.openapi(decodeRoute(service.limits.texts), async (context) => {
     const { ids: given, skip_special_tokens: skipSpecialTokens = true } = context.req.valid("json");
     const lists = isNested(given) ? given : [given];
     if (given.length === 0) throw emptyError("`ids`");

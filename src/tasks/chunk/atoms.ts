@@ -1,7 +1,7 @@
 /** A text as atoms: pieces that are counted once and never looked into again, unless one alone is too much for a chunk. */
 import { createYielder } from "../yielding.ts";
 import { throwIfAborted } from "../../errors.ts";
-import { boundaries, isGraphemeStart } from "./segments.ts";
+import { boundaries, isGraphemeStart } from "../../tokenizers/segments.ts";
 import { type Structure, ranks } from "./structure.ts";
 import type { TokenCounter } from "./token-counter.ts";
 

@@ -8,7 +8,7 @@ import { textSettings } from "../embed-settings.ts";
 import { type Chunk, type ChunkedText, chunkTexts } from "./chunk.ts";
 import { type ChunkOptions, type ChunkStrategy, chunkSettings } from "./chunk-options.ts";
 import type { ChunkModel } from "./chunk-model.ts";
-import { isGraphemeStart } from "./segments.ts";
+import { isGraphemeStart } from "../../tokenizers/segments.ts";
 import type { Separator } from "./separators.ts";
 
 let tokenizer: Tokenizer;

@@ -13,7 +13,7 @@ const fenceStart = /^[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+)?(`{3,}(?=[^`]*$)|~{3,})/
 const heading = /^ {0,3}(#{1,6})(?:[ \t]|$)/;
 const underline = /^ {0,3}(?:(=+)|-+)[ \t]*$/;
 const listItem = /^\s*(?:[-*+]|\d{1,9}[.)])(?:\s|$)/;
-const tableRule = /^[\s>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/;
+const tableCellRule = /^[ \t]*:?-+:?[ \t]*$/;
 
 export function markdownStructure(text: string, separators: readonly Separator[]): Structure {
   const lines = linesOf(text);
@@ -109,7 +109,14 @@ function endOfList(lines: readonly Line[], first: number): number {
 }
 
 function isTableRule(line: Line | undefined): boolean {
-  return line !== undefined && line.content.includes("|") && tableRule.test(line.content);
+  if (line === undefined || !line.content.includes("|")) return false;
+  // Cell by cell: one expression for the whole line takes time in proportion to the square of its length.
+  const cells = line.content
+    .replace(/^[\s>]+/, "")
+    .replace(/^\|/, "")
+    .split("|");
+  if (cells.length > 1 && cells.at(-1)?.trim() === "") cells.pop();
+  return cells.every((cell) => tableCellRule.test(cell));
 }
 
 function endOfTable(lines: readonly Line[], from: number): number {

@@ -2,7 +2,7 @@
 import { throwIfAborted } from "../../errors.ts";
 import { createYielder } from "../yielding.ts";
 import type { Atoms } from "./atoms.ts";
-import { boundaries } from "./segments.ts";
+import { boundaries } from "../../tokenizers/segments.ts";
 import { ranks } from "./structure.ts";
 import type { TokenCounter } from "./token-counter.ts";
 

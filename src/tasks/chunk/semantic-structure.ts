@@ -1,5 +1,5 @@
 /** Cuts where the subject changes: between sentences whose vectors point apart. */
-import { boundaries } from "./segments.ts";
+import { boundaries } from "../../tokenizers/segments.ts";
 import { forcedStructure } from "./forced-structure.ts";
 import type { EmbedTexts } from "./chunk-model.ts";
 import type { Separator } from "./separators.ts";

@@ -1,5 +1,5 @@
 /** The marks of plain text: paragraphs, lines and sentences, in the order the caller prefers. */
-import { boundaries } from "./segments.ts";
+import { boundaries } from "../../tokenizers/segments.ts";
 import { type Mark, ranks } from "./structure.ts";
 
 export type Separator = "paragraphs" | "lines" | "sentences" | "words";

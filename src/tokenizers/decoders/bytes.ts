@@ -1,15 +1,31 @@
 /** Decoders for tokens that spell bytes. */
 import { byteOfCharacter } from "../byte-characters.ts";
 
+/** By UTF-16 unit: its byte; -1 for a unit outside the alphabet. */
+const bytesOfUnits: readonly number[] = Array.from(
+  { length: 0x144 },
+  (_byte, unit) => byteOfCharacter.get(String.fromCharCode(unit)) ?? -1,
+);
+
 /** Joins all tokens, byte by byte; what is no UTF-8 becomes U+FFFD. A token with a character outside the alphabet stays as it is. */
 export function decodeByteLevel(tokens: readonly string[]): readonly string[] {
-  const bytes: number[] = [];
+  // A character outside the alphabet is at most three bytes for each of its units.
+  let bytes = new Uint8Array(3 * tokens.reduce((sum, { length }) => sum + length, 0));
   const encoder = new TextEncoder();
+  let size = 0;
   for (const token of tokens) {
-    const spelled = Array.from(token, (character) => byteOfCharacter.get(character) ?? -1);
-    for (const byte of spelled.includes(-1) ? encoder.encode(token) : spelled) bytes.push(byte);
+    const from = size;
+    for (let unit = 0; unit < token.length; unit++) {
+      const byte = bytesOfUnits[token.charCodeAt(unit)] ?? -1;
+      if (byte < 0) {
+        size = from + encoder.encodeInto(token, bytes.subarray(from)).written;
+        break;
+      }
+      bytes[size++] = byte;
+    }
   }
-  return [new TextDecoder("utf-8", { ignoreBOM: true }).decode(Uint8Array.from(bytes))];
+  bytes = bytes.subarray(0, size);
+  return [new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes)];
 }
 
 /** Turns <0x61> and the like into text. Bytes in a row that are no UTF-8 become one U+FFFD each. */

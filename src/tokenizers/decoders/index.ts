@@ -34,7 +34,22 @@ const kinds: Readonly<Record<string, (step: Step) => Decoder>> = {
 export function decoderOf(step: Step): Decoder {
   const kind = Object.hasOwn(kinds, step.type) ? kinds[step.type] : undefined;
   if (kind === undefined) throw new Error(`the decoder ${JSON.stringify(step.type)} is not known`);
-  return kind(step);
+  return bounded(kind(step));
+}
+
+/** Units that one step may write for all tokens together. */
+const maxUnits = 2 ** 25;
+
+function bounded(decode: Decoder): Decoder {
+  return (tokens) => {
+    const texts = decode(tokens);
+    checkUnits(texts.reduce((sum, { length }) => sum + length, 0));
+    return texts;
+  };
+}
+
+function checkUnits(units: number): void {
+  if (units > maxUnits) throw new Error(`its decoder makes a text of ${units} characters, and may make one of ${maxUnits}`);
 }
 
 function replaceDecoder(step: Step): Decoder {
@@ -43,6 +58,7 @@ function replaceDecoder(step: Step): Decoder {
   return (tokens) =>
     tokens.map((token) => {
       const matches = pattern(token);
+      checkUnits(token.length + (matches.length / 2) * content.length);
       let text = "";
       let done = 0;
       for (let index = 0; index < matches.length; index += 2) {

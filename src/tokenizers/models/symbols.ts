@@ -2,6 +2,9 @@
 import { MergeHeap } from "./merge-heap.ts";
 import type { MergeTable } from "./merge-table.ts";
 
+/** Symbols for which memory is kept from one piece to the next. */
+const keptSymbols = 65_536;
+
 export class Symbols {
   readonly #heap = new MergeHeap();
   #room = 64;
@@ -15,10 +18,11 @@ export class Symbols {
 
   clear(): void {
     this.#length = 0;
+    if (this.#room > keptSymbols) this.#makeRoom(64);
   }
 
   add(id: number, start: number, end: number): void {
-    if (this.#length === this.#room) this.#grow();
+    if (this.#length === this.#room) this.#makeRoom(2 * this.#room);
     const at = this.#length++;
     this.#ids[at] = id;
     this.#starts[at] = start;
@@ -65,17 +69,18 @@ export class Symbols {
     if (rank !== -1) this.#heap.push(rank, left);
   }
 
-  #grow(): void {
-    this.#room *= 2;
-    const larger = (numbers: Int32Array): Int32Array<ArrayBuffer> => {
-      const copy = new Int32Array(this.#room);
-      copy.set(numbers);
+  /** Keeps the symbols there are. */
+  #makeRoom(room: number): void {
+    this.#room = room;
+    const copied = (numbers: Int32Array): Int32Array<ArrayBuffer> => {
+      const copy = new Int32Array(room);
+      copy.set(numbers.subarray(0, this.#length));
       return copy;
     };
-    this.#ids = larger(this.#ids);
-    this.#starts = larger(this.#starts);
-    this.#ends = larger(this.#ends);
-    this.#next = larger(this.#next);
-    this.#previous = larger(this.#previous);
+    this.#ids = copied(this.#ids);
+    this.#starts = copied(this.#starts);
+    this.#ends = copied(this.#ends);
+    this.#next = copied(this.#next);
+    this.#previous = copied(this.#previous);
   }
 }

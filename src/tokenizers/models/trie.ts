@@ -1,5 +1,8 @@
 /** All texts of a vocabulary as a tree of UTF-16 units, in one hash table of (node, unit): the beginnings of a text in one walk. */
 
+/** Longest token in UTF-16 units: at each place of a text as many are compared. The longest that published vocabularies have is 128. */
+export const maxTokenUnits = 1024;
+
 export class Trie {
   /** Per node: the id of the text that ends there; -1 where none does. */
   #ids: Int32Array;
@@ -12,7 +15,13 @@ export class Trie {
   constructor(texts: Iterable<readonly [text: string, id: number]>) {
     const entries = [...texts];
     let total = 1;
-    for (const [text] of entries) total += text.length;
+    for (const [text] of entries) {
+      if (text.length > maxTokenUnits)
+        throw new Error(
+          `a token has ${text.length} characters, and may have ${maxTokenUnits}: ${JSON.stringify(text.slice(0, 80))}...`,
+        );
+      total += text.length;
+    }
     const slots = 2 ** Math.max(4, Math.ceil(Math.log2(2 * total)));
     this.#parents = new Int32Array(slots).fill(-1);
     this.#units = new Uint16Array(slots);

@@ -7,6 +7,8 @@ import { WordCache } from "./word-cache.ts";
 
 /** How much worse than the worst token an unknown character is. */
 const unknownPenalty = 10;
+/** Units of a piece for which memory is kept from one piece to the next. */
+const keptUnits = 65_536;
 
 export class UnigramModel implements Model {
   readonly vocabulary: ReadonlyMap<string, number>;
@@ -42,16 +44,18 @@ export class UnigramModel implements Model {
   #split(piece: string): PieceTokens {
     this.#searchBest(piece);
     const tokens: number[] = [];
+    const [ids, starts] = [this.#ids, this.#starts];
     // From the back, each token as end, start, id: reversed at the end.
     for (let end = piece.length; end > 0;) {
-      const id = this.#ids[end] as number;
-      let start = this.#starts[end] as number;
+      const id = ids[end] as number;
+      let start = starts[end] as number;
       if (id === this.unknownId) {
-        while (start > 0 && this.#ids[start] === id) start = this.#starts[start] as number;
+        while (start > 0 && ids[start] === id) start = starts[start] as number;
         this.#pushUnknown(piece, start, end, tokens);
       } else tokens.push(end, start, id);
       end = start;
     }
+    if (ids.length > keptUnits) this.#makeRoom(0);
     return tokens.reverse();
   }
 
@@ -105,9 +109,10 @@ export class UnigramModel implements Model {
     tokens.push(end, start, known ?? this.unknownId ?? 0);
   }
 
+  /** 0: gives back what there is. */
   #makeRoom(size: number): void {
-    if (size <= this.#best.length) return;
-    const room = Math.max(size, 2 * this.#best.length);
+    if (size > 0 && size <= this.#best.length) return;
+    const room = size === 0 ? 64 : Math.max(size, 2 * this.#best.length);
     this.#best = new Float64Array(room);
     this.#ids = new Int32Array(room);
     this.#starts = new Int32Array(room);

@@ -1,7 +1,7 @@
 /** WordPiece: the longest token that begins a word, then the longest that goes on, and so to its end; else the word is unknown. */
 import { characterLength } from "../aligned-text.ts";
-import { characterStart } from "../rewriter.ts";
 import type { Model, PieceTokens } from "./model.ts";
+import { Trie } from "./trie.ts";
 import { type ModelJson, modelText, vocabularyOf } from "./vocabulary.ts";
 import { WordCache } from "./word-cache.ts";
 
@@ -9,11 +9,11 @@ export class WordPieceModel implements Model {
   readonly vocabulary: ReadonlyMap<string, number>;
   readonly unknownId: number;
   readonly showsUnknownText: boolean = false;
-  readonly #prefix: string;
   /** In characters. Longer words are unknown. */
   readonly #longestWord: number;
-  /** Longest token in units, prefix left out: no longer part of a word needs to be looked up. */
-  readonly #longestToken: number;
+  /** Tokens that may begin a word, and those that may go on with one, without their prefix. */
+  readonly #beginning: Trie;
+  readonly #continuing: Trie;
   readonly #cache: WordCache = new WordCache((word) => this.#split(word));
 
   constructor(model: ModelJson) {
@@ -22,13 +22,12 @@ export class WordPieceModel implements Model {
     const unknownId = this.vocabulary.get(unknown);
     if (unknownId === undefined) throw new Error(`its vocabulary has no unknown token ${JSON.stringify(unknown)}`);
     this.unknownId = unknownId;
-    this.#prefix = modelText(model, "continuing_subword_prefix") ?? "##";
+    const prefix = modelText(model, "continuing_subword_prefix") ?? "##";
     const limit = model["max_input_chars_per_word"] ?? 100;
     if (typeof limit !== "number") throw new Error("its model has a max_input_chars_per_word that is not a number");
     this.#longestWord = limit;
-    let longest = 0;
-    for (const token of this.vocabulary.keys()) longest = Math.max(longest, token.length);
-    this.#longestToken = longest;
+    this.#beginning = new Trie(this.vocabulary);
+    this.#continuing = prefix === "" ? this.#beginning : new Trie(withoutPrefix(this.vocabulary, prefix));
   }
 
   tokenize(piece: string): PieceTokens {
@@ -40,19 +39,25 @@ export class WordPieceModel implements Model {
     if (longerThan(word, this.#longestWord)) return unknown;
     const tokens: number[] = [];
     for (let start = 0; start < word.length;) {
-      let end = Math.min(word.length, start + this.#longestToken);
-      let id: number | undefined;
-      for (; end > start; end = characterStart(word, end)) {
-        const part = word.slice(start, end);
-        id = this.vocabulary.get(start === 0 ? part : this.#prefix + part);
-        if (id !== undefined) break;
+      const trie = start === 0 ? this.#beginning : this.#continuing;
+      let [id, end] = [-1, start];
+      for (let [node, unit] = [0, start]; unit < word.length;) {
+        node = trie.step(node, word.charCodeAt(unit++));
+        if (node === -1) break;
+        const found = trie.idAt(node);
+        if (found !== -1) [id, end] = [found, unit];
       }
-      if (id === undefined) return unknown;
+      if (id === -1) return unknown;
       tokens.push(id, start, end);
       start = end;
     }
     return tokens;
   }
+}
+
+function* withoutPrefix(vocabulary: ReadonlyMap<string, number>, prefix: string): Generator<[string, number], void> {
+  for (const [token, id] of vocabulary)
+    if (token.length > prefix.length && token.startsWith(prefix)) yield [token.slice(prefix.length), id];
 }
 
 /** Whether a text has more than so many characters. */

@@ -6,13 +6,13 @@
 import { characterLength } from "../aligned-text.ts";
 import { bytesOfBase64 } from "../../base64.ts";
 import { Rewriter, characterStart } from "../rewriter.ts";
+import { boundaries } from "../segments.ts";
 import { textSetting } from "../step-settings.ts";
 import type { Step } from "../step-settings.ts";
 import type { Normalizer } from "./normalizer.ts";
 
 export function precompiled(step: Step): Normalizer {
   const map = new CharacterMap(bytesOfMap(textSetting(step, "precompiled_charsmap")));
-  const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
   return (source) => {
     const { text } = source;
     const rewriter = new Rewriter(source);
@@ -39,14 +39,22 @@ export function precompiled(step: Step): Normalizer {
         for (let unit = from; unit < to; unit++) change(text.charAt(unit), unit);
         continue;
       }
-      for (const { segment, index } of graphemes.segment(text.slice(from, to))) {
-        if (utf8Length(segment) < 6 && change(segment, from + index)) continue;
-        let unit = from + index;
-        for (const character of segment) {
-          change(character, unit);
-          unit += character.length;
+      const changeGrapheme = (start: number, end: number): void => {
+        // No more than 5 bytes of UTF-8 are looked up together: 5 units at most.
+        const segment = end - start < 6 ? text.slice(start, end) : "";
+        if (segment !== "" && utf8Length(segment) < 6 && change(segment, start)) return;
+        for (let unit = start; unit < end;) {
+          const length = characterLength(text, unit);
+          change(text.slice(unit, unit + length), unit);
+          unit += length;
         }
+      };
+      let start = from;
+      for (const end of boundaries(text, "grapheme", from, to)) {
+        changeGrapheme(start, end);
+        start = end;
       }
+      changeGrapheme(start, to);
     }
     if (kept === 0) return source;
     rewriter.keep(kept, text.length);

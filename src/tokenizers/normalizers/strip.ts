@@ -18,7 +18,7 @@ export function strip(source: AlignedText, left: boolean, right: boolean): Align
 export function prepend(source: AlignedText, content: string): AlignedText {
   const { text } = source;
   if (text === "" || content === "") return source;
-  const rewriter = new Rewriter(source, text.length + content.length);
+  const rewriter = new Rewriter(source, text.length + 16);
   rewriter.replace(content, 0, characterLength(text, 0));
   rewriter.keep(0, text.length);
   return rewriter.finish();

@@ -54,16 +54,27 @@ function partOf(part: unknown, special: Readonly<Record<string, unknown>>): Temp
     if (isObject(sequence) && (sequence["id"] === "A" || sequence["id"] === "B"))
       return { sequence: sequence["id"] === "A" ? 0 : 1, typeId: typeIdOf(sequence) };
     if (isObject(token)) {
-      const name = String(token["id"]);
+      const name = token["id"];
+      if (typeof name !== "string")
+        throw new Error(
+          `its post_processor has a SpecialToken whose "id" is ${shownValue(name)}, and must be the text of a token`,
+        );
       const stated = special[name];
       const ids = isObject(stated) && Array.isArray(stated["ids"]) ? (stated["ids"] as unknown[]) : [];
       const tokens = isObject(stated) && Array.isArray(stated["tokens"]) ? (stated["tokens"] as unknown[]) : [name];
       if (ids.length === 0 || !ids.every((id) => Number.isInteger(id)))
-        throw new Error(`its post_processor puts ${JSON.stringify(name)} around each text and states no id for it`);
+        throw new Error(
+          `its post_processor puts ${JSON.stringify(name)} around each text, and "special_tokens" states no "ids" for it (whole numbers)`,
+        );
       return { ids: ids as number[], tokens: tokens.map(String), typeId: typeIdOf(token) };
     }
   }
   throw new Error("its post_processor has a template with a part that is neither a text nor a special token");
+}
+
+/** A value of the file in an error message. */
+function shownValue(value: unknown): string {
+  return value === undefined ? "missing" : JSON.stringify(value).slice(0, 80);
 }
 
 function typeIdOf(part: Readonly<Record<string, unknown>>): number {
@@ -101,7 +112,7 @@ function tokenSetting(step: Step, name: string): { token: string; id: number } {
   if (Array.isArray(value)) {
     const [token, id] = value as unknown[];
     if (typeof token === "string" && Number.isInteger(id)) return { token, id: Number(id) };
-    throw new Error(`${step.type} states no id for its "${name}" ${JSON.stringify(token)}`);
+    throw new Error(`${step.type} has the "${name}" ${shownValue(value)}, which must be a list of a text and a whole number`);
   }
   throw new Error(`${step.type} needs "${name}" to be a token and its id`);
 }

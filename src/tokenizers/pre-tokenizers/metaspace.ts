@@ -52,7 +52,7 @@ function isFirst(source: AlignedText, start: number): boolean {
 
 /** Puts a text before those pieces that `adds` chooses by their start; it stands for their first character. */
 export function prefixed({ source, bounds }: Pieces, prefix: string, adds: (start: number) => boolean): Pieces {
-  const rewriter = new Rewriter(source, source.text.length + (bounds.length / 2) * prefix.length);
+  const rewriter = new Rewriter(source, source.text.length + bounds.length / 2);
   const moved: number[] = [];
   for (let index = 0; index < bounds.length; index += 2) {
     const start = bounds[index] as number;

@@ -5,8 +5,14 @@ import type { Stage } from "./stage.ts";
 const mostStages = 64;
 
 export class KeptStages {
+  readonly #maxTracedBytes: number;
   /** Where each one hangs; the newest stands last. */
   readonly #places = new Map<Stage, { readonly among: Map<string, Stage>; readonly key: string }>();
+
+  /** `maxTracedBytes`: what the traces of all kept stages may hold together. */
+  constructor(maxTracedBytes: number) {
+    this.#maxTracedBytes = maxTracedBytes;
+  }
 
   /** Bytes of all, beside the engine's memory. */
   get bytes(): number {
@@ -24,7 +30,10 @@ export class KeptStages {
 
   /** Hangs a new stage up, where room can be made: never by taking one of the same run, or one that others come after. */
   keep(stage: Stage, among: Map<string, Stage>, key: string): boolean {
-    if (this.#places.size >= mostStages) {
+    while (
+      this.#places.size >= mostStages ||
+      (this.#places.size > 0 && this.#tracedBytes + stage.tracedBytes > this.#maxTracedBytes)
+    ) {
       const oldest = [...this.#places.keys()].find((each) => each.isLeaf && each.lastRun !== stage.lastRun);
       if (oldest === undefined) return false;
       this.discard(oldest);
@@ -49,6 +58,10 @@ export class KeptStages {
     this.#places.delete(stage);
     place?.among.delete(place.key);
     stage.dispose();
+  }
+
+  get #tracedBytes(): number {
+    return [...this.#places.keys()].reduce((sum, { tracedBytes }) => sum + tracedBytes, 0);
   }
 
   isKept(stage: Stage): boolean {

@@ -1,9 +1,9 @@
 /** Rounds of a loop whose end depends on values: its body runs as a model does, with what the round before gave. */
 import { InferyardError } from "../../../errors.ts";
+import { recordBytes } from "../../budget.ts";
 import { byteSize, sameShape, typeOf, type Value } from "../../graph/graph.ts";
 import { int64Literal, type Literal, literalOf, numbersOf, reshaped, wholeNumbersOf } from "../../graph/literal.ts";
 import { evaluate } from "../../interpret/evaluate.ts";
-import { defaultLimits } from "../../trace/builder.ts";
 import { aroundName, type HostLoop } from "../../trace/question.ts";
 import { isTensor, type Traced, withTensors } from "../../trace/traced.ts";
 import type { StageRun } from "./stage-run.ts";
@@ -20,7 +20,7 @@ export async function runLoop(
   let goes = loop.going === undefined || holds(known(loop.going));
   let carried = loop.carried.map((each) => withTensors(each, known));
   const around = [...loop.around].map(([name, each]): [string, Traced] => [aroundName(name), withTensors(each, known)]);
-  const stacks = Array.from({ length: loop.rows }, () => new Stack(loop.name));
+  const stacks = Array.from({ length: loop.rows }, () => new Stack(loop.name, run));
   for (let round = 0; goes && round < most; round += 1) {
     run.countRound();
     const constants = [int64Literal([round], []), literalOf("bool", [], [1])].map(valueOf);
@@ -40,11 +40,12 @@ export async function runLoop(
 /** Rows of one output, round by round. */
 class Stack {
   readonly #loop: string;
+  readonly #run: StageRun;
   readonly #rows: Literal[] = [];
-  #bytes = 0;
 
-  constructor(loop: string) {
+  constructor(loop: string, run: StageRun) {
     this.#loop = loop;
+    this.#run = run;
   }
 
   add(value: Traced): void {
@@ -56,11 +57,7 @@ class Stack {
         "MODEL_UNSUPPORTED",
         `${this.#loop} stacks rows of [${first.shape.join(", ")}] and of [${row.shape.join(", ")}]`,
       );
-    this.#bytes += byteSize(typeOf(row));
-    if (this.#bytes > defaultLimits.tensorBytes)
-      throw new InferyardError("OUT_OF_MEMORY", `${this.#loop} stacks more than ${defaultLimits.tensorBytes} bytes`, {
-        remedy: "give smaller inputs: fewer or shorter ones at once",
-      });
+    this.#run.gather(byteSize(typeOf(row)) + recordBytes.literal, this.#loop);
     this.#rows.push(row);
   }
 

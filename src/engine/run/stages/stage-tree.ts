@@ -3,7 +3,7 @@
  * before had to ask: the elements of a small tensor, or the shapes of what the host computed. So a run that meets the same shapes and answers as
  * one before traces nothing.
  */
-import { describeType, typeOf, type Value } from "../../graph/graph.ts";
+import { byteSize, describeType, type TensorType, typeOf, type Value } from "../../graph/graph.ts";
 import type { Literal } from "../../graph/literal.ts";
 import { literalKey } from "../../graph/literal-key.ts";
 import type { GraphSource } from "../../trace/graph-source.ts";
@@ -53,7 +53,9 @@ export class StageTree implements LoopBody {
   prepare(inputs: ReadonlyMap<string, Traced>, run: StageRun): Stage {
     const held: Held = new Map();
     let stage = this.#start(inputs, held, run);
+    const budget = run.traceBudget(); // of time: questions may follow one another without an end
     for (;;) {
+      budget.checkTime();
       const { after, graph } = stage.traced;
       if (after.kind !== "value" || graph.nodes.length > 0) return stage;
       stage = this.#answered(stage, after.value, held, run);
@@ -74,6 +76,7 @@ export class StageTree implements LoopBody {
       try {
         const { after, keeps } = now.traced;
         run.use(now);
+        run.checkMemory(now.arenaBytes + bytesOf([...held.values(), ...now.traced.gives.map(({ type }) => type)]));
         if (after.kind === "end") {
           const outputs = [...after.outputs].filter(([name]) => wanted?.has(name) ?? true);
           await now.run(held, wanted && new Set(outputs.flatMap(([, each]) => tensorsIn(each))), run.pace, run.own);
@@ -139,34 +142,35 @@ export class StageTree implements LoopBody {
     if (work.kind === "loop") throw new Error("a loop has no stages");
     run.countHosted();
     const inputs = work.inputs.map((each) => each && withTensors(each, knownIn));
-    return work.compute(inputs, run.pace.signal === undefined ? {} : { signal: run.pace.signal });
+    return work.compute(inputs, run.traceBudget().limits);
   }
 
   /** Those after a stage that cannot be kept cannot be either. */
   #after(stage: Stage, key: string, run: StageRun, start: () => StageStart): Stage {
     const { maker, kept } = this.#workshop;
     if (kept.isKept(stage)) return this.#kept(stage.next, key, run, start);
-    return maker.attempt(() => this.#made(start(), false));
+    return maker.attempt(() => this.#made(start(), false, run));
   }
 
   /** The stage of this key, made where it is met first, and kept where there is room. */
   #kept(stages: Map<string, Stage>, key: string, run: StageRun, start: () => StageStart): Stage {
     const { maker, kept } = this.#workshop;
     const known = stages.get(key);
-    const stage = known ?? maker.attempt(() => this.#made(start(), stages === this.#first));
+    const stage = known ?? maker.attempt(() => this.#made(start(), stages === this.#first, run));
     kept.touch(stage, run.number);
     if (known === undefined) kept.keep(stage, stages, key);
     return stage;
   }
 
-  #made(start: StageStart, isFirst: boolean): Stage {
+  #made(start: StageStart, isFirst: boolean, run: StageRun): Stage {
     const { maker } = this.#workshop;
     maker.openFolds(start.way);
-    const traced = traceStage(this.#source, start, maker.fold);
+    const budget = run.traceBudget();
+    const traced = traceStage(this.#source, start, maker.fold, budget);
     const { after } = traced;
     const loop = after.kind === "host" && after.work.kind === "loop" ? after.work : undefined;
     const rounds = loop && new StageTree(loop.body, this.#workshop, false);
-    return new Stage(traced, maker, this.#leastWork(traced, isFirst), rounds);
+    return new Stage(traced, maker, { leastWork: this.#leastWork(traced, isFirst), rounds, budget });
   }
 
   /** Depends on the stage alone, never on how often it ran: so a model gives the same bits in each run. */
@@ -182,6 +186,10 @@ function isSteady({ inputs, after }: TracedStage): boolean {
   const [, ...carried] = [...after.outputs.values()].map(typeKey); // behind the condition
   const given = [...inputs.keys()].filter((name) => /^\d+$/.test(name)).length - 2; // beside round and condition
   return carried.slice(0, given).every((type, place) => type === typeKey(inputs.get(String(place + 2)) as Traced));
+}
+
+function bytesOf(tensors: readonly TensorType[]): number {
+  return tensors.reduce((sum, type) => sum + byteSize(type), 0);
 }
 
 function known(value: Value, held: Held): Value {

@@ -1,5 +1,6 @@
 /** A stage that can run: as a program, or, where making one would take longer, by the interpreter. */
 import type { Tensor } from "../../../tensor.ts";
+import type { Budget } from "../../budget.ts";
 import type { Graph, Value } from "../../graph/graph.ts";
 import type { Literal } from "../../graph/literal.ts";
 import type { Traced } from "../../trace/traced.ts";
@@ -36,13 +37,17 @@ export class Stage implements UsedStage {
   readonly #maker: ProgramMaker;
   readonly #program: Program | undefined;
 
-  /** A stage of fewer steps than `leastWork` is interpreted. */
-  constructor(traced: TracedStage, maker: ProgramMaker, leastWork: number, rounds: LoopBody | undefined) {
+  /** A stage of fewer steps than `leastWork` is interpreted. `budget`: of its trace, of which making the program is a part. */
+  constructor(
+    traced: TracedStage,
+    maker: ProgramMaker,
+    { leastWork, rounds, budget }: { readonly leastWork: number; readonly rounds: LoopBody | undefined; readonly budget: Budget },
+  ) {
     this.traced = traced;
     this.rounds = rounds;
     this.#maker = maker;
     const { graph } = traced;
-    this.#program = graph.nodes.length > 0 && stepsOf(graph) >= leastWork ? maker.make(graph) : undefined;
+    this.#program = graph.nodes.length > 0 && stepsOf(graph) >= leastWork ? maker.make(graph, { budget }) : undefined;
     const all = graph.nodes.length;
     this.steps = this.#program?.steps ?? { all, interpreted: all };
   }
@@ -57,6 +62,11 @@ export class Stage implements UsedStage {
 
   get arenaBytes(): number {
     return this.#program?.arenaBytes ?? 0;
+  }
+
+  /** What it holds in JavaScript: its trace. */
+  get tracedBytes(): number {
+    return this.traced.bytes;
   }
 
   /** What it holds beside the engine's memory. */

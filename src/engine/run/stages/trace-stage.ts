@@ -2,6 +2,7 @@
 import { InferyardError } from "../../../errors.ts";
 import type { Graph, GraphNode, NamedValue, Value } from "../../graph/graph.ts";
 import type { Fold } from "../../interpret/evaluate.ts";
+import type { Budget } from "../../budget.ts";
 import { Builder } from "../../trace/builder.ts";
 import type { GraphSource } from "../../trace/graph-source.ts";
 import { type Question, questionOf } from "../../trace/question.ts";
@@ -32,13 +33,17 @@ export interface TracedStage extends StageStart {
   readonly gives: readonly Value[];
   /** What of all that is there then is needed afterwards. */
   readonly keeps: ReadonlySet<Value>;
+  /** Bytes that its trace holds beside the model's own tensors: folded tensors, nodes. */
+  readonly bytes: number;
   readonly after: { readonly kind: "end"; readonly outputs: ReadonlyMap<string, Traced> } | Question;
 }
 
 /** Traces from the start until something must be asked. MODEL_UNSUPPORTED where nobody could answer. */
-export function traceStage(source: GraphSource, start: StageStart, fold: Fold): TracedStage {
+export function traceStage(source: GraphSource, start: StageStart, fold: Fold, budget: Budget): TracedStage {
   const { log } = start;
-  const { after, needed } = traced(source, start, fold);
+  const before = log.bytes;
+  const { after, needed } = traced(source, start, fold, budget);
+  log.bytes = before + budget.ownBytes;
   const fresh = log.nodes.filter(drawsAnew).flatMap(({ outputs }) => outputs); // drawn once in a run
   const wanted = new Set([...needed, ...fresh].filter(({ constant }) => constant === undefined));
   const roots = new Set([...start.roots, ...fresh]);
@@ -46,7 +51,7 @@ export function traceStage(source: GraphSource, start: StageStart, fold: Fold): 
   const gives = [...wanted].filter((value) => !start.available.has(value));
   const keeps = new Set([...gives, ...[...start.available].filter((value) => wanted.has(value) || roots.has(value))]);
   const graph: Graph = { inputs: takes.map(placed), nodes, outputs: gives.map(placed) };
-  return { ...start, roots, graph, takes, gives, keeps, after };
+  return { ...start, roots, graph, takes, gives, keeps, after, bytes: budget.ownBytes };
 }
 
 /** What comes after the stage, and what it or anything behind it needs. */
@@ -54,9 +59,10 @@ function traced(
   source: GraphSource,
   { inputs, log }: StageStart,
   fold: Fold,
+  budget: Budget,
 ): { readonly after: TracedStage["after"]; readonly needed: readonly Value[] } {
   try {
-    const outputs = source.trace(inputs, new Builder({}, "program", fold, log));
+    const outputs = source.trace(inputs, new Builder(budget, "program", fold, log));
     return { after: { kind: "end", outputs }, needed: [...outputs.values()].flatMap(tensorsIn) };
   } catch (error) {
     if (!(error instanceof ValueUnknown)) throw error;

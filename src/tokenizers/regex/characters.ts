@@ -8,7 +8,7 @@ const wordInClass = "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}";
 /** Outside brackets, and only there, Oniguruma takes six signs that are numbers for characters of words. */
 const word = `${wordInClass}\\u00b2\\u00b3\\u00b9\\u00bc-\\u00be`;
 
-/** Escapes that stand for a place or a kind of character, outside brackets. */
+/** Escapes that stand for a kind of character, outside brackets: sets of JavaScript. */
 export const shorthands: ReadonlyMap<string, string> = new Map([
   ["d", "\\p{Nd}"],
   ["D", "\\P{Nd}"],
@@ -18,13 +18,12 @@ export const shorthands: ReadonlyMap<string, string> = new Map([
   ["W", `[^${word}]`],
   ["h", "[0-9A-Fa-f]"],
   ["H", "[^0-9A-Fa-f]"],
-  ["R", "(?:\\r\\n|[\\n-\\r\\u0085\\u2028\\u2029])"],
-  ["A", "(?<![^])"],
-  ["z", "(?![^])"],
-  ["Z", "(?=\\n?(?![^]))"],
-  ["b", `(?:(?<=[${word}])(?![${word}])|(?<![${word}])(?=[${word}]))`],
-  ["B", `(?:(?<=[${word}])(?=[${word}])|(?<![${word}])(?![${word}]))`],
 ]);
+
+/** Any character, characters of words, and those that end a line. */
+export const anyCharacter = "[^]";
+export const wordCharacter: string = `[${word}]`;
+export const lineEnd = "[\\n-\\r\\u0085\\u2028\\u2029]";
 
 /** The same inside brackets, as far as they have a meaning there. */
 export const inClass: ReadonlyMap<string, string> = new Map([

@@ -1,5 +1,5 @@
 /** A set of characters in brackets, read from a regular expression for Oniguruma and written for JavaScript. */
-import { casesOf, categoryOf, escapedPoint, inClass, literal, posixClasses, setsInClass } from "./regex-characters.ts";
+import { casesOf, categoryOf, escapedPoint, inClass, literal, posixClasses, setsInClass } from "./characters.ts";
 
 export class RegexClass {
   readonly pattern: string;
