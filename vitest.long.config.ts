@@ -1,5 +1,4 @@
 /** The long suite, `npm run test:long`: tests of over about ten seconds each that a change rarely breaks. */
-import { availableParallelism } from "node:os";
 import { type ViteUserConfig, configDefaults, defineConfig } from "vitest/config";
 
 const config: ViteUserConfig = defineConfig({
@@ -7,7 +6,7 @@ const config: ViteUserConfig = defineConfig({
     include: ["src/**/*.long.test.ts", "test/**/*.long.test.ts"],
     exclude: [...configDefaults.exclude, "dist/**", "bench/**"],
     pool: "forks",
-    maxWorkers: Math.max(2, availableParallelism() - 1), // vitest's own default leaves one of two cores idle
+    maxWorkers: 1, // its tests measure memory, hold deadlines and start programs of several threads
     testTimeout: 300_000,
     hookTimeout: 300_000,
     reporters: process.env["CI"] === undefined ? ["default"] : ["default", ["json", { outputFile: "coverage/report-long.json" }]],

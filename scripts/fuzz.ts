@@ -6,6 +6,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { framesOf } from "./fuzz/oracle.ts";
 import { type Report, superviseTarget } from "./fuzz/supervise.ts";
 import { targets } from "./fuzz/targets.ts";
 
@@ -42,8 +43,10 @@ async function fuzz(): Promise<void> {
     const report = await superviseTarget({ target, seconds, seed, useFound: true });
     reports.push(report);
     console.log(`${target}: ${report.executions} executions, ${report.failures.length} failures`);
-    for (const { key, message, stack, path, command } of report.failures)
-      console.log(`\n${target}: ${key}\n  ${message}\n${stack}\n  saved as ${path}\n  run it again: ${command}\n`);
+    for (const { path, command, ...failure } of report.failures)
+      console.log(
+        `\n${target}: ${failure.key}\n  ${failure.message}\n${framesOf(failure)}\n  saved as ${path}\n  run it again: ${command}\n`,
+      );
   }
   console.table(
     Object.fromEntries(

@@ -54,3 +54,10 @@ function frameOf(error: Error): string {
     /[\\/]src[\\/]((?!errors)[^\s)]+)/.exec(deepest.stack ?? "")?.[1] ?? /at (.+)/.exec(deepest.stack ?? "")?.[1] ?? "?";
   return frame.replace(/:\d+$/, "");
 }
+
+/** The stack without its message, which stands before it and may be long. */
+export function framesOf({ stack }: Failure): string {
+  const lines = stack.split("\n").map((line) => line.slice(0, 200));
+  const frames = lines.filter((line) => /^\s+at |^caused by/.test(line));
+  return (frames.length > 0 ? frames : lines).join("\n");
+}
