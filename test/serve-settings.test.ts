@@ -80,6 +80,15 @@ describe("serve", () => {
     expect((await embed(server, texts(3))).status).toBe(200);
   });
 
+  it(`${of("maxTextCharacters", "textTimeout")}: a text that is too long, and one that is not read in time`, async () => {
+    const limited = await serve(["--max-text-characters", "20"]);
+    expect(await codeOf(await embed(limited, { input: "a".repeat(21) }))).toEqual([413, "LIMIT_EXCEEDED"]);
+    expect((await embed(limited, { input: "a".repeat(20) })).status).toBe(200);
+    const hasty = await serve(["--text-timeout", "1ms"]);
+    expect(await codeOf(await embed(hasty, { input: "a ".repeat(100_000) }))).toEqual([413, "LIMIT_EXCEEDED"]);
+    expect((await embed(hasty, { input: "a ".repeat(100) })).status).toBe(200);
+  });
+
   it(`${of("maxConcurrentRequests", "maxQueue")}: who comes when all places are taken is sent away, and told when to come again`, async () => {
     const server = await serve(["--max-concurrent-requests", "1", "--max-queue", "1"]);
     await ready(server);

@@ -60,6 +60,9 @@ export const serverFields: Readonly<Record<keyof ServerSection, z.ZodType>> = {
   maxBodyBytes: count.describe("The largest body of a request; a larger one gets 413."),
   maxJsonDepth: count.describe("How deep the lists and objects of a body may nest; a deeper one gets 413."),
   maxTexts: count.describe("Most texts of one request; more get 413."),
+  maxTextCharacters: count.describe(
+    "The most characters (UTF-16 units) of one text, and the most token ids of one that is decoded; more get 413.",
+  ),
   resultCacheBytes: z
     .int()
     .nonnegative()
@@ -68,6 +71,9 @@ export const serverFields: Readonly<Record<keyof ServerSection, z.ZodType>> = {
     ),
   requestTimeout: duration.describe(
     "The longest time from a request to its answer, waiting included; after it the answer is 504.",
+  ),
+  textTimeout: duration.describe(
+    "The longest time a thread reads one text: tokens, chunks, or text of tokens; after it the answer is 413.",
   ),
   loadingWait: duration.describe(
     "The longest time a request waits for a model that is not in memory yet; after it the answer is 503 `MODEL_LOADING` with how far the load is, and the load goes on. `0` waits for none; not set, a request waits as long as it may take.",

@@ -20,8 +20,10 @@ export interface ServerSection {
   readonly maxBodyBytes?: number;
   readonly maxJsonDepth?: number;
   readonly maxTexts?: number;
+  readonly maxTextCharacters?: number;
   readonly resultCacheBytes?: number;
   readonly requestTimeout?: number | string;
+  readonly textTimeout?: number | string;
   readonly loadingWait?: number | string;
   readonly headersTimeout?: number | string;
   readonly bodyTimeout?: number | string;
@@ -66,8 +68,10 @@ type Defaulted =
   | "maxBodyBytes"
   | "maxJsonDepth"
   | "maxTexts"
+  | "maxTextCharacters"
   | "resultCacheBytes"
   | "requestTimeout"
+  | "textTimeout"
   | "headersTimeout"
   | "bodyTimeout"
   | "drainTimeout"
@@ -84,8 +88,10 @@ export const serverDefaults: Required<Pick<ServerSection, Defaulted>> = {
   maxBodyBytes: 33_554_432,
   maxJsonDepth: 64,
   maxTexts: 4096,
+  maxTextCharacters: 1_000_000,
   resultCacheBytes: 0,
   requestTimeout: "120s",
+  textTimeout: "30s",
   headersTimeout: "10s",
   bodyTimeout: "60s",
   drainTimeout: "30s",

@@ -42,6 +42,10 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
   const session = await openSession(terminal, { ...flags, host, quiet: true }, flags.model, {
     models: models.settings,
     shareBatches: true,
+    textThreads: {
+      maxCharacters: section.maxTextCharacters ?? serverDefaults.maxTextCharacters,
+      timeout: section.textTimeout ?? serverDefaults.textTimeout,
+    },
     onEvent: events.tell,
     onBatch: events.tellBatch,
   });
@@ -55,6 +59,8 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
       headersTimeout,
       bodyTimeout,
       logLevel: level = serverDefaults.logLevel,
+      maxTextCharacters: _maxTextCharacters,
+      textTimeout: _textTimeout,
       ...served
     } = settings;
     const handler = createHandler(session.runtime, {

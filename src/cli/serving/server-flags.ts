@@ -19,8 +19,10 @@ const names: readonly (keyof ServerFlags)[] = [
   "maxBodyBytes",
   "maxJsonDepth",
   "maxTexts",
+  "maxTextCharacters",
   "resultCacheBytes",
   "requestTimeout",
+  "textTimeout",
   "loadingWait",
   "headersTimeout",
   "bodyTimeout",
@@ -31,7 +33,18 @@ const names: readonly (keyof ServerFlags)[] = [
 ];
 
 export function addServerFlags(command: Command): Command {
-  const { address, port, maxConcurrentRequests, maxQueue, maxTexts, requestTimeout, drainTimeout, logLevel } = serverDefaults;
+  const {
+    address,
+    port,
+    maxConcurrentRequests,
+    maxQueue,
+    maxTexts,
+    maxTextCharacters,
+    requestTimeout,
+    textTimeout,
+    drainTimeout,
+    logLevel,
+  } = serverDefaults;
   const whole = (flags: string, words: string): Option => new Option(flags, words).argParser(positiveInteger);
   const some = (flags: string, words: string): Option => new Option(flags, words).argParser(list);
   return command
@@ -48,6 +61,7 @@ export function addServerFlags(command: Command): Command {
     .addOption(whole("--max-body-bytes <number>", "largest body of a request (default: 32 MiB)"))
     .addOption(whole("--max-json-depth <number>", "deepest nesting of a JSON body"))
     .addOption(whole("--max-texts <number>", `most texts of one request (default: ${maxTexts})`))
+    .addOption(whole("--max-text-characters <number>", `most characters of one text (default: ${maxTextCharacters})`))
     .addOption(
       new Option(
         "--result-cache-bytes <number>",
@@ -55,6 +69,7 @@ export function addServerFlags(command: Command): Command {
       ).argParser(zeroOrMore),
     )
     .option("--request-timeout <time>", `longest time to an answer (default: ${requestTimeout})`)
+    .option("--text-timeout <time>", `longest time a thread reads one text (default: ${textTimeout})`)
     .option("--loading-wait <time>", "longest time a request waits for a model that is loading; 0 waits for none")
     .option("--headers-timeout <time>", "longest time for a client to send the head of a request")
     .option("--body-timeout <time>", "longest time for a client to send a whole request")
