@@ -16,15 +16,14 @@ import { embed } from "./tasks/embed.ts";
 import type { ChunkSettings } from "./tasks/chunk/chunk-options.ts";
 import { type EmbedOptions, type QuantizedEmbedOptions, embedOptionNames, textSettings } from "./tasks/embed-settings.ts";
 import type { BatchPool } from "./tasks/batch-pool.ts";
-import type { TextReaders } from "./tasks/text-threads/text-readers.ts";
+import { type TextReaders, readerOf } from "./tasks/text-threads/text-readers.ts";
 import type { Encoder } from "./tasks/encoder-runs.ts";
 import type { ExtractPart, FoundFields } from "./tasks/extract.ts";
 import { answerCheck } from "./tasks/known-answers.ts";
 import { Tokenizers } from "./tasks/tokenizers.ts";
-import type { ChunkedText } from "./tasks/chunk/chunk.ts";
 import type { TextSettings } from "./models/manifest.ts";
 import type { Tokenizer } from "./tokenizers/index.ts";
-import { maxInlineUnits, refuseLong } from "./tokenizers/text-threads.ts";
+import { refuseLong } from "./tokenizers/text-threads.ts";
 import type {
   AnswerRequest,
   AnswerResult,
@@ -239,7 +238,7 @@ export class Runtime extends ModelRuntime {
     const { tokenizer, text } = await this.#tokenizerOf(model, asked);
     const started = performance.now();
     const { chunkTexts } = await import("./tasks/chunk/chunk.ts");
-    const results = await chunkTexts(list, tokenizer, settings, undefined, this.#readerOf(text, settings));
+    const results = await chunkTexts(list, tokenizer, settings, undefined, readerOf(this.#readers, text, settings));
     return { model, results, milliseconds: performance.now() - started };
   }
 
@@ -313,13 +312,6 @@ export class Runtime extends ModelRuntime {
     return read;
   }
 
-  /** Chunks of a long text, read by another thread where there is one. */
-  #readerOf(tokenizer: TextSettings, settings: ChunkSettings): ((text: string) => Promise<ChunkedText> | undefined) | undefined {
-    const readers = this.#readers;
-    if (readers === undefined) return undefined;
-    return (text) => (text.length <= maxInlineUnits ? undefined : readers.chunk(tokenizer, text, settings));
-  }
-
   override async dispose(): Promise<void> {
     await super.dispose();
     await this.#readers?.dispose();
@@ -331,7 +323,7 @@ export class Runtime extends ModelRuntime {
     const started = performance.now();
     const { chunkTexts } = await import("./tasks/chunk/chunk.ts");
     const model = runs ? (await import("./tasks/chunk/encoder-model.ts")).encoderModel(encoder, settings) : undefined;
-    const readLong = runs ? undefined : this.#readerOf(textSettings(handle.manifest), settings);
+    const readLong = runs ? undefined : readerOf(this.#readers, textSettings(handle.manifest), settings);
     const results = await chunkTexts(texts, encoder.tokenizer, settings, model, readLong);
     const milliseconds = performance.now() - started;
     const ran = runs ? { target: handle.target, decision: handle.decision } : {};

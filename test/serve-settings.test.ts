@@ -81,11 +81,14 @@ describe("serve", () => {
   });
 
   it(`${of("maxTextCharacters", "textTimeout")}: a text that is too long, and one that is not read in time`, async () => {
-    const limited = await serve(["--max-text-characters", "20"]);
-    expect(await codeOf(await embed(limited, { input: "a".repeat(21) }))).toEqual([413, "LIMIT_EXCEEDED"]);
-    expect((await embed(limited, { input: "a".repeat(20) })).status).toBe(200);
+    const limited = await serve(["--max-text-characters", "2000"]);
+    expect(await codeOf(await embed(limited, { input: "a ".repeat(1001) }))).toEqual([413, "LIMIT_EXCEEDED"]);
+    expect((await embed(limited, { input: "a ".repeat(1000) })).status).toBe(200);
     const hasty = await serve(["--text-timeout", "1ms"]);
-    expect(await codeOf(await embed(hasty, { input: "a ".repeat(100_000) }))).toEqual([413, "LIMIT_EXCEEDED"]);
+    const body = JSON.stringify({ input: "a ".repeat(100_000) });
+    const headers = { "content-type": "application/json" };
+    const chunked = await fetch(`${hasty.url}/api/chunk`, { method: "POST", headers, body });
+    expect(await codeOf(chunked)).toEqual([413, "LIMIT_EXCEEDED"]);
     expect((await embed(hasty, { input: "a ".repeat(100) })).status).toBe(200);
   });
 

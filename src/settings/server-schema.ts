@@ -60,9 +60,12 @@ export const serverFields: Readonly<Record<keyof ServerSection, z.ZodType>> = {
   maxBodyBytes: count.describe("The largest body of a request; a larger one gets 413."),
   maxJsonDepth: count.describe("How deep the lists and objects of a body may nest; a deeper one gets 413."),
   maxTexts: count.describe("Most texts of one request; more get 413."),
-  maxTextCharacters: count.describe(
-    "The most characters (UTF-16 units) of one text, and the most token ids of one that is decoded; more get 413.",
-  ),
+  maxTextCharacters: z
+    .int()
+    .min(1000)
+    .describe(
+      "The most characters (UTF-16 units) of one text, and the most token ids of one that is decoded; more get 413. At least 1000: the known answers of models are texts too.",
+    ),
   resultCacheBytes: z
     .int()
     .nonnegative()
