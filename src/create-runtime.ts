@@ -13,5 +13,8 @@ export interface RuntimeConfig extends RuntimeSettings {
 /** A runtime on the standard backends, or on those given. Nothing is loaded or probed until it is needed, unless the settings say so. */
 export async function createRuntime(config: RuntimeConfig = {}): Promise<Runtime> {
   const { backends = standardBackends(), ...settings } = config;
-  return started(new Runtime(backends, settings, nodeSurroundings()));
+  const { textThreads } = settings;
+  // Imported where it is asked for: few programs are servers.
+  const pool = textThreads && new (await import("./tasks/text-threads/pool.ts")).TextThreadPool(textThreads);
+  return started(new Runtime(backends, settings, nodeSurroundings(), pool));
 }

@@ -7,7 +7,7 @@ import { InferyardError } from "./errors.ts";
 import { later } from "./next-turn.ts";
 import { ModelHandle } from "./runtime/model-handle.ts";
 import { ModelRuntime } from "./runtime/model-runtime.ts";
-import type { ModelOptions, RuntimeSettings } from "./runtime/runtime-settings.ts";
+import type { RuntimeDisposeOptions, ModelOptions, RuntimeSettings } from "./runtime/runtime-settings.ts";
 import { modelOptionNames, refuseUnknown } from "./runtime/options.ts";
 import type { Surroundings } from "./runtime/surroundings.ts";
 import type { TensorMap } from "./tensor.ts";
@@ -16,11 +16,14 @@ import { embed } from "./tasks/embed.ts";
 import type { ChunkSettings } from "./tasks/chunk/chunk-options.ts";
 import { type EmbedOptions, type QuantizedEmbedOptions, embedOptionNames, textSettings } from "./tasks/embed-settings.ts";
 import type { BatchPool } from "./tasks/batch-pool.ts";
+import { type TextReaders, readerOf } from "./tasks/text-threads/text-readers.ts";
 import type { Encoder } from "./tasks/encoder-runs.ts";
 import type { ExtractPart, FoundFields } from "./tasks/extract.ts";
 import { answerCheck } from "./tasks/known-answers.ts";
 import { Tokenizers } from "./tasks/tokenizers.ts";
+import type { TextSettings } from "./models/manifest.ts";
 import type { Tokenizer } from "./tokenizers/index.ts";
+import { refuseLong } from "./tokenizers/text-threads.ts";
 import type {
   AnswerRequest,
   AnswerResult,
@@ -52,6 +55,11 @@ import type {
 /** To read one takes a tenth of a second; a file that changes is read anew after this. */
 const keptTokenizerMs = 60_000;
 
+interface UnloadedTokenizer {
+  readonly text: TextSettings;
+  readonly tokenizer: Tokenizer;
+}
+
 /** One call of a task, as the runtime sees it. */
 interface TaskCall {
   readonly name: string;
@@ -64,17 +72,20 @@ interface TaskCall {
 /** Loads models, runs tasks on them, and says where and why. Dispose it to give everything back. */
 export class Runtime extends ModelRuntime {
   readonly #tokenizers: Tokenizers;
+  readonly #readers: TextReaders | undefined;
   readonly #shareBatches: boolean;
   readonly #onBatch: RuntimeSettings["onBatch"];
   /** One for each model in memory. */
   readonly #pools = new WeakMap<ModelHandle["model"], BatchPool>();
   /** Tokenizers of models that were asked for nothing else. */
-  readonly #unloaded = new Map<string, Tokenizer>();
+  readonly #unloaded = new Map<string, UnloadedTokenizer>();
 
-  constructor(backends: readonly Backend[], settings: RuntimeSettings, surroundings: Surroundings) {
-    const tokenizers = new Tokenizers();
+  /** `readers`: threads that read long texts, ended with the runtime. Default: the calling thread reads them. */
+  constructor(backends: readonly Backend[], settings: RuntimeSettings, surroundings: Surroundings, readers?: TextReaders) {
+    const tokenizers = new Tokenizers(readers);
     super(backends, settings, answerCheck(tokenizers), surroundings);
     this.#tokenizers = tokenizers;
+    this.#readers = readers;
     this.#shareBatches = settings.shareBatches ?? false;
     this.#onBatch = settings.onBatch;
   }
@@ -215,6 +226,7 @@ export class Runtime extends ModelRuntime {
     const { model = "builtin", ...options } = request;
     const list = listOf(texts);
     const settings = chunkSettings(options);
+    if (this.#readers !== undefined) for (const text of list) refuseLong(text.length, "characters", this.#readers);
     const asked = modelOptions(options);
     const runs = runsModel(settings.strategy);
     if (model instanceof ModelHandle) {
@@ -223,10 +235,10 @@ export class Runtime extends ModelRuntime {
     }
     if (runs) return this.use(model, asked, (handle) => this.#chunkWith(handle, list, settings, runs));
     refusePlacing(asked, settings);
-    const tokenizer = await this.#tokenizerOf(model, asked);
+    const { tokenizer, text } = await this.#tokenizerOf(model, asked);
     const started = performance.now();
     const { chunkTexts } = await import("./tasks/chunk/chunk.ts");
-    const results = await chunkTexts(list, tokenizer, settings, undefined);
+    const results = await chunkTexts(list, tokenizer, settings, undefined, readerOf(this.#readers, text, settings));
     return { model, results, milliseconds: performance.now() - started };
   }
 
@@ -289,14 +301,19 @@ export class Runtime extends ModelRuntime {
   }
 
   /** The tokenizer of a model that is not loaded; what was read is kept for a while, as a model that was loaded is. */
-  async #tokenizerOf(model: string, options: ModelOptions): Promise<Tokenizer> {
+  async #tokenizerOf(model: string, options: ModelOptions): Promise<UnloadedTokenizer> {
     const key = JSON.stringify([model, options.variant]);
     const known = this.#unloaded.get(key);
     if (known !== undefined) return known;
-    const tokenizer = await this.#tokenizers.of(textSettings(await this.manifest(model, options)));
-    this.#unloaded.set(key, tokenizer);
+    const text = textSettings(await this.manifest(model, options));
+    const read = { text, tokenizer: await this.#tokenizers.of(text) };
+    this.#unloaded.set(key, read);
     later(() => this.#unloaded.delete(key), keptTokenizerMs);
-    return tokenizer;
+    return read;
+  }
+
+  override async dispose(options?: RuntimeDisposeOptions): Promise<void> {
+    await Promise.all([super.dispose(options), this.#readers?.dispose()]);
   }
 
   /** `runs`: whether the strategy runs the model. */
@@ -305,7 +322,8 @@ export class Runtime extends ModelRuntime {
     const started = performance.now();
     const { chunkTexts } = await import("./tasks/chunk/chunk.ts");
     const model = runs ? (await import("./tasks/chunk/encoder-model.ts")).encoderModel(encoder, settings) : undefined;
-    const results = await chunkTexts(texts, encoder.tokenizer, settings, model);
+    const readLong = runs ? undefined : readerOf(this.#readers, textSettings(handle.manifest), settings);
+    const results = await chunkTexts(texts, encoder.tokenizer, settings, model, readLong);
     const milliseconds = performance.now() - started;
     const ran = runs ? { target: handle.target, decision: handle.decision } : {};
     return { model: handle.reference, ...ran, results, milliseconds };

@@ -131,6 +131,18 @@ describe("serve", () => {
     await expect.poll(statusOf, { timeout: 5000 }).toBe(200);
   });
 
+  it(`${of("maxTextCharacters", "textTimeout")}: a text that is too long, and one that is not read in time`, async () => {
+    const limited = await serve(["--max-text-characters", "2000"]);
+    expect(await codeOf(await embed(limited, { input: "a ".repeat(1001) }))).toEqual([413, "LIMIT_EXCEEDED"]);
+    expect((await embed(limited, { input: "a ".repeat(1000) })).status).toBe(200);
+    const hasty = await serve(["--text-timeout", "1ms"]);
+    const body = JSON.stringify({ input: "a ".repeat(100_000) });
+    const headers = { "content-type": "application/json" };
+    const chunked = await fetch(`${hasty.url}/api/chunk`, { method: "POST", headers, body });
+    expect(await codeOf(chunked)).toEqual([413, "LIMIT_EXCEEDED"]);
+    expect((await embed(hasty, { input: "a ".repeat(100) })).status).toBe(200);
+  });
+
   it(`${of("maxConcurrentRequests", "maxQueue")}: who comes when all places are taken is sent away, and told when to come again`, async () => {
     const server = await serve(["--max-concurrent-requests", "1", "--max-queue", "1"]);
     await ready(server);

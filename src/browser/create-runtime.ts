@@ -33,7 +33,7 @@ export async function createRuntime(config: RuntimeConfig = {}): Promise<Runtime
   const assets = assetsFolder(wanted);
   const { backends = standardBackends(assets), ...settings } = rest;
   if (settings.host === "process") throw noProcesses();
-  for (const name of ["maxProcessMemory", "maxCrashes", "crashWindow", "loadTimeout", "runTimeout"] as const)
+  for (const name of ["maxProcessMemory", "maxCrashes", "crashWindow", "loadTimeout", "runTimeout", "textThreads"] as const)
     if (settings[name] !== undefined) throw notInPages(name);
   const workers = browserWorkerHost(worker === undefined ? undefined : addressOf("worker", worker));
   const surroundings: Surroundings = {

@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { createRuntime } from "../create-runtime.ts";
 import type { Runtime } from "../task-runtime.ts";
-import type { RuntimeEvent, RuntimeSettings } from "../runtime/runtime-settings.ts";
+import type { RuntimeEvent, RuntimeSettings, TextThreadSettings } from "../runtime/runtime-settings.ts";
 import { hostNames } from "../hosts/host.ts";
 import { policies } from "../runtime/wish.ts";
 import { type EffectiveSettings, readSettings } from "../settings/read.ts";
@@ -125,6 +125,8 @@ export interface SessionExtras {
   readonly models?: NonNullable<RuntimeSettings["models"]>;
   /** Rows of requests that overlap share batches. */
   readonly shareBatches?: boolean;
+  /** Threads that read long texts. */
+  readonly textThreads?: TextThreadSettings;
   readonly onEvent?: (event: RuntimeEvent) => void;
   readonly onBatch?: NonNullable<RuntimeSettings["onBatch"]>;
 }
@@ -165,6 +167,7 @@ export async function openSession(
   const own = {
     ...(more.models === undefined ? {} : { models: more.models }),
     ...(more.shareBatches === undefined ? {} : { shareBatches: more.shareBatches }),
+    ...(more.textThreads === undefined ? {} : { textThreads: more.textThreads }),
     ...(more.onBatch === undefined ? {} : { onBatch: more.onBatch }),
   };
   const runtime = await createRuntime({ ...chosen, ...own, onEvent });

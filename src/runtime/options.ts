@@ -32,6 +32,7 @@ export const runtimeSettingNames: readonly (keyof RuntimeSettings)[] = [
   "host",
   "replicas",
   "shareBatches",
+  "textThreads",
   "maxMemory",
   "maxDeviceMemory",
   "maxLoadedModels",
@@ -101,6 +102,7 @@ export function checkRuntimeSettings(settings: RuntimeSettings): void {
   refuseOther<HostName>("host", settings.host, hostNames);
   refuseOther("failover", settings.failover, [true, false]);
   refuseOther("shareBatches", settings.shareBatches, [true, false]);
+  refuseNonPositive("textThreads.maxCharacters", settings.textThreads?.maxCharacters);
   refuseOther("offline", settings.offline, [true, false]);
   if (settings.replicas !== "auto") refuseNonPositive("replicas", settings.replicas);
   refuseNonPositive("maxLoadedModels", settings.maxLoadedModels);

@@ -62,6 +62,8 @@ export interface RuntimeSettings extends WishInput, LoadSettings, LimitSettings,
   readonly onEvent?: (event: RuntimeEvent) => void;
   /** Told of every batch of texts that a model has run. Default: nobody is. */
   readonly onBatch?: (batch: BatchEvent) => void;
+  /** Threads that read long texts, for servers: no text holds the event loop then. Default: none, and the calling thread reads them. */
+  readonly textThreads?: TextThreadSettings;
   /** Fetch nothing: a model that is not on this machine is MODEL_NOT_FOUND. Default: false, unless HF_HUB_OFFLINE is set. */
   readonly offline?: boolean;
 }
@@ -83,6 +85,14 @@ export interface LimitSettings {
    * depend on each other is split; what cannot be split is LIMIT_EXCEEDED. Default: no limit.
    */
   readonly maxRunMemory?: number | string;
+}
+
+/** How much threads that read long texts may do. Beyond it a call is LIMIT_EXCEEDED. */
+export interface TextThreadSettings {
+  /** Longest text in UTF-16 units; as many token ids may be decoded. */
+  readonly maxCharacters: number;
+  /** Longest time for one text: milliseconds, or "30s". */
+  readonly timeout: number | string;
 }
 
 /** How a model comes and goes. */

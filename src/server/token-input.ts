@@ -1,5 +1,6 @@
 /** Texts that clients send as tokens. */
 import { InferyardError } from "../errors.ts";
+import { decodeTokens, encodeText } from "../tasks/encode-texts.ts";
 import type { Tokenizer } from "../tokenizers/index.ts";
 
 /** A text, or the ids of its tokens. */
@@ -13,16 +14,16 @@ export type TextInput = string | readonly number[];
 export async function textsOf(inputs: readonly TextInput[], tokenizer: () => Promise<Tokenizer>): Promise<string[]> {
   const texts: string[] = [];
   for (const [index, input] of inputs.entries())
-    texts.push(typeof input === "string" ? input : textOfIds(input, index, await tokenizer()));
+    texts.push(typeof input === "string" ? input : await textOfIds(input, index, await tokenizer()));
   return texts;
 }
 
-function textOfIds(ids: readonly number[], index: number, tokenizer: Tokenizer): string {
+async function textOfIds(ids: readonly number[], index: number, tokenizer: Tokenizer): Promise<string> {
   const unknown = ids.find((id) => tokenizer.tokenOf(id) === undefined);
   if (unknown !== undefined) throw foreign(index, `${unknown} is no token of this model`);
   const content = unframed(ids, tokenizer);
-  const text = tokenizer.decode(content);
-  const again = tokenizer.encode(text, { addSpecialTokens: false, maxTokens: Number.POSITIVE_INFINITY }).ids;
+  const text = await decodeTokens(tokenizer, content);
+  const { ids: again } = await encodeText(tokenizer, text, { addSpecialTokens: false, maxTokens: Number.POSITIVE_INFINITY });
   if (again.length === content.length && again.every((id, place) => id === content[place])) return text;
   throw foreign(index, `this model's tokenizer reads them as ${JSON.stringify(text.slice(0, 80))}, which it cuts otherwise`);
 }

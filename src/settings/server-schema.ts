@@ -72,6 +72,12 @@ export const serverFields: Readonly<Record<keyof ServerSection, z.ZodType>> = {
     "Memory for the bodies of all requests that are being received or processed, in bytes, counted as they arrive; a request beyond it gets 429 with `Retry-After`. One client may hold as much as is free for others, so half of it at most. Not set, it is an eighth of the heap's limit, or twice the largest body if that is more.",
   ),
   maxTexts: count.describe("Most texts of one request; more get 413."),
+  maxTextCharacters: z
+    .int()
+    .min(1000)
+    .describe(
+      "The most characters (UTF-16 units) of one text, and the most token ids of one that is decoded; more get 413. At least 1000: the known answers of models are texts too.",
+    ),
   resultCacheBytes: z
     .int()
     .nonnegative()
@@ -85,6 +91,9 @@ export const serverFields: Readonly<Record<keyof ServerSection, z.ZodType>> = {
   ),
   requestTimeout: duration.describe(
     "The longest time from a request to its answer, waiting included; after it the answer is 504.",
+  ),
+  textTimeout: duration.describe(
+    "The longest time a thread reads one text: tokens, chunks, or text of tokens; after it the answer is 413.",
   ),
   loadingWait: duration.describe(
     "The longest time a request waits for a model that is not in memory yet; after it the answer is 503 `MODEL_LOADING` with how far the load is, and the load goes on. `0` waits for none; not set, a request waits as long as it may take.",

@@ -24,11 +24,13 @@ export interface ServerSection {
   readonly maxJsonValues?: number;
   readonly maxInFlightBodyBytes?: number;
   readonly maxTexts?: number;
+  readonly maxTextCharacters?: number;
   readonly resultCacheBytes?: number;
   readonly maxLoads?: number;
   readonly maxLoadsPerClient?: number;
   readonly loadsPerMinute?: number;
   readonly requestTimeout?: number | string;
+  readonly textTimeout?: number | string;
   readonly loadingWait?: number | string;
   readonly headersTimeout?: number | string;
   readonly bodyTimeout?: number | string;
@@ -79,11 +81,13 @@ type Defaulted =
   | "maxJsonDepth"
   | "maxJsonValues"
   | "maxTexts"
+  | "maxTextCharacters"
   | "resultCacheBytes"
   | "maxLoads"
   | "maxLoadsPerClient"
   | "loadsPerMinute"
   | "requestTimeout"
+  | "textTimeout"
   | "headersTimeout"
   | "bodyTimeout"
   | "stallTimeout"
@@ -104,11 +108,13 @@ export const serverDefaults: Required<Pick<ServerSection, Defaulted>> = {
   maxJsonDepth: 64,
   maxJsonValues: 4_194_304,
   maxTexts: 4096,
+  maxTextCharacters: 1_000_000,
   resultCacheBytes: 0,
   maxLoads: 4,
   maxLoadsPerClient: 2,
   loadsPerMinute: 30,
   requestTimeout: "120s",
+  textTimeout: "30s",
   headersTimeout: "10s",
   bodyTimeout: "60s",
   stallTimeout: "30s",

@@ -7,7 +7,10 @@ import { type WishInput, defaultPriority } from "../runtime/wish.ts";
  * Settings of a runtime, and what the command line takes when a flag is left out. Commands load what they are asked for and end: loading
  * ahead is for programs that stay, and is said in the section `server`; sharing batches is for those that have several callers.
  */
-export interface Settings extends Omit<RuntimeSettings, "onEvent" | "onBatch" | "preload" | "models" | "shareBatches"> {
+export interface Settings extends Omit<
+  RuntimeSettings,
+  "onEvent" | "onBatch" | "preload" | "models" | "shareBatches" | "textThreads"
+> {
   readonly models?: Readonly<Record<string, WishInput>>;
   readonly model?: string;
   readonly variant?: string;

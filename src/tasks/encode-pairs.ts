@@ -1,6 +1,7 @@
 /** Pairs of texts to token ids, without holding the event loop for long. */
 import { InferyardError, throwIfAborted } from "../errors.ts";
 import type { Encoding, Tokenizer, TruncationStrategy } from "../tokenizers/index.ts";
+import { encodeText } from "./encode-texts.ts";
 import { createYielder } from "./yielding.ts";
 
 /** Two texts that a model reads together, or with no `pair` one alone. */
@@ -24,7 +25,7 @@ export interface PairLimits {
 
 /** Throws INPUT_TOO_LONG for a pair that is not to be cut. Where one text may be cut alone and the other leaves no room, both are. */
 export async function encodePairs(
-  tokenizer: Pick<Tokenizer, "encode">,
+  tokenizer: PairTokenizer,
   pairs: Iterable<TextPair>,
   limits: PairLimits,
   signal?: AbortSignal,
@@ -34,7 +35,7 @@ export async function encodePairs(
   for (const pair of pairs) {
     throwIfAborted(signal);
     checkStrings(pair, limits.name(encodings.length));
-    const encoding = encodePair(tokenizer, pair, limits);
+    const encoding = await encodePair(tokenizer, pair, limits);
     if (encoding.truncated && limits.truncate === "error") throw tooLong(encodings.length, encoding.wholeLength, limits);
     encodings.push(encoding);
     await rest();
@@ -42,16 +43,18 @@ export async function encodePairs(
   return encodings;
 }
 
-function encodePair(tokenizer: Pick<Tokenizer, "encode">, { text, pair }: TextPair, limits: PairLimits): Encoding {
+type PairTokenizer = Pick<Tokenizer, "encode" | "encodeOnThread">;
+
+async function encodePair(tokenizer: PairTokenizer, { text, pair }: TextPair, limits: PairLimits): Promise<Encoding> {
   const { maxTokens, strategy, stride } = limits;
   const options = { maxTokens, ...(pair === undefined ? {} : { pair }), ...(stride === undefined ? {} : { stride }) };
   try {
-    return tokenizer.encode(text, { ...options, strategy });
+    return await encodeText(tokenizer, text, { ...options, strategy });
   } catch (error) {
     const noRoom = error instanceof InferyardError && error.code === "INPUT_INVALID" && strategy !== "longest_first";
     if (!noRoom) throw error;
     // As the reference implementations do it: a query of the length of the window is cut rather than refused.
-    return tokenizer.encode(text, { ...options, strategy: "longest_first" });
+    return encodeText(tokenizer, text, { ...options, strategy: "longest_first" });
   }
 }
 

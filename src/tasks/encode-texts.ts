@@ -1,11 +1,12 @@
 /** Texts to token ids, without holding the event loop for long. */
 import { InferyardError, throwIfAborted } from "../errors.ts";
-import type { EncodeOptions, TokenIds, Tokenizer } from "../tokenizers/index.ts";
+import type { DecodeOptions, EncodeOptions, TokenIds, Tokenizer } from "../tokenizers/index.ts";
 import { createYielder } from "./yielding.ts";
 
 /** What most tasks need of a tokenizer. */
 export interface TokenSource<Encoded extends TokenIds = TokenIds> extends Pick<Tokenizer, "padId" | "frame" | "idOf" | "maskId"> {
   encode(text: string, options?: EncodeOptions): Encoded;
+  encodeOnThread?(text: string, options?: EncodeOptions): Promise<Encoded>;
 }
 
 export interface EncodeLimits {
@@ -32,7 +33,7 @@ export async function encodeTexts<Encoded extends TokenIds>(
     throwIfAborted(signal);
     if (typeof text !== "string")
       throw new InferyardError("INPUT_INVALID", `text ${index} is ${text === null ? "null" : typeof text}, not a string`);
-    const encoding = tokenizer.encode(text, {
+    const encoding = await encodeText(tokenizer, text, {
       maxTokens,
       ...(prompt === "" ? {} : { prompt }),
       ...(stride === undefined ? {} : { stride }),
@@ -42,6 +43,24 @@ export async function encodeTexts<Encoded extends TokenIds>(
     await rest();
   }
   return encodings;
+}
+
+/** One text to tokens; where there are threads for it and the text is long, on one of them. */
+export function encodeText<Encoded extends TokenIds>(
+  tokenizer: Pick<TokenSource<Encoded>, "encode" | "encodeOnThread">,
+  text: string,
+  options: EncodeOptions,
+): Encoded | Promise<Encoded> {
+  return tokenizer.encodeOnThread === undefined ? tokenizer.encode(text, options) : tokenizer.encodeOnThread(text, options);
+}
+
+/** The same for tokens to text. */
+export function decodeTokens(
+  tokenizer: Pick<Tokenizer, "decode" | "decodeOnThread">,
+  ids: readonly number[],
+  options?: DecodeOptions,
+): string | Promise<string> {
+  return tokenizer.decodeOnThread === undefined ? tokenizer.decode(ids, options) : tokenizer.decodeOnThread(ids, options);
 }
 
 function tooLong(index: number, tokens: number, limit: number): InferyardError {

@@ -4,6 +4,7 @@
  */
 import { InferyardError, throwIfAborted } from "../errors.ts";
 import type { Encoding, Tokenizer } from "../tokenizers/index.ts";
+import { encodeText } from "./encode-texts.ts";
 import { createYielder } from "./yielding.ts";
 
 export interface QuestionPair {
@@ -34,10 +35,10 @@ export async function encodeQuestions(
   const encodings: Encoding[] = [];
   for (const [index, { question, context }] of pairs.entries()) {
     throwIfAborted(signal);
-    const room = rooms.get(question) ?? roomBeside(tokenizer, question, index, maxTokens);
+    const room = rooms.get(question) ?? (await roomBeside(tokenizer, question, index, maxTokens));
     rooms.set(question, room);
     const overlap = stride ?? Math.min(Math.floor(Math.min(maxTokens, widestDefault) / 4), Math.floor(room / 2));
-    const encoding = tokenizer.encode(question, {
+    const encoding = await encodeText(tokenizer, question, {
       pair: context,
       maxTokens,
       strategy: "only_second",
@@ -52,14 +53,15 @@ export async function encodeQuestions(
 }
 
 /** Tokens a question leaves for the context. */
-function roomBeside(tokenizer: Tokenizer, question: string, index: number, maxTokens: number): number {
+async function roomBeside(tokenizer: Tokenizer, question: string, index: number, maxTokens: number): Promise<number> {
   if (question.trim() === "") {
     throw new InferyardError("INPUT_INVALID", `question ${index} is empty`, {
       remedy: "ask something",
       data: { question: index },
     });
   }
-  const taken = tokenizer.encode(question, { pair: "", maxTokens: Infinity }).ids.length;
+  const { ids } = await encodeText(tokenizer, question, { pair: "", maxTokens: Infinity });
+  const taken = ids.length;
   if (taken < maxTokens) return maxTokens - taken;
   const message = `question ${index} takes ${taken} tokens of the ${maxTokens} the model reads, which leaves nothing for the context`;
   throw new InferyardError("INPUT_TOO_LONG", message, {

@@ -1,14 +1,21 @@
 /** The tokenizers of one runtime, and the modules after pooling: each is read once and leaves with its model's manifest. */
 import type { TextSettings } from "../models/manifest.ts";
 import { type Tokenizer, loadTokenizer } from "../tokenizers/index.ts";
+import type { TextThreads } from "../tokenizers/text-threads.ts";
 import type { VectorChain } from "./vector-modules.ts";
 
 export class Tokenizers {
   readonly #tokenizers = new WeakMap<TextSettings, Promise<Tokenizer>>();
+  readonly #threads: TextThreads | undefined;
   readonly #chains = new WeakMap<TextSettings, Promise<VectorChain>>();
 
+  /** `threads`: read long texts. Default: the calling thread does. */
+  constructor(threads?: TextThreads) {
+    this.#threads = threads;
+  }
+
   of(settings: TextSettings): Promise<Tokenizer> {
-    const known = this.#tokenizers.get(settings) ?? loadTokenizer(settings);
+    const known = this.#tokenizers.get(settings) ?? loadTokenizer(settings, this.#threads);
     this.#tokenizers.set(settings, known);
     return known;
   }

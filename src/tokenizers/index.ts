@@ -3,6 +3,8 @@ import { messageOf } from "../errors.ts";
 import type { TextSettings } from "../models/manifest.ts";
 import { applyTokenizerConfig } from "./tokenizer-config.ts";
 import { readTokenizerJson, tokenizerInvalid } from "./tokenizer-json.ts";
+import type { TextThreads } from "./text-threads.ts";
+import type { TextTokenizer } from "./text-tokenizer.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 
 export { type OffsetUnit, convertOffsets, offsetUnits } from "./text-offsets.ts";
@@ -19,12 +21,17 @@ export type {
 } from "./tokenizer.ts";
 
 /** Loads the tokenizer of a model. Throws TOKENIZER_INVALID when its file is missing, not JSON, or has a part that is not known. */
-export async function loadTokenizer(settings: TextSettings): Promise<Tokenizer> {
+export function loadTokenizer(settings: TextSettings, threads?: TextThreads): Promise<Tokenizer> {
+  return loadTextTokenizer(settings, threads);
+}
+
+/** The same with what only this program's own threads need. `threads`: read long texts. Default: the calling thread does. */
+export async function loadTextTokenizer(settings: TextSettings, threads?: TextThreads): Promise<TextTokenizer> {
   const json = await readTokenizerJson(settings.tokenizerPath, settings.tokenizerShown);
   // Imported here, so that a program that takes no text does not pay for it.
   const { TextTokenizer } = await import("./text-tokenizer.ts");
   try {
-    return new TextTokenizer(applyTokenizerConfig(json, settings), settings);
+    return new TextTokenizer(applyTokenizerConfig(json, settings), settings, threads);
   } catch (error) {
     throw tokenizerInvalid(settings.tokenizerShown, `is not a tokenizer that can be used: ${messageOf(error)}`, error);
   }

@@ -8,10 +8,20 @@ import { maxTokenUnits } from "./models/trie.ts";
 import { padEncodings } from "./padding.ts";
 import { TokenPipeline } from "./token-pipeline.ts";
 import { type PostProcessor, type Template, postProcessorOf } from "./post-processors/index.ts";
+import { type TextThreads, maxInlineUnits, refuseLong, rowOf } from "./text-threads.ts";
 import { TokenRow } from "./token-row.ts";
 import { namedToken } from "./tokenizer-config.ts";
 import { type TokenizerJson, tokenizerInvalid } from "./tokenizer-json.ts";
-import type { DecodeOptions, EncodeOptions, Encoding, Frame, PadOptions, PaddedBatch, Tokenizer } from "./tokenizer.ts";
+import type {
+  DecodeOptions,
+  EncodeOptions,
+  Encoding,
+  Frame,
+  PadOptions,
+  PaddedBatch,
+  Tokenizer,
+  TruncationStrategy,
+} from "./tokenizer.ts";
 import { type Window, windowsOf } from "./truncation.ts";
 
 export class TextTokenizer implements Tokenizer {
@@ -21,7 +31,12 @@ export class TextTokenizer implements Tokenizer {
   readonly maskId: number | undefined;
   readonly clsId: number | undefined;
   readonly frame: Frame;
+  readonly encodeOnThread?: NonNullable<Tokenizer["encodeOnThread"]>;
+  readonly decodeOnThread?: NonNullable<Tokenizer["decodeOnThread"]>;
   readonly #settings: TextSettings;
+  readonly #threads: TextThreads | undefined;
+  /** Texts up to this length, in UTF-16 units, are read by the calling thread. Less where that took long. */
+  #inlineUnits = maxInlineUnits;
   readonly #pipeline: TokenPipeline;
   readonly #postProcessor: PostProcessor;
   readonly #decode: Decoder | undefined;
@@ -34,8 +49,13 @@ export class TextTokenizer implements Tokenizer {
   readonly #promptLengths = new Map<string, number>();
 
   /** Throws an Error that says what of the file is not known. */
-  constructor(json: TokenizerJson, settings: TextSettings) {
+  constructor(json: TokenizerJson, settings: TextSettings, threads?: TextThreads) {
     this.#settings = settings;
+    this.#threads = threads;
+    if (threads !== undefined) {
+      this.encodeOnThread = (text, options) => this.#encodeOn(threads, text, options);
+      this.decodeOnThread = (ids, options) => this.#decodeOn(threads, ids, options);
+    }
     this.#pipeline = new TokenPipeline(json);
     this.#postProcessor = postProcessorOf(json.post_processor);
     this.#decode = json.decoder === null ? undefined : decoderOf(json.decoder);
@@ -60,6 +80,33 @@ export class TextTokenizer implements Tokenizer {
   }
 
   encode(text: string, options: EncodeOptions = {}): Encoding {
+    const asked = this.#asked(text, options);
+    return this.#encoding(
+      asked,
+      asked.read.map((one) => this.row(one)),
+    );
+  }
+
+  async #encodeOn(threads: TextThreads, text: string, options: EncodeOptions = {}): Promise<Encoding> {
+    const asked = this.#asked(text, options);
+    const { prompt } = asked;
+    const row = async (one: string): Promise<TokenRow> => {
+      if (one.length <= this.#inlineUnits) return this.row(one);
+      return rowOf(await threads.tokenize(this.#settings, one));
+    };
+    if (prompt.length > this.#inlineUnits) this.#rememberPrompt(prompt, (await row(prompt)).length);
+    return this.#encoding(asked, await Promise.all(asked.read.map(row)));
+  }
+
+  async #decodeOn(threads: TextThreads, ids: readonly number[], options: DecodeOptions = {}): Promise<string> {
+    refuseLong(ids.length, "tokens", threads);
+    // A token is a character at least, and seldom more than four.
+    if (ids.length <= this.#inlineUnits / 4) return this.decode(ids, options);
+    return threads.decode(this.#settings, ids, options);
+  }
+
+  /** What is to be read, and the limits that hold. */
+  #asked(text: string, options: EncodeOptions): Asked {
     const { prompt = "", pair, maxTokens = this.#settings.maxTokens ?? Infinity } = options;
     const { addSpecialTokens = this.#settings.specialTokens, stride = 0, strategy = "longest_first" } = options;
     const template = this.#templateFor(pair !== undefined);
@@ -70,8 +117,13 @@ export class TextTokenizer implements Tokenizer {
     const texts = pair === undefined ? [text] : [text, pair];
     for (const one of texts) if (typeof one !== "string") throw notText(one);
     const whole = texts.map((one, index) => (index === 0 ? prompt + one : one));
+    if (this.#threads !== undefined) for (const { length } of whole) refuseLong(length, "characters", this.#threads);
     const read = whole.map((one) => this.#firstCharacters(one, maxTokens));
-    const rows = read.map((one) => this.#tokenize(one));
+    return { options, prompt, whole, read, template, addSpecialTokens, special, room, stride, strategy };
+  }
+
+  #encoding({ options, prompt, whole, read, ...asked }: Asked, rows: readonly TokenRow[]): Encoding {
+    const { template, addSpecialTokens, special, room, stride, strategy } = asked;
     const lengths = rows.map(({ length }) => length);
     const content = lengths.reduce((sum, length) => sum + length, 0);
 
@@ -101,7 +153,7 @@ export class TextTokenizer implements Tokenizer {
 
   count(text: string): number {
     if (typeof text !== "string") throw notText(text);
-    const row = this.#tokenize(text);
+    const row = this.row(text);
     return (this.#settings.dropUnknown ? this.#withoutUnknown(row).row.length : row.length) + this.#frameLength;
   }
 
@@ -140,10 +192,14 @@ export class TextTokenizer implements Tokenizer {
   }
 
   #promptLength(prompt: string): number {
-    const length = this.#promptLengths.get(prompt) ?? this.#tokenize(prompt).length;
+    const length = this.#promptLengths.get(prompt) ?? this.row(prompt).length;
+    this.#rememberPrompt(prompt, length);
+    return length;
+  }
+
+  #rememberPrompt(prompt: string, length: number): void {
     if (this.#promptLengths.size >= maxPrompts) this.#promptLengths.clear();
     this.#promptLengths.set(prompt, length);
-    return length;
   }
 
   #templateFor(isPair: boolean): Template {
@@ -180,9 +236,14 @@ export class TextTokenizer implements Tokenizer {
     return { row: known, moved: ({ from, to }) => ({ from: places[from] ?? 0, to: places[to] ?? 0 }) };
   }
 
-  #tokenize(text: string): TokenRow {
+  /** The text's own tokens, before anything is cut or put around them. */
+  row(text: string): TokenRow {
     try {
-      return this.#pipeline.tokenize(text.replace(loneSurrogate, "\ufffd"));
+      const started = performance.now();
+      const row = this.#pipeline.tokenize(text.replace(loneSurrogate, "\ufffd"));
+      const isSlow = performance.now() - started > maxInlineMs && text.length <= this.#inlineUnits;
+      if (isSlow) this.#inlineUnits = Math.max(minInlineUnits, Math.floor(text.length / 2));
+      return row;
     } catch (error) {
       const problem = `fails on a text of ${text.length} characters: ${messageOf(error)}`;
       throw tokenizerInvalid(this.#settings.tokenizerShown, problem, error);
@@ -208,6 +269,27 @@ export class TextTokenizer implements Tokenizer {
   }
 }
 
+interface Asked {
+  readonly options: EncodeOptions;
+  readonly prompt: string;
+  /** The text, the prompt before it, and its pair; and what is read of them. */
+  readonly whole: readonly string[];
+  readonly read: readonly string[];
+  readonly template: Template;
+  readonly addSpecialTokens: boolean;
+  /** Special tokens around the text, and what is left of the limit. */
+  readonly special: number;
+  readonly room: number;
+  readonly stride: number;
+  readonly strategy: TruncationStrategy;
+}
+
+/**
+ * An expression or a normalizer of the model's file may take a thousand times as long for each character as usual. Where a text takes longer
+ * than this, only shorter ones are read by the calling thread from then on.
+ */
+const maxInlineMs = 20;
+const minInlineUnits = 64;
 /** Longest text that tokens are decoded to, in UTF-16 units. */
 const maxDecodedUnits = 2 ** 25;
 /** Prompts whose length is remembered. */

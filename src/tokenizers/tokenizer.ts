@@ -98,6 +98,10 @@ export interface Tokenizer {
   count(text: string): number;
   /** Text of tokens. Ids without a token are left out. */
   decode(ids: Iterable<number>, options?: DecodeOptions): string;
+  /** The same as `encode`; a long text is read by another thread. Left out where no threads read texts. */
+  encodeOnThread?(text: string, options?: EncodeOptions): Promise<Encoding>;
+  /** The same as `decode`; many ids are read by another thread. Left out where no threads read texts. */
+  decodeOnThread?(ids: readonly number[], options?: DecodeOptions): Promise<string>;
   /** Brings encodings to one length. */
   pad(encodings: readonly Encoding[], options?: PadOptions): PaddedBatch;
   /** Undefined for an id without a token. */

@@ -49,6 +49,10 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
   const session = await openSession(terminal, { ...flags, host, maxMemory, runTimeout, quiet: true }, flags.model, {
     models: models.settings,
     shareBatches: true,
+    textThreads: {
+      maxCharacters: section.maxTextCharacters ?? serverDefaults.maxTextCharacters,
+      timeout: section.textTimeout ?? serverDefaults.textTimeout,
+    },
     onEvent: events.tell,
     onBatch: events.tellBatch,
   });
@@ -66,6 +70,8 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
       maxConnections,
       maxConnectionsPerClient,
       logLevel: _logLevel,
+      maxTextCharacters: _maxTextCharacters,
+      textTimeout: _textTimeout,
       ...served
     } = settings;
     const handler = createHandler(session.runtime, {

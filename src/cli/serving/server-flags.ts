@@ -23,11 +23,13 @@ const names: readonly (keyof ServerFlags)[] = [
   "maxJsonValues",
   "maxInFlightBodyBytes",
   "maxTexts",
+  "maxTextCharacters",
   "resultCacheBytes",
   "maxLoads",
   "maxLoadsPerClient",
   "loadsPerMinute",
   "requestTimeout",
+  "textTimeout",
   "loadingWait",
   "headersTimeout",
   "bodyTimeout",
@@ -55,6 +57,8 @@ export function addServerFlags(command: Command): Command {
     maxLoads,
     maxLoadsPerClient,
     loadsPerMinute,
+    maxTextCharacters,
+    textTimeout,
     logLevel,
   } = serverDefaults;
   const whole = (flags: string, words: string): Option => new Option(flags, words).argParser(positiveInteger);
@@ -77,6 +81,7 @@ export function addServerFlags(command: Command): Command {
     .addOption(whole("--max-json-values <number>", "most values of one JSON body"))
     .addOption(whole("--max-in-flight-body-bytes <number>", "memory for the bodies of all requests that are being processed"))
     .addOption(whole("--max-texts <number>", `most texts of one request (default: ${maxTexts})`))
+    .addOption(whole("--max-text-characters <number>", `most characters of one text (default: ${maxTextCharacters})`))
     .addOption(
       new Option(
         "--result-cache-bytes <number>",
@@ -87,6 +92,7 @@ export function addServerFlags(command: Command): Command {
     .addOption(whole("--max-loads-per-client <number>", `of them for one client (default: ${maxLoadsPerClient})`))
     .addOption(whole("--loads-per-minute <number>", `models that one reader may load in a minute (default: ${loadsPerMinute})`))
     .option("--request-timeout <time>", `longest time to an answer (default: ${requestTimeout})`)
+    .option("--text-timeout <time>", `longest time a thread reads one text (default: ${textTimeout})`)
     .option("--loading-wait <time>", "longest time a request waits for a model that is loading; 0 waits for none")
     .option("--headers-timeout <time>", "longest time for a client to send the head of a request")
     .option("--body-timeout <time>", "longest time for a client to send a whole request")

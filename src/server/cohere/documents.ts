@@ -1,5 +1,6 @@
 /** What is ranked of a document: its text, or the fields that are named. */
 import { InferyardError } from "../../errors.ts";
+import { encodeText } from "../../tasks/encode-texts.ts";
 import type { Tokenizer } from "../../tokenizers/index.ts";
 
 export type Document = string | Readonly<Record<string, unknown>>;
@@ -29,7 +30,7 @@ export function refuseTwice(fields: readonly string[] = []): void {
 }
 
 /** The beginning of a text, at most so many of the model's tokens long, special tokens not counted. */
-export function cutText(text: string, maxTokens: number, tokenizer: Tokenizer): string {
-  const { offsets, truncated } = tokenizer.encode(text, { addSpecialTokens: false, maxTokens });
+export async function cutText(text: string, maxTokens: number, tokenizer: Tokenizer): Promise<string> {
+  const { offsets, truncated } = await encodeText(tokenizer, text, { addSpecialTokens: false, maxTokens });
   return truncated ? text.slice(0, offsets.at(-1)) : text;
 }

@@ -6,6 +6,7 @@ import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import { type Routes, callerOf, servedHeaders } from "../context.ts";
 import { relevanceOf, tokensRead } from "../ranking-numbers.ts";
 import type { Service } from "../service.ts";
+import { createYielder } from "../../tasks/yielding.ts";
 import { refusePairs } from "../pair-characters.ts";
 import { requestLimits } from "../request-limits.ts";
 import { isObject, listOf, members, name, oneOf, text } from "../request-shape.ts";
@@ -117,7 +118,13 @@ async function cutTexts(
   tokenizer: ReturnType<Service["runtime"]["tokenizer"]>,
 ): Promise<string[]> {
   const cutter = await tokenizer;
-  return texts.map((text) => cutText(text, maxTokens, cutter));
+  const rest = createYielder();
+  const cut: string[] = [];
+  for (const text of texts) {
+    cut.push(await cutText(text, maxTokens, cutter));
+    await rest();
+  }
+  return cut;
 }
 
 /** As it came, with the text that was read where it has none of that name: clients want to find one. */

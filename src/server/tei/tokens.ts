@@ -1,6 +1,9 @@
 /** POST /tokenize and /decode: what the model's tokenizer makes of texts, and texts of ids. */
 import { createRoute, z } from "@hono/zod-openapi";
+import { throwIfAborted } from "../../errors.ts";
 import { embedSettings } from "../../tasks/embed-settings.ts";
+import { decodeTokens, encodeText } from "../../tasks/encode-texts.ts";
+import { createYielder } from "../../tasks/yielding.ts";
 import { type Encoding, convertOffsets } from "../../tokenizers/index.ts";
 import { type Routes, servedHeaders } from "../context.ts";
 import { jsonRoute } from "../json-route.ts";
@@ -49,19 +52,31 @@ export function addTokenize(routes: Routes, service: Service): void {
     const { inputs, add_special_tokens: special = true, prompt_name: name } = context.req.valid("json");
     const texts = typeof inputs === "string" ? [inputs] : inputs;
     if (texts.length === 0) throw emptyError("`inputs`");
-    const served = await callModel(service, context, texts.length, undefined, async (handle) => {
+    const served = await callModel(service, context, texts.length, undefined, async (handle, signal) => {
       const tokenizer = await service.runtime.tokenizer(handle);
       const { promptText: prompt } = embedSettings(handle.manifest, typeof name === "string" ? { prompt: name } : {});
       const options = { prompt, maxTokens: Number.POSITIVE_INFINITY, ...(special ? {} : { addSpecialTokens: false }) };
-      return texts.map((text) => tokensOf(tokenizer.encode(text, options), prompt + text));
+      const rest = createYielder();
+      const lists: string[] = [];
+      for (const text of texts) {
+        throwIfAborted(signal);
+        lists.push(await tokensOf(await encodeText(tokenizer, text, options), prompt + text, rest));
+      }
+      return `[${lists.join(",")}]`;
     });
-    return context.json(served.result, 200, servedHeaders(served));
+    // Written as text piece by piece: a million tokens at once would hold the event loop.
+    return context.body(served.result, 200, { ...servedHeaders(served), "content-type": "application/json" }) as never;
   });
 }
 
-function tokensOf({ ids, tokens, offsets, specialTokensMask }: Encoding, text: string): z.infer<typeof token>[] {
+/** Tokens written as JSON between one turn of others. */
+const tokensPerTurn = 4096;
+
+/** JSON of the tokens of one text. */
+async function tokensOf(encoding: Encoding, text: string, rest: () => Promise<void> | undefined): Promise<string> {
+  const { ids, tokens, offsets, specialTokensMask } = encoding;
   const places = convertOffsets(offsets, text, "codepoints");
-  return ids.map((id, index) => {
+  const tokenAt = (id: number, index: number): z.infer<typeof token> => {
     if (specialTokensMask[index] === 1) return { id, text: tokens[index] ?? "", special: true };
     const [from, to] = [2 * index, 2 * index + 1];
     return {
@@ -71,7 +86,14 @@ function tokensOf({ ids, tokens, offsets, specialTokensMask }: Encoding, text: s
       start: places[from] ?? 0,
       stop: places[to] ?? 0,
     };
-  });
+  };
+  const parts: string[] = [];
+  for (let from = 0; from < ids.length; from += tokensPerTurn) {
+    const part = ids.slice(from, from + tokensPerTurn).map((id, index) => tokenAt(id, from + index));
+    parts.push(JSON.stringify(part).slice(1, -1));
+    await rest();
+  }
+  return `[${parts.join(",")}]`;
 }
 
 const decodeRequest = (limit: number) =>
@@ -100,9 +122,16 @@ export function addDecode(routes: Routes, service: Service): void {
     const { ids: given, skip_special_tokens: skipSpecialTokens = true } = context.req.valid("json");
     const lists = isNested(given) ? given : [given];
     if (given.length === 0) throw emptyError("`ids`");
-    const served = await callModel(service, context, lists.length, undefined, async (handle) => {
+    const served = await callModel(service, context, lists.length, undefined, async (handle, signal) => {
       const tokenizer = await service.runtime.tokenizer(handle);
-      return lists.map((list) => tokenizer.decode(list, { skipSpecialTokens }));
+      const rest = createYielder();
+      const texts: string[] = [];
+      for (const list of lists) {
+        throwIfAborted(signal);
+        texts.push(await decodeTokens(tokenizer, list, { skipSpecialTokens }));
+        await rest();
+      }
+      return texts;
     });
     return context.json(served.result, 200, servedHeaders(served));
   });

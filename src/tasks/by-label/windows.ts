@@ -2,6 +2,7 @@
 import { InferyardError, throwIfAborted } from "../../errors.ts";
 import type { TensorMap } from "../../tensor.ts";
 import type { Tokenizer } from "../../tokenizers/index.ts";
+import { encodeText } from "../encode-texts.ts";
 import { createYielder } from "../yielding.ts";
 import { type Word, splitWords } from "./words.ts";
 
@@ -45,9 +46,10 @@ export async function labelWindows(
   signal?: AbortSignal,
 ): Promise<WordWindow[]> {
   const { prefix, suffix } = tokenizer.frame;
-  const idsOf = (text: string): readonly number[] =>
-    tokenizer.encode(text, { addSpecialTokens: false, maxTokens: Number.POSITIVE_INFINITY }).ids;
-  const asked = [...prefix, ...labels.flatMap((label) => [config.classToken, label]).flatMap(idsOf), ...idsOf(config.separator)];
+  const idsOf = async (text: string): Promise<readonly number[]> =>
+    (await encodeText(tokenizer, text, { addSpecialTokens: false, maxTokens: Number.POSITIVE_INFINITY })).ids;
+  const named = labels.flatMap((label) => [config.classToken, label]);
+  const asked = [...prefix, ...(await Promise.all([...named, config.separator].map(idsOf))).flat()];
   const room = limits.maxTokens - asked.length - suffix.length;
   if (room < 1) throw noRoom(asked.length + suffix.length, limits.maxTokens);
   const rest = createYielder();
@@ -56,9 +58,12 @@ export async function labelWindows(
     throwIfAborted(signal);
     if (typeof text !== "string") throw new InferyardError("INPUT_INVALID", `text ${index} is not a string`);
     // A word of which the tokenizer keeps nothing (a joiner between emoji) has no token that could stand for it.
-    const words = splitWords(text)
-      .map((word) => ({ word, ids: idsOf(word.text).slice(0, room) }))
-      .filter(({ ids }) => ids.length > 0);
+    const words: { readonly word: Word; readonly ids: readonly number[] }[] = [];
+    for (const word of splitWords(text)) {
+      const ids = (await idsOf(word.text)).slice(0, room);
+      if (ids.length > 0) words.push({ word, ids });
+      await rest();
+    }
     const parts = cutWords(
       words.map(({ ids }) => ids.length),
       room,

@@ -34,19 +34,24 @@ export interface ChunkedText {
   readonly truncated: boolean;
 }
 
-/** A chunk has more tokens than the target only where it is a single grapheme that has. */
+/**
+ * `readLong`: chunks of a text that another thread is to read; undefined for one to be read here. Default: every text is read here.
+ *
+ * A chunk has more tokens than the target only where it is a single grapheme that has.
+ */
 export async function chunkTexts(
   texts: readonly string[],
   tokenizer: Tokenizer,
   settings: ChunkSettings,
   model: ChunkModel | undefined,
+  readLong?: (text: string) => Promise<ChunkedText> | undefined,
 ): Promise<ChunkedText[]> {
   const counter = new TokenCounter(tokenizer);
   const results: ChunkedText[] = [];
   for (const [index, text] of texts.entries()) {
     if (typeof text !== "string")
       throw new InferyardError("INPUT_INVALID", `text ${index} is ${text === null ? "null" : typeof text}, not a string`);
-    results.push(await chunkText(text, counter, settings, model));
+    results.push(await (readLong?.(text) ?? chunkText(text, counter, settings, model)));
   }
   return results;
 }

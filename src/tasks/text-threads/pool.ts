@@ -1,0 +1,201 @@
+/**
+ * Threads that read long texts, so that none holds the event loop. Each has a memory limit and each call a deadline: a thread that exceeds
+ * one is ended, its memory is given back, and the next call starts another.
+ */
+import { getHeapStatistics } from "node:v8";
+import { Worker } from "node:worker_threads";
+import { InferyardError, messageOf } from "../../errors.ts";
+import type { TextSettings } from "../../models/manifest.ts";
+import { parseDuration } from "../../runtime/duration.ts";
+import type { TextThreadSettings } from "../../runtime/runtime-settings.ts";
+import type { DecodeOptions } from "../../tokenizers/index.ts";
+import type { RowColumns, TextThreads } from "../../tokenizers/text-threads.ts";
+import type { ChunkSettings } from "../chunk/chunk-options.ts";
+import type { ChunkedText } from "../chunk/chunk.ts";
+import type { TextReaders } from "./text-readers.ts";
+import type { AnswerMessage, CallMessage, OperationName, Operations } from "./protocol.ts";
+
+/** Threads at once. */
+const threadCount = 2;
+/** Maximum heap of one thread, in MiB: a vocabulary of 250,000 tokens takes some 150. */
+const maxHeapMebibytes = 1024;
+/** Share of the process's heap limit that one thread may take; Node.js derives that limit from the memory of the machine or container. */
+const heapShare = 1 / 4;
+const minHeapMebibytes = 256;
+/** A thread without a call ends after this time, and gives back its tokenizers. */
+const idleMs = 60_000;
+/** Calls that wait for a thread. */
+const maxWaiting = 1024;
+/** Tokenizers one thread keeps; with one more it is replaced. */
+const maxTokenizers = 8;
+
+interface Call {
+  readonly message: Omit<CallMessage, "settings">;
+  readonly settings: TextSettings;
+  /** What is read, for messages. */
+  readonly shown: string;
+  readonly resolve: (result: never) => void;
+  readonly reject: (error: InferyardError) => void;
+}
+
+interface Thread {
+  readonly worker: Worker;
+  readonly tokenizers: Set<number>;
+  call: Call | undefined;
+  timer: NodeJS.Timeout | undefined;
+}
+
+function threadHeapMebibytes(): number {
+  const share = (getHeapStatistics().heap_size_limit * heapShare) / 2 ** 20;
+  return Math.round(Math.min(Math.max(share, minHeapMebibytes), maxHeapMebibytes));
+}
+
+export class TextThreadPool implements TextThreads, TextReaders {
+  readonly maxCharacters: number;
+  readonly #timeoutMs: number;
+  readonly #program: URL;
+  readonly #heap: number;
+  readonly #threads = new Set<Thread>();
+  readonly #waiting: Call[] = [];
+  readonly #numbers = new WeakMap<TextSettings, number>();
+  #lastNumber = 0;
+  #disposed = false;
+
+  /** `program` and `heap` (in MiB) are set in tests alone. */
+  constructor(
+    { maxCharacters, timeout }: TextThreadSettings,
+    program: URL = new URL("./thread.js", import.meta.url),
+    heap: number = threadHeapMebibytes(),
+  ) {
+    this.#heap = heap;
+    this.maxCharacters = maxCharacters;
+    this.#timeoutMs = parseDuration(timeout);
+    this.#program = program;
+  }
+
+  tokenize(settings: TextSettings, text: string): Promise<RowColumns> {
+    return this.#run("tokenize", settings, { text }, `a text of ${text.length} characters`);
+  }
+
+  decode(settings: TextSettings, ids: readonly number[], options: DecodeOptions): Promise<string> {
+    return this.#run("decode", settings, { ids: Int32Array.from(ids), options }, `${ids.length} tokens`);
+  }
+
+  chunk(settings: TextSettings, text: string, { signal: _signal, ...asked }: ChunkSettings): Promise<ChunkedText> {
+    return this.#run("chunk", settings, { text, settings: asked }, `a text of ${text.length} characters`);
+  }
+
+  async dispose(): Promise<void> {
+    this.#disposed = true;
+    for (const call of this.#waiting.splice(0)) call.reject(disposedError());
+    await Promise.all([...this.#threads].map((thread) => this.#end(thread, disposedError())));
+  }
+
+  #run<Name extends OperationName>(
+    operation: Name,
+    settings: TextSettings,
+    asked: Operations[Name]["asked"],
+    shown: string,
+  ): Promise<Operations[Name]["result"]> {
+    const tokenizer = this.#numbers.get(settings) ?? ++this.#lastNumber;
+    this.#numbers.set(settings, tokenizer);
+    return new Promise((resolve, reject) => {
+      if (this.#disposed) {
+        reject(disposedError());
+        return;
+      }
+      if (this.#waiting.length >= maxWaiting) {
+        const message = `${maxWaiting} long texts wait for a thread that reads them`;
+        reject(new InferyardError("QUEUE_FULL", message, { remedy: "ask again later", retryAfterMs: 1000 }));
+        return;
+      }
+      this.#waiting.push({ message: { operation, asked, tokenizer }, settings, shown, resolve, reject });
+      this.#next();
+    });
+  }
+
+  #next(): void {
+    for (;;) {
+      const idle = [...this.#threads].find(({ call }) => call === undefined);
+      if (this.#waiting.length === 0 || (idle === undefined && this.#threads.size >= threadCount)) return;
+      const call = this.#waiting.shift();
+      if (call !== undefined) this.#give(idle ?? this.#start(), call);
+    }
+  }
+
+  #give(thread: Thread, call: Call): void {
+    const { message, settings } = call;
+    const isKnown = thread.tokenizers.has(message.tokenizer);
+    if (!isKnown && thread.tokenizers.size >= maxTokenizers) {
+      void this.#end(thread);
+      this.#give(this.#start(), call);
+      return;
+    }
+    clearTimeout(thread.timer);
+    thread.call = call;
+    thread.tokenizers.add(message.tokenizer);
+    thread.worker.ref();
+    thread.timer = setTimeout(() => {
+      const took = `reading ${call.shown} took longer than ${this.#timeoutMs} ms`;
+      void this.#end(thread, tooMuch(took, "send a shorter text, or raise `textTimeout`"));
+    }, this.#timeoutMs);
+    thread.worker.postMessage(isKnown ? message : { ...message, settings });
+  }
+
+  #start(): Thread {
+    const worker = new Worker(this.#program, {
+      resourceLimits: { maxOldGenerationSizeMb: this.#heap },
+      // The program's own arguments may raise the heap's limit again.
+      execArgv: process.execArgv.filter((argument) => argument.startsWith("--import")),
+    });
+    const thread: Thread = { worker, tokenizers: new Set(), call: undefined, timer: undefined };
+    this.#threads.add(thread);
+    worker.on("message", (answer: AnswerMessage) => {
+      const { call } = thread;
+      if (call === undefined) return;
+      this.#rest(thread);
+      if (answer.ok) call.resolve(answer.result as never);
+      else call.reject(InferyardError.fromJSON(answer.error));
+      this.#next();
+    });
+    worker.on("error", (error: NodeJS.ErrnoException) => {
+      const read = `reading ${thread.call?.shown ?? "a text"}`;
+      const outOfMemory = error.code === "ERR_WORKER_OUT_OF_MEMORY";
+      const failure = outOfMemory
+        ? tooMuch(`${read} took more than ${this.#heap} MiB of memory`, "send a shorter text")
+        : new InferyardError("HOST_DIED", `the thread that was ${read} failed: ${messageOf(error)}`, { cause: error });
+      void this.#end(thread, failure);
+    });
+    worker.on("exit", (code) => {
+      void this.#end(thread, new InferyardError("HOST_DIED", `the thread that reads texts ended with code ${code}`));
+    });
+    return thread;
+  }
+
+  /** Waits for the next call. */
+  #rest(thread: Thread): void {
+    clearTimeout(thread.timer);
+    thread.call = undefined;
+    thread.worker.unref();
+    thread.timer = setTimeout(() => void this.#end(thread), idleMs);
+    thread.timer.unref();
+  }
+
+  async #end(thread: Thread, error?: InferyardError): Promise<void> {
+    if (!this.#threads.delete(thread)) return;
+    clearTimeout(thread.timer);
+    const { call } = thread;
+    thread.call = undefined;
+    if (error !== undefined) call?.reject(error);
+    if (!this.#disposed) this.#next();
+    await thread.worker.terminate();
+  }
+}
+
+function tooMuch(message: string, remedy: string): InferyardError {
+  return new InferyardError("LIMIT_EXCEEDED", message, { remedy });
+}
+
+function disposedError(): InferyardError {
+  return new InferyardError("DISPOSED", "the runtime was disposed of while a text was read");
+}
