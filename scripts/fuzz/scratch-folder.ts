@@ -10,5 +10,7 @@ export interface ScratchFolder {
 
 export function scratchFolder(): ScratchFolder {
   const path = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "inferyard-fuzz-"));
-  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+  const remove = (): void => rmSync(path, { recursive: true, force: true });
+  process.once("exit", remove); // of a target that is not closed: an input ended the process
+  return { path, remove };
 }
