@@ -113,7 +113,7 @@ describe("a body", () => {
           controller.close();
         },
       });
-      const response = await appWith({}).request("/json", { method: "POST", body, duplex: "half" } as RequestInit);
+      const response = await appWith({}).request("/json", { method: "POST", body, duplex: "half" });
       expect((await response.text()) === whole).toBe(true);
     }
   });
