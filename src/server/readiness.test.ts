@@ -14,6 +14,11 @@ async function ready(handler: Handler): Promise<unknown[]> {
   return [response.status, await response.json()];
 }
 
+/** The runtime, with another way to use its models. */
+function withUse(use: Runtime["use"]): Runtime {
+  return Object.create(runtime, { use: { value: use }, memory: { value: () => runtime.memory() } }) as Runtime;
+}
+
 describe("GET /health/ready", () => {
   it("is ready when a probe has run on the server's own models, whatever others there are", async () => {
     const handler = createHandler(runtime, { models: { lazy: "./nothing-here" } });
@@ -54,6 +59,60 @@ describe("GET /health/ready", () => {
     await vi.waitFor(async () =>
       expect(await readiness.report()).toMatchObject({ models: [{ ready: false, code: "HOST_DIED" }] }),
     );
+  });
+
+  it("is ready no more when its process hung or is left alone, and ready again when a probe has run; a death alone changes nothing", async () => {
+    let probing = Promise.resolve();
+    const use: Runtime["use"] = async (...args) => (await probing, runtime.use(...args));
+    const { readiness } = createHandler(withUse(use));
+    await readiness.warm();
+    const died = {
+      type: "died",
+      reference: "builtin",
+      target: "native:cpu",
+      reason: "it did not answer",
+      deaths: 1,
+      restMs: 0,
+    } as const;
+    const heard = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 50));
+    readiness.event({ ...died, resting: false });
+    await heard();
+    expect((await readiness.report()).ready).toBe(true);
+    for (const how of [{ hung: true, resting: false }, { resting: true }]) {
+      readiness.event({ ...died, reference: "another", ...how });
+      await heard();
+      expect((await readiness.report()).ready).toBe(true);
+      let finish = (): void => {};
+      probing = new Promise<void>((resolve) => (finish = resolve));
+      readiness.event({ ...died, ...how });
+      await vi.waitFor(async () =>
+        expect(await readiness.report()).toMatchObject({
+          models: [{ ready: false, code: "HOST_DIED", reason: "it did not answer" }],
+        }),
+      );
+      finish();
+      await vi.waitFor(async () => expect((await readiness.report()).ready).toBe(true));
+    }
+  });
+
+  it("is not while one run goes on and on, and is again when it has ended", async () => {
+    let runningMs = 0;
+    const useLoaded = async (
+      _reference: string,
+      _options: object,
+      work: (handle: { runningMs: number }) => unknown,
+    ): Promise<unknown> => work({ runningMs });
+    const stalled = Object.create(withUse(runtime.use.bind(runtime)), { useLoaded: { value: useLoaded } }) as Runtime;
+    const { readiness } = createHandler(stalled, { requestTimeout: "40s" });
+    await readiness.warm();
+    runningMs = 9_900;
+    expect((await readiness.report()).ready).toBe(true);
+    runningMs = 10_100;
+    expect(await readiness.report()).toMatchObject({
+      models: [{ ready: false, code: "REQUEST_TIMEOUT", reason: expect.stringContaining("a run has taken 10 s so far") }],
+    });
+    runningMs = 0;
+    expect((await readiness.report()).ready).toBe(true);
   });
 
   it("does not call back a model that has left memory", async () => {

@@ -60,7 +60,7 @@ export class Readiness {
     void this.#namesOf(event.reference).then(
       (names) => {
         for (const name of names) this.#fail(name, { code, reason: message });
-        this.#probedAt = Number.NEGATIVE_INFINITY;
+        if (names.length > 0) this.#probedAt = Number.NEGATIVE_INFINITY;
       },
       () => {},
     ); // a name that is none is told by the probe

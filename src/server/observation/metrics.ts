@@ -42,7 +42,11 @@ export class Metrics {
     "to",
     "reason",
   ]);
-  readonly #deaths = this.#counter("child_deaths_total", "Processes of models that died by themselves", ["model", "target"]);
+  readonly #deaths = this.#counter(
+    "child_deaths_total",
+    "Processes of models that died by themselves, or were killed because they hung",
+    ["model", "target"],
+  );
   readonly #restarts = this.#counter("child_restarts_total", "Processes of models that took the place of others", [
     "model",
     "target",
