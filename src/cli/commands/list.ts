@@ -16,7 +16,7 @@ export function addList(program: Command, terminal: Terminal): void {
         const report = {
           folder: store.folder,
           models: models.map(toJson),
-          damaged: damaged.map(({ digests: _, ...rest }) => rest),
+          damaged: damaged.map(({ name, path, problem, remedy }) => ({ name, path, problem, remedy })),
         };
         return writeLine(terminal.stdout, JSON.stringify(report));
       }

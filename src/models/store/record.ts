@@ -139,7 +139,7 @@ async function readOne(layout: StoreLayout, name: string): Promise<UsedRecord | 
     if (status.size > maxRecordBytes) return damaged(name, path, `it has ${status.size} bytes, and may have ${maxRecordBytes}`);
     text = await readFile(path, "utf8");
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return undefined;
+    if (codeOf(error) === "ENOENT" || codeOf(error) === "ENAMETOOLONG") return undefined; // such a name was never written
     if (codeOf(error) === "ELOOP") return damaged(name, path, "it is a link to itself");
     throw diskError(path, error);
   }
