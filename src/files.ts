@@ -3,9 +3,8 @@
  * which has none, needs one other module in its place (src/browser/files.ts).
  */
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
-import { open, readFile, readdir, stat } from "node:fs/promises";
+import { type Stats, closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { type FileHandle, open, readdir, stat } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 
 export interface FileStatus {
@@ -30,9 +29,35 @@ export interface FolderEntry {
   isDirectory(): boolean;
 }
 
-/** All of these throw as Node.js does: an error whose `code` says ENOENT, EISDIR, EACCES, ... */
+/**
+ * All of these throw as Node.js does: an error whose `code` says ENOENT, EISDIR, EACCES, ...; EINVAL for what is there and is no regular file
+ * (a pipe, a device), and EFBIG for a text that is too large. None of them waits for the other end of a pipe.
+ */
 export function openFile(path: string): Promise<OpenFile> {
-  return open(path);
+  return openRegular(path);
+}
+
+/** Without O_NONBLOCK, which Windows does not have, a pipe would be waited for (open(2)); a regular file is read the same with it. */
+const readFlags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+/** Larger than the largest tokenizer.json by a factor of five. */
+const maxTextBytes = 256 * 1024 * 1024;
+
+async function openRegular(path: string): Promise<FileHandle> {
+  const file = await open(path, readFlags);
+  try {
+    refuseIrregular(path, await file.stat());
+    return file;
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+function refuseIrregular(path: string, status: Stats): void {
+  if (status.isFile()) return;
+  const isFolder = status.isDirectory();
+  const message = `${path} is ${isFolder ? "a folder" : "no regular file"}, and a file was expected`;
+  throw Object.assign(new Error(message), { code: isFolder ? "EISDIR" : "EINVAL" });
 }
 
 /** A file open for reading that holds the thread while it is read. */
@@ -49,7 +74,13 @@ export interface BlockingFile {
 
 /** For those that read many pieces and have a thread of their own. undefined where files can only be waited for: in a page. */
 export const openBlocking: ((path: string) => BlockingFile) | undefined = (path) => {
-  const file = openSync(path, "r");
+  const file = openSync(path, readFlags);
+  try {
+    refuseIrregular(path, fstatSync(file));
+  } catch (error) {
+    closeSync(file);
+    throw error;
+  }
   return {
     stat: () => {
       const { size, mtimeMs, ctimeMs, dev, ino } = fstatSync(file);
@@ -60,8 +91,16 @@ export const openBlocking: ((path: string) => BlockingFile) | undefined = (path)
   };
 };
 
-export function readText(path: string): Promise<string> {
-  return readFile(path, "utf8");
+export async function readText(path: string): Promise<string> {
+  const file = await openRegular(path);
+  try {
+    const { size } = await file.stat();
+    if (size > maxTextBytes)
+      throw Object.assign(new Error(`it has ${size} bytes, and a text may have ${maxTextBytes}`), { code: "EFBIG" });
+    return await file.readFile("utf8");
+  } finally {
+    await file.close();
+  }
 }
 
 export function fileStatus(path: string): Promise<FileStatus> {
@@ -75,6 +114,7 @@ export function listFolder(path: string): Promise<FolderEntry[]> {
 /** Hexadecimal SHA-256 of a file, read as a stream. */
 export async function sha256Of(path: string): Promise<string> {
   const hash = createHash("sha256");
-  await pipeline(createReadStream(path, { highWaterMark: 1024 * 1024 }), hash);
+  const file = await openRegular(path);
+  await pipeline(file.createReadStream({ highWaterMark: 1024 * 1024 }), hash); // which closes the file
   return hash.digest("hex");
 }

@@ -7,7 +7,7 @@ import { InferyardError } from "./errors.ts";
 import { later } from "./next-turn.ts";
 import { ModelHandle } from "./runtime/model-handle.ts";
 import { ModelRuntime } from "./runtime/model-runtime.ts";
-import type { RuntimeDisposeOptions, ModelOptions, RuntimeSettings } from "./runtime/runtime-settings.ts";
+import type { ModelOptions, RuntimeDisposeOptions, RuntimeSettings } from "./runtime/runtime-settings.ts";
 import { modelOptionNames, refuseUnknown } from "./runtime/options.ts";
 import type { Surroundings } from "./runtime/surroundings.ts";
 import type { TensorMap } from "./tensor.ts";

@@ -1,7 +1,7 @@
 /** Every setting of the server, from the file or a flag, seen from outside. */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { cpSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { request as plainRequest } from "node:http";
 import { request } from "node:https";
 import { once } from "node:events";
@@ -343,6 +343,21 @@ describe("serve", () => {
       expect(message).toContain(setting);
       socket.destroy();
     }
+  });
+
+  it("a damaged record in the store costs no other model anything, and is told of once", async () => {
+    const folder = join(servers.folder, "home", "models");
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, "other%2Fmodel.json"), "{");
+    const server = await serve([]);
+    for (let index = 0; index < 3; index += 1) {
+      expect((await embed(server, { input: "a" })).status).toBe(200);
+      expect((await fetch(`${server.url}/v1/models`)).status).toBe(200);
+    }
+    server.child.kill("SIGTERM");
+    const { stderr } = await server.ended;
+    expect(stderr.match(/the record of other\/model is damaged/g)).toHaveLength(1);
+    rmSync(folder, { recursive: true });
   });
 
   it("--body-timeout alone is the time of the head as well", async () => {

@@ -3,8 +3,8 @@
  * tensor lies. The reader is strict, because model files come from strangers: every count is held against the bytes left before it is
  * used, and every tensor must lie inside the file, aligned, and over no other. The tensors themselves are not read.
  */
-import { open } from "node:fs/promises";
 import { InferyardError, messageOf } from "../errors.ts";
+import { openFile } from "../files.ts";
 import { FileWindow } from "../models/file-window.ts";
 import { modelInvalid, unreadable } from "../models/model-folder.ts";
 import { ggmlType } from "./ggml-types.ts";
@@ -56,7 +56,7 @@ const entriesOfTensor = 8;
 /** Reads the header; MODEL_INVALID when it is cut off, damaged or no GGUF file, MODEL_UNSUPPORTED for a version that is not known. */
 export async function readGguf(path: string, shown: string): Promise<GgufFile> {
   try {
-    const handle = await open(path);
+    const handle = await openFile(path);
     try {
       const { size } = await handle.stat();
       return await readHeader(new FileWindow(handle, size, shown), shown);

@@ -3,7 +3,7 @@ import { InferyardError } from "../errors.ts";
 import { type FolderEntry, listFolder } from "../files.ts";
 import { basename, dirname } from "../paths.ts";
 import type { Manifest } from "./manifest.ts";
-import { type Folder, statOf } from "./model-folder.ts";
+import { type Folder, modelInvalid, statOf } from "./model-folder.ts";
 import { nearest } from "./nearest.ts";
 import { readFolder } from "./read-folder.ts";
 import { resolveReference } from "./reference.ts";
@@ -23,6 +23,8 @@ export async function readManifest(reference: string, options: ReadOptions = {})
   const place = await resolveReference(reference, options);
   const status = await statOf(place.path, place.shown);
   if (status === undefined) throw await missing(place);
+  if (!status.isDirectory() && !status.isFile())
+    throw modelInvalid(`${place.shown} is neither a file nor a folder`, "give the path of a model");
   return await readFolder(place, status.isDirectory(), options);
 }
 

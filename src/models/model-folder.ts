@@ -45,6 +45,7 @@ export async function sizeOfFile(path: string, shown: string, remedy: string): P
   const status = await statOf(path, shown);
   if (status === undefined) throw modelInvalid(`${shown} is missing`, remedy);
   if (status.isDirectory()) throw modelInvalid(`${shown} is a folder, and a file was expected`, remedy);
+  if (!status.isFile()) throw modelInvalid(`${shown} is no regular file`, "put the file itself in its place");
   if (status.size === 0) throw modelInvalid(`${shown} is empty`, "download it again, or delete it if you do not need it");
   if (status.size < longestPointer && (await isLfsPointer(path, shown))) {
     throw modelInvalid(`${shown} is not the file itself but a Git LFS pointer to it`, "fetch it with: git lfs pull");

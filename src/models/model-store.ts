@@ -6,13 +6,14 @@ import type { Timing } from "./hub/retry.ts";
 import type { CheckOptions, CheckReport } from "./store/check.ts";
 import { storeLayout } from "./store/layout.ts";
 import { findModel } from "./store/lookup.ts";
-import { type UsedRecord, readRecords } from "./store/record.ts";
+import { type StoredRecords, type UsedRecord, readRecords, readStored } from "./store/record.ts";
 import type { PruneReport, RemoveReport } from "./store/remove.ts";
 
 export type { PullProgress } from "./hub/progress.ts";
 export type { PullOptions } from "./hub/pull.ts";
 export type { PullReport } from "./hub/pulling.ts";
 export type { CheckOptions, CheckReport, Damage } from "./store/check.ts";
+export type { DamagedRecord, StoredRecords } from "./store/record.ts";
 export type { StoredFile, StoredVariant, UsedRecord as StoredModel } from "./store/record.ts";
 export type { PruneReport, RemoveReport } from "./store/remove.ts";
 
@@ -32,8 +33,10 @@ export interface ModelStore {
    * MODEL_INVALID, ACCESS_DENIED, DISK_FULL, OUTPUT_FAILED, DOWNLOAD_FAILED, ABORTED.
    */
   pull(reference: string, options?: PullOptions): Promise<PullReport>;
-  /** Every model, by name. */
+  /** Every model, by name; those whose record is damaged are left out. */
   list(): Promise<readonly UsedRecord[]>;
+  /** The same, and the records that are damaged, which `pull` writes anew. */
+  inventory(): Promise<StoredRecords>;
   /** Undefined where the store has none of it; MODEL_NOT_FOUND where several could be meant. */
   find(model: string): Promise<UsedRecord | undefined>;
   /** Removes a model and the content no other model has; MODEL_NOT_FOUND where there is none. */
@@ -59,6 +62,7 @@ export function storeWith({ folder, environment }: StoreOptions, timing?: Timing
       return await pull(reference, pullOptions, pullContext(layout.root, environment, timing));
     },
     list: () => readRecords(layout),
+    inventory: () => readStored(layout),
     find: async (model) => (await findModel(layout, model))?.record,
     remove: async (model) => {
       const { removeModel } = await import("./store/remove.ts");

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { InferyardError } from "../errors.ts";
+import { InferyardError, messageOf } from "../errors.ts";
 import { nearest } from "./nearest.ts";
 import type { Place, PlaceOptions } from "./place.ts";
 import { canonicalName, isRemote, parseRemote } from "./remote-reference.ts";
@@ -47,7 +47,19 @@ export async function placeOf(reference: string): Promise<string> {
 }
 
 function pathOf(reference: string): string {
-  return reference.startsWith("file:") ? fileURLToPath(reference) : resolve(fromHome(reference));
+  return /^file:/i.test(reference) ? fileUrlPath(reference) : resolve(fromHome(reference));
+}
+
+/** INPUT_INVALID for a URL that names no file of this machine: of another host, with an encoded slash, or not well encoded. */
+function fileUrlPath(reference: string): string {
+  try {
+    return fileURLToPath(reference);
+  } catch (error) {
+    throw new InferyardError("INPUT_INVALID", `${JSON.stringify(reference)} names no file of this machine: ${messageOf(error)}`, {
+      remedy: "give the plain path of the model, or file:///path",
+      cause: error,
+    });
+  }
 }
 
 function fromHome(reference: string): string {

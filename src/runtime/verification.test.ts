@@ -53,6 +53,13 @@ describe("the probe input of a model that names none", () => {
     expect(ones?.["c"]?.data).toEqual(BigInt64Array.of(1n));
     expect(ones?.["d"]?.data).toEqual([""]);
   });
+  it.each([[[2 ** 40]], [[2 ** 20, 2 ** 20]], [[2 ** 26, 2]], [[2 ** 53, 2 ** 53]]])(
+    "refuses to make one of the shape %j",
+    (shape) => {
+      expect(() => probeInputs([info("x", shape, "float32")])).toThrow(expect.objectContaining({ code: "MODEL_UNSUPPORTED" }));
+      expect(() => probeInputs([info("a", [4]), info("b", shape, "string")])).toThrow(/input "b" has the shape/);
+    },
+  );
   it("makes none where a free size says nothing, since a sound model could refuse it", () => {
     expect(probeInputs([info("pixels", ["batch", 3, "height", "width"], "float32")])).toBeUndefined();
     expect(probeInputs([info("scalar or anything", [], "float32")])).toBeUndefined();

@@ -2,7 +2,7 @@
 import type { LoadedModel, TensorInfo, TensorMap } from "../backend.ts";
 import { type ErrorCode, InferyardError } from "../errors.ts";
 import type { Manifest } from "../models/manifest.ts";
-import { type Tensor, firstNonFinite, zeros } from "../tensor.ts";
+import { type Tensor, elementCount, firstNonFinite, zeros } from "../tensor.ts";
 
 /**
  * Checks a model against the known answers of its manifest and says what it found, or undefined where there are none.
@@ -75,6 +75,10 @@ const freeSizes: readonly { readonly pattern: RegExp; readonly size: number }[] 
   { pattern: /^past_\w*$/i, size: 0 }, // a decoder's first call has seen nothing yet
   { pattern: /seq|length/i, size: sequenceLength },
 ];
+/** Elements of all made-up inputs together: 256 MB of float32. */
+const maxProbeElements = 2 ** 26;
+/** A text counts as so many. */
+const textCost = 64;
 /** Samples of sound, by transformers' name: a tenth of a second at 16 kHz, since the first convolution needs some hundreds. */
 const soundInput = "input_values";
 const soundLength = 1600;
@@ -82,13 +86,17 @@ const tokenInputs: ReadonlySet<string> = new Set(["input_ids", "attention_mask",
 
 /**
  * Inputs for a model that names no probe: `fill` in every input, ones in attention masks. undefined where a size is free and its name says
- * nothing, or no shape is stated, since a made-up size could be refused by a sound model.
+ * nothing, or no shape is stated, since a made-up size could be refused by a sound model. MODEL_UNSUPPORTED where the stated shapes have more
+ * than 2^26 elements.
  */
 export function probeInputs(inputs: readonly TensorInfo[], fill: 0 | 1 = 0): TensorMap | undefined {
   const entries: [string, TensorMap[string]][] = [];
+  let elements = 0;
   for (const input of inputs) {
     const shape = input.shape.map((dimension, axis) => sizeOf(dimension, axis, input));
     if (shape.length === 0 || !shape.every((size) => size !== undefined)) return undefined;
+    elements += elementCount(shape) * (input.dataType === "string" ? textCost : 1);
+    if (elements > maxProbeElements) throw tooLarge(input, shape);
     const tensor = zeros(input.dataType, shape);
     if (fill === 1 || input.name === "attention_mask") fillWithOnes(tensor);
     entries.push([input.name, tensor]);
@@ -97,10 +105,17 @@ export function probeInputs(inputs: readonly TensorInfo[], fill: 0 | 1 = 0): Ten
 }
 
 function sizeOf(dimension: number | string, axis: number, input: TensorInfo): number | undefined {
-  if (typeof dimension === "number") return dimension;
+  if (typeof dimension === "number") return dimension >= 0 ? dimension : undefined;
   if (tokenInputs.has(input.name) && input.shape.length === 2) return axis === 0 ? 1 : sequenceLength;
   if (input.name === soundInput && input.shape.length === 2 && axis === 1) return soundLength;
   return freeSizes.find(({ pattern }) => pattern.test(dimension))?.size;
+}
+
+function tooLarge({ name }: TensorInfo, shape: readonly number[]): InferyardError {
+  const message = `input ${JSON.stringify(name)} has the shape [${shape.join(", ")}]; the inputs of a probe may have ${maxProbeElements} elements in all`;
+  return new InferyardError("MODEL_UNSUPPORTED", message, {
+    remedy: "export the model with smaller or free sizes",
+  });
 }
 
 function fillWithOnes({ data, dataType }: Tensor): void {

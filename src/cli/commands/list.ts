@@ -11,8 +11,17 @@ export function addList(program: Command, terminal: Terminal): void {
     .description("the models in the store: size, tasks, variants, when each was last used")
     .action(async ({ json }: { readonly json?: boolean }) => {
       const store = openStore(terminal);
-      const models = await store.list();
-      if (json === true) return writeLine(terminal.stdout, JSON.stringify({ folder: store.folder, models: models.map(toJson) }));
+      const { records: models, damaged } = await store.inventory();
+      if (json === true) {
+        const report = {
+          folder: store.folder,
+          models: models.map(toJson),
+          damaged: damaged.map(({ name, path, problem, remedy }) => ({ name, path, problem, remedy })),
+        };
+        return writeLine(terminal.stdout, JSON.stringify(report));
+      }
+      for (const { name, problem, remedy } of damaged)
+        writeLine(terminal.stderr, `inferyard: the record of ${name} is damaged: ${problem}\n  ${remedy}`);
       if (models.length === 0) {
         writeLine(terminal.stdout, `no models in ${store.folder}`);
         return writeLine(terminal.stdout, "  fetch one: inferyard pull hf:sentence-transformers/all-MiniLM-L6-v2");

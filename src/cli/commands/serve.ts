@@ -8,6 +8,7 @@ import type { Log } from "../../server/observation/log.ts";
 import type * as MemoryBudget from "../serving/memory-budget.ts";
 import { openStore } from "../model-store.ts";
 import { startTracing } from "../serving/tracing.ts";
+import { storedNamesOf } from "../serving/stored-names.ts";
 import { type ServerFlags, addServerFlags, withFlags } from "../serving/server-flags.ts";
 import { addLoadFlags, effectiveSettings, openSession } from "../session.ts";
 import { type Terminal, writeLine } from "../terminal.ts";
@@ -83,7 +84,7 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
       preload: [...new Set([...(section.preload ?? []), ...models.early])],
       defaultModel: session.model,
       ...(values.variant === undefined ? {} : { variant: values.variant }),
-      storedNames: async () => (await store.list()).map(({ name }) => name),
+      storedNames: storedNamesOf(store, (line) => writeLine(terminal.stderr, line)),
       storedTime: async (reference) => {
         const stored = await store.find(reference);
         return stored === undefined ? undefined : new Date(stored.pulledAt);

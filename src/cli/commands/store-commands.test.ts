@@ -155,6 +155,20 @@ describe("the store", () => {
     expect((await type("check")).code).toBe(0);
   });
 
+  it("list and check: a record that is damaged, beside the models that are not", async () => {
+    await type("pull hf:owner/small-model");
+    writeFileSync(join(home, "models/other%2Fmodel.json"), "{");
+    const listed = await type("list");
+    expect([listed.code, listed.stdout.includes("owner/small-model")]).toEqual([0, true]);
+    expect(listed.stderr).toContain("the record of other/model is damaged: it is not JSON");
+    expect(JSON.parse((await type("list --json")).stdout)).toMatchObject({
+      models: [{ name: "owner/small-model" }],
+      damaged: [{ name: "other/model", remedy: "inferyard pull hf:other/model" }],
+    });
+    const checked = await type("check");
+    expect([checked.code, checked.stderr.includes("inferyard pull hf:other/model")]).toEqual([1, true]);
+  });
+
   it("remove and prune say what they freed; a name that is none gets a suggestion", async () => {
     await type("pull hf:owner/small-model");
     expect(await type("remove smal-model")).toMatchObject({

@@ -4,7 +4,7 @@ import { InferyardError } from "../../errors.ts";
 import type { Manifest } from "../manifest.ts";
 import { readFolder } from "../read-folder.ts";
 import { withLock } from "../store/lock.ts";
-import { type ModelRecord, type StoredFile, type StoredVariant, bytesOf, readRecord, writeRecord } from "../store/record.ts";
+import { type ModelRecord, type StoredFile, type StoredVariant, bytesOf, readSoundRecord, writeRecord } from "../store/record.ts";
 import { isCalled } from "../store/place.ts";
 import { shortName } from "../store/lookup.ts";
 import { publishTree, treePath } from "../store/trees.ts";
@@ -61,7 +61,7 @@ export async function publish(publication: Publication, pulling: Pulling): Promi
 
 /** Another pull may have added a variant of the same commit in the meantime. */
 async function withOthers(publication: Publication, { layout }: Pulling): Promise<Publication> {
-  const before = await readRecord(layout, publication.name);
+  const before = await readSoundRecord(layout, publication.name);
   if (before === undefined || before.commit !== publication.commit || before.repository === undefined) return publication;
   const names = new Set(publication.variants.map(({ name }) => name));
   const paths = new Set(publication.files.map(({ path }) => path));

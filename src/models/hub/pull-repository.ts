@@ -7,7 +7,7 @@ import { inspectOnnx } from "../onnx-file.ts";
 import { type HubReference, canonicalName } from "../remote-reference.ts";
 import { blobPath, hasBlob, sha256OfGit } from "../store/blobs.ts";
 import { codeOf, freeBytes, onDisk, roomRemedy, statOrNothing } from "../store/disk.ts";
-import { findRemote, recordName } from "../store/lookup.ts";
+import { findSound, recordName } from "../store/lookup.ts";
 import { isCalled } from "../store/place.ts";
 import { type StoredFile, type StoredVariant, bytesOf } from "../store/record.ts";
 import { withPassingTree } from "../store/trees.ts";
@@ -52,7 +52,7 @@ async function listed(reference: HubReference, network: Network, { meter, signal
 /** Offline, what the store has is right as it is. Undefined where it lacks the model or the variant. */
 async function keptOffline(reference: HubReference, pulling: Pulling): Promise<PullReport | undefined> {
   const { layout, variant, meter } = pulling;
-  const record = await findRemote(layout, reference);
+  const record = await findSound(layout, reference);
   if (record === undefined || (variant !== undefined && !record.variants.some((one) => isCalled(one, variant)))) return undefined;
   for (const { sha256, size } of record.files) if (!(await hasBlob(layout, sha256, size))) return undefined;
   meter.found(bytesOf(record));
@@ -64,7 +64,7 @@ async function pullListed(reference: HubReference, what: string, listing: Listin
   const { layout, meter, variant, endpoint, network, cacheFolder } = pulling;
   const { commit, files } = listing;
   const name = recordName(reference);
-  const before = await findRemote(layout, reference);
+  const before = await findSound(layout, reference);
   const descriptions = descriptionFiles(files);
   const fetch = fetcher(reference, what, commit, pulling);
   const described = await fetch(descriptions);

@@ -4,7 +4,7 @@ import { InferyardError } from "../../errors.ts";
 import { isRemote, parseHubName, parseRemote } from "../remote-reference.ts";
 import { onDisk } from "../store/disk.ts";
 import { type StoreLayout, storeLayout } from "../store/layout.ts";
-import { findModel } from "../store/lookup.ts";
+import { findDamaged, findModel } from "../store/lookup.ts";
 import { withRunningPull } from "../store/running-pulls.ts";
 import { type PullProgress, PullMeter } from "./progress.ts";
 import { proxiedFetch } from "./proxy.ts";
@@ -82,6 +82,9 @@ export async function pull(text: string, options: PullOptions, context: PullCont
 
 /** The reference of a model that is in the store already: pulling it again looks for what is new. */
 async function referenceOf(text: string, layout: StoreLayout): Promise<string> {
+  // Of a damaged record the name alone is believed: it is that of the file.
+  const damaged = await findDamaged(layout, text);
+  if (damaged !== undefined && parseHubName(text) !== undefined) return `hf:${text}`;
   const found = await findModel(layout, text);
   if (found !== undefined) return `${found.record.reference}${found.variant === undefined ? "" : `:${found.variant}`}`;
   const isName = parseHubName(text) !== undefined && text.includes("/");

@@ -8,7 +8,7 @@ import { syncFolder } from "../sync-folder.ts";
 import { codeOf, diskError, onDisk, statOrNothing } from "./disk.ts";
 import { writeWhole } from "./write-whole.ts";
 import type { StoreLayout } from "./layout.ts";
-import { isSha256 } from "./record.ts";
+import { isSha256 } from "./record-form.ts";
 
 export function blobPath({ blobs }: StoreLayout, sha256: string): string {
   return join(blobs, sha256);

@@ -4,14 +4,14 @@ import { throwIfAborted } from "../../errors.ts";
 import { contentHash, hashInto } from "./blobs.ts";
 import { statOrNothing } from "./disk.ts";
 import type { StoreLayout } from "./layout.ts";
-import { requireModel } from "./lookup.ts";
-import { type UsedRecord, bytesOf, readRecords } from "./record.ts";
+import { findDamaged, requireModel } from "./lookup.ts";
+import { type DamagedRecord, type StoredRecords, type UsedRecord, bytesOf, readStored } from "./record.ts";
 import { treePath } from "./trees.ts";
 
 export interface Damage {
   /** The model's name in the store. */
   readonly name: string;
-  /** Path of the file in the model. */
+  /** Path of the file in the model; of a damaged record, its absolute path. */
   readonly file: string;
   /** A sentence without a full stop. */
   readonly problem: string;
@@ -33,17 +33,28 @@ export interface CheckOptions {
 
 /** Reads every file of a model, or of all, and holds it against its digest. */
 export async function checkModels(layout: StoreLayout, text: string | undefined, { signal }: CheckOptions): Promise<CheckReport> {
-  const records = text === undefined ? await readRecords(layout) : [(await requireModel(layout, text)).record];
+  const { records, damaged: broken } = await recordsOf(layout, text);
   // Models share content: each file on the disk is read once.
   const digests = new Map<string, Promise<string>>();
-  const damaged: Damage[] = [];
+  const damaged: Damage[] = broken.map(recordDamage);
   for (const record of records) damaged.push(...(await damagesOf(layout, record, digests, signal)));
   return {
-    models: records.map(({ name }) => name),
+    models: [...records, ...broken].map(({ name }) => name).sort(),
     files: records.reduce((count, { files }) => count + files.length, 0),
     bytes: records.reduce((total, record) => total + bytesOf(record), 0),
     damaged,
   };
+}
+
+async function recordsOf(layout: StoreLayout, text: string | undefined): Promise<StoredRecords> {
+  if (text === undefined) return readStored(layout);
+  const broken = await findDamaged(layout, text);
+  if (broken !== undefined) return { records: [], damaged: [broken] };
+  return { records: [(await requireModel(layout, text)).record], damaged: [] };
+}
+
+function recordDamage({ name, path, problem, remedy }: DamagedRecord): Damage {
+  return { name, file: path, problem: `the record is damaged: ${problem}`, remedy };
 }
 
 async function damagesOf(

@@ -11,7 +11,15 @@ import {
   parseRemote,
 } from "../remote-reference.ts";
 import type { StoreLayout } from "./layout.ts";
-import { type UsedRecord, readRecord, readRecords } from "./record.ts";
+import {
+  type DamagedRecord,
+  type UsedRecord,
+  damagedRecord,
+  readRecord,
+  readRecords,
+  readSoundRecord,
+  readStored,
+} from "./record.ts";
 
 /** A model of the store, and the variant the reference asks for, if it does. */
 export interface Found {
@@ -35,16 +43,32 @@ function urlName({ file, sha256 }: UrlReference): string {
 
 /** A commit is found under whatever revision it was pulled. */
 export async function findRemote(layout: StoreLayout, reference: RemoteReference): Promise<UsedRecord | undefined> {
-  const own = await readRecord(layout, recordName(reference));
+  return findBy(layout, reference, readRecord);
+}
+
+/** The same for a pull, which writes a damaged record anew: undefined for that. */
+export async function findSound(layout: StoreLayout, reference: RemoteReference): Promise<UsedRecord | undefined> {
+  return findBy(layout, reference, readSoundRecord);
+}
+
+async function findBy(layout: StoreLayout, reference: RemoteReference, read: typeof readRecord): Promise<UsedRecord | undefined> {
+  const own = await read(layout, recordName(reference));
   if (own !== undefined || reference.kind === "url") return own;
   const { repository, revision } = reference;
   if (!/^[0-9a-f]{40}$/.test(revision)) return undefined;
   return (await readRecords(layout)).find((record) => record.repository === repository && record.commit === revision);
 }
 
+/** The damaged record that a reference or a name means, where there is one. */
+export async function findDamaged(layout: StoreLayout, text: string): Promise<DamagedRecord | undefined> {
+  const name = isRemote(text) ? recordName(parseRemote(text)) : text;
+  const { damaged } = await readStored(layout);
+  return damaged.find((record) => record.name === name);
+}
+
 /**
  * A model by its reference, its full name ("owner/name", "owner/name@revision") or, where only one has it, its last part; each with or
- * without ":variant". Undefined where there is none; MODEL_NOT_FOUND where several could be meant.
+ * without ":variant". Undefined where there is none; MODEL_NOT_FOUND where several could be meant, MODEL_INVALID where its record is damaged.
  */
 export async function findModel(layout: StoreLayout, text: string): Promise<Found | undefined> {
   if (isRemote(text)) {
@@ -52,9 +76,11 @@ export async function findModel(layout: StoreLayout, text: string): Promise<Foun
     const record = await findRemote(layout, reference);
     return record === undefined ? undefined : withVariant(record, reference.kind === "hub" ? reference.variant : undefined);
   }
-  const records = await readRecords(layout);
+  const { records, damaged } = await readStored(layout);
   const named = records.find(({ name }) => name === text);
   if (named !== undefined) return { record: named };
+  const broken = damaged.find(({ name }) => name === text);
+  if (broken !== undefined) throw damagedRecord(broken);
   const parsed = parseHubName(text);
   if (parsed === undefined) return undefined;
   const matching = parsed.repository.includes("/")

@@ -1,11 +1,14 @@
 /** What the store knows of a model: one small JSON file each, replaced as a whole. */
 import { mkdir, readFile, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
-import { messageOf } from "../../errors.ts";
-import { type JsonObject, isJsonObject, modelInvalid } from "../model-folder.ts";
+import type { InferyardError } from "../../errors.ts";
+import { entryKey } from "../aimod/entry-name.ts";
+import { modelInvalid } from "../model-folder.ts";
+import { parseHubName } from "../remote-reference.ts";
 import { codeOf, diskError, namesIn, onDisk } from "./disk.ts";
 import { writeWhole } from "./write-whole.ts";
 import type { StoreLayout } from "./layout.ts";
+import { parseRecord } from "./record-form.ts";
 
 /** A file of a model, as its tree has it. */
 export interface StoredFile {
@@ -69,28 +72,89 @@ export async function removeRecord(layout: StoreLayout, name: string): Promise<v
   await onDisk(path, () => rm(path, { force: true }));
 }
 
-/** Undefined where there is none of this name; MODEL_INVALID for one that cannot be read. */
+/** A record that cannot be used. Its model is not there; the others are. */
+export interface DamagedRecord {
+  /** Of the model, as the name of the file has it. */
+  readonly name: string;
+  /** Absolute path of the record. */
+  readonly path: string;
+  /** A sentence without a full stop. */
+  readonly problem: string;
+  /** What mends it. */
+  readonly remedy: string;
+  /** Digests that stand in what is left of it: content that the model may need. */
+  readonly digests: readonly string[];
+}
+
+export interface StoredRecords {
+  readonly records: UsedRecord[];
+  readonly damaged: DamagedRecord[];
+}
+
+/** A record larger than this is none: one of 100,000 files has 30 MB. */
+const maxRecordBytes = 64 * 1024 * 1024;
+
+/** Undefined where there is none of this name; MODEL_INVALID for one that is damaged. */
 export async function readRecord(layout: StoreLayout, name: string): Promise<UsedRecord | undefined> {
+  const read = await readOne(layout, name);
+  if (read === undefined || !("problem" in read)) return read;
+  throw damagedRecord(read);
+}
+
+/** The same for a pull, which writes a damaged record anew: undefined for that. */
+export async function readSoundRecord(layout: StoreLayout, name: string): Promise<UsedRecord | undefined> {
+  const read = await readOne(layout, name);
+  return read === undefined || "problem" in read ? undefined : read;
+}
+
+/** All of them, by name: those that can be used, and those that are damaged. */
+export async function readStored(layout: StoreLayout): Promise<StoredRecords> {
+  const names = (await namesIn(layout.models)).filter((file) => file.endsWith(suffix)).map(decodeName);
+  const read = await Promise.all(names.filter((name) => name !== undefined).map((name) => readOne(layout, name)));
+  const found = read.filter((record) => record !== undefined);
+  return {
+    records: found.filter((record) => "lastUsed" in record),
+    damaged: found.filter((record) => "problem" in record),
+  };
+}
+
+/** Those that can be used, by name. */
+export async function readRecords(layout: StoreLayout): Promise<UsedRecord[]> {
+  return (await readStored(layout)).records;
+}
+
+export function damagedRecord({ name, path, problem, remedy }: DamagedRecord): InferyardError {
+  return modelInvalid(`the record of ${name} is damaged: ${problem} (${path})`, remedy);
+}
+
+async function readOne(layout: StoreLayout, name: string): Promise<UsedRecord | DamagedRecord | undefined> {
   const path = recordPath(layout, name);
   let text: string;
   let used: Date;
   try {
+    const status = await stat(path);
+    used = status.mtime;
+    // Before it is opened: a pipe would be waited for.
+    if (!status.isFile()) return damaged(name, path, "it is no regular file");
+    if (status.size > maxRecordBytes) return damaged(name, path, `it has ${status.size} bytes, and may have ${maxRecordBytes}`);
     text = await readFile(path, "utf8");
-    used = (await stat(path)).mtime;
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return undefined;
+    if (codeOf(error) === "ENOENT" || codeOf(error) === "ENAMETOOLONG") return undefined; // such a name was never written
+    if (codeOf(error) === "ELOOP") return damaged(name, path, "it is a link to itself");
     throw diskError(path, error);
   }
-  const record = parse(text, path);
+  const record = parseRecord(text);
+  if (typeof record === "string") return damaged(name, path, record, text);
+  if (record.name === name) return { ...record, lastUsed: used.toISOString() };
   // On a disk that does not tell capitals apart, another model answers to this name.
-  return record.name === name ? { ...record, lastUsed: used.toISOString() } : undefined;
+  return entryKey(record.name) === entryKey(name) ? undefined : damaged(name, path, "it is that of another model", text);
 }
 
-/** All of them, by name. */
-export async function readRecords(layout: StoreLayout): Promise<UsedRecord[]> {
-  const names = (await namesIn(layout.models)).filter((file) => file.endsWith(suffix)).map(decodeName);
-  const records = await Promise.all(names.filter((name) => name !== undefined).map((name) => readRecord(layout, name)));
-  return records.filter((record) => record !== undefined);
+function damaged(name: string, path: string, problem: string, text = ""): DamagedRecord {
+  const repository = parseHubName(name);
+  const isHubModel = repository !== undefined && repository.variant === undefined && !/@[0-9a-f]{16}$/.test(name);
+  const remedy = isHubModel ? `inferyard pull hf:${name}` : `inferyard pull with the address of the file, or delete ${path}`;
+  return { name, path, problem, remedy, digests: text.match(/\b[0-9a-f]{64}\b/g) ?? [] };
 }
 
 function decodeName(file: string): string | undefined {
@@ -111,44 +175,6 @@ export async function touchRecord(layout: StoreLayout, name: string): Promise<vo
     if (["EROFS", "EACCES", "EPERM", "ENOENT"].includes(codeOf(error) ?? "")) return;
     throw diskError(path, error);
   }
-}
-
-function parse(text: string, path: string): ModelRecord {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw damaged(path, messageOf(error));
-  }
-  if (!isJsonObject(value) || value["recordVersion"] !== 1) throw damaged(path, "it is no record of this version");
-  const { name, reference, tree, files, variants } = value;
-  if (typeof name !== "string" || typeof reference !== "string") throw damaged(path, "it names no model");
-  const faulty = ["repository", "revision", "commit"].find((key) => value[key] !== undefined && typeof value[key] !== "string");
-  if (faulty !== undefined) throw damaged(path, `its ${faulty} is not a text`);
-  if (typeof tree !== "string" || !isSha256(tree)) throw damaged(path, "it names no tree");
-  if (!Array.isArray(files) || !files.every(isStoredFile)) throw damaged(path, "its list of files is broken");
-  if (!Array.isArray(variants) || !variants.every(isStoredVariant)) throw damaged(path, "its list of variants is broken");
-  return value as JsonObject & ModelRecord;
-}
-
-function isStoredFile(value: unknown): boolean {
-  return (
-    isJsonObject(value) && typeof value["path"] === "string" && typeof value["sha256"] === "string" && isSha256(value["sha256"])
-  );
-}
-
-function isStoredVariant(value: unknown): boolean {
-  return (
-    isJsonObject(value) && typeof value["name"] === "string" && Array.isArray(value["aliases"]) && Array.isArray(value["files"])
-  );
-}
-
-export function isSha256(text: string): boolean {
-  return /^[0-9a-f]{64}$/.test(text);
-}
-
-function damaged(path: string, problem: string): ReturnType<typeof modelInvalid> {
-  return modelInvalid(`${path} is damaged: ${problem}`, "delete this file and pull the model again");
 }
 
 export function bytesOf({ files }: Pick<ModelRecord, "files">): number {

@@ -5,8 +5,9 @@ import { onDisk, namesIn, statOrNothing } from "./disk.ts";
 import { removeBlob } from "./blobs.ts";
 import type { StoreLayout } from "./layout.ts";
 import { withLock, withLockIfFree } from "./lock.ts";
-import { requireModel } from "./lookup.ts";
-import { isSha256, readRecords, removeRecord } from "./record.ts";
+import { findDamaged, requireModel } from "./lookup.ts";
+import { isSha256 } from "./record-form.ts";
+import { readStored, removeRecord } from "./record.ts";
 import { oldestRunningPull } from "./running-pulls.ts";
 import { isStaging } from "./staging.ts";
 import { sweepDead } from "./sweep.ts";
@@ -36,6 +37,11 @@ export interface PruneReport {
 /** Removes a model with the content no other one has. */
 export async function removeModel(layout: StoreLayout, text: string): Promise<RemoveReport> {
   return await exclusively(layout, async () => {
+    const damaged = await findDamaged(layout, text);
+    if (damaged !== undefined) {
+      await removeRecord(layout, damaged.name); // what it needed is not known: `prune` removes it
+      return { name: damaged.name, freedBytes: 0 };
+    }
     const { record, variant } = await requireModel(layout, text);
     if (variant !== undefined) {
       throw new InferyardError("INPUT_INVALID", `${text} names a variant, and models are removed whole`, {
@@ -120,10 +126,11 @@ async function exclusively<Result>(layout: StoreLayout, work: () => Promise<Resu
 }
 
 async function neededContent(layout: StoreLayout): Promise<{ readonly blobs: Set<string>; readonly trees: Set<string> }> {
-  const records = await readRecords(layout);
+  const { records, damaged } = await readStored(layout);
+  const mentioned = damaged.flatMap(({ digests }) => digests);
   return {
-    blobs: new Set(records.flatMap(({ files }) => files.map(({ sha256 }) => sha256))),
-    trees: new Set(records.map(({ tree }) => tree)),
+    blobs: new Set([...records.flatMap(({ files }) => files.map(({ sha256 }) => sha256)), ...mentioned]),
+    trees: new Set([...records.map(({ tree }) => tree), ...mentioned]),
   };
 }
 

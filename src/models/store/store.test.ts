@@ -1,6 +1,7 @@
 /** Looking after the store: removing, pruning, checking, names. */
+import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
-import { chmod, mkdir, mkdtemp, rm, utimes, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -47,12 +48,103 @@ describe("names", () => {
     expect((await store.find("two/name"))?.name).toBe("two/name");
     await expect(store.remove("nmae")).rejects.toMatchObject({ code: "MODEL_NOT_FOUND", remedy: 'did you mean "name"?' });
   });
+});
 
-  it("a record that is damaged is an error that says which file", async () => {
+describe("a record that is damaged", () => {
+  const recordFile = (name: string): string => join(folder, "models", `${encodeURIComponent(name)}.json`);
+  const outside = (): string[] => readdirSync(root).filter((name) => !["store", "hf"].includes(name));
+
+  /** A record with one thing in it changed. */
+  function forge(change: (record: Record<string, unknown>) => void): void {
+    const record = JSON.parse(readFileSync(recordFile("one/name"), "utf8")) as Record<string, unknown>;
+    change(record);
+    writeFileSync(recordFile("one/name"), JSON.stringify(record));
+  }
+
+  it("costs the others nothing, is told of, and is mended by a pull", async () => {
     await store.pull("hf:one/name");
-    const path = join(folder, "models", list("models")[0]!);
+    await store.pull("hf:two/unique-name");
+    const path = recordFile("one/name");
     writeFileSync(path, readFileSync(path, "utf8").slice(0, 100));
-    await expect(store.list()).rejects.toMatchObject({ code: "MODEL_INVALID", message: expect.stringContaining(path) as string });
+    expect((await store.list()).map(({ name }) => name)).toEqual(["two/unique-name"]);
+    expect((await readManifest("unique-name", { dataFolder: folder })).variants).toHaveLength(1);
+    const remedy = "inferyard pull hf:one/name";
+    const { damaged } = await store.inventory();
+    expect(damaged).toMatchObject([{ name: "one/name", path, remedy, problem: expect.stringContaining("not JSON") as string }]);
+    for (const text of ["hf:one/name", "one/name"]) {
+      await expect(readManifest(text, { dataFolder: folder })).rejects.toMatchObject({ code: "MODEL_INVALID", remedy });
+    }
+    for (const text of [undefined, "one/name"]) {
+      const report = await store.check(text);
+      expect(report.damaged).toMatchObject([{ name: "one/name", file: path, remedy }]);
+    }
+    await store.pull("one/name");
+    expect((await store.inventory()).damaged).toEqual([]);
+    expect((await store.check()).damaged).toEqual([]);
+    expect((await readManifest("one/name", { dataFolder: folder })).variants).toHaveLength(1);
+  });
+
+  it("keeps the content it still names from being pruned, and can be removed", async () => {
+    await store.pull("hf:one/name");
+    const before = blobs();
+    const path = recordFile("one/name");
+    writeFileSync(path, readFileSync(path, "utf8").slice(0, -3));
+    await store.prune();
+    expect(blobs()).toEqual(before);
+    await store.remove("one/name");
+    await store.prune();
+    expect([blobs(), list("models")]).toEqual([[], []]);
+  });
+
+  it.each([
+    "../../escaped",
+    "a/../../../escaped",
+    "/tmp/escaped",
+    "C:/escaped",
+    "..\\..\\escaped",
+    "a\0b",
+    "./config.json",
+    "a//b",
+    "",
+    "con",
+    "x".repeat(300),
+    "CONFIG.json",
+  ])("is what names a file %j: no link is made for it, and check tells", async (path) => {
+    await store.pull("hf:one/name");
+    await rm(join(folder, "trees"), { recursive: true });
+    forge((record) => (record["files"] = [...(record["files"] as object[]), { ...(record["files"] as object[])[0]!, path }]));
+    await expect(readManifest("one/name", { dataFolder: folder })).rejects.toMatchObject({ code: "MODEL_INVALID" });
+    expect((await store.check()).damaged).toMatchObject([
+      { name: "one/name", problem: expect.stringContaining("the file") as string },
+    ]);
+    expect([outside(), list("trees")]).toEqual([[], []]);
+    await store.pull("one/name");
+    expect((await store.check()).damaged).toEqual([]);
+  });
+
+  it.each([
+    ["no files", (record: Record<string, unknown>) => (record["files"] = [])],
+    ["a size below 0", (record: Record<string, unknown>) => ((record["files"] as { size: number }[])[0]!.size = -1)],
+    ["a tree elsewhere", (record: Record<string, unknown>) => (record["tree"] = "../../..")],
+    ["the name of another", (record: Record<string, unknown>) => (record["name"] = "two/name")],
+    ["a reference to a file", (record: Record<string, unknown>) => (record["reference"] = "/etc/passwd")],
+    ["no time", (record: Record<string, unknown>) => (record["pulledAt"] = "yesterday")],
+    ["tasks that are none", (record: Record<string, unknown>) => (record["tasks"] = {})],
+    ["a commit that is none", (record: Record<string, unknown>) => (record["commit"] = 7)],
+  ])("is one with %s", async (_what, change) => {
+    await store.pull("hf:one/name");
+    forge(change);
+    expect(await store.list()).toEqual([]);
+    expect((await store.inventory()).damaged).toMatchObject([{ name: "one/name" }]);
+  });
+
+  it.skipIf(process.platform === "win32")("is a pipe, a folder, or a link to itself, and nothing waits for it", async () => {
+    await store.pull("hf:two/name");
+    execFileSync("mkfifo", [recordFile("a/pipe")]);
+    await mkdir(recordFile("a/folder"));
+    await symlink(recordFile("a/loop"), recordFile("a/loop"));
+    expect((await store.list()).map(({ name }) => name)).toEqual(["two/name"]);
+    expect((await store.inventory()).damaged.map(({ name }) => name)).toEqual(["a/folder", "a/loop", "a/pipe"]);
   });
 
   it.each(["repository", "revision", "commit"])("a record whose %s is no text is damaged", async (key) => {

@@ -2,11 +2,13 @@
 import { createHash } from "node:crypto";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
+import { modelInvalid } from "../model-folder.ts";
 import { syncFolder } from "../sync-folder.ts";
 import { blobPath, linkTo } from "./blobs.ts";
 import { codeOf, diskError, onDisk, statOrNothing } from "./disk.ts";
 import type { StoreLayout } from "./layout.ts";
 import type { StoredFile } from "./record.ts";
+import { pathsProblem } from "./record-form.ts";
 import { stagingName } from "./staging.ts";
 
 type TreeFile = Pick<StoredFile, "path" | "sha256">;
@@ -71,6 +73,9 @@ export async function withPassingTree<Result>(
 }
 
 async function buildTree(layout: StoreLayout, staging: string, files: readonly TreeFile[]): Promise<void> {
+  const problem = pathsProblem(files.map(({ path }) => path));
+  if (problem !== undefined)
+    throw modelInvalid(`the files make no model: ${problem}`, "nothing was written; check the reference");
   const folders = new Set<string>([staging]);
   await mkdir(staging, { recursive: true });
   for (const { path, sha256 } of files) {
