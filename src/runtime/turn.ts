@@ -1,6 +1,6 @@
 /** Whose work a call is, where calls take turns. */
 
-/** "high" goes before "normal" wherever both wait. */
+/** Where both wait, a client of "high" has four turns for each turn of a client of "normal" (`fair-queue.ts`). */
 export type Priority = "high" | "normal";
 
 export interface Turn {

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { InferyardError } from "../errors.ts";
 import type { Priority } from "../runtime/turn.ts";
@@ -47,6 +48,53 @@ describe("Admission", () => {
     first.end();
     await Promise.all([running, ...all]);
     expect(order).toEqual(["urgent", "a1", "b1", "a2", "b2", "a3"]);
+  });
+
+  it("gives every client its weighted share of the turns, whatever others bring, and however urgent", async () => {
+    const share = fc.array(fc.record({ client: fc.constantFrom("a", "b", "c", "d"), urgent: fc.boolean() }), { maxLength: 60 });
+    await fc.assert(
+      fc.asyncProperty(share, fc.integer({ min: 1, max: 3 }), async (requests, running) => {
+        const admission = new Admission({ running, waiting: 1000 });
+        const first = task();
+        const holding = Array.from({ length: running }, () =>
+          admission.run({ client: "x", priority: "normal", signal: never }, first.work),
+        );
+        const order: string[] = [];
+        const ask = (client: string, priority: Priority): Promise<void> =>
+          admission.run({ client, priority, signal: never }, async () => void order.push(client));
+        const urgent = Array.from({ length: 200 }, () => ask("flood", "high"));
+        const others = requests.map(({ client, urgent: isUrgent }) => ask(client, isUrgent ? "high" : "normal"));
+        const modest = ask("modest", "normal");
+        first.end();
+        await Promise.all([...holding, ...urgent, ...others, modest]);
+        // At most 4 turns of each urgent flow, and one of each other, go before the first of a client that is not urgent.
+        expect(order.indexOf("modest")).toBeLessThanOrEqual(4 * 5 + 4 + running);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it("refuses the newest of the client that waits most, and not the first of another, when the queue is full", async () => {
+    const admission = new Admission({ running: 1, waiting: 4 });
+    const first = task();
+    const running = admission.run({ client: "a", priority: "normal", signal: never }, first.work);
+    const outcomes: string[] = [];
+    const ask = (client: string, name: string): Promise<void> =>
+      admission
+        .run({ client, priority: "normal", signal: never }, async () => void outcomes.push(name))
+        .then(
+          () => {},
+          (error: InferyardError) => void outcomes.push(`${name} ${error.code}`),
+        );
+    const all = [ask("a", "a1"), ask("a", "a2"), ask("a", "a3"), ask("a", "a4"), ask("a", "a5"), ask("b", "b1"), ask("b", "b2")];
+    all.push(ask("b", "b3"));
+    await settled();
+    expect(outcomes.toSorted()).toEqual(["a3 QUEUE_FULL", "a4 QUEUE_FULL", "a5 QUEUE_FULL", "b3 QUEUE_FULL"]);
+    expect(admission.waiting).toBe(4);
+    first.end();
+    await Promise.all([running, ...all]);
+    expect(outcomes.slice(4)).toEqual(["a1", "b1", "a2", "b2"]);
+    expect([admission.running, admission.waiting]).toEqual([0, 0]);
   });
 
   it("forgets who leaves while waiting, and gives the place of a failure to the next", async () => {

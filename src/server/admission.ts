@@ -1,5 +1,6 @@
 /** Who runs, who waits, and who is sent away: so many requests at once, so many behind them; for all models together, and for single ones. */
 import { InferyardError, abortError } from "../errors.ts";
+import { FairQueue } from "../runtime/fair-queue.ts";
 import type { Priority } from "../runtime/turn.ts";
 
 export interface AdmissionLimits {
@@ -28,6 +29,8 @@ interface Waiter {
   readonly client: string;
   readonly gate: Gate | undefined;
   admit(): void;
+  /** Leaves the queue with an error. */
+  refuse(error: InferyardError): void;
 }
 
 /** How many requests of the recent past the mean is taken over, roughly. */
@@ -37,8 +40,10 @@ export class Admission {
   /** Of all models together. */
   readonly #all: Gate;
   readonly #gates: ReadonlyMap<string, Gate>;
-  /** By priority, then by client in the order of their turn. Nobody is among them who could run. */
-  readonly #waiting: Readonly<Record<Priority, Map<string, Waiter[]>>> = { high: new Map(), normal: new Map() };
+  /** Nobody is among them who could run. */
+  readonly #queue = new FairQueue<Waiter>();
+  /** The same by client, in the order they came. */
+  readonly #clients = new Map<string, Set<Waiter>>();
 
   /** `models`: limits of single models, by the keys that applicants name; what is left out there is limited by `limits` alone. */
   constructor(limits: AdmissionLimits, models: ReadonlyMap<string, Partial<AdmissionLimits>> = new Map()) {
@@ -97,34 +102,52 @@ export class Admission {
     }
   }
 
-  #wait({ client, priority, signal }: Applicant, gate: Gate | undefined): Promise<void> {
-    if (this.#all.waiting >= this.#all.limits.waiting) return Promise.reject(this.#full(this.#all, ""));
-    if (gate !== undefined && gate.waiting >= gate.limits.waiting) return Promise.reject(this.#full(gate, " for this model"));
-    const clients = this.#waiting[priority];
+  async #wait({ client, priority, signal }: Applicant, gate: Gate | undefined): Promise<void> {
+    if (gate !== undefined && isFull(gate)) this.#makeRoom(client, gate);
+    if (isFull(this.#all)) this.#makeRoom(client, this.#all);
     return new Promise((resolve, reject) => {
+      const end = (): void => {
+        signal.removeEventListener("abort", leave);
+        this.#count(gate, -1);
+        const own = this.#clients.get(client);
+        own?.delete(waiter);
+        if (own?.size === 0) this.#clients.delete(client);
+      };
       const waiter: Waiter = {
         client,
         gate,
         admit: () => {
-          signal.removeEventListener("abort", leave);
-          this.#count(gate, -1);
+          end();
           this.#enter(gate);
           resolve();
         },
+        refuse: (error) => {
+          end();
+          this.#queue.remove({ client, priority }, waiter);
+          reject(error);
+        },
       };
-      const leave = (): void => {
-        keep(
-          clients,
-          client,
-          (clients.get(client) ?? []).filter((other) => other !== waiter),
-        );
-        this.#count(gate, -1);
-        reject(abortError(signal));
-      };
-      keep(clients, client, [...(clients.get(client) ?? []), waiter]);
+      const leave = (): void => waiter.refuse(abortError(signal));
+      this.#queue.add({ client, priority }, waiter);
+      this.#clients.set(client, (this.#clients.get(client) ?? new Set()).add(waiter));
       this.#count(gate, 1);
       signal.addEventListener("abort", leave, { once: true });
     });
+  }
+
+  /**
+   * Longest queue drop (Suter et al. 1998): in a full queue the newest request of the client with the most waiting ones is refused in place of
+   * one of a client with fewer, so that one client cannot fill the queue. QUEUE_FULL where no other has more than one more than this one.
+   */
+  #makeRoom(client: string, full: Gate): void {
+    const counts = (waiters: ReadonlySet<Waiter> = new Set()): Waiter[] =>
+      [...waiters].filter(({ gate }) => full === this.#all || gate === full);
+    const most = [...this.#clients.values()]
+      .map((waiters) => counts(waiters))
+      .reduce((a, b) => (b.length > a.length ? b : a), []);
+    const error = this.#full(full, full === this.#all ? "" : " for this model");
+    if (most.length <= counts(this.#clients.get(client)).length + 1) throw error;
+    most.at(-1)?.refuse(error);
   }
 
   #count(gate: Gate | undefined, change: 1 | -1): void {
@@ -132,23 +155,11 @@ export class Admission {
     if (gate !== undefined) gate.waiting += change;
   }
 
-  /** A place that is free goes to the next in turn whose model has one too: one request of each client, then the next of each. */
+  /** A place that is free goes to the next in turn whose model has one too. */
   #admitNext(): boolean {
-    for (const clients of [this.#waiting.high, this.#waiting.normal]) {
-      for (const [client, waiters] of clients) {
-        const waiter = waiters.find(({ gate }) => this.#hasRoom(gate));
-        if (waiter === undefined) continue;
-        clients.delete(client);
-        keep(
-          clients,
-          client,
-          waiters.filter((other) => other !== waiter),
-        ); // behind the other clients
-        waiter.admit();
-        return true;
-      }
-    }
-    return false;
+    const waiter = this.#queue.take(({ gate }) => (this.#hasRoom(gate) ? "take" : "skip"));
+    waiter?.admit();
+    return waiter !== undefined;
   }
 
   #full(gate: Gate, where: string): InferyardError {
@@ -172,8 +183,6 @@ function waitOf(gate: Gate | undefined): number {
   return gate === undefined ? 0 : (gate.meanMs * (gate.waiting + 1)) / gate.limits.running;
 }
 
-/** A client that waits for nothing is forgotten. */
-function keep(clients: Map<string, Waiter[]>, client: string, waiters: Waiter[]): void {
-  if (waiters.length === 0) clients.delete(client);
-  else clients.set(client, waiters);
+function isFull({ waiting, limits }: Gate): boolean {
+  return waiting >= limits.waiting;
 }

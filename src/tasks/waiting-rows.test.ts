@@ -127,6 +127,15 @@ describe("rows that wait", () => {
     expect(drain(waiting)).toEqual([["high0"], ["high1"], ["normal1"], ["normal0"]]);
   });
 
+  it("of calls that are not urgent have a batch for each four of urgent ones, for as long as these come", () => {
+    const waiting = new WaitingRows<Row>();
+    const others = Array.from({ length: 60 }, (_value, index) => 20 * (index + 1)); // no two of like length
+    add(waiting, turnOf("a", "high"), others, "high", "x", 1);
+    add(waiting, turnOf("b"), others, "normal", "y", 1);
+    const batches = drain(waiting).slice(0, 50);
+    expect(batches.filter(([name]) => name!.startsWith("normal")).length).toBe(10);
+  });
+
   it("fill a batch with those nearest in length, the oldest of equals", () => {
     const waiting = new WaitingRows<Row>();
     add(waiting, turnOf("a"), [100], "a");

@@ -2,7 +2,8 @@
  * Rows of several calls that wait for a batch. Whose turn it is gives the first row of the next batch; rows of like length, of whichever
  * call, fill it. Knows neither models nor promises.
  */
-import type { Priority, Turn } from "../runtime/turn.ts";
+import { FairQueue } from "../runtime/fair-queue.ts";
+import type { Turn } from "../runtime/turn.ts";
 
 /** Rows of one call. */
 export interface CallRows<Row> {
@@ -46,7 +47,8 @@ const spreadTokens = 8;
 
 export class WaitingRows<Row> {
   readonly #shelves = new Map<string, Shelf<Row>>();
-  readonly #turns: Readonly<Record<Priority, Turns<Row>>> = { high: new Turns(), normal: new Turns() };
+  /** Calls by whose turn it is. */
+  readonly #turns = new FairQueue<WaitingCall<Row>>();
   #size = 0;
 
   /** Rows that wait. */
@@ -63,7 +65,7 @@ export class WaitingRows<Row> {
     for (const waiter of waiters) shelf.add(waiter);
     this.#size += waiters.length;
     const sorted = waiters.toSorted((a, b) => b.length - a.length);
-    this.#turns[turn.priority].add({ turn, shelf, budget, waiters: sorted, next: 0 });
+    this.#turns.add(turn, { turn, shelf, budget, waiters: sorted, next: 0 });
     return () => {
       for (const waiter of waiters) if (waiter.waits) this.#remove(waiter, shelf);
     };
@@ -71,7 +73,7 @@ export class WaitingRows<Row> {
 
   /** The next batch; undefined where nobody waits. */
   take(): RowBatch<Row> | undefined {
-    const call = this.#turns.high.next() ?? this.#turns.normal.next();
+    const call = this.#turns.take((waiting) => (nextOf(waiting) === undefined ? "drop" : "take"));
     const first = call === undefined ? undefined : nextOf(call);
     if (call === undefined || first === undefined) return undefined;
     const { shelf, budget } = call;
@@ -90,7 +92,7 @@ export class WaitingRows<Row> {
         }
       }
     }
-    this.#turns[call.turn.priority].took(call);
+    if (nextOf(call) !== undefined) this.#turns.add(call.turn, call); // behind the others of its client
     return { rows: batch.map(({ row }) => row), length: longest };
   }
 
@@ -139,37 +141,5 @@ class Shelf<Row> {
     if (place === undefined) return;
     place.waiting -= 1;
     if (place.waiting === 0) this.#lengths.delete(length);
-  }
-}
-
-/** Clients take turns, and the calls of one client among themselves. */
-class Turns<Row> {
-  /** Clients in the order of their turn, each with its calls in theirs. */
-  readonly #clients = new Map<string, WaitingCall<Row>[]>();
-
-  add(call: WaitingCall<Row>): void {
-    const { client } = call.turn;
-    const calls = this.#clients.get(client);
-    if (calls === undefined) this.#clients.set(client, [call]);
-    else calls.push(call);
-  }
-
-  /** The call whose turn it is, which has a row that waits. */
-  next(): WaitingCall<Row> | undefined {
-    for (const [client, calls] of this.#clients) {
-      while (calls[0] !== undefined && nextOf(calls[0]) === undefined) calls.shift();
-      if (calls[0] !== undefined) return calls[0];
-      this.#clients.delete(client);
-    }
-    return undefined;
-  }
-
-  /** Puts the call behind the others of its client, and the client behind the other clients. */
-  took(call: WaitingCall<Row>): void {
-    const { client } = call.turn;
-    const [, ...others] = this.#clients.get(client) ?? [];
-    const calls = nextOf(call) === undefined ? others : [...others, call];
-    this.#clients.delete(client);
-    if (calls.length > 0) this.#clients.set(client, calls);
   }
 }
