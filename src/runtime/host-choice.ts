@@ -9,6 +9,10 @@ export interface HostChoice {
   readonly blocking: "worker" | "process";
 }
 
+export function hostChoiceOf(asked: HostName | undefined, blocking: HostChoice["blocking"]): HostChoice {
+  return { ...(asked === undefined ? {} : { asked }), blocking };
+}
+
 type Kind = Pick<ModelFiles, "format" | "architecture">;
 
 /** A backend that holds its thread gets one of its own, or a process; one that has no entry can be nowhere but here. */

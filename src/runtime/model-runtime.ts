@@ -17,7 +17,7 @@ import { copiesFor } from "./copies.ts";
 import { type Decision, makeDecision } from "./decision.ts";
 import { parseDuration } from "./duration.ts";
 import { FactsReader } from "./facts.ts";
-import type { HostChoice } from "./host-choice.ts";
+import { type HostChoice, hostChoiceOf } from "./host-choice.ts";
 import {
   type Choice,
   type Loaded,
@@ -357,12 +357,8 @@ export class ModelRuntime {
   }
 
   #hostChoice(): HostChoice {
-    const { host } = this.#settings;
-    return {
-      ...(host === undefined ? {} : { asked: host }),
-      blocking:
-        this.#limits === undefined && this.#settings.maxProcessMemory === undefined ? "worker" : this.#surroundings.isolating,
-    };
+    const isLimited = this.#limits !== undefined || this.#settings.maxProcessMemory !== undefined;
+    return hostChoiceOf(this.#settings.host, isLimited ? this.#surroundings.isolating : "worker");
   }
 
   async #context(reference: string, room: Room): Promise<LoadingContext> {

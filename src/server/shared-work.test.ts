@@ -108,7 +108,7 @@ describe("SharedWork", () => {
     const queued = [ask("other", "busy"), ask("x", "busy"), ask("x", "quick")];
     await settled();
     expect(admission.waiting).toBe(3);
-    await expect(ask("x", "late")).rejects.toMatchObject({ code: "QUEUE_FULL" }); // a place of its own, which there is not
+    await expect(ask("x", "busy")).rejects.toMatchObject({ code: "QUEUE_FULL" }); // a place of its own, which there is not
     runs[0]!.end([]);
     await before;
     await settled();
