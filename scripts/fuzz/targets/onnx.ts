@@ -1,22 +1,15 @@
 /** ONNX files: read, traced with inputs of zeros, and computed by the interpreter, within small limits. */
-import {
-  Builder,
-  type BuilderLimits,
-  type OnnxModel,
-  readOnnxModel,
-  type Traced,
-  traceModel,
-} from "../../../src/engine/index.ts";
+import { Builder, type TraceLimits, type OnnxModel, readOnnxModel, type Traced, traceModel } from "../../../src/engine/index.ts";
 import { operatorFamilies } from "../../../src/engine/operators/table.ts";
 import { mutateOnnx } from "../mutate-protobuf.ts";
 import { sharedInputs } from "../shared-seeds.ts";
 import type { FuzzTarget } from "../target.ts";
 
-const limits: Partial<BuilderLimits> = {
+const limits: Partial<TraceLimits> = {
   tensorBytes: 2 ** 22,
   operations: 20_000,
   foldedElements: 2 ** 16,
-  foldedBytes: 2 ** 24,
+  bytes: 2 ** 24,
   work: 2 ** 22,
 };
 

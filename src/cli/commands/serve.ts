@@ -4,6 +4,7 @@ import type { RuntimeSettings } from "../../runtime/runtime-settings.ts";
 import type { ServedModel } from "../../server/server-settings.ts";
 import { type ServerSection, serverDefaults } from "../../settings/server-section.ts";
 import { openStore } from "../model-store.ts";
+import { defaultRunMemory } from "../serving/run-memory.ts";
 import { startTracing } from "../serving/tracing.ts";
 import { type ServerFlags, addServerFlags, withFlags } from "../serving/server-flags.ts";
 import { addLoadFlags, effectiveSettings, openSession } from "../session.ts";
@@ -39,7 +40,8 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
   const tls = await readTls(section, terminal.directory);
   const models = modelsOf(section, values.models ?? {});
   const host = values.host ?? "process"; // one model that aborts must not take the others with it
-  const session = await openSession(terminal, { ...flags, host, quiet: true }, flags.model, {
+  const maxRunMemory = values.maxRunMemory ?? (await defaultRunMemory());
+  const session = await openSession(terminal, { ...flags, host, maxRunMemory, quiet: true }, flags.model, {
     models: models.settings,
     shareBatches: true,
     onEvent: events.tell,
