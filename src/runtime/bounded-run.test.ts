@@ -60,6 +60,18 @@ it("a row that is too long, and rows that depend on each other, are refused befo
   }
 });
 
+it("outputs that are too large when they are joined are refused after the first part", async () => {
+  const { loaded, rows, run } = modelOf();
+  const wide: HostedModel["run"] = async (inputs, own) => {
+    await run(inputs, own);
+    const [batch = 0] = inputs["input_ids"]?.shape ?? [];
+    return { y: { dataType: "float32", shape: [batch, 2 ** 18], data: new Float32Array(batch * 2 ** 18) } };
+  };
+  const limit = estimateRunMemory("onnx", config, "BertModel", ids(2, 64));
+  await expect(boundedRun(loaded, limit, wide, ids(40, 64), options(40))).rejects.toMatchObject({ code: "LIMIT_EXCEEDED" });
+  expect(rows).toEqual([2]);
+});
+
 it("our own engine says itself what a run takes, and is split by that", async () => {
   const { loaded, rows, run } = modelOf("native");
   const refusing: HostedModel["run"] = async (inputs, own) => {

@@ -46,13 +46,23 @@ export async function boundedRun(
     const sizes: number[] = [];
     for (let start = 0; start < rows; start += together) {
       const end = Math.min(start + together, rows);
-      parts.push(await run(partOf(inputs, start, end), optionsOfPart(options, start, end)));
+      const part = await run(partOf(inputs, start, end), optionsOfPart(options, start, end));
+      const joinedBytes = (bytesOf(part) / (end - start)) * rows;
+      if (joinedBytes > (limit ?? 0)) throw tooLarge(joinedBytes, limit ?? 0, rows); // its outputs alone
+      parts.push(part);
       sizes.push(end - start);
     }
     const joined = joinedParts(parts, sizes);
     if (joined === undefined) throw cause ?? tooLarge(needed, limit ?? 0, undefined);
     return joined;
   }
+}
+
+function bytesOf(tensors: TensorMap): number {
+  return Object.values(tensors).reduce(
+    (sum, { data }) => sum + (ArrayBuffer.isView(data) ? data.byteLength : data.length * 8),
+    0,
+  );
 }
 
 function tooLarge(estimate: number, limit: number, rows: number | undefined): InferyardError {
