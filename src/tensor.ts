@@ -108,6 +108,9 @@ export function checkInputs(expected: readonly TensorInfo[], given: TensorMap): 
   if (problems.length > 0) throw new InferyardError("INPUT_INVALID", problems.join("; "), { data: { problems } });
 }
 
+/** Beside a dimension of 0 any other is as long as a caller says, and engines count to it all the same. */
+const longestDimension = 2 ** 31 - 1;
+
 function mismatches(info: TensorInfo, tensor: Tensor, named: Map<string, { size: number; input: string }>): string[] {
   const label = `input "${info.name}"`;
   if (tensor.dataType !== info.dataType) return [`${label} is ${tensor.dataType}, and the model takes ${info.dataType}`];
@@ -116,8 +119,10 @@ function mismatches(info: TensorInfo, tensor: Tensor, named: Map<string, { size:
   if (info.shape.length > 0 && tensor.shape.length !== info.shape.length) {
     return [`${label} has shape [${tensor.shape.join(", ")}], and the model takes ${describeInfo(info)}`];
   }
-  if (tensor.shape.some((dimension) => !Number.isSafeInteger(dimension) || dimension < 0)) {
-    return [`${label} has shape [${tensor.shape.join(", ")}], which is not a list of whole numbers`];
+  if (tensor.shape.some((dimension) => !Number.isSafeInteger(dimension) || dimension < 0 || dimension > longestDimension)) {
+    return [
+      `${label} has shape [${tensor.shape.join(", ")}], which is not a list of whole numbers from 0 to ${longestDimension}`,
+    ];
   }
   const problems: string[] = [];
   for (const [axis, wanted] of info.shape.entries()) {

@@ -298,6 +298,7 @@ export class ModelRuntime {
     const resident: ResidentModel = new ResidentModel(loaded, {
       copies,
       spread: replicas !== "auto",
+      maxRunMemory: this.#loadLimits.maxRunMemory,
       room,
       ...(failover ? { failover: move } : {}),
       onDispose: (target, departure) => {

@@ -3,6 +3,7 @@ import { InferyardError } from "../errors.ts";
 import type { HostedModel, HostedRunOptions } from "../hosts/host.ts";
 import type { TensorMap } from "../tensor.ts";
 import { type Amounts, heldBy, machineMemory, plus } from "./budget.ts";
+import { boundedRun } from "./bounded-run.ts";
 import { needOfCopy } from "./copies.ts";
 import { Dispatcher } from "./dispatch.ts";
 import type { Loaded } from "./loading.ts";
@@ -17,6 +18,8 @@ export interface ResidentModelOptions {
    * in everything once they are there. Default: false.
    */
   readonly spread?: boolean;
+  /** Bytes one run may take beside the weights: see `boundedRun`. Default: no limit. */
+  readonly maxRunMemory?: number | undefined;
   /** Told what the model and its copies hold, and asked before copies are loaded. Default: nothing is limited. */
   readonly room?: Pick<Room, "grow" | "correct">;
   /** Left out: a failed run is the caller's to repeat. Else: finds the model another place after this failure. */
@@ -73,6 +76,14 @@ export class ResidentModel implements Resident {
    * all its threads; others go to the copy with the least to do, where there are copies.
    */
   async run(inputs: TensorMap, options: HostedRunOptions = {}): Promise<TensorMap> {
+    return await this.#bounded((part, own = {}) => this.#runWhole(part, own), inputs, options);
+  }
+
+  #bounded(run: HostedModel["run"], inputs: TensorMap, options: HostedRunOptions): Promise<TensorMap> {
+    return boundedRun(this.#loaded, this.#options.maxRunMemory, run, inputs, options);
+  }
+
+  async #runWhole(inputs: TensorMap, options: HostedRunOptions): Promise<TensorMap> {
     this.#refuseDisposed();
     if (this.#running === 0) return this.#runFirst(inputs, options);
     if (this.#options.spread === true) void this.#copiesOnce();
@@ -87,7 +98,8 @@ export class ResidentModel implements Resident {
     this.#refuseDisposed();
     const copies = await this.#copiesOnce();
     if (copies === undefined) return [this];
-    return copies.models.map(() => ({ run: (inputs, options = {}) => this.#runCopy(copies, inputs, options) }));
+    const run: HostedModel["run"] = (inputs, options = {}) => this.#runCopy(copies, inputs, options);
+    return copies.models.map(() => ({ run: (inputs, options = {}) => this.#bounded(run, inputs, options) }));
   }
 
   /** `waitMs`: longest wait for calls that have a caller. Default: as long as they take. */

@@ -124,10 +124,10 @@ export const settingFields: Readonly<Record<SettingName, z.ZodType>> = {
     "The most memory one run may take beside the weights, by an [estimate](../guide/tuning.md#memory-of-a-run) from the shapes of its inputs: `2GB`, `500MB`, or bytes. A batch whose rows do not depend on each other is split into smaller ones; what cannot be split is refused with `LIMIT_EXCEEDED`. Not set, there is no limit; `serve` takes a quarter of the machine's memory.",
   ),
   maxTraceTime: duration.describe(
-    "How long our own engine may turn a model into a program for inputs of certain shapes; a second more for each 8 million elements of the weights. A model that takes longer is refused on `native`, and the next target is tried.",
+    "How long our own engine may take to turn a model into a program for inputs of certain shapes; a second more for each 8 million elements of the weights. A model that takes longer is refused on `native`, and the next target is tried.",
   ),
   maxTraceMemory: size.describe(
-    "The most memory that takes; 16 bytes more for each element of the weights. A model that takes more is refused on `native`, and the next target is tried.",
+    "The most memory our own engine may hold while it turns a model into a program; 16 bytes more for each element of the weights. A model that takes more is refused on `native`, and the next target is tried.",
   ),
   maxCrashes: z
     .int()

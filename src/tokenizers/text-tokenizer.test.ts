@@ -181,6 +181,11 @@ describe("a tokenizer.json that is not understood is refused by name", () => {
       { pre_tokenizer: { type: "Split", pattern: { Regex: "(?~a)" }, behavior: "Isolated" } },
       /\(\?~a/,
     ],
+    [
+      "an id that a table of tokens cannot reach",
+      { added_tokens: [{ id: 2 ** 26 - 1, content: "<far>" }] },
+      /id 67108863.*may be below/,
+    ],
     ["dropout", { model: { type: "BPE", vocab, merges: [], dropout: 0.1 } }, /dropout/],
     ["a character map that is cut short", { normalizer: { type: "Precompiled", precompiled_charsmap: "AAAA" } }, /cut short/],
   ])("%s", (_what, change, message) => {

@@ -298,10 +298,17 @@ const maxPrompts = 64;
 /** Half of a surrogate pair, which no encoding of Unicode can hold: it is read as U+FFFD. */
 const loneSurrogate = /\p{Cs}/gu;
 
+/** Ids may leave gaps. The table of tokens is as long as the highest of them, so it must stay in proportion to the file. */
+const idsPerToken = 8;
+const spareIds = 2 ** 16;
+
 function tokensById(vocabulary: ReadonlyMap<string, number>, added: ReadonlyMap<string, number>): (string | undefined)[] {
   let highest = -1;
   for (const id of vocabulary.values()) highest = Math.max(highest, id);
   for (const id of added.values()) highest = Math.max(highest, id);
+  const allowed = spareIds + idsPerToken * (vocabulary.size + added.size);
+  if (highest >= allowed)
+    throw new Error(`a token has the id ${highest}, and those of ${vocabulary.size + added.size} tokens may be below ${allowed}`);
   const tokens: (string | undefined)[] = Array.from({ length: highest + 1 });
   for (const [token, id] of vocabulary) {
     if (token.length > maxTokenUnits)

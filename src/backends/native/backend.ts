@@ -83,7 +83,7 @@ async function load(model: ModelFiles, device: Device, options: LoadOptions): Pr
     return await loadTransformer(model, options, library);
   }
   const embeddings = await loadEmbeddings(model, options.signal);
-  return new StaticModel(embeddings, library);
+  return new StaticModel(embeddings, library, options.maxRunMemory);
 }
 
 function isCpu(device: Device): boolean {

@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { costlyToRun, endlessInRun, hostileOnnx } from "../../../test/fixtures/hostile-onnx.ts";
-import type { LoadOptions, TensorModel } from "../../backend.ts";
+import type { LoadOptions, TensorMap, TensorModel } from "../../backend.ts";
 import { native } from "./index.ts";
+import { StaticModel } from "./static-model.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "inferyard-limits-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -54,4 +55,17 @@ it("a loop that does not end in a run ends when its caller leaves", async () => 
   setTimeout(() => leaving.abort(), 50);
   await expect(run).rejects.toMatchObject({ code: "ABORTED" });
   await model.dispose();
+});
+
+it("maxRunMemory bounds the vectors of static embeddings", async () => {
+  const rows = { count: 4, dimensions: 256, precision: "fp32", bytes: 0, add: () => {} } as const;
+  const model = new StaticModel({ rows }, { name: "inferyard", version: "1" }, 2 ** 20);
+  const ones = (texts: number): TensorMap[string] => ({
+    dataType: "int64",
+    shape: [texts, 1],
+    data: new BigInt64Array(texts).fill(1n),
+  });
+  const run = (texts: number): Promise<TensorMap> => model.run({ input_ids: ones(texts), attention_mask: ones(texts) });
+  await expect(run(1025)).rejects.toMatchObject({ code: "LIMIT_EXCEEDED", data: { estimate: 1025 * 1024, limit: 2 ** 20 } });
+  expect((await run(1024))["sentence_embedding"]?.shape).toEqual([1024, 256]);
 });

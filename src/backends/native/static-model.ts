@@ -31,11 +31,14 @@ export class StaticModel implements TensorModel {
   readonly library: Library;
   readonly memory: { readonly bytes: number; readonly measure: "allocated" };
   readonly #description: string;
+  readonly #maxRunMemory: number | undefined;
   readonly #running = new Set<Promise<unknown>>();
   /** Undefined once disposed. */
   #embeddings: StaticEmbeddings | undefined;
 
-  constructor(embeddings: StaticEmbeddings, library: Library) {
+  /** `maxRunMemory`: bytes the vectors of one run may take. Default: no limit. */
+  constructor(embeddings: StaticEmbeddings, library: Library, maxRunMemory?: number) {
+    this.#maxRunMemory = maxRunMemory;
     const { rows, mapping, weights } = embeddings;
     this.outputs = [{ name: outputName, dataType: "float32", shape: ["batch", rows.dimensions] }];
     this.library = library;
@@ -53,6 +56,7 @@ export class StaticModel implements TensorModel {
     if (unknown !== undefined)
       throw new InferyardError("INPUT_INVALID", `unknown output "${unknown}" (this model gives ${outputName})`);
     throwIfAborted(options.signal);
+    this.#checkMemory(inputs["input_ids"]?.shape[0] ?? 0, embeddings.rows.dimensions);
     const running = embed(embeddings, inputs, options.signal);
     this.#running.add(running);
     try {
@@ -63,6 +67,20 @@ export class StaticModel implements TensorModel {
     } finally {
       this.#running.delete(running);
     }
+  }
+
+  #checkMemory(texts: number, dimensions: number): void {
+    const limit = this.#maxRunMemory;
+    const estimate = texts * dimensions * Float32Array.BYTES_PER_ELEMENT;
+    if (limit === undefined || estimate <= limit) return;
+    throw new InferyardError(
+      "LIMIT_EXCEEDED",
+      `the vectors of ${texts} texts take ${estimate} bytes, and maxRunMemory allows ${limit}`,
+      {
+        remedy: "give fewer texts at once, or set maxRunMemory higher",
+        data: { estimate, limit },
+      },
+    );
   }
 
   evidence(): Promise<readonly string[]> {

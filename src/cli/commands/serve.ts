@@ -7,6 +7,7 @@ import { type ServerSection, serverDefaults } from "../../settings/server-sectio
 import type { Log } from "../../server/observation/log.ts";
 import type * as MemoryBudget from "../serving/memory-budget.ts";
 import { openStore } from "../model-store.ts";
+import { defaultRunMemory } from "../serving/run-memory.ts";
 import { startTracing } from "../serving/tracing.ts";
 import { storedNamesOf } from "../serving/stored-names.ts";
 import { type ServerFlags, addServerFlags, withFlags } from "../serving/server-flags.ts";
@@ -46,8 +47,9 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
   const host = values.host ?? "process"; // one model that aborts must not take the others with it
   const log = createLog({ level: section.logLevel ?? serverDefaults.logLevel, stream: terminal.stderr });
   const maxMemory = values.maxMemory ?? (await defaultBudget(budgets, log));
+  const maxRunMemory = values.maxRunMemory ?? (await defaultRunMemory());
   const runTimeout = values.runTimeout ?? longestRequest(section);
-  const session = await openSession(terminal, { ...flags, host, maxMemory, runTimeout, quiet: true }, flags.model, {
+  const session = await openSession(terminal, { ...flags, host, maxMemory, maxRunMemory, runTimeout, quiet: true }, flags.model, {
     models: models.settings,
     shareBatches: true,
     textThreads: {
