@@ -33,7 +33,7 @@ async function refusal(work: Promise<unknown>): Promise<InferyardError> {
 describe.skipIf(process.platform === "win32")("in place of a file of a model", () => {
   const kinds = {
     "a pipe": async (path: string) => void execFileSync("mkfifo", [path]),
-    "a folder": async (path: string) => void (await mkdir(path)),
+    "a folder": (path: string) => mkdir(path).then(() => {}),
     "an endless device": (path: string) => symlink("/dev/zero", path),
     "a terminal": (path: string) => symlink("/dev/tty", path),
     "a link to itself": (path: string) => symlink(path, path),

@@ -13,7 +13,7 @@ export type { PullProgress } from "./hub/progress.ts";
 export type { PullOptions } from "./hub/pull.ts";
 export type { PullReport } from "./hub/pulling.ts";
 export type { CheckOptions, CheckReport, Damage } from "./store/check.ts";
-export type { DamagedRecord, StoredRecords } from "./store/record.ts";
+export type { StoredRecords } from "./store/record.ts";
 export type { StoredFile, StoredVariant, UsedRecord as StoredModel } from "./store/record.ts";
 export type { PruneReport, RemoveReport } from "./store/remove.ts";
 
