@@ -40,9 +40,9 @@ const options = (batch: number): HostedRunOptions => ({
 
 it("a batch above the limit runs in parts, and gives what it gives whole", async () => {
   const { loaded, rows, run } = modelOf();
-  const whole = await boundedRun(loaded, undefined, run, ids(10, 64), options(10));
+  const whole = await boundedRun(loaded, { memory: undefined }, run, ids(10, 64), options(10));
   const limit = Math.ceil(estimateRunMemory("onnx", config, "BertModel", ids(4, 64)));
-  expect(await boundedRun(loaded, limit, run, ids(10, 64), options(10))).toEqual(whole);
+  expect(await boundedRun(loaded, { memory: limit }, run, ids(10, 64), options(10))).toEqual(whole);
   expect(rows).toEqual([10, 4, 4, 2]);
 });
 
@@ -52,7 +52,7 @@ it("a row that is too long, and rows that depend on each other, are refused befo
     [modelOf(), ids(1, 512)],
     [modelOf("onnx", "somewhere else"), ids(64, 128)],
   ] as const) {
-    await expect(boundedRun(loaded, limit, run, inputs, {})).rejects.toMatchObject({
+    await expect(boundedRun(loaded, { memory: limit }, run, inputs, {})).rejects.toMatchObject({
       code: "LIMIT_EXCEEDED",
       data: { limit, estimate: expect.any(Number) },
     });
@@ -68,7 +68,9 @@ it("outputs that are too large when they are joined are refused after the first 
     return { y: { dataType: "float32", shape: [batch, 2 ** 18], data: new Float32Array(batch * 2 ** 18) } };
   };
   const limit = estimateRunMemory("onnx", config, "BertModel", ids(2, 64));
-  await expect(boundedRun(loaded, limit, wide, ids(40, 64), options(40))).rejects.toMatchObject({ code: "LIMIT_EXCEEDED" });
+  await expect(boundedRun(loaded, { memory: limit }, wide, ids(40, 64), options(40))).rejects.toMatchObject({
+    code: "LIMIT_EXCEEDED",
+  });
   expect(rows).toEqual([2]);
 });
 
@@ -79,7 +81,7 @@ it("our own engine says itself what a run takes, and is split by that", async ()
     if (batch > 3) throw new InferyardError("LIMIT_EXCEEDED", "too large", { data: { estimate: batch * 100, limit: 300 } });
     return await run(inputs, own);
   };
-  await boundedRun(loaded, 300, refusing, ids(8, 4), options(8));
+  await boundedRun(loaded, { memory: 300 }, refusing, ids(8, 4), options(8));
   expect(rows).toEqual([3, 3, 2]);
 });
 
@@ -88,8 +90,25 @@ it("a token id outside of the vocabulary is refused, with or without a limit", a
   for (const id of [1000n, -1n, 2n ** 26n - 1n, 2n ** 40n]) {
     const data = BigInt64Array.of(1n, id);
     await expect(
-      boundedRun(loaded, undefined, run, { input_ids: { dataType: "int64", shape: [1, 2], data } }, {}),
+      boundedRun(loaded, { memory: undefined }, run, { input_ids: { dataType: "int64", shape: [1, 2], data } }, {}),
     ).rejects.toMatchObject({ code: "INPUT_INVALID", message: expect.stringContaining(`has ${id} at element 1`) });
   }
   expect(rows).toEqual([]);
+});
+
+it("more tokens than one part may have run in parts, in the same order", async () => {
+  const { loaded, rows, run } = modelOf();
+  const whole = await boundedRun(loaded, { memory: undefined }, run, ids(10, 64), options(10));
+  expect(await boundedRun(loaded, { memory: 1e12, tokens: 256 }, run, ids(10, 64), options(10))).toEqual(whole);
+  expect(rows).toEqual([10, 4, 4, 2]);
+});
+
+it("a run is not split for its tokens where its outputs cannot be joined", async () => {
+  const { loaded, run } = modelOf();
+  const sums: HostedModel["run"] = async (inputs, own) => {
+    const { y } = await run(inputs, own);
+    return { y: { dataType: "float32", shape: [1], data: Float32Array.of(Number(y?.data.length)) } };
+  };
+  const { y } = await boundedRun(loaded, { memory: 1e12, tokens: 256 }, sums, ids(10, 64), options(10));
+  expect(y?.data).toEqual(Float32Array.of(10));
 });

@@ -8,13 +8,21 @@ import { estimateRunMemory } from "./run-memory.ts";
 
 type Run = HostedModel["run"];
 
+/** What one run may take; what is left out is not limited. */
+export interface RunBounds {
+  /** Bytes beside the weights, by an estimate. */
+  readonly memory: number | undefined;
+  /** Tokens in all rows. A longer run is split where its rows are independent, and runs whole where they are not. */
+  readonly tokens?: number | undefined;
+}
+
 /**
  * INPUT_INVALID for a token id that the model's vocabulary does not hold, and LIMIT_EXCEEDED with `estimate` and `limit` for a run that takes more
- * memory than `limit` bytes and cannot be split; both before anything is allocated. Without a limit a run takes what it takes.
+ * memory than it may and cannot be split; both before anything is allocated. Without a limit a run takes what it takes.
  */
 export async function boundedRun(
   { model, variant, target }: Pick<Loaded, "model" | "variant" | "target">,
-  limit: number | undefined,
+  { memory: limit, tokens: maxTokens = Number.POSITIVE_INFINITY }: RunBounds,
   run: Run,
   inputs: TensorMap,
   options: HostedRunOptions,
@@ -24,6 +32,10 @@ export async function boundedRun(
   checkInputs(model.inputs, inputs);
   const { config, architecture } = variant;
   const estimate = estimateRunMemory(target.backend, config, architecture, inputs);
+  const [, length = 1] = inputs["input_ids"]?.shape ?? [];
+  const rowsByTokens = Math.max(1, Math.floor(maxTokens / Math.max(length, 1)));
+  const rows = independentRows(inputs, model, options);
+  if (rows !== undefined && rows > rowsByTokens) return await split(estimate);
   // Our own engine knows what a program takes before it runs, and refuses by itself.
   if (estimate <= limit || target.backend === "native") return await runOrSplit(estimate);
   return await split(estimate);
@@ -39,8 +51,7 @@ export async function boundedRun(
   }
 
   async function split(needed: number, cause?: InferyardError): Promise<TensorMap> {
-    const rows = independentRows(inputs, model, options);
-    const together = rows === undefined ? 0 : Math.floor((rows * (limit ?? 0)) / needed);
+    const together = rows === undefined ? 0 : Math.min(rowsByTokens, Math.floor((rows * (limit ?? 0)) / needed));
     if (rows === undefined || rows < 2 || together < 1) throw cause ?? tooLarge(needed, limit ?? 0, rows);
     const parts: TensorMap[] = [];
     const sizes: number[] = [];
@@ -53,8 +64,9 @@ export async function boundedRun(
       sizes.push(end - start);
     }
     const joined = joinedParts(parts, sizes);
-    if (joined === undefined) throw cause ?? tooLarge(needed, limit ?? 0, undefined);
-    return joined;
+    if (joined !== undefined) return joined;
+    if (cause === undefined && needed <= (limit ?? 0)) return await run(inputs, options); // its outputs do not have a row for each row of its inputs
+    throw cause ?? tooLarge(needed, limit ?? 0, undefined);
   }
 }
 

@@ -59,7 +59,7 @@ export class ModelHandle {
   /** Runs the model on raw tensors. */
   async run(inputs: TensorMap, options: HostedRunOptions = {}): Promise<TensorMap> {
     this.#refuseForeignReductions(options);
-    return this.#resident.run(inputs, options);
+    return this.#resident.runInTurns(inputs, options, this.turn);
   }
 
   /** Models for bulk work, to be used side by side. */

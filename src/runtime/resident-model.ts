@@ -8,7 +8,9 @@ import { needOfCopy } from "./copies.ts";
 import { Dispatcher } from "./dispatch.ts";
 import type { Loaded } from "./loading.ts";
 import type { Departure, Resident, Room } from "./residency.ts";
+import { RunTurns } from "./run-turns.ts";
 import { formatTarget } from "./target.ts";
+import type { Turn } from "./turn.ts";
 
 export interface ResidentModelOptions {
   /** Copies with one thread each that share the work; 0 or 1 = none. */
@@ -35,6 +37,8 @@ interface Copies {
 
 /** Smaller changes of memory than this are not worth a look. */
 const noticedBytes = 1e6;
+/** Tokens of one part of a long run: about 0.1 s of a small encoder on two cores. Larger parts are hardly faster (docs/decisions/0009). */
+const partTokens = 1024;
 
 export class ResidentModel implements Resident {
   readonly #options: ResidentModelOptions;
@@ -46,6 +50,7 @@ export class ResidentModel implements Resident {
   #replacement: Promise<Loaded> | undefined;
   #reported = 0;
   #disposed = false;
+  readonly #turns = new RunTurns();
   /** Ends loads under way. */
   readonly #ending = new AbortController();
 
@@ -79,8 +84,21 @@ export class ResidentModel implements Resident {
     return await this.#bounded((part, own = {}) => this.#runWhole(part, own), inputs, options);
   }
 
-  #bounded(run: HostedModel["run"], inputs: TensorMap, options: HostedRunOptions): Promise<TensorMap> {
-    return boundedRun(this.#loaded, this.#options.maxRunMemory, run, inputs, options);
+  /**
+   * As `run`, for tensors of any size from one of many clients: a long run is split into parts that take turns with the runs of others, so that
+   * none waits for longer than a part. Without `maxRunMemory` nothing is split, and runs begin as they come.
+   */
+  async runInTurns(inputs: TensorMap, options: HostedRunOptions, turn: Turn): Promise<TensorMap> {
+    if (this.#options.maxRunMemory === undefined) return await this.run(inputs, options);
+    const run: HostedModel["run"] = (part, own = {}) => {
+      const replicas = 1 + (this.#copies?.models.length ?? 0);
+      return this.#turns.run(turn, replicas, own.signal, () => this.#runWhole(part, own));
+    };
+    return await this.#bounded(run, inputs, options, partTokens);
+  }
+
+  #bounded(run: HostedModel["run"], inputs: TensorMap, options: HostedRunOptions, maxTokens?: number): Promise<TensorMap> {
+    return boundedRun(this.#loaded, { memory: this.#options.maxRunMemory, tokens: maxTokens }, run, inputs, options);
   }
 
   async #runWhole(inputs: TensorMap, options: HostedRunOptions): Promise<TensorMap> {
