@@ -305,6 +305,12 @@ describe("serve", () => {
   }
   const metricsOf = async ({ url }: { readonly url: string }): Promise<string> => (await fetch(`${url}/metrics`)).text();
 
+  it(`${of("maxAnswerBytes")}: one answer may take half of the memory for answers`, async () => {
+    const server = await serve(["--max-answer-bytes", "400000"]);
+    expect((await embed(server, texts(4))).status).toBe(200);
+    expect(await codeOf(await embed(server, texts(100)))).toEqual([413, "LIMIT_EXCEEDED"]);
+  });
+
   it(`${of("maxUnreadBytes")}: what clients have not read of their answers`, async () => {
     const server = await serve(["--max-unread-bytes", "1000000"], { stallTimeout: 0 });
     let refused: Response | undefined;

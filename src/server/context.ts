@@ -4,6 +4,7 @@ import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { HTTPException } from "hono/http-exception";
 import { type ErrorCode, InferyardError, errorKinds } from "../errors.ts";
+import type { AnswerReservation } from "./answer-memory.ts";
 import type { Priority } from "../runtime/turn.ts";
 import { withoutDeparture } from "./client-left.ts";
 import type { Role } from "./server-settings.ts";
@@ -35,6 +36,8 @@ export interface Env {
     readonly anyReference: boolean;
     /** Of a request whose method has one. */
     readonly body: RequestBody;
+    /** Memory for the answer, returned when the answer is made. */
+    readonly answerMemory?: AnswerReservation;
     /** What the service last did for this request. */
     readonly call?: CallRecord;
   };
@@ -52,6 +55,7 @@ export function callerOf(context: Context<Env>): Caller {
     priority,
     signal: context.req.raw.signal,
     target: context.req.header("x-inferyard-target"),
+    memory: context.get("answerMemory"),
     onCall: (record) => context.set("call", record),
   };
 }

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Context, MiddlewareHandler } from "hono";
 import { cors as corsHeaders } from "hono/cors";
 import { InferyardError } from "../errors.ts";
+import { AnswerMemory } from "./answer-memory.ts";
 import type { Env } from "./context.ts";
 import { type Identity, identify, isOpen } from "./identity.ts";
 import { KeyRing } from "./keys.ts";
@@ -11,7 +12,10 @@ import { RateLimiter } from "./rate-limit.ts";
 import { requestBodies } from "./request-body.ts";
 import { requestLimits } from "./request-limits.ts";
 import type { ServerSettings } from "./server-settings.ts";
+import { memoryShare } from "./sockets/memory-share.ts";
 
+/** Where the machine has much memory. */
+const maxDefaultAnswerBytes = 2 ** 30;
 /** Headers of answers that a page of another origin may read. */
 const exposed = ["x-request-id", "x-inferyard-target", "x-inferyard-decision", "server-timing", "retry-after"];
 
@@ -20,7 +24,7 @@ export function front(settings: ServerSettings): MiddlewareHandler<Env>[] {
   const { cors = [] } = settings;
   const pages =
     cors.length === 0 ? [] : [corsHeaders({ origin: cors.includes("*") ? "*" : [...cors], exposeHeaders: exposed, maxAge: 600 })];
-  return [requestIds, ...pages, limitHead, admit(settings), requestBodies(settings)];
+  return [requestIds, ...pages, limitHead, admit(settings), requestBodies(settings), answerMemory(settings)];
 }
 
 /** A client's own id is kept where it is one that a log can carry. */
@@ -60,6 +64,16 @@ function admit({
       refuseOverload(context);
     }
     await next();
+  };
+}
+
+/** Returns the memory of each answer when its body is made, however that went. */
+function answerMemory({ maxAnswerBytes = memoryShare(1 / 8, maxDefaultAnswerBytes) }: ServerSettings): MiddlewareHandler<Env> {
+  const memory = new AnswerMemory(maxAnswerBytes);
+  return async (context, next) => {
+    const reservation = memory.reservation(context.get("client"));
+    context.set("answerMemory", reservation);
+    await next().finally(reservation.release);
   };
 }
 

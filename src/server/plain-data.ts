@@ -31,6 +31,24 @@ export function bytesOf(value: unknown, kept?: object): number {
   return bytes;
 }
 
+/** Characters of a number in JSON, with its comma: a float32 that was widened has up to 22. */
+const numberCharacters = { float: 22, integer: 12 } as const;
+
+/** About how many bytes the value has as JSON. `kept` is left out. */
+export function jsonBytesOf(value: unknown, kept?: object): number {
+  if (typeof value === "string") return 2 * value.length + 3;
+  if (typeof value !== "object" || value === null || value === kept) return numberCharacters.float;
+  if (isNumbers(value)) {
+    const isFloat = value instanceof Float32Array || value instanceof Float64Array;
+    return value.length * (isFloat ? numberCharacters.float : numberCharacters.integer);
+  }
+  if (Array.isArray(value)) {
+    if (typeof value[0] === "number") return value.length * numberCharacters.float;
+    return value.reduce((sum: number, item) => sum + jsonBytesOf(item, kept), 2);
+  }
+  return Object.entries(value).reduce((sum, [name, item]) => sum + name.length + 4 + jsonBytesOf(item, kept), 2);
+}
+
 type Numbers = Exclude<NodeJS.TypedArray, Buffer>;
 
 function isNumbers(value: object): value is Numbers {

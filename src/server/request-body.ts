@@ -6,6 +6,7 @@ import { serverDefaults } from "../settings/server-section.ts";
 import { BodyBudget, type Reservation } from "./body-budget.ts";
 import type { Env } from "./context.ts";
 import { type JsonLimits, countJsonValues } from "./json-limits.ts";
+import { LargeBodies } from "./large-bodies.ts";
 import type { ServerSettings } from "./server-settings.ts";
 import { textOfUtf8 } from "./utf8.ts";
 
@@ -53,11 +54,12 @@ export function bodyBudgetBytes(settings: ServerSettings): number {
 export function requestBodies(settings: ServerSettings): MiddlewareHandler<Env> {
   const limits = bodyLimits(settings);
   const budget = new BodyBudget(bodyBudgetBytes(settings));
+  const largeBodies = new LargeBodies();
   return async (context, next) => {
     const { method } = context.req;
     if (method === "GET" || method === "HEAD") return next();
     const reservation = budget.reservation(context.get("client"));
-    const body = new RequestBody(context, limits, reservation);
+    const body = new RequestBody(context, limits, reservation, largeBodies);
     context.set("body", body);
     Object.defineProperties(context.req.bodyCache, {
       text: { get: () => body.text(), enumerable: true },
@@ -79,10 +81,12 @@ export class RequestBody {
   readonly #context: Context<Env>;
   readonly #limits: BodyLimits;
   readonly #reservation: Reservation;
+  readonly #largeBodies: LargeBodies;
   #text: Promise<string> | undefined;
   #bytes: Promise<Uint8Array<ArrayBuffer>> | undefined;
 
-  constructor(context: Context<Env>, limits: BodyLimits, reservation: Reservation) {
+  constructor(context: Context<Env>, limits: BodyLimits, reservation: Reservation, largeBodies: LargeBodies) {
+    this.#largeBodies = largeBodies;
     this.#context = context;
     this.#limits = limits;
     this.#reservation = reservation;
@@ -107,7 +111,7 @@ export class RequestBody {
   }
 
   /** JSON that is a part of the body. */
-  jsonPart(bytes: Uint8Array): string {
+  async jsonPart(bytes: Uint8Array): Promise<string> {
     if (bytes.byteLength > this.#limits.jsonBytes) throw tooLarge(this.#limits.jsonBytes, "maxJsonBytes");
     return this.#json(bytes);
   }
@@ -121,7 +125,8 @@ export class RequestBody {
     return this.jsonPart(await bytes);
   }
 
-  #json(bytes: Uint8Array): string {
+  async #json(bytes: Uint8Array): Promise<string> {
+    await this.#largeBodies.turn(bytes.byteLength);
     const values = countJsonValues(bytes, this.#limits.json);
     this.#reservation.grow(bytesPerValue * values);
     return textOfUtf8(bytes);

@@ -12,13 +12,14 @@ import type { Runtime } from "../task-runtime.ts";
 import type { Priority } from "../runtime/turn.ts";
 import { serverDefaults } from "../settings/server-section.ts";
 import { Admission } from "./admission.ts";
+import { type AnswerReservation, AnswerSizes, answerKind } from "./answer-memory.ts";
 import { targetOf, timesOf, tokensOf, wasLoadedSince } from "./call-record.ts";
 import { LoadLimiter } from "./load-limiter.ts";
 import { LoadWatch } from "./load-watch.ts";
 import { LoadingModels } from "./loading-models.ts";
 import { type OwnLimits, modelLimits } from "./model-limits.ts";
 import { type NamedModel, type StoredNames, defaultOf, namedModel } from "./model-names.ts";
-import { bytesOf, copyOf } from "./plain-data.ts";
+import { bytesOf, copyOf, jsonBytesOf } from "./plain-data.ts";
 import { type Question, keyOf } from "./question.ts";
 import { ResultCache } from "./result-cache.ts";
 import type { Role, ServerSettings } from "./server-settings.ts";
@@ -34,6 +35,8 @@ export interface Caller {
   readonly priority: Priority;
   /** Aborted when the client hangs up. */
   readonly signal: AbortSignal;
+  /** Memory for the answer. Default: it is not bounded. */
+  readonly memory?: AnswerReservation | undefined;
   /** Header x-inferyard-target. */
   readonly target?: string | undefined;
   /** Told when the call has ended. Default: nobody is. */
@@ -41,7 +44,7 @@ export interface Caller {
 }
 
 /** One request for a model. */
-export interface ModelCall {
+export interface ModelCall<Result = unknown> {
   /** As the client wrote it; undefined: the default model. */
   readonly model: string | undefined;
   /** Texts it brings, for the limit. Default: 1. */
@@ -53,6 +56,8 @@ export interface ModelCall {
    * answers are. It must be plain data. Default: every call is answered by itself.
    */
   readonly question?: Question;
+  /** Bytes of the answer to this result. Default: those of the result as JSON. */
+  answerBytes?(result: Result): number;
 }
 
 /** Whose work an answer is, where it is not the call's own: that of another call at the same time, or of one before. */
@@ -140,6 +145,7 @@ export class Service {
   readonly #timeoutMs: number;
   readonly #ownLimits: ReadonlyMap<string, OwnLimits>;
   readonly #shared = new SharedWork();
+  readonly #sizes = new AnswerSizes();
   readonly #cache: ResultCache<DoneByModel<unknown>> | undefined;
   readonly #ending = new AbortController();
 
@@ -216,12 +222,12 @@ export class Service {
   /** Runs work on the model a client names, when it is its turn. */
   async call<Result>(
     caller: Caller,
-    call: ModelCall,
+    call: ModelCall<Result>,
     work: (model: ModelHandle, signal: AbortSignal) => Promise<Result>,
   ): Promise<Served<Result>> {
     this.#refuse(call);
     const named = await this.named(caller, call.model);
-    const kept = call.question === undefined ? undefined : await this.#kept<Result>(caller, named, call.question);
+    const kept = call.question === undefined ? undefined : await this.#kept<Result>(caller, named, call, call.question);
     if (kept !== undefined) return kept;
     const { target, decision, ...answered } = await this.#answer(caller, named, call, async (signal, onTarget) => {
       const { client, priority, role } = caller;
@@ -247,7 +253,7 @@ export class Service {
   /** Runs work that needs no model in memory, but its files at most, when it is its turn. */
   async callFiles<Result>(
     caller: Caller,
-    call: ModelCall,
+    call: ModelCall<Result>,
     work: (model: NamedModel, signal: AbortSignal) => Promise<Result>,
   ): Promise<Answered<Result>> {
     this.#refuse(call);
@@ -276,10 +282,12 @@ export class Service {
   async #answer<Result, Work extends Done<Result>>(
     caller: Caller,
     { name, reference, wish }: NamedModel,
-    { question }: ModelCall,
+    call: ModelCall<Result>,
     work: (signal: AbortSignal, onTarget: (target: string) => void) => Promise<Work & Done<Result>>,
   ): Promise<Answered<Result> & Omit<Work, "result" | "loadMs">> {
-    const { client, priority } = caller;
+    const { client, priority, memory } = caller;
+    const { question } = call;
+    const kind = answerKind(reference, call);
     const started = performance.now();
     const timeoutMs = this.#ownLimits.get(reference)?.timeoutMs ?? this.#timeoutMs;
     // Not AbortSignal.timeout: its timer would keep a request that has long been answered until its time is over.
@@ -289,6 +297,7 @@ export class Service {
     let begun: number | undefined;
     let target: string | undefined;
     try {
+      await this.#sizes.reserve(memory, kind, signal);
       const answer: SharedAnswer<Work & Done<Result>> = await this.#shared.ask({
         // What is urgent does not wait for what is not.
         key: question === undefined ? Symbol(name) : keyOf([reference, wish, priority, question]),
@@ -302,6 +311,7 @@ export class Service {
         copy: (done) => ({ ...done, result: copyOf(done.result, done.decision) }),
       });
       const { result, loadMs, ...place } = answer.result;
+      this.#sizes.settle(memory, kind, call.answerBytes?.(result) ?? jsonBytesOf(result, place.decision));
       const times = timesOf(started, Math.max(started, answer.begun));
       const how = answer.own ? {} : { reuse: "shared" as const };
       const own = answer.own ? { ...(loadMs === undefined ? {} : { loadMs }), ...tokensOf(result) } : {};
@@ -332,10 +342,12 @@ export class Service {
   async #kept<Result>(
     caller: Caller,
     { name, reference, wish }: NamedModel,
+    call: ModelCall<Result>,
     question: Question,
   ): Promise<Served<Result> | undefined> {
     const cache = this.#cache;
     if (cache === undefined) return undefined;
+    await this.#sizes.reserve(caller.memory, answerKind(reference, call), caller.signal);
     const key = keyOf(question);
     const done = await this.runtime.useLoaded(reference, wish, async ({ decision }) => cache.get(`${decision.id} ${key}`));
     if (done === undefined) return undefined;

@@ -35,6 +35,7 @@ export interface ServerSection {
   readonly headersTimeout?: number | string;
   readonly bodyTimeout?: number | string;
   readonly stallTimeout?: number | string;
+  readonly maxAnswerBytes?: number;
   readonly maxUnreadBytes?: number;
   readonly maxConnections?: number;
   readonly maxConnectionsPerClient?: number;

@@ -6,11 +6,12 @@ import { readManifest } from "../../models/index.ts";
 import { version as serverVersion } from "../../version.ts";
 import { type Env, type Routes, callerOf, servedHeaders } from "../context.ts";
 import type { Readiness } from "../readiness.ts";
+import type { TensorMap } from "../../tensor.ts";
 import type { Service } from "../service.ts";
 import { refuseInvalid } from "../validation.ts";
 import { kserveError } from "./errors.ts";
 import { inferRequest, readInferRequest } from "./infer-request.ts";
-import { inferAnswer } from "./infer-response.ts";
+import { inferAnswer, inferAnswerBytes } from "./infer-response.ts";
 import { fileMetadata, loadedMetadata, notLoaded } from "./metadata.ts";
 import { addRepository, isLoaded } from "./repository.ts";
 import { failures, json } from "./responses.ts";
@@ -141,7 +142,9 @@ function addInfer(routes: Routes, service: Service): void {
       const request = await readInferRequest(context.get("body"), { headBytes, maxTexts: service.limits.texts });
       const { inputs } = request;
       const names = request.outputs?.map(({ name }) => name);
-      const call = { model, texts: textCount(inputs), question: ["infer", inputs, names ?? null] as const };
+      const question = ["infer", inputs, names ?? null] as const;
+      const answerBytes = ({ tensors }: { readonly tensors: TensorMap }): number => inferAnswerBytes(request, tensors);
+      const call = { model, texts: textCount(inputs), question, answerBytes };
       const served = await service.call(callerOf(context), call, async (handle, signal) => {
         const task = Object.hasOwn(inputs, textInput) ? requestedTask(handle, names ?? []) : undefined;
         if (task !== undefined) return runTexts(service.runtime, handle, task, inputs, signal);

@@ -68,7 +68,7 @@ export async function readInferRequest(requestBody: RequestBody, { headBytes, ma
   if (headBytes === undefined) return requestOf(await requestBody.text(), new Uint8Array(0), maxTexts);
   const body = await requestBody.bytes();
   const head = headLength(headBytes, body.byteLength);
-  return requestOf(requestBody.jsonPart(body.subarray(0, head)), body.subarray(head), maxTexts);
+  return requestOf(await requestBody.jsonPart(body.subarray(0, head)), body.subarray(head), maxTexts);
 }
 
 /** `body`: the bytes behind the head. */

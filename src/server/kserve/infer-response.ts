@@ -1,6 +1,7 @@
 /** The answer to an inference request: a JSON head, and behind it the data of those outputs that are wanted as bytes. */
 import type { TensorMap } from "../../tensor.ts";
 import { tensorToBytes } from "./binary-data.ts";
+import { jsonBytesOf } from "../plain-data.ts";
 import { datatypeOf } from "./datatypes.ts";
 import type { InferRequest } from "./infer-request.ts";
 import { invalid, tensorToJson } from "./json-data.ts";
@@ -8,6 +9,15 @@ import { invalid, tensorToJson } from "./json-data.ts";
 export interface InferAnswer {
   readonly body: Uint8Array;
   readonly headers: Readonly<Record<string, string>>;
+}
+
+/** About how many bytes the answer has. */
+export function inferAnswerBytes(request: InferRequest, tensors: TensorMap): number {
+  const isBinary = new Map(request.outputs?.map(({ name, binary }) => [name, binary]));
+  return Object.entries(tensors).reduce((sum, [name, { data }]) => {
+    const binary = isBinary.get(name) ?? request.binary;
+    return sum + (binary && ArrayBuffer.isView(data) ? data.byteLength : jsonBytesOf(data));
+  }, 0);
 }
 
 export function inferAnswer(model: string, version: string, request: InferRequest, tensors: TensorMap): InferAnswer {

@@ -1,4 +1,5 @@
 /** The program of a thread that reads texts: one call after the other, with the tokenizers it was asked for. */
+import { getPriority, setPriority } from "node:os";
 import { parentPort } from "node:worker_threads";
 import { InferyardError, messageOf } from "../../errors.ts";
 import { loadTextTokenizer } from "../../tokenizers/index.ts";
@@ -7,16 +8,30 @@ import type { TextTokenizer } from "../../tokenizers/text-tokenizer.ts";
 import { chunkTexts } from "../chunk/chunk.ts";
 import type { AnswerMessage, CallMessage, OperationName, Operations } from "./protocol.ts";
 
+/** As the system counts, from 0 to 19: that of models' processes. */
+const niceness = 10;
+
 const port = parentPort;
 if (port === null)
   throw new InferyardError("CONTRACT_VIOLATION", "thread.js is the program of a worker thread, not a main program");
 
+giveWay();
 const tokenizers = new Map<number, Promise<TextTokenizer>>();
 
 port.on("message", async (message: CallMessage) => {
   const answer = await answerTo(message);
   port.postMessage(answer, answer.ok ? buffersOf(answer.result) : []);
 });
+
+/** The event loop's thread goes first. Linux has a priority for each thread; elsewhere it would be that of the whole process. */
+function giveWay(): void {
+  if (process.platform !== "linux") return;
+  try {
+    setPriority(getPriority() + niceness);
+  } catch {
+    // A system that forbids it: texts are read at the priority of all threads.
+  }
+}
 
 async function answerTo({ operation, asked, tokenizer: number, settings }: CallMessage): Promise<AnswerMessage> {
   try {
