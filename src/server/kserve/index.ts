@@ -151,7 +151,7 @@ function addInfer(routes: Routes, service: Service): void {
         const outputs = names === undefined ? {} : { outputs: names };
         return { tensors: (await service.runtime.run(handle, inputs, { ...outputs, signal })).outputs };
       });
-      const answer = inferAnswer(served.model, onlyVersion, request, served.result.tensors);
+      const answer = await inferAnswer(served.model, onlyVersion, request, served.result.tensors);
       return context.body(answer.body as Uint8Array<ArrayBuffer>, 200, { ...servedHeaders(served), ...answer.headers });
     });
   }

@@ -1,6 +1,7 @@
 /** The answer to an inference request: a JSON head, and behind it the data of those outputs that are wanted as bytes. */
 import type { TensorMap } from "../../tensor.ts";
 import { tensorToBytes } from "./binary-data.ts";
+import { jsonBytes } from "../json-answer.ts";
 import { jsonBytesOf } from "../plain-data.ts";
 import { datatypeOf } from "./datatypes.ts";
 import type { InferRequest } from "./infer-request.ts";
@@ -20,7 +21,12 @@ export function inferAnswerBytes(request: InferRequest, tensors: TensorMap): num
   }, 0);
 }
 
-export function inferAnswer(model: string, version: string, request: InferRequest, tensors: TensorMap): InferAnswer {
+export async function inferAnswer(
+  model: string,
+  version: string,
+  request: InferRequest,
+  tensors: TensorMap,
+): Promise<InferAnswer> {
   const wanted = request.outputs ?? Object.keys(tensors).map((name) => ({ name, binary: request.binary }));
   const blocks: Uint8Array[] = [];
   const outputs = wanted.map(({ name, binary }) => {
@@ -33,7 +39,7 @@ export function inferAnswer(model: string, version: string, request: InferReques
     return { ...head, parameters: { binary_data_size: bytes.byteLength } };
   });
   const id = request.id === undefined ? {} : { id: request.id };
-  const head = new TextEncoder().encode(JSON.stringify({ model_name: model, model_version: version, ...id, outputs }));
+  const head = await jsonBytes({ model_name: model, model_version: version, ...id, outputs });
   if (blocks.length === 0) return { body: head, headers: { "content-type": "application/json" } };
   return {
     body: Buffer.concat([head, ...blocks]),

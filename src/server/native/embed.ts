@@ -3,7 +3,8 @@ import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import { type Routes, callerOf, servedHeaders } from "../context.ts";
 import { arrayShape, isObject, isText, listOf, name, oneOf, text, texts } from "../request-shape.ts";
 import type { Service } from "../service.ts";
-import { numbersOf, refuseTokenVectors } from "../text-vectors.ts";
+import { jsonAnswer } from "../json-answer.ts";
+import { refuseTokenVectors } from "../text-vectors.ts";
 import { errorAnswers } from "./errors.ts";
 
 /** Termite's content parts; those of images are refused until there are models for them. */
@@ -74,8 +75,7 @@ export function addEmbed(routes: Routes, service: Service): void {
     const headers = servedHeaders(served);
     if (context.req.header("accept")?.includes(binary) === true)
       return context.body(block(embeddings, length), 200, { ...headers, "content-type": binary });
-    const rows = embeddings.map(numbersOf);
-    return context.json({ model: served.model, dimensions: length, embeddings: rows, tokens: [...tokens] }, 200, headers);
+    return jsonAnswer(context, { model: served.model, dimensions: length, embeddings, tokens: [...tokens] }, headers);
   });
 }
 

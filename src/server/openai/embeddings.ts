@@ -3,7 +3,8 @@ import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import { type Routes, callerOf, servedHeaders } from "../context.ts";
 import { arrayShape, isNumber, isText, listOf, name, oneOf, text, texts, tokenIds } from "../request-shape.ts";
 import type { Service } from "../service.ts";
-import { numbersOf, refuseTokenVectors } from "../text-vectors.ts";
+import { jsonAnswer } from "../json-answer.ts";
+import { refuseTokenVectors } from "../text-vectors.ts";
 import { type TextInput, textsOf } from "../token-input.ts";
 import { errorAnswers } from "./errors.ts";
 
@@ -68,13 +69,13 @@ export function addEmbeddings(routes: Routes, service: Service): void {
     });
     refuseTokenVectors(served.result, served.model);
     const data = served.result.embeddings.map((vector, index) => ({
-      object: "embedding" as const,
+      object: "embedding",
       index,
-      embedding: format === "base64" ? base64(vector) : numbersOf(vector),
+      embedding: format === "base64" ? base64(vector) : vector,
     }));
     const tokens = served.result.tokens.reduce((sum, count) => sum + count, 0);
     const counted = { prompt_tokens: tokens, total_tokens: tokens };
-    return context.json({ object: "list" as const, data, model: served.model, usage: counted }, 200, servedHeaders(served));
+    return jsonAnswer(context, { object: "list", data, model: served.model, usage: counted }, servedHeaders(served));
   });
 }
 
@@ -100,7 +101,6 @@ function isIds(input: readonly (string | number | readonly number[])[]): input i
 }
 
 function base64(vector: Float32Array): string {
-  const bytes = Buffer.alloc(4 * vector.length);
-  for (const [index, value] of vector.entries()) bytes.writeFloatLE(value, 4 * index);
-  return bytes.toString("base64");
+  // Every platform that Node.js supports with WebAssembly is little-endian.
+  return Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength).toString("base64");
 }

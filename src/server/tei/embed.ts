@@ -4,7 +4,8 @@ import { InferyardError } from "../../errors.ts";
 import { type Routes, servedHeaders } from "../context.ts";
 import { jsonRoute } from "../json-route.ts";
 import type { Service } from "../service.ts";
-import { numbersOf, refuseTokenVectors } from "../text-vectors.ts";
+import { jsonAnswer } from "../json-answer.ts";
+import { refuseTokenVectors } from "../text-vectors.ts";
 import { errorAnswers } from "./errors.ts";
 import { callModel, cuttingFields, inputsOf, promptName, readTexts, textList, truncationOf } from "./requests.ts";
 
@@ -65,7 +66,7 @@ export function addEmbed(routes: Routes, service: Service): void {
       service.runtime.embed(await readTexts(service, handle, list), { ...options, model: handle, signal }),
     );
     refuseTokenVectors(served.result, served.model);
-    return context.json(served.result.embeddings.map(numbersOf), 200, servedHeaders(served));
+    return jsonAnswer(context, served.result.embeddings, servedHeaders(served));
   });
 }
 
@@ -78,9 +79,9 @@ export function addEmbedAll(routes: Routes, service: Service): void {
       service.runtime.embed(await readTexts(service, handle, list), { ...options, model: handle, signal }),
     );
     const { embeddings, dimensions } = served.result;
-    return context.json(
+    return jsonAnswer(
+      context,
       embeddings.map((rows) => tokenRows(rows, dimensions)),
-      200,
       servedHeaders(served),
     );
   });
@@ -98,7 +99,7 @@ export function addEmbedSparse(routes: Routes, service: Service): void {
     const weights = served.result.embeddings.map(({ indices, values }) =>
       Array.from(indices, (index, place) => ({ index, value: values[place] ?? 0 })).sort((a, b) => a.index - b.index),
     );
-    return context.json(weights, 200, servedHeaders(served));
+    return jsonAnswer(context, weights, servedHeaders(served));
   });
 }
 
@@ -112,8 +113,8 @@ function refusePrompt(name: string | null | undefined): void {
 }
 
 /** Vectors of tokens that lie one after the other. */
-function tokenRows(rows: Float32Array, dimensions: number): number[][] {
-  return Array.from({ length: rows.length / dimensions }, (_row, token) => [
-    ...rows.subarray(token * dimensions, (token + 1) * dimensions),
-  ]);
+function tokenRows(rows: Float32Array, dimensions: number): Float32Array[] {
+  return Array.from({ length: rows.length / dimensions }, (_row, token) =>
+    rows.subarray(token * dimensions, (token + 1) * dimensions),
+  );
 }
