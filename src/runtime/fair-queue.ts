@@ -49,6 +49,12 @@ export class FairQueue<Item> {
     if (flow.items.length === 0) this.#flows.delete(key);
   }
 
+  /** Counts one turn more of a flow: its item was served together with that of another one. */
+  charge({ client, priority }: Flow): void {
+    const flow = this.#flows.get(keyOf(client, priority));
+    if (flow !== undefined) flow.finish += 1 / flow.weight;
+  }
+
   /** Takes the next item whose turn it is: the oldest of its flow that may go. Undefined where none may. */
   take(verdictOf: (item: Item) => Verdict): Item | undefined {
     let best: { readonly key: string; readonly flow: Waiting<Item>; readonly at: number } | undefined;

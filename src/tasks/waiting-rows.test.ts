@@ -44,6 +44,15 @@ const calls = fc.array(
 const budgets = fc.integer({ min: 1, max: 600 });
 
 describe("rows that wait", () => {
+  it("of a client that fills whole batches, of high priority even, do not delay a row of another by more than one batch", () => {
+    const waiting = new WaitingRows<Row>();
+    for (let call = 0; call < 64; call += 1) add(waiting, turnOf("many", "high"), [45], `m${call}-`);
+    waiting.take();
+    add(waiting, turnOf("one"), [8], "single");
+    const batches = drain(waiting);
+    expect(batches.findIndex((batch) => batch.includes("single0"))).toBeLessThanOrEqual(1);
+  });
+
   it("are each taken once or removed, in batches of one kind, like length and at most the budget", () => {
     fc.assert(
       fc.property(calls, budgets, (given, budget) => {

@@ -24,6 +24,7 @@ export interface RowBatch<Row> {
 
 interface Waiter<Row> {
   readonly row: Row;
+  readonly turn: Turn;
   readonly length: number;
   waits: boolean;
 }
@@ -61,7 +62,7 @@ export class WaitingRows<Row> {
     const key = `${budget} ${kind}`;
     const shelf = this.#shelves.get(key) ?? new Shelf<Row>();
     this.#shelves.set(key, shelf);
-    const waiters = rows.map(({ row, length }) => ({ row, length: Math.max(length, 1), waits: true }));
+    const waiters = rows.map(({ row, length }) => ({ row, turn, length: Math.max(length, 1), waits: true }));
     for (const waiter of waiters) shelf.add(waiter);
     this.#size += waiters.length;
     const sorted = waiters.toSorted((a, b) => b.length - a.length);
@@ -93,6 +94,8 @@ export class WaitingRows<Row> {
       }
     }
     if (nextOf(call) !== undefined) this.#turns.add(call.turn, call); // behind the others of its client
+    // A row counts the same whether it gave the batch its turn or filled it: who sends many rows does not get them for one turn.
+    for (const { turn } of batch.slice(1)) this.#turns.charge(turn);
     return { rows: batch.map(({ row }) => row), length: longest };
   }
 
