@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -161,6 +162,15 @@ describe("damaged and hostile files", () => {
 
   it("refuses a folder", async () => {
     expect((await refusal(readSafetensorsHeader(folder))).code).toBe("MODEL_INVALID");
+  });
+
+  it.skipIf(process.platform === "win32")("refuses a pipe, and does not wait for it", async () => {
+    const pipe = join(folder, "pipe");
+    execFileSync("mkfifo", [pipe]);
+    expect(await refusal(readSafetensorsHeader(pipe))).toMatchObject({
+      code: "MODEL_INVALID",
+      message: expect.stringContaining("it is no regular file") as string,
+    });
   });
 
   it("never fails in any other way, whichever bytes change", async () => {

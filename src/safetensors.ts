@@ -78,7 +78,6 @@ export async function readSafetensorsHeader(path: string, signal?: AbortSignal):
   throwIfAborted(signal);
   return await withFile(path, async (file) => {
     const status = await file.stat();
-    if (status.isDirectory()) throw invalid(path, "it is a folder");
     if (status.size < 8) throw invalid(path, `it has ${status.size} bytes, and the shortest safetensors file has 10`);
     const prefix = new DataView(await readRange(file, path, 0, 8, signal));
     const length = Number(prefix.getBigUint64(0, true));
@@ -141,8 +140,11 @@ async function withFile<T>(path: string, use: (file: OpenFile) => Promise<T>): P
   try {
     file = await openFile(path);
   } catch (cause) {
-    const missing = cause instanceof Error && "code" in cause && (cause.code === "ENOENT" || cause.code === "ENOTDIR");
-    if (missing) throw new InferyardError("MODEL_NOT_FOUND", `there is no file ${path}`, { cause, remedy: "check the path" });
+    const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+    if (code === "EISDIR") throw invalid(path, "it is a folder", cause);
+    if (code === "EINVAL") throw invalid(path, "it is no regular file", cause);
+    if (code === "ENOENT" || code === "ENOTDIR")
+      throw new InferyardError("MODEL_NOT_FOUND", `there is no file ${path}`, { cause, remedy: "check the path" });
     throw wrapError(cause, "LOAD_FAILED", `cannot open ${path}`);
   }
   try {

@@ -141,7 +141,7 @@ describe("a default model that hangs", () => {
   });
 
   it("that is stopped: the same, and others are answered meanwhile", async () => {
-    const settings = { models, requestTimeout: "8s", preload: ["counting"], ...drain };
+    const settings = { models, requestTimeout: "8s", ...drain };
     const server = await servers.serve([], settings, { others: { replicas: 1 } });
     await ready(server);
     const before = new Set(childrenOfServer(server));

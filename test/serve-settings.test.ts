@@ -299,7 +299,7 @@ describe("serve", () => {
     const body = JSON.stringify(texts(4000));
     const socket = connect(port, "127.0.0.1");
     socket.pause().on("error", () => {});
-    const head = `POST /api/embed HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: ${body.length}`;
+    const head = `POST /api/embed HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${body.length}`;
     socket.write(`${head}\r\n\r\n${body}`);
     return socket;
   }
@@ -340,7 +340,7 @@ describe("serve", () => {
       const server = await serve(flags);
       const socket = connect(server.port, "127.0.0.1").on("error", () => {});
       await once(socket, "connect");
-      socket.write("POST /api/embed HTTP/1.1\r\nhost: a\r\ncontent-length: 9\r\n\r\n");
+      socket.write("POST /api/embed HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9\r\n\r\n");
       let message = "";
       while (message === "") {
         const response = await embed(server, { input: "a" }, { connection: "close" });
