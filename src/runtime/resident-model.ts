@@ -38,7 +38,7 @@ interface Copies {
 /** Smaller changes of memory than this are not worth a look. */
 const noticedBytes = 1e6;
 /** Tokens of one part of a long run: about 0.1 s of a small encoder on two cores. Larger parts are hardly faster (docs/decisions/0009). */
-const partTokens = 1024;
+const partTokens = 512;
 
 export class ResidentModel implements Resident {
   readonly #options: ResidentModelOptions;
