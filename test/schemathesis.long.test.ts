@@ -39,7 +39,9 @@ describe.skipIf(problem !== undefined)(titled(`PyPI: ${schemathesis}`, problem),
     const document = await ownDocument(server.url);
     const { unexpected, expected, cases, output } = await run(document);
     expect(unexpected, output).toEqual([]);
-    expect(expected.length).toBe(document.exceptions[0]!.operations.length);
+    // Whether it asks for a model that is not loaded, the other exception, depends on the names it finds in answers.
+    const { title, operations } = document.exceptions[0]!;
+    expect(expected).toEqual(expect.arrayContaining(operations.map((operation) => `${title}: ${operation}`)));
     expect(cases).toBeGreaterThan(1000);
   });
 
