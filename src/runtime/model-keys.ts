@@ -8,8 +8,8 @@ import { type Target, formatPattern, formatTarget, placedFile } from "./target.t
 import { parseTargets } from "./wish.ts";
 
 /**
- * The same for all requests that ask for the same: targets in their canonical spelling and once each, in any order where the order means
- * nothing. Throws INPUT_INVALID for what is no target.
+ * The same for all requests that get the same decision: targets in their canonical spelling and once each, in the order in which the decision
+ * lists them. Throws INPUT_INVALID for what is no target.
  */
 export function requestKey(reference: string, options: Omit<ModelOptions, "signal">): string {
   const { variant, policy, priority, prefer, target, exclude } = options;
@@ -19,14 +19,14 @@ export function requestKey(reference: string, options: Omit<ModelOptions, "signa
     policy,
     priority,
     spelled(prefer),
-    spelled(target).toSorted(),
-    spelled(exclude).toSorted(),
+    spelled(target),
+    spelled(exclude),
     settingsOf(options),
   ]);
 }
 
 function spelled(targets: string | readonly string[] | undefined): readonly string[] {
-  return targets === undefined ? [] : [...new Set(parseTargets(targets).map(formatPattern))];
+  return targets === undefined ? [] : parseTargets(targets).map(formatPattern);
 }
 
 /** What was resolved: model, weights, target and settings. Requests with the same key share one loaded model. */

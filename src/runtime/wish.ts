@@ -1,6 +1,6 @@
 /** What is asked of selection, and how the wishes of process, model and request become one. */
 import { InferyardError } from "../errors.ts";
-import { type TargetPattern, parseTarget } from "./target.ts";
+import { type TargetPattern, formatPattern, parseTarget } from "./target.ts";
 
 /** How candidates are ordered. */
 export type Policy = "priority" | "manifest" | "fastest";
@@ -52,16 +52,16 @@ export function mergeWishes(...levels: readonly WishInput[]): Wish {
     policy: levels.findLast((level) => level.policy !== undefined)?.policy ?? "priority",
     priority: priority ?? defaultPriority,
     priorityChosen: priority !== undefined,
-    preferred: levels.toReversed().flatMap((level) => parseTargets(level.prefer)),
+    preferred: withoutDuplicates(levels.toReversed().flatMap((level) => parseTargets(level.prefer))),
     required: levels.map((level) => parseTargets(level.target)).filter((patterns) => patterns.length > 0),
-    excluded: levels.flatMap((level) => parseTargets(level.exclude)),
+    excluded: withoutDuplicates(levels.flatMap((level) => parseTargets(level.exclude))),
   };
 }
 
 /** Every target named becomes a candidate, and each is held against each. */
 const maxTargets = 64;
 
-/** Reads a list of targets. Throws INPUT_INVALID for what is no target, and for a list of more than 64. */
+/** Reads a list of targets; one that is written twice, in whatever spelling, counts once. Throws INPUT_INVALID for what is no target, and for a list of more than 64. */
 export function parseTargets(written: string | readonly string[] | undefined): TargetPattern[] {
   const list = typeof written === "string" ? written.split(",") : (written ?? []);
   if (list.length > maxTargets) {
@@ -69,5 +69,9 @@ export function parseTargets(written: string | readonly string[] | undefined): T
       remedy: "name the targets that matter",
     });
   }
-  return list.filter((text) => text.trim() !== "").map(parseTarget);
+  return withoutDuplicates(list.filter((text) => text.trim() !== "").map(parseTarget));
+}
+
+function withoutDuplicates(patterns: readonly TargetPattern[]): TargetPattern[] {
+  return [...new Map(patterns.map((pattern) => [formatPattern(pattern), pattern])).values()];
 }
