@@ -6,6 +6,7 @@ const config: ViteUserConfig = defineConfig({
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     exclude: [...configDefaults.exclude, "dist/**", "bench/**", "**/*.long.test.ts"], // those are of vitest.long.config.ts
     pool: "forks",
+    server: { deps: { external: [/\/dist\//] } },
     maxWorkers: Math.max(2, availableParallelism() - 1), // vitest's own default leaves one of two cores idle
     testTimeout: 180_000, // a busy machine with two cores takes its time; no test is about speed
     hookTimeout: 180_000,
