@@ -59,7 +59,7 @@ describe("embed", () => {
 
 describe.skipIf(skip)(name, () => {
   let runtime: Runtime;
-  beforeAll(async () => (runtime = await createRuntime()));
+  beforeAll(async () => (runtime = await createRuntime({ host: "inline" })));
   afterAll(() => runtime.dispose());
 
   it("--sparse gives what embedSparse gives, with the tokens' text", async () => {
