@@ -1,11 +1,11 @@
 /** Programs nobody thought of: compiled kernels and every pass give what the reference interpreter gives. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseGraph } from "../src/engine/graph/parse.ts";
-import { printGraph } from "../src/engine/graph/print.ts";
-import { verify } from "../src/engine/graph/verify.ts";
+import { parseGraph } from "../src/engine/ir/parse.ts";
+import { printGraph } from "../src/engine/ir/print.ts";
+import { verify } from "../src/engine/ir/verify.ts";
 import { optimize, passes } from "../src/engine/passes/index.ts";
-import { fuseElements } from "../src/engine/passes/fuse-elements.ts";
+import { fuseElements } from "../src/engine/passes/fuse-elementwise.ts";
 import { randomNumbers } from "./kernel-memory.ts";
 import { randomGraph } from "./fixtures/random-graph.ts";
 import { compiled, expectSame, interpreted, type Results } from "./fixtures/run-graph.ts";

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { Builder, type TraceLimits, type OnnxModel, readOnnxModel, type Traced, traceModel } from "../src/engine/index.ts";
-import { operatorFamilies } from "../src/engine/operators/table.ts";
+import { operatorFamilies } from "../src/engine/onnx/operators/table.ts";
 import { InferyardError } from "../src/errors.ts";
 import { type NodeParts, integer, message, model, node, value, weight } from "./fixtures/onnx-bytes.ts";
 import { needsData, sharedData } from "./shared-data.ts";

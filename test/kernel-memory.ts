@@ -1,10 +1,10 @@
 /** A memory for testing kernels: tensors are laid out one after the other, and what lies behind each is watched. */
-import { detectWasmFeatures } from "../src/engine/emit/wasm/assembler/features.ts";
-import type { WasmFeatures } from "../src/engine/emit/wasm/assembler/wasm-features.ts";
-import { type WasmMemory, wasmHost, wasmPageBytes } from "../src/engine/emit/wasm/assembler/webassembly.ts";
-import { compileKernels, kernelFunction } from "../src/engine/emit/wasm/compile.ts";
-import { type Kernel, readPaddingBytes } from "../src/engine/emit/wasm/kernel.ts";
-import { switchOnRelaxedSimd } from "../src/engine/emit/wasm/node-flags.ts";
+import { detectWasmFeatures } from "../src/engine/codegen/wasm/assembler/features.ts";
+import type { WasmFeatures } from "../src/engine/codegen/wasm/assembler/wasm-features.ts";
+import { type WasmMemory, wasmHost, wasmPageBytes } from "../src/engine/codegen/wasm/assembler/webassembly.ts";
+import { compileKernels, kernelFunction } from "../src/engine/codegen/wasm/compile.ts";
+import { type Kernel, readPaddingBytes } from "../src/engine/codegen/wasm/kernel.ts";
+import { switchOnRelaxedSimd } from "../src/engine/codegen/wasm/node-flags.ts";
 
 export const features: WasmFeatures = detectWasmFeatures(switchOnRelaxedSimd);
 /** Both ways kernels can be emitted on this machine. */

@@ -12,8 +12,8 @@ import {
   type Traced,
   traceModel,
 } from "../../src/engine/index.ts";
-import { switchOnRelaxedSimd } from "../../src/engine/host-features.ts";
-import type { Literal } from "../../src/engine/graph/literal.ts";
+import { switchOnRelaxedSimd } from "../../src/engine/codegen/wasm/v8-flags.ts";
+import type { Literal } from "../../src/engine/ir/literal.ts";
 import type { Tensor, TensorMap } from "../../src/tensor.ts";
 import type { CaseValue } from "./values.ts";
 

@@ -1,6 +1,6 @@
 /** Values of conformance cases, and how they are compared. */
-import { type Literal, numbersOf, bigintsOf, stringsOf } from "../../src/engine/graph/literal.ts";
-import { isWide } from "../../src/engine/graph/element-types.ts";
+import { type Literal, numbersOf, bigintsOf, stringsOf } from "../../src/engine/ir/literal.ts";
+import { isWide } from "../../src/engine/ir/element-types.ts";
 
 export type CaseValue =
   | { readonly kind: "tensor"; readonly literal: Literal }

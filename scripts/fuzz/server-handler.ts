@@ -1,5 +1,5 @@
 /** The server's handler without a socket, over a runtime that fetches nothing, with an oracle for its responses. */
-import { createRuntime } from "../../src/create-runtime.ts";
+import { createRuntime } from "../../src/api/create-runtime.ts";
 import { createHandler, type Handler, RuntimeEvents } from "../../src/server/index.ts";
 import { Broken, mustHold } from "./target.ts";
 import { scratchFolder } from "./scratch-folder.ts";

@@ -1,17 +1,17 @@
 /** What the commands share: the flags of selection, a runtime made from the effective settings, and a note when loading takes long. */
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { createRuntime } from "../create-runtime.ts";
-import type { Runtime } from "../task-runtime.ts";
-import type { RuntimeEvent, RuntimeSettings, TextThreadSettings } from "../runtime/runtime-settings.ts";
+import { createRuntime } from "../api/create-runtime.ts";
+import type { Runtime } from "../api/runtime.ts";
+import type { RuntimeEvent, RuntimeSettings, TextThreadSettings } from "../runtime/options/runtime-settings.ts";
 import { hostNames } from "../hosts/host.ts";
-import { policies } from "../runtime/wish.ts";
+import { policies } from "../runtime/selection/constraints.ts";
 import { type EffectiveSettings, readSettings } from "../settings/read.ts";
 import { type SettingName, settingNames } from "../settings/settings.ts";
 import type { PullProgress } from "../models/hub/progress.ts";
-import { describeProgress } from "./download-line.ts";
+import { describeProgress } from "./output/download-progress.ts";
 import { openStore } from "./model-store.ts";
 import { type Terminal, writeLine } from "./terminal.ts";
-import { formatBytes } from "./units.ts";
+import { formatBytes } from "./output/units.ts";
 
 /** Flags every command has. */
 export interface GlobalFlags {

@@ -1,11 +1,11 @@
 /** One way to write a command that runs a task over texts: settings, texts, the run, and what is printed. */
 import { type Command, Option } from "commander";
-import type { TaskRun } from "../task-requests.ts";
-import type { Runtime } from "../task-runtime.ts";
+import type { TaskRun } from "../api/task-requests.ts";
+import type { Runtime } from "../api/runtime.ts";
 import { addLoadFlags, openSession, positiveInteger, withNotice } from "./session.ts";
 import { type Terminal, writeAll, writeLine } from "./terminal.ts";
-import { readTexts } from "./texts.ts";
-import { formatMilliseconds, plural, withShortFloats } from "./units.ts";
+import { readTexts } from "./input/texts.ts";
+import { formatMilliseconds, plural, withShortFloats } from "./output/units.ts";
 
 /** Flags of every such command. */
 export interface TaskFlags {

@@ -1,5 +1,5 @@
 /** From the OpenAPI document's types to what a call takes and gives. Types alone. */
-import type { paths } from "./generated/openapi.ts";
+import type { paths } from "./generated-openapi.ts";
 
 export type Method = "get" | "post";
 

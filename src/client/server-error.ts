@@ -1,5 +1,5 @@
 /** A server's refusal, whatever protocol's shape it has. */
-import type { components } from "./generated/openapi.ts";
+import type { components } from "./generated-openapi.ts";
 
 /** What a failure's body may be, by protocol. */
 export type ErrorBody = components["schemas"]["Error" | "OpenAIError" | "CohereError" | "TeiError" | "InferenceError" | "Ready"];

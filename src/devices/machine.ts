@@ -1,19 +1,19 @@
 /** Puts the readers together: everything at once, each within its time limit, and once per process unless asked again. */
 import type { Accelerator, DeviceType, Fact, MachineFacts } from "../backend.ts";
-import type { Finding, Probe } from "./finding.ts";
+import type { Finding, Probe } from "./accelerators/probe-result.ts";
 import type { MachineSources } from "./sources.ts";
 import { abortError, throwIfAborted } from "../errors.ts";
-import { probeNpu, probeTpu } from "./accelerators-linux.ts";
-import { probeCoreMl, probeMetal } from "./apple.ts";
-import { cpuFigures, readCpu } from "./cpu.ts";
-import { probeCuda } from "./cuda.ts";
-import { absent } from "./finding.ts";
+import { probeNpu, probeTpu } from "./accelerators/tpu-npu.ts";
+import { probeCoreMl, probeMetal } from "./accelerators/apple.ts";
+import { cpuFigures, readCpu } from "./cpu/cpu.ts";
+import { probeCuda } from "./accelerators/cuda.ts";
+import { absent } from "./accelerators/probe-result.ts";
 import { memoryFigures, readMemory } from "./memory.ts";
-import { probeOpenVino } from "./openvino.ts";
-import { probeRocm } from "./rocm.ts";
+import { probeOpenVino } from "./accelerators/openvino.ts";
+import { probeRocm } from "./accelerators/rocm.ts";
 import { nodeSources, readingOnce, stoppedBy } from "./sources.ts";
-import { probeVulkan } from "./vulkan.ts";
-import { probeDirectMl } from "./windows.ts";
+import { probeVulkan } from "./accelerators/vulkan.ts";
+import { probeDirectMl } from "./accelerators/windows.ts";
 
 export interface MachineOptions {
   /** Where facts come from. Default: this machine. */

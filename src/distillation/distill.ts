@@ -12,7 +12,7 @@ import { rowOf, toUnitLength } from "./matrix.ts";
 import type { Matrix } from "./matrix.ts";
 import { principalComponents } from "./principal-components.ts";
 import { dequantizeRows, quantizeRows } from "./quantize.ts";
-import { Stages } from "./stages.ts";
+import { Stages } from "./stage-timer.ts";
 import type { Teacher } from "./teacher.ts";
 import { vocabularyVectors } from "./vocabulary-vectors.ts";
 import type { VocabularyVectors } from "./vocabulary-vectors.ts";

@@ -1,11 +1,11 @@
 /** A teacher over a runtime: any embedding model that the runtime loads. */
-import type { Runtime } from "../task-runtime.ts";
+import type { Runtime } from "../api/runtime.ts";
 import { InferyardError } from "../errors.ts";
 import type { ModelHandle } from "../runtime/model-handle.ts";
-import { embedEncodings } from "../tasks/embed.ts";
-import type { Encoder } from "../tasks/encoder-runs.ts";
-import { embedSettings, textSettings } from "../tasks/embed-settings.ts";
-import { loadChain } from "../tasks/vector-modules.ts";
+import { embedEncodings } from "../tasks/embedding/embed.ts";
+import type { Encoder } from "../tasks/batching/run-encodings.ts";
+import { embedSettings, textSettings } from "../tasks/embedding/embed-options.ts";
+import { loadChain } from "../tasks/embedding/post-pooling.ts";
 import type { Teacher, TeacherCallOptions } from "./teacher.ts";
 
 /** Work is handed over in parts of this size, so that progress shows and cancelling is quick. */

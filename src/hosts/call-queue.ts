@@ -4,7 +4,7 @@
  */
 import type { LoadedModel } from "../backend.ts";
 import { InferyardError, abortError, throwIfAborted, wrapError } from "../errors.ts";
-import { later } from "../next-turn.ts";
+import { later } from "../platform/event-loop.ts";
 import type { DeathDetails, Peer, StartPeer } from "./peer.ts";
 import type { AnswerMessage, Call, ModelDescription, Results } from "./protocol.ts";
 import type { Supervision } from "./supervision.ts";

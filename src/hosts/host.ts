@@ -1,8 +1,8 @@
 /** Where a loaded model lives. Every host gives the same thing: a model that runs, and a way to be rid of it. */
 import type { Backend, Device, LoadOptions, LoadedModel, ModelFiles, RunOptions } from "../backend.ts";
-import type { Reduction } from "../reduction.ts";
+import type { Reduction } from "./output-reduction.ts";
 import type { TensorMap } from "../tensor.ts";
-import type { CopyGroup } from "./copy-group.ts";
+import type { CopyGroup } from "./replica-group.ts";
 import type { Supervision } from "./supervision.ts";
 
 /** "inline": on the calling thread. "worker": on a thread of its own. "process": in a child process of its own. */

@@ -1,7 +1,7 @@
 /** What a peer does over there: one backend, one model, one call after the other. */
 import type { Backend, LoadedModel, LoadOptions } from "../backend.ts";
 import { InferyardError, wrapError } from "../errors.ts";
-import { reduceOutputs } from "../reduction.ts";
+import { reduceOutputs } from "./output-reduction.ts";
 import type { TensorMap } from "../tensor.ts";
 import type { AnswerMessage, Call, CallMessage, ModelDescription, PeerPort, Results } from "./protocol.ts";
 

@@ -1,7 +1,7 @@
 /** What a host and its peer (a worker, a process) say to each other. One call is under way at a time; each answer carries its call's number. */
 import type { BackendEntry, CopyPlace, Device, Library, LoadLimits, LoadSettings, LoadedModel, ModelFiles } from "../backend.ts";
 import type { SerializedError } from "../errors.ts";
-import type { Reduction } from "../reduction.ts";
+import type { Reduction } from "./output-reduction.ts";
 import type { TensorInfo, TensorMap } from "../tensor.ts";
 
 export type Call =

@@ -3,9 +3,9 @@ import type { Backend, BackendEntry, Device, LoadOptions, LoadedModel, ModelFile
 import { InferyardError, throwIfAborted } from "../errors.ts";
 import type { TensorMap } from "../tensor.ts";
 import { CallQueue, abandonable } from "./call-queue.ts";
-import type { CopyGroup } from "./copy-group.ts";
+import type { CopyGroup } from "./replica-group.ts";
 import type { DisposeOptions, Host, HostName, HostedModel, HostedRunOptions } from "./host.ts";
-import { loadWithin } from "./load-within.ts";
+import { loadWithin } from "./load-timeout.ts";
 import type { StartPeer } from "./peer.ts";
 import type { ModelDescription, PeerPort } from "./protocol.ts";
 import { type ReplacementReason, type Supervision, unsupervised } from "./supervision.ts";

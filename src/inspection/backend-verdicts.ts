@@ -1,6 +1,6 @@
 /** Which backends could run a file, as far as the file and the backends' own statements tell. Nothing is loaded. */
 import type { Backend, Capabilities, ModelFormat } from "../backend.ts";
-import type { OnnxOutline } from "../models/onnx-outline.ts";
+import type { OnnxOutline } from "../formats/onnx/onnx-outline.ts";
 import type { BackendVerdict } from "./inspection.ts";
 import { type EngineKnows, engineVerdict } from "./engine-support.ts";
 import type { ExternalFile } from "./external-files.ts";

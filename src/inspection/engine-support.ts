@@ -1,5 +1,5 @@
 /** Whether our own engine has every operator of a graph, in the versions it uses. */
-import type { OnnxOutline } from "../models/onnx-outline.ts";
+import type { OnnxOutline } from "../formats/onnx/onnx-outline.ts";
 import type { BackendVerdict } from "./inspection.ts";
 import { listed, operatorsWhere } from "./used-operators.ts";
 

@@ -1,8 +1,8 @@
 /** What a GGUF file says of itself, for people and programs. */
-import { type GgufFile, readGguf } from "./gguf-file.ts";
+import { type GgufFile, readGguf } from "../formats/gguf/read-gguf.ts";
 import { estimateMemory, type MemoryEstimate } from "./gguf-memory.ts";
-import { type GgufArray, type GgufScalar, type GgufValue, ggufNumber, ggufText } from "./gguf-metadata.ts";
-import { ggmlFileType } from "./ggml-types.ts";
+import { type GgufArray, type GgufScalar, type GgufValue, ggufNumber, ggufText } from "../formats/gguf/gguf-metadata.ts";
+import { ggmlFileType } from "../formats/gguf/ggml-types.ts";
 import { type BackendVerdict, countTypes, type InspectedTensor, sumOf, type TypeCount } from "./inspection.ts";
 
 export interface GgufInspection {

@@ -3,8 +3,8 @@
  * every token and layer, one key and one value for each key-value head, in half precision, which is llama.cpp's default. What an engine
  * needs for computing comes on top and is not in the file.
  */
-import type { GgufFile } from "./gguf-file.ts";
-import { ggufNumber, ggufText } from "./gguf-metadata.ts";
+import type { GgufFile } from "../formats/gguf/read-gguf.ts";
+import { ggufNumber, ggufText } from "../formats/gguf/gguf-metadata.ts";
 
 export interface MemoryEstimate {
   /** Tokens. */

@@ -1,9 +1,9 @@
 /** What an ONNX file says of itself, for people and programs. */
-import type { OnnxOperator } from "../models/onnx-graph.ts";
-import { type OnnxOutline, readOnnxOutline } from "../models/onnx-outline.ts";
-import type { OnnxTensor } from "../models/onnx-tensor.ts";
-import { onnxTypeName } from "../models/onnx-types.ts";
-import type { OnnxValue } from "../models/onnx-value.ts";
+import type { OnnxOperator } from "../formats/onnx/onnx-graph.ts";
+import { type OnnxOutline, readOnnxOutline } from "../formats/onnx/onnx-outline.ts";
+import type { OnnxTensor } from "../formats/onnx/onnx-tensor.ts";
+import { onnxTypeName } from "../formats/onnx/onnx-types.ts";
+import type { OnnxValue } from "../formats/onnx/onnx-value.ts";
 import { type ExternalFile, findExternalFiles } from "./external-files.ts";
 import { type BackendVerdict, type InspectedTensor, type InspectedText, type TypeCount, countTypes } from "./inspection.ts";
 import { inspectedText, sumOf } from "./inspection.ts";

@@ -7,8 +7,8 @@
  *   unknown   anything else: kernels are chosen by data type and by version, which only loading tells
  * Of the 1,289 models of ONNX's own test suite, the test beside this file says how often the rule is right.
  */
-import type { OnnxOutline } from "../models/onnx-outline.ts";
-import { onnxTypeName } from "../models/onnx-types.ts";
+import type { OnnxOutline } from "../formats/onnx/onnx-outline.ts";
+import { onnxTypeName } from "../formats/onnx/onnx-types.ts";
 import type { BackendVerdict } from "./inspection.ts";
 import { listed, operatorsWhere } from "./used-operators.ts";
 import { measuredVersion, newestIrVersion, newestOpsets, operatorTables } from "./onnxruntime-operators.ts";

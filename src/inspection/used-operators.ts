@@ -1,5 +1,5 @@
 /** Operators that a graph uses, for verdicts of engines. */
-import type { OnnxOutline } from "../models/onnx-outline.ts";
+import type { OnnxOutline } from "../formats/onnx/onnx-outline.ts";
 
 /** Operators of the graph and of the functions it defines for which `test` holds, but for those functions themselves; each once. */
 export function operatorsWhere(outline: OnnxOutline, test: (domain: string, name: string) => boolean): string[] {

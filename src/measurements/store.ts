@@ -8,7 +8,7 @@ import { InferyardError, messageOf } from "../errors.ts";
 import { dataFolder } from "../models/data-folder.ts";
 import { withLock } from "../models/store/lock.ts";
 import { sweepAbandoned } from "../models/store/staging.ts";
-import { writeWhole } from "../models/store/write-whole.ts";
+import { writeWhole } from "../models/store/atomic-write.ts";
 import { type Measurement, isSameSubject } from "./measurement.ts";
 
 /** What the folder holds: measurements, and for each file that could not be read why. */

@@ -1,6 +1,6 @@
 /** SHA-256 of weights: for the decision record and to hold a file against what its manifest states. */
 import { messageOf } from "../errors.ts";
-import { fileStatus, sha256Of } from "../files.ts";
+import { fileStatus, sha256Of } from "../platform/node/files.ts";
 import { modelInvalid } from "./model-folder.ts";
 
 /** Remembers digests while a file keeps its size and time of change; its owner decides how long. */

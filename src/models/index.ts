@@ -1,18 +1,18 @@
 /** Models on disk: a reference becomes a manifest, and nothing later looks at foreign metadata again. */
 import { InferyardError } from "../errors.ts";
-import { type FolderEntry, listFolder } from "../files.ts";
-import { basename, dirname } from "../paths.ts";
+import { type FolderEntry, listFolder } from "../platform/node/files.ts";
+import { basename, dirname } from "../platform/node/paths.ts";
 import type { Manifest } from "./manifest.ts";
 import { type Folder, modelInvalid, statOf } from "./model-folder.ts";
-import { nearest } from "./nearest.ts";
-import { readFolder } from "./read-folder.ts";
-import { resolveReference } from "./reference.ts";
-import type { ReadOptions } from "./variants.ts";
+import { nearest } from "./validation/nearest-name.ts";
+import { readFolder } from "./manifest/read-manifest-at.ts";
+import { resolveReference } from "./reference/resolve-reference.ts";
+import type { ReadOptions } from "./manifest/variants.ts";
 
 export type { Manifest, Variant } from "./manifest.ts";
 export { type DigestMemo, createDigestMemo, digestOf } from "./digest.ts";
-export { placeOf } from "./reference.ts";
-export type { ReadOptions } from "./variants.ts";
+export { placeOf } from "./reference/resolve-reference.ts";
+export type { ReadOptions } from "./manifest/variants.ts";
 
 /**
  * What is known of the model a reference names: `builtin`, a path, a name in the store, or what is fetched into it (`hf:`, an address).

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { smallModel } from "../../test/fixtures/small-model.ts";
 import { InferyardError } from "../errors.ts";
-import { openBlocking, readText, sha256Of } from "../files.ts";
+import { openBlocking, readText, sha256Of } from "../platform/node/files.ts";
 import { placeOf, readManifest } from "./index.ts";
 
 let folder = "";

@@ -1,7 +1,7 @@
 /** A folder a model lives in, and its files: every path in a message is the one the user would type. */
 import { InferyardError, messageOf } from "../errors.ts";
-import { type FileStatus, fileStatus, openFile, readText } from "../files.ts";
-import { isAbsolute, join, normalize, sep } from "../paths.ts";
+import { type FileStatus, fileStatus, openFile, readText } from "../platform/node/files.ts";
+import { isAbsolute, join, normalize, sep } from "../platform/node/paths.ts";
 
 export interface Folder {
   /** Absolute. */

@@ -1,7 +1,7 @@
 /** The store of models on this machine, for programs: what is there, fetching, removing, and looking after it. */
 import type { PullOptions } from "./hub/pull.ts";
-import type { PullReport } from "./hub/pulling.ts";
-import type { Environment } from "./hub/surroundings.ts";
+import type { PullReport } from "./hub/pull-session.ts";
+import type { Environment } from "./hub/hub-config.ts";
 import type { Timing } from "./hub/retry.ts";
 import type { CheckOptions, CheckReport } from "./store/check.ts";
 import { storeLayout } from "./store/layout.ts";
@@ -11,7 +11,7 @@ import type { PruneReport, RemoveReport } from "./store/remove.ts";
 
 export type { PullProgress } from "./hub/progress.ts";
 export type { PullOptions } from "./hub/pull.ts";
-export type { PullReport } from "./hub/pulling.ts";
+export type { PullReport } from "./hub/pull-session.ts";
 export type { CheckOptions, CheckReport, Damage } from "./store/check.ts";
 export type { StoredRecords } from "./store/record.ts";
 export type { StoredFile, StoredVariant, UsedRecord as StoredModel } from "./store/record.ts";

@@ -4,11 +4,11 @@ import { InferyardError } from "../errors.ts";
 import type { HostedModel, HostedRunOptions } from "../hosts/host.ts";
 import type { Manifest } from "../models/manifest.ts";
 import type { TensorInfo, TensorMap } from "../tensor.ts";
-import type { Decision } from "./decision.ts";
-import type { ResidentModel } from "./resident-model.ts";
-import type { HeldModel } from "./shared-models.ts";
-import { formatTarget } from "./target.ts";
-import { type Turn, anyTurn } from "./turn.ts";
+import type { Decision } from "./decision/decision.ts";
+import type { ResidentModel } from "./residency/resident-model.ts";
+import type { HeldModel } from "./residency/shared-models.ts";
+import { formatTarget } from "./selection/target.ts";
+import { type Turn, anyTurn } from "./scheduling/scheduling-key.ts";
 
 export class ModelHandle {
   /** As it was loaded. */

@@ -6,9 +6,9 @@ import { tinyGraph } from "../backends/onnxruntime/tiny-graph.ts";
 import { InferyardError } from "../errors.ts";
 import type { TensorMap } from "../tensor.ts";
 import { type ScriptedBackend, scriptedBackend } from "../testing/scripted-backend.ts";
-import { nodeSurroundings } from "../node-surroundings.ts";
+import { nodeSurroundings } from "../platform/node/platform.ts";
 import { ModelRuntime } from "./model-runtime.ts";
-import type { RuntimeEvent, RuntimeSettings } from "./runtime-settings.ts";
+import type { RuntimeEvent, RuntimeSettings } from "./options/runtime-settings.ts";
 
 let folder = "";
 /** A real ONNX file; what the scripted backends make of it is up to them. */

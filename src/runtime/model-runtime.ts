@@ -11,13 +11,13 @@ import {
   placeOf,
   readManifest,
 } from "../models/index.ts";
-import { type Amounts, type Limits, heldBy, limitsOf } from "./budget.ts";
-import { Circuits } from "./circuits.ts";
-import { copiesFor } from "./copies.ts";
-import { type Decision, makeDecision } from "./decision.ts";
-import { parseDuration } from "./duration.ts";
-import { FactsReader } from "./facts.ts";
-import { type HostChoice, hostChoiceOf } from "./host-choice.ts";
+import { type Amounts, type Limits, heldBy, limitsOf } from "./residency/memory-budget.ts";
+import { Circuits } from "./supervision/circuit-breakers.ts";
+import { copiesFor } from "./residency/replica-count.ts";
+import { type Decision, makeDecision } from "./decision/decision.ts";
+import { parseDuration } from "./options/duration.ts";
+import { FactsReader } from "./selection/facts-reader.ts";
+import { type HostChoice, hostChoiceOf } from "./loading/host-selection.ts";
 import {
   type Choice,
   type Loaded,
@@ -26,7 +26,7 @@ import {
   explainCandidates,
   loadCandidate,
   loadFirst,
-} from "./loading.ts";
+} from "./loading/loading.ts";
 import { ModelHandle } from "./model-handle.ts";
 import {
   checkLoadSettings,
@@ -35,22 +35,22 @@ import {
   mergeLoadSettings,
   modelOptionNames,
   refuseUnknown,
-} from "./options.ts";
+} from "./options/options.ts";
 import type { BackendReport, MemoryReport } from "./reports.ts";
-import type { ModelOptions, ModelSettings, RuntimeDisposeOptions, RuntimeSettings } from "./runtime-settings.ts";
-import { registryOf } from "./registry.ts";
-import { Residency, type Room, type Stay } from "./residency.ts";
-import { ResidentModel } from "./resident-model.ts";
-import { select } from "./selection.ts";
-import type { SelectionFacts } from "./selection-facts.ts";
-import { type CandidateLoad, SharedModels } from "./shared-models.ts";
-import type { Supervise, Surroundings } from "./surroundings.ts";
-import { formatTarget, placedFile } from "./target.ts";
-import { waitAtMost } from "./time-limit.ts";
-import type { Turn } from "./turn.ts";
-import { refuseUnknownVariant, wantedVariant } from "./variant-choice.ts";
-import type { AnswerCheck } from "./verification.ts";
-import { type Wish, type WishInput, mergeWishes } from "./wish.ts";
+import type { ModelOptions, ModelSettings, RuntimeDisposeOptions, RuntimeSettings } from "./options/runtime-settings.ts";
+import { registryOf } from "./selection/backend-registry.ts";
+import { Residency, type Room, type Stay } from "./residency/residency.ts";
+import { ResidentModel } from "./residency/resident-model.ts";
+import { select } from "./selection/selection.ts";
+import type { SelectionFacts } from "./selection/selection-facts.ts";
+import { type CandidateLoad, SharedModels } from "./residency/shared-models.ts";
+import type { Supervise, Surroundings } from "./platform.ts";
+import { formatTarget, placedFile } from "./selection/target.ts";
+import { waitAtMost } from "../concurrency/time-limit.ts";
+import type { Turn } from "./scheduling/scheduling-key.ts";
+import { refuseUnknownVariant, wantedVariant } from "./selection/variant-selection.ts";
+import type { AnswerCheck } from "./loading/verification.ts";
+import { type Wish, type WishInput, mergeWishes } from "./selection/constraints.ts";
 
 /** A target that failed while running is left alone for this long. */
 const circuitRestMs = 60_000;
@@ -350,7 +350,7 @@ export class ModelRuntime {
     const budget = this.#limits === undefined ? {} : { budget: { limits: this.#limits, host: this.#hostChoice() } };
     const facts = { ...(await this.#facts.read(this.#circuits)), ...budget };
     if (wish.policy !== "fastest") return facts;
-    const { gatherMeasurements } = await import("./measurement-facts.ts"); // rarely needed, and in a page never
+    const { gatherMeasurements } = await import("./selection/measurement-facts.ts"); // rarely needed, and in a page never
     const machine = await this.#facts.machine();
     const digest = (variant: Variant): Promise<string> => digestOf(variant, this.#digests);
     const kept = await this.#surroundings.readMeasurements();

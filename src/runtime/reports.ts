@@ -1,6 +1,6 @@
 /** What a runtime says of itself when asked. */
 import type { Availability } from "../backend.ts";
-import type { Amounts } from "./budget.ts";
+import type { Amounts } from "./residency/memory-budget.ts";
 
 /** What the models in memory hold. */
 export interface MemoryReport {

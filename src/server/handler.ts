@@ -1,30 +1,30 @@
 /** The server without a socket: a function from request to response. */
 import { OpenAPIHono } from "@hono/zod-openapi";
 import { InferyardError } from "../errors.ts";
-import type { Runtime } from "../task-runtime.ts";
+import type { Runtime } from "../api/runtime.ts";
 import { version } from "../version.ts";
-import type { Env } from "./context.ts";
-import { cohereRoutes } from "./cohere/index.ts";
-import { dashboardRoutes } from "./dashboard/index.ts";
-import { RecentRequests } from "./dashboard/recent-requests.ts";
-import { front } from "./front.ts";
-import { healthRoutes } from "./health.ts";
-import { kserveRoutes } from "./kserve/index.ts";
-import { LoadWatch } from "./load-watch.ts";
-import { nativeRoutes } from "./native/index.ts";
-import { openAiRoutes } from "./openai/index.ts";
-import { protocolError } from "./protocol-errors.ts";
-import type { StoredNames } from "./model-names.ts";
-import type { Log } from "./observation/log.ts";
-import { type ConnectionReport, Metrics } from "./observation/metrics.ts";
-import { observeRequests } from "./observation/requests.ts";
-import { observationRoutes } from "./observation/routes.ts";
-import { RuntimeEvents } from "./observation/runtime-events.ts";
-import { traceRequests } from "./observation/tracing.ts";
-import { Readiness } from "./readiness.ts";
+import type { Env } from "./http/context.ts";
+import { cohereRoutes } from "./protocols/cohere/index.ts";
+import { dashboardRoutes } from "./observability/dashboard/index.ts";
+import { RecentRequests } from "./observability/dashboard/recent-requests.ts";
+import { front } from "./http/middleware.ts";
+import { healthRoutes } from "./observability/health.ts";
+import { kserveRoutes } from "./protocols/kserve/index.ts";
+import { LoadWatch } from "./serving/load-progress.ts";
+import { nativeRoutes } from "./protocols/inferyard/index.ts";
+import { openAiRoutes } from "./protocols/openai/index.ts";
+import { protocolError } from "./protocols/protocol-errors.ts";
+import type { StoredNames } from "./serving/model-names.ts";
+import type { Log } from "./observability/log.ts";
+import { type ConnectionReport, Metrics } from "./observability/metrics.ts";
+import { observeRequests } from "./observability/request-records.ts";
+import { observationRoutes } from "./observability/routes.ts";
+import { RuntimeEvents } from "./observability/runtime-events.ts";
+import { traceRequests } from "./observability/tracing.ts";
+import { Readiness } from "./serving/readiness.ts";
 import type { ServerSettings } from "./server-settings.ts";
-import { Service, type StoredTime } from "./service.ts";
-import { teiRoutes } from "./tei/index.ts";
+import { Service, type StoredTime } from "./serving/service.ts";
+import { teiRoutes } from "./protocols/tei/index.ts";
 
 export interface HandlerOptions extends ServerSettings {
   /** Names of models clients may use besides those of the settings. Default: none. */

@@ -2,10 +2,10 @@
 import { parse } from "yaml";
 import type * as z from "zod";
 import { InferyardError, messageOf } from "../errors.ts";
-import { listed } from "../models/manifest-problems.ts";
-import { nearest } from "../models/nearest.ts";
-import { schemaProblems } from "../models/schema-problems.ts";
-import { notBuilt } from "../runtime/options.ts";
+import { listed } from "../models/validation/manifest-errors.ts";
+import { nearest } from "../models/validation/nearest-name.ts";
+import { schemaProblems } from "../models/validation/schema-problems.ts";
+import { notBuilt } from "../runtime/options/options.ts";
 import { settingFields, settingsSchema } from "./schema.ts";
 import { serverFields } from "./server-schema.ts";
 import type { ServerSection } from "./server-section.ts";

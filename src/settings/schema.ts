@@ -5,7 +5,7 @@
  */
 import * as z from "zod";
 import { hostNames } from "../hosts/host.ts";
-import { policies } from "../runtime/wish.ts";
+import { policies } from "../runtime/selection/constraints.ts";
 import { duration } from "./duration-schema.ts";
 import { serverSchema } from "./server-schema.ts";
 import type { SettingName, Settings } from "./settings.ts";

@@ -2,7 +2,7 @@
  * The section `server` of inferyard.yaml. The types are stated by hand and held against the schema by the compiler, so that reading settings
  * does not load the schema library.
  */
-import type { Strategy } from "../runtime/runtime-settings.ts";
+import type { Strategy } from "../runtime/options/runtime-settings.ts";
 
 export interface ServerSection {
   readonly address?: string;

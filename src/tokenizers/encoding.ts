@@ -1,8 +1,8 @@
 /** An encoding over the token rows of its texts: ids at once, everything else when it is asked for. */
 import type { Template, Trimming } from "./post-processors/index.ts";
-import type { TokenRow } from "./token-row.ts";
+import type { TokenRow } from "./token-columns.ts";
 import type { Encoding } from "./tokenizer.ts";
-import { trimOffsets } from "./trim-offsets.ts";
+import { trimOffsets } from "./post-processors/trim-offsets.ts";
 import type { Window } from "./truncation.ts";
 
 /** What all windows of one text or pair have in common. */

@@ -1,9 +1,9 @@
 /** Text to tokens, from the model's own tokenizer.json. */
 import { messageOf } from "../errors.ts";
 import type { TextSettings } from "../models/manifest.ts";
-import { applyTokenizerConfig } from "./tokenizer-config.ts";
-import { readTokenizerJson, tokenizerInvalid } from "./tokenizer-json.ts";
-import type { TextThreads } from "./text-threads.ts";
+import { applyTokenizerConfig } from "./config/tokenizer-config.ts";
+import { readTokenizerJson, tokenizerInvalid } from "./config/tokenizer-json.ts";
+import type { TextThreads } from "./tokenizer-threads.ts";
 import type { TextTokenizer } from "./text-tokenizer.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 

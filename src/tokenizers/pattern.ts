@@ -1,8 +1,8 @@
 /** What a text is searched for, and the ways it is then cut. */
 import { messageOf } from "../errors.ts";
-import { characterLength } from "./aligned-text.ts";
+import { characterLength } from "./alignment/aligned-text.ts";
 import { parseRegex, shown } from "./regex/parse.ts";
-import { compileRegex } from "./regex/program.ts";
+import { compileRegex } from "./regex/automaton.ts";
 import { RegexSearch } from "./regex/search.ts";
 
 /** All matches in a text, in order: start, end, start, end, ... A match may be empty. */

@@ -8,10 +8,10 @@ import { maxTokenUnits } from "./models/trie.ts";
 import { padEncodings } from "./padding.ts";
 import { TokenPipeline } from "./token-pipeline.ts";
 import { type PostProcessor, type Template, postProcessorOf } from "./post-processors/index.ts";
-import { type TextThreads, maxInlineUnits, refuseLong, rowOf } from "./text-threads.ts";
-import { TokenRow } from "./token-row.ts";
-import { namedToken } from "./tokenizer-config.ts";
-import { type TokenizerJson, tokenizerInvalid } from "./tokenizer-json.ts";
+import { type TextThreads, maxInlineUnits, refuseLong, rowOf } from "./tokenizer-threads.ts";
+import { TokenRow } from "./token-columns.ts";
+import { namedToken } from "./config/tokenizer-config.ts";
+import { type TokenizerJson, tokenizerInvalid } from "./config/tokenizer-json.ts";
 import type {
   DecodeOptions,
   EncodeOptions,

@@ -1,18 +1,18 @@
 /** The way of a text through normalizer, pre-tokenizer and model, with the place in the original kept for every token. */
 import { AddedTokenFinder, type Section } from "./added-tokens.ts";
-import { AlignedText } from "./aligned-text.ts";
-import { GrowthLimit } from "./growth.ts";
+import { AlignedText } from "./alignment/aligned-text.ts";
+import { GrowthLimit } from "./alignment/growth-limit.ts";
 import { type Model, modelKind, modelOf } from "./models/index.ts";
 import { normalizerOf } from "./normalizers/index.ts";
 import type { Normalizer } from "./normalizers/normalizer.ts";
-import type { Pieces } from "./pieces.ts";
+import type { Pieces } from "./alignment/pieces.ts";
 import { byteLevelWords } from "./pre-tokenizers/byte-level.ts";
 import { preTokenizerOf } from "./pre-tokenizers/index.ts";
 import type { PreTokenizer } from "./pre-tokenizers/pre-tokenizer.ts";
-import { stepList } from "./step-settings.ts";
-import { TokenRow } from "./token-row.ts";
-import type { Step } from "./step-settings.ts";
-import type { AddedToken, TokenizerJson } from "./tokenizer-json.ts";
+import { stepList } from "./config/component-config.ts";
+import { TokenRow } from "./token-columns.ts";
+import type { Step } from "./config/component-config.ts";
+import type { AddedToken, TokenizerJson } from "./config/tokenizer-json.ts";
 
 const unchanged = <Value>(value: Value): Value => value;
 

@@ -1,6 +1,6 @@
 /** ONNX files: read, traced with inputs of zeros, and computed by the interpreter, within small limits. */
 import { Builder, type OnnxModel, readOnnxModel, type Traced, type TraceLimits, traceModel } from "../../../src/engine/index.ts";
-import { operatorFamilies } from "../../../src/engine/operators/table.ts";
+import { operatorFamilies } from "../../../src/engine/onnx/operators/table.ts";
 import { mutateOnnx } from "../mutate-protobuf.ts";
 import { sharedInputs } from "../shared-seeds.ts";
 import type { FuzzTarget } from "../target.ts";

@@ -11,8 +11,8 @@ import type {
   ModelFiles,
   ProbeOptions,
 } from "../../backend.ts";
-import { loadEmbeddings } from "./load-embeddings.ts";
-import { transformerNames } from "../../engine/transformers/names.ts";
+import { loadEmbeddings } from "./load-static-embeddings.ts";
+import { transformerNames } from "../../engine/transformers/architecture-names.ts";
 import { selfTest } from "./self-test.ts";
 import { StaticModel } from "./static-model.ts";
 import { version } from "../../version.ts";

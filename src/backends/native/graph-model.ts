@@ -3,7 +3,7 @@ import { InferyardError, checkInputs, throwIfAborted } from "../../backend.ts";
 import type { Library, LoadSettings, RunOptions, Sharing, TensorInfo, TensorMap, TensorModel } from "../../backend.ts";
 import type { EngineModel } from "../../engine/index.ts";
 import { version } from "../../version.ts";
-import type { SharedModel } from "./engine-for.ts";
+import type { SharedModel } from "./create-engine.ts";
 
 interface GraphParts {
   readonly engine: EngineModel;

@@ -10,8 +10,8 @@ import {
   type OnnxValueInfo,
   readOnnxModel,
 } from "../../engine/index.ts";
-import { basename, dirname, isAbsolute, join, normalize, sep } from "../../paths.ts";
-import { engineFor, traceLimits } from "./engine-for.ts";
+import { basename, dirname, isAbsolute, join, normalize, sep } from "../../platform/node/paths.ts";
+import { engineFor, traceLimits } from "./create-engine.ts";
 import { GraphModel } from "./graph-model.ts";
 import { OpenModelFiles } from "./open-model-files.ts";
 

@@ -2,9 +2,9 @@
 import { throwIfAborted } from "../../backend.ts";
 import type { Library, LoadedModel, LoadOptions, ModelFiles, TensorData } from "../../backend.ts";
 import { buildTransformer, type ModelBytes } from "../../engine/index.ts";
-import { openBlocking } from "../../files.ts";
-import { partOf, readSafetensorsHeader, readTensor, type SafetensorsHeader } from "../../safetensors.ts";
-import { engineFor } from "./engine-for.ts";
+import { openBlocking } from "../../platform/node/files.ts";
+import { partOf, readSafetensorsHeader, readTensor, type SafetensorsHeader } from "../../formats/safetensors/read-safetensors.ts";
+import { engineFor } from "./create-engine.ts";
 import { GraphModel } from "./graph-model.ts";
 import { OpenModelFiles } from "./open-model-files.ts";
 

@@ -1,7 +1,7 @@
 /** The files of a model while it is loaded: read piece by piece where that can be done at once, else whole. */
 import { InferyardError, messageOf } from "../../backend.ts";
 import { bytesInMemory, type ModelBytes } from "../../engine/index.ts";
-import { type BlockingFile, openBlocking, openFile } from "../../files.ts";
+import { type BlockingFile, openBlocking, openFile } from "../../platform/node/files.ts";
 
 /** Two changes of a file that follow one another more closely may bear the same time. */
 const clockTickMs = 100;

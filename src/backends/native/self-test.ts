@@ -1,8 +1,8 @@
 /** A tiny model of each storage, run for real, with an answer worked out by hand. */
 import { InferyardError } from "../../backend.ts";
 import type { Library, TensorMap } from "../../backend.ts";
-import { byteRows, floatRows, halfRows, nibbleRows } from "./rows.ts";
-import type { Rows } from "./rows.ts";
+import { byteRows, floatRows, halfRows, nibbleRows } from "./embedding-matrix.ts";
+import type { Rows } from "./embedding-matrix.ts";
 import { StaticModel } from "./static-model.ts";
 
 /** Three tokens: [1, 2], [3, -4] and [-8, 7], the extremes of 4 bits, in each storage. */

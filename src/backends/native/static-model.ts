@@ -1,8 +1,8 @@
 /** Static token embeddings: a text's vector is the weighted mean of its tokens' rows. No layers, no context. */
 import { InferyardError, checkInputs, throwIfAborted } from "../../backend.ts";
 import type { Library, RunOptions, TensorInfo, TensorMap, TensorModel } from "../../backend.ts";
-import { nextTurn } from "../../next-turn.ts";
-import type { Rows } from "./rows.ts";
+import { nextTurn } from "../../platform/event-loop.ts";
+import type { Rows } from "./embedding-matrix.ts";
 
 /** What a static model is made of. */
 export interface StaticEmbeddings {

@@ -8,9 +8,9 @@ import type {
   ModelFiles,
   ProbeOptions,
 } from "../../backend.ts";
-import { bytesOfBase64 } from "../../base64.ts";
+import { bytesOfBase64 } from "../../platform/base64.ts";
 import { InferyardError, messageOf, throwIfAborted } from "../../errors.ts";
-import { basename } from "../../paths.ts";
+import { basename } from "../../platform/node/paths.ts";
 import { loadFailure } from "../onnxruntime/failures.ts";
 import { SessionModel } from "../onnxruntime/session-model.ts";
 import { tinyAnswer, tinyGraph, tinyInput } from "../onnxruntime/tiny-graph.ts";

@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import { InferyardError } from "../../errors.ts";
 import { addLoadFlags, openSession, positiveInteger } from "../session.ts";
 import { type Terminal, writeLine } from "../terminal.ts";
-import { type Task, measureHere } from "./measure-here.ts";
+import { type Task, measureHere } from "./measure-round.ts";
 
 export interface MeasuringFlags {
   readonly rounds: number;

@@ -5,7 +5,7 @@ import { InferyardError, messageOf } from "../../errors.ts";
 import type { Figures } from "../../measurements/index.ts";
 import { withNotice } from "../session.ts";
 import type { Terminal } from "../terminal.ts";
-import type { Round, Task } from "./measure-here.ts";
+import type { Round, Task } from "./measure-round.ts";
 import { median } from "./statistics.ts";
 
 /** One thing to measure: a task, and flags that replace those of the command. */

@@ -1,8 +1,8 @@
 /** The work that a target is measured with: one input again and again, and many at once. */
-import type { Runtime } from "../../task-runtime.ts";
+import type { Runtime } from "../../api/runtime.ts";
 import { InferyardError } from "../../errors.ts";
 import type { ModelHandle } from "../../runtime/model-handle.ts";
-import { probeInputs } from "../../runtime/verification.ts";
+import { probeInputs } from "../../runtime/loading/verification.ts";
 
 export interface Work {
   /** What one input is. */

@@ -1,9 +1,9 @@
 /** Nested JSON arrays to tensors of the type that the model declares, and tensors to JSON. */
-import { halfValue } from "../../backends/native/half.ts";
+import { halfValue } from "../../formats/floats/float16.ts";
 import { InferyardError } from "../../errors.ts";
 import { type DataType, type Tensor, type TensorInfo, zeros } from "../../tensor.ts";
-import { shortFloat } from "../units.ts";
-import { halfBits } from "./half-bits.ts";
+import { shortFloat } from "../output/units.ts";
+import { halfBits } from "../../formats/floats/encode-float16.ts";
 
 /** JSON has no words for these. */
 const notNumbers: ReadonlyMap<unknown, number> = new Map([

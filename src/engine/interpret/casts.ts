@@ -1,8 +1,8 @@
 /** Changes of type, as ONNX's Cast has them. */
-import { type ElementType, elementTypes, isFloat, isWide } from "../graph/element-types.ts";
-import { bigintsOf, type Literal, literalOf, literalOfBigints, numbersOf, stringsOf, zeroLiteral } from "../graph/literal.ts";
-import type { OperationOf } from "../graph/operations.ts";
-import { encodeFloat, isCoded } from "../graph/small-floats.ts";
+import { type ElementType, elementTypes, isFloat, isWide } from "../ir/element-types.ts";
+import { bigintsOf, type Literal, literalOf, literalOfBigints, numbersOf, stringsOf, zeroLiteral } from "../ir/literal.ts";
+import type { OperationOf } from "../ir/operations.ts";
+import { encodeFloat, isCoded } from "../../formats/floats/small-floats.ts";
 
 export function evaluateCast({ to, saturate }: OperationOf<"cast">, [x]: readonly Literal[]): readonly Literal[] {
   if (x === undefined) throw new Error("it lacks its operand");

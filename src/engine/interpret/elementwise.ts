@@ -1,11 +1,11 @@
 /** Unary and binary operations, one element after the other. */
 import { elementCount } from "../../tensor.ts";
-import { broadcastShape, broadcastStrides, positions } from "../graph/broadcast.ts";
-import { elementTypes, isFloat, isWide } from "../graph/element-types.ts";
-import { bigintsOf, type Literal, literalOf, literalOfBigints, numbersOf, pickElements, stringsOf } from "../graph/literal.ts";
-import type { BinaryFunction, OperationOf, UnaryFunction } from "../graph/operations.ts";
-import { roundHalfToEven } from "../graph/small-floats.ts";
-import { errorFunction } from "./error-function.ts";
+import { broadcastShape, broadcastStrides, positions } from "../ir/broadcast.ts";
+import { elementTypes, isFloat, isWide } from "../ir/element-types.ts";
+import { bigintsOf, type Literal, literalOf, literalOfBigints, numbersOf, pickElements, stringsOf } from "../ir/literal.ts";
+import type { BinaryFunction, OperationOf, UnaryFunction } from "../ir/operations.ts";
+import { roundHalfToEven } from "../../formats/floats/small-floats.ts";
+import { errorFunction } from "./erf.ts";
 
 const unary: Readonly<Record<UnaryFunction, (x: number) => number>> = {
   abs: Math.abs,

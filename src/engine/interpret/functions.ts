@@ -2,12 +2,12 @@
  * Functions that only the interpreter computes: those whose output shapes are known beforehand, and which no compiled kernel exists for. One
  * visible list.
  */
-import type { Literal } from "../graph/literal.ts";
-import type { CallAttributes, CallType, OperationOf } from "../graph/operations.ts";
+import type { Literal } from "../ir/literal.ts";
+import type { CallAttributes, CallType, OperationOf } from "../ir/operations.ts";
 import { determinants } from "./determinant.ts";
 import { drawClasses, drawNormal, drawUniform } from "./random.ts";
-import { lookUp } from "./look-up.ts";
-import { scoreTrees } from "./trees.ts";
+import { lookUp } from "./lookup.ts";
+import { scoreTrees } from "./tree-ensembles.ts";
 import { concatenateTexts, countGrams, matchTexts } from "./text.ts";
 
 type HostFunction = (inputs: readonly Literal[], attributes: CallAttributes, types: readonly CallType[]) => readonly Literal[];

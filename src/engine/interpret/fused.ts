@@ -1,10 +1,10 @@
 /** Fused operations, computed as their definitions say. */
 import { elementCount } from "../../tensor.ts";
-import { broadcastStrides, positions } from "../graph/broadcast.ts";
-import { type Literal, literalOf, numbersOf } from "../graph/literal.ts";
-import type { Activation, ElementOperation, LinearParts, OperationOf } from "../graph/operations.ts";
+import { broadcastStrides, positions } from "../ir/broadcast.ts";
+import { type Literal, literalOf, numbersOf } from "../ir/literal.ts";
+import type { Activation, ElementOperation, LinearParts, OperationOf } from "../ir/operations.ts";
 import { evaluateBinary, evaluateUnary } from "./elementwise.ts";
-import { errorFunction } from "./error-function.ts";
+import { errorFunction } from "./erf.ts";
 import { evaluateTranspose } from "./movement.ts";
 import { convolved, evaluateMatmul } from "./products.ts";
 import { convolvedBack } from "./windows.ts";

@@ -1,8 +1,8 @@
 /** Operations that move elements and change none. */
 import { elementCount } from "../../tensor.ts";
-import { broadcastStrides, positions, stridesOf } from "../graph/broadcast.ts";
-import { type Literal, pickElements, reshaped, stringsOf, zeroLiteral } from "../graph/literal.ts";
-import type { OperationOf } from "../graph/operations.ts";
+import { broadcastStrides, positions, stridesOf } from "../ir/broadcast.ts";
+import { type Literal, pickElements, reshaped, stringsOf, zeroLiteral } from "../ir/literal.ts";
+import type { OperationOf } from "../ir/operations.ts";
 
 type Literals = readonly Literal[];
 

@@ -1,9 +1,9 @@
 /** Matrix products and convolutions, by their definitions. */
 import { elementCount } from "../../tensor.ts";
-import { broadcastShape, broadcastStrides, positions, stridesOf } from "../graph/broadcast.ts";
-import { isWide } from "../graph/element-types.ts";
-import { bigintsOf, type Literal, literalOf, literalOfBigints, numbersOf } from "../graph/literal.ts";
-import type { OperationOf } from "../graph/operations.ts";
+import { broadcastShape, broadcastStrides, positions, stridesOf } from "../ir/broadcast.ts";
+import { isWide } from "../ir/element-types.ts";
+import { bigintsOf, type Literal, literalOf, literalOfBigints, numbersOf } from "../ir/literal.ts";
+import type { OperationOf } from "../ir/operations.ts";
 
 type Literals = readonly Literal[];
 

@@ -1,8 +1,8 @@
 /** Random numbers: the same bits for the same seed on every machine, others each time without one. */
 import { elementCount } from "../../tensor.ts";
-import type { ElementType } from "../graph/element-types.ts";
-import { type Literal, literalOf, numbersOf } from "../graph/literal.ts";
-import type { CallAttributes, CallType } from "../graph/operations.ts";
+import type { ElementType } from "../ir/element-types.ts";
+import { type Literal, literalOf, numbersOf } from "../ir/literal.ts";
+import type { CallAttributes, CallType } from "../ir/operations.ts";
 
 /** Numbers from 0 to below 1, in steps of 2^-53. */
 export type Generator = () => number;

@@ -1,9 +1,9 @@
 /** Operations along axes: sums and the like, places of extremes, running sums, sorting, softmax. */
 import { elementCount } from "../../tensor.ts";
-import { positions, stridesOf } from "../graph/broadcast.ts";
-import { isFloat, isWide } from "../graph/element-types.ts";
-import { bigintsOf, int64Literal, type Literal, literalOf, literalOfBigints, numbersOf, pickElements } from "../graph/literal.ts";
-import type { OperationOf, ReduceFunction } from "../graph/operations.ts";
+import { positions, stridesOf } from "../ir/broadcast.ts";
+import { isFloat, isWide } from "../ir/element-types.ts";
+import { bigintsOf, int64Literal, type Literal, literalOf, literalOfBigints, numbersOf, pickElements } from "../ir/literal.ts";
+import type { OperationOf, ReduceFunction } from "../ir/operations.ts";
 import { evaluateBinary } from "./elementwise.ts";
 
 const starts: Readonly<Record<ReduceFunction, number>> = {

@@ -1,9 +1,9 @@
 /** Functions of texts. */
 import { elementCount } from "../../tensor.ts";
-import { broadcastShape, broadcastStrides, positions } from "../graph/broadcast.ts";
-import { bigintsOf, type Literal, literalOf, numbersOf, stringsOf } from "../graph/literal.ts";
-import { isWide } from "../graph/element-types.ts";
-import type { CallAttributes } from "../graph/operations.ts";
+import { broadcastShape, broadcastStrides, positions } from "../ir/broadcast.ts";
+import { bigintsOf, type Literal, literalOf, numbersOf, stringsOf } from "../ir/literal.ts";
+import { isWide } from "../ir/element-types.ts";
+import type { CallAttributes } from "../ir/operations.ts";
 import { fullMatcher } from "./linear-regex.ts";
 
 type Literals = readonly Literal[];

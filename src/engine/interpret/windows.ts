@@ -1,9 +1,9 @@
 /** Transposed convolution and pooling, by their definitions. */
 import { elementCount } from "../../tensor.ts";
-import { stridesOf } from "../graph/broadcast.ts";
-import { infer } from "../graph/infer/index.ts";
-import { int64Literal, type Literal, literalOf, numbersOf, pickElements } from "../graph/literal.ts";
-import type { OperationOf, Window } from "../graph/operations.ts";
+import { stridesOf } from "../ir/broadcast.ts";
+import { infer } from "../ir/shape-inference/index.ts";
+import { int64Literal, type Literal, literalOf, numbersOf, pickElements } from "../ir/literal.ts";
+import type { OperationOf, Window } from "../ir/operations.ts";
 import { coordinatesOf, placeOf, tapsOf } from "./products.ts";
 
 type Literals = readonly Literal[];

@@ -1,8 +1,8 @@
 /** A convolution takes the bias and the activation that follow it. */
 import { elementCount } from "../../tensor.ts";
-import type { Graph, GraphNode, Value } from "../graph/graph.ts";
-import { reshaped } from "../graph/literal.ts";
-import type { Activation } from "../graph/operations.ts";
+import type { Graph, GraphNode, Value } from "../ir/graph.ts";
+import { reshaped } from "../ir/literal.ts";
+import type { Activation } from "../ir/operations.ts";
 import { scalarOf } from "./patterns.ts";
 import { type NodeOf, rewrite, type Rewriter } from "./rewrite.ts";
 

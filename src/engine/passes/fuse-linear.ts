@@ -1,6 +1,6 @@
 /** A product with constant weights takes the bias, the residual and the activation that follow it. */
-import { type Graph, type GraphNode, sameShape, type Value } from "../graph/graph.ts";
-import type { Activation, LinearParts } from "../graph/operations.ts";
+import { type Graph, type GraphNode, sameShape, type Value } from "../ir/graph.ts";
+import type { Activation, LinearParts } from "../ir/operations.ts";
 import { scalarOf } from "./patterns.ts";
 import { type NodeOf, rewrite, type Rewriter } from "./rewrite.ts";
 

@@ -1,5 +1,5 @@
 /** Products of two computed matrices read their operands in any order of axes, scaled: transposes and factors sink into them. */
-import type { Graph, GraphNode, Value } from "../graph/graph.ts";
+import type { Graph, GraphNode, Value } from "../ir/graph.ts";
 import { eitherOrder, operandsOf, scalarOf } from "./patterns.ts";
 import { rewrite, type Rewriter } from "./rewrite.ts";
 

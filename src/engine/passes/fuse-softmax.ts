@@ -1,6 +1,6 @@
 /** Softmax takes the mask that is added before it. */
-import { broadcastShape } from "../graph/broadcast.ts";
-import { type Graph, sameShape } from "../graph/graph.ts";
+import { broadcastShape } from "../ir/broadcast.ts";
+import { type Graph, sameShape } from "../ir/graph.ts";
 import { eitherOrder } from "./patterns.ts";
 import { rewrite } from "./rewrite.ts";
 

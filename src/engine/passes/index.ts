@@ -1,21 +1,21 @@
 /** All passes, in their order. */
-import type { Budget } from "../budget.ts";
-import type { Graph } from "../graph/graph.ts";
+import type { Budget } from "../build/trace-budget.ts";
+import type { Graph } from "../ir/graph.ts";
 import type { Fold } from "../interpret/evaluate.ts";
-import { shareCommon } from "./common-subexpressions.ts";
+import { shareCommon } from "./common-subexpression-elimination.ts";
 import { fuseConvolutions } from "./fuse-convolutions.ts";
-import { fuseElements } from "./fuse-elements.ts";
-import { fuseIntegers } from "./fuse-integers.ts";
+import { fuseElements } from "./fuse-elementwise.ts";
+import { fuseIntegers } from "./fuse-quantized-matmul.ts";
 import { fuseLinear } from "./fuse-linear.ts";
 import { fuseProducts } from "./fuse-products.ts";
 import { fuseSoftmax } from "./fuse-softmax.ts";
 import { recognizeGelu } from "./recognize-gelu.ts";
 import { recognizeNorms } from "./recognize-norms.ts";
-import { recognizeRanges } from "./recognize-ranges.ts";
+import { recognizeRanges } from "./recognize-dynamic-quantization.ts";
 import { type Pass, withoutDead } from "./rewrite.ts";
-import { shareHeads } from "./share-heads.ts";
+import { shareHeads } from "./group-query-heads.ts";
 import { simplify } from "./simplify.ts";
-import { sinkRows } from "./sink-rows.ts";
+import { sinkRows } from "./hoist-row-slices.ts";
 import { widenHalf } from "./widen-half.ts";
 
 export const passes: Readonly<Record<string, Pass>> = {

@@ -1,11 +1,11 @@
 /** Each pass on the patterns it is there for, in the text form: what goes in, and which operations come out. */
 import { describe, expect, it } from "vitest";
 import { interpreted } from "../../../test/fixtures/run-graph.ts";
-import type { Graph } from "../graph/graph.ts";
-import type { Literal } from "../graph/literal.ts";
-import { parseGraph } from "../graph/parse.ts";
-import { printGraph } from "../graph/print.ts";
-import { verify } from "../graph/verify.ts";
+import type { Graph } from "../ir/graph.ts";
+import type { Literal } from "../ir/literal.ts";
+import { parseGraph } from "../ir/parse.ts";
+import { printGraph } from "../ir/print.ts";
+import { verify } from "../ir/verify.ts";
 import { optimize, passes } from "./index.ts";
 import type { Pass } from "./rewrite.ts";
 

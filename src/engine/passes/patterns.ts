@@ -1,8 +1,8 @@
 /** Small questions that passes ask of a graph while they look for patterns. They match on structure, never on names. */
 import { elementCount } from "../../tensor.ts";
-import type { Value } from "../graph/graph.ts";
-import { numbersOf } from "../graph/literal.ts";
-import type { BinaryFunction, UnaryFunction } from "../graph/operations.ts";
+import type { Value } from "../ir/graph.ts";
+import { numbersOf } from "../ir/literal.ts";
+import type { BinaryFunction, UnaryFunction } from "../ir/operations.ts";
 import type { Rewriter } from "./rewrite.ts";
 
 /** The number, where the value is a constant of one element. */

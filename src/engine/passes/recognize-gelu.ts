@@ -1,5 +1,5 @@
 /** Gelu as exporters write it: x (1 + erf(x / sqrt 2)) / 2, or its approximation by tanh. */
-import type { Graph, Value } from "../graph/graph.ts";
+import type { Graph, Value } from "../ir/graph.ts";
 import { close, eitherOrder, factorsOf, operandOf, operandsOf, scalarOf } from "./patterns.ts";
 import { rewrite, type Rewriter } from "./rewrite.ts";
 

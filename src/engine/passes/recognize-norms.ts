@@ -1,5 +1,5 @@
 /** Layer norm as exporters write it: centred by its mean, divided by the root of its variance, scaled and shifted. */
-import type { Graph, Value } from "../graph/graph.ts";
+import type { Graph, Value } from "../ir/graph.ts";
 import { eitherOrder, operandOf, operandsOf, scalarOf } from "./patterns.ts";
 import { rewrite, type Rewriter } from "./rewrite.ts";
 

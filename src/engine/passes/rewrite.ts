@@ -1,7 +1,7 @@
 /** Rebuilds a graph node by node. A pass is a pure function from graph to graph; graphs are never changed in place. */
-import type { Graph, GraphNode, Value } from "../graph/graph.ts";
-import { infer } from "../graph/infer/index.ts";
-import type { Operation, OperationKind, OperationOf } from "../graph/operations.ts";
+import type { Graph, GraphNode, Value } from "../ir/graph.ts";
+import { infer } from "../ir/shape-inference/index.ts";
+import type { Operation, OperationKind, OperationOf } from "../ir/operations.ts";
 import type { Fold } from "../interpret/evaluate.ts";
 
 /** `fold` computes constants from constants; the interpreter where absent. */

@@ -1,7 +1,7 @@
 /** Drops what changes nothing, and brings what remains into the forms that other passes look for. */
 import { elementCount } from "../../tensor.ts";
-import { broadcastShape } from "../graph/broadcast.ts";
-import { type Graph, type GraphNode, sameShape, type Value } from "../graph/graph.ts";
+import { broadcastShape } from "../ir/broadcast.ts";
+import { type Graph, type GraphNode, sameShape, type Value } from "../ir/graph.ts";
 import { scalarOf } from "./patterns.ts";
 import { type NodeOf, rewrite, type Rewriter } from "./rewrite.ts";
 

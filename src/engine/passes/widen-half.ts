@@ -2,10 +2,10 @@
  * Computes in float32 what a model states in float16: its tensors become float32 where they enter and float16 again where they leave. Numbers
  * between are not rounded to float16, so results are at least as exact, and there are kernels for them.
  */
-import type { Graph, GraphNode, NamedValue, TensorType, Value } from "../graph/graph.ts";
-import { infer } from "../graph/infer/index.ts";
-import type { Literal } from "../graph/literal.ts";
-import type { Operation } from "../graph/operations.ts";
+import type { Graph, GraphNode, NamedValue, TensorType, Value } from "../ir/graph.ts";
+import { infer } from "../ir/shape-inference/index.ts";
+import type { Literal } from "../ir/literal.ts";
+import type { Operation } from "../ir/operations.ts";
 import { evaluate, type Fold } from "../interpret/evaluate.ts";
 
 export function widenHalf(graph: Graph, fold: Fold = evaluate): Graph {

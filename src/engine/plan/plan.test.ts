@@ -1,9 +1,9 @@
 /** What a plan must never do: give two values one place while both are needed. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseGraph } from "../graph/parse.ts";
-import { fuseElements } from "../passes/fuse-elements.ts";
-import { layOut } from "./lay-out.ts";
+import { parseGraph } from "../ir/parse.ts";
+import { fuseElements } from "../passes/fuse-elementwise.ts";
+import { layOut } from "./arena-layout.ts";
 import { type Plan, planGraph } from "./plan.ts";
 
 describe("layOut", () => {

@@ -1,17 +1,17 @@
 /** Lays a graph out as a list of calls over one memory: which kernel, on which bytes, in which order. Plain data. */
 import { elementCount } from "../../tensor.ts";
-import { type Kernel, readPaddingBytes } from "../emit/wasm/index.ts";
-import { elementTypes } from "../graph/element-types.ts";
-import type { Budget } from "../budget.ts";
-import type { Graph, GraphNode, NamedValue, TensorType, Value } from "../graph/graph.ts";
-import { identityOf, type Literal } from "../graph/literal.ts";
-import type { Operation } from "../graph/operations.ts";
+import { type Kernel, readPaddingBytes } from "../codegen/wasm/index.ts";
+import { elementTypes } from "../ir/element-types.ts";
+import type { Budget } from "../build/trace-budget.ts";
+import type { Graph, GraphNode, NamedValue, TensorType, Value } from "../ir/graph.ts";
+import { identityOf, type Literal } from "../ir/literal.ts";
+import type { Operation } from "../ir/operations.ts";
 import { type AppendedState, appendedStates } from "./appended-states.ts";
-import { layOut, type Lifetime } from "./lay-out.ts";
-import { valuesInBytes } from "./lower-integers.ts";
-import { lowerAppend, slotBytes } from "./lower-movement.ts";
-import { lowerNode } from "./lower-node.ts";
-import type { Operand, PackedWeights, Surroundings } from "./planned-call.ts";
+import { layOut, type Lifetime } from "./arena-layout.ts";
+import { valuesInBytes } from "../lower/quantized.ts";
+import { lowerAppend, slotBytes } from "../lower/movement.ts";
+import { lowerNode } from "../lower/lower-node.ts";
+import type { Operand, PackedWeights, Surroundings } from "../lower/lowered-node.ts";
 import { layOutStates } from "./state-layout.ts";
 
 /**

@@ -1,13 +1,13 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { spawnFromSource } from "../../../test/fixtures/source-thread.ts";
 import { features, randomFloats } from "../../../test/kernel-memory.ts";
-import { i32 } from "../emit/wasm/assembler/scalar.ts";
-import { type WasmMemory, wasmHost } from "../emit/wasm/assembler/webassembly.ts";
-import { compileKernels } from "../emit/wasm/compile.ts";
-import { type Kernel, defineKernel } from "../emit/wasm/kernel.ts";
-import { batchedMatmul } from "../emit/wasm/kernels/batched-matmul.ts";
-import { matmul } from "../emit/wasm/kernels/matmul.ts";
-import { KernelThreads } from "./kernel-threads.ts";
+import { i32 } from "../codegen/wasm/assembler/scalar.ts";
+import { type WasmMemory, wasmHost } from "../codegen/wasm/assembler/webassembly.ts";
+import { compileKernels } from "../codegen/wasm/compile.ts";
+import { type Kernel, defineKernel } from "../codegen/wasm/kernel.ts";
+import { batchedMatmul } from "../codegen/wasm/kernels/matmul/batched-matmul.ts";
+import { matmul } from "../codegen/wasm/kernels/matmul/matmul.ts";
+import { KernelThreads } from "./thread-pool.ts";
 
 const running: KernelThreads[] = [];
 afterEach(async () => {

@@ -1,7 +1,7 @@
 /** Heads of BERT and its kin, as transformers names them. */
 import type { Config } from "./config.ts";
 import { answerSpan, bare, type Body, type Head, type Heads, textClasses, tokenClasses, wordLogits } from "./heads.ts";
-import { activation, activationOf, firstToken, layerNorm, linear, sequence } from "./layers.ts";
+import { activation, activationOf, firstToken, layerNorm, linear, sequence } from "../build/nn/layers.ts";
 import type { Weights } from "./weights.ts";
 
 const tokens = (_config: Config, weights: Weights, { width }: Body): Head => tokenClasses(weights, "classifier", width);

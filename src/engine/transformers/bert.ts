@@ -2,14 +2,14 @@
  * BERT (Devlin and others, https://arxiv.org/abs/1810.04805) and those that are built like it: RoBERTa (https://arxiv.org/abs/1907.11692), whose
  * places count from the padding's id on, and DistilBERT (https://arxiv.org/abs/1910.01108), which has no types and other names. MiniLM is a BERT.
  */
-import type { Value } from "../graph/graph.ts";
-import type { Calculation } from "../trace/calculation.ts";
-import { attention, maskBias, splitHeads } from "./attention.ts";
+import type { Value } from "../ir/graph.ts";
+import type { Calculation } from "../build/tensor-ops.ts";
+import { attention, maskBias, splitHeads } from "../build/nn/attention.ts";
 import { bertHeads, distilBertHeads, robertaHeads } from "./bert-heads.ts";
 import type { Config } from "./config.ts";
 import { type Body, headed } from "./heads.ts";
-import { activationOf, embedding, layerNorm, type Layer, linear, repeated, sequence } from "./layers.ts";
-import { learnedPlaces, placesAfterPadding } from "./places.ts";
+import { activationOf, embedding, layerNorm, type Layer, linear, repeated, sequence } from "../build/nn/layers.ts";
+import { learnedPlaces, placesAfterPadding } from "./position-embeddings.ts";
 import type { Architectures } from "./transformer.ts";
 import type { Weights } from "./weights.ts";
 

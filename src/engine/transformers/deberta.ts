@@ -2,15 +2,15 @@
  * DeBERTa-v2 and v3 (He and others, https://arxiv.org/abs/2006.03654 and https://arxiv.org/abs/2111.09543): scores of what tokens say with what
  * they say, and of what they say with how far they stand apart, in both directions. Far distances share buckets.
  */
-import type { Value } from "../graph/graph.ts";
-import { int64Literal } from "../graph/literal.ts";
-import type { Calculation } from "../trace/calculation.ts";
-import { attention, maskBias, splitHeads } from "./attention.ts";
+import type { Value } from "../ir/graph.ts";
+import { int64Literal } from "../ir/literal.ts";
+import type { Calculation } from "../build/tensor-ops.ts";
+import { attention, maskBias, splitHeads } from "../build/nn/attention.ts";
 import { bertWords } from "./bert-heads.ts";
 import type { Config } from "./config.ts";
 import { answerSpan, bare, type Body, headed, type Heads, textClasses, tokenClasses } from "./heads.ts";
-import { activationOf, embedding, firstToken, layerNorm, type Layer, linear, repeated, sequence } from "./layers.ts";
-import { learnedPlaces } from "./places.ts";
+import { activationOf, embedding, firstToken, layerNorm, type Layer, linear, repeated, sequence } from "../build/nn/layers.ts";
+import { learnedPlaces } from "./position-embeddings.ts";
 import type { Architectures } from "./transformer.ts";
 import type { Weights } from "./weights.ts";
 

@@ -1,10 +1,10 @@
 /** GPT-2: Radford and others, "Language models are unsupervised multitask learners", 2019. */
-import type { Value } from "../graph/graph.ts";
-import type { Calculation } from "../trace/calculation.ts";
-import { attention, causalBias, splitHeads } from "./attention.ts";
-import { type Cache, causal, type CausalModel } from "./causal.ts";
+import type { Value } from "../ir/graph.ts";
+import type { Calculation } from "../build/tensor-ops.ts";
+import { attention, causalBias, splitHeads } from "../build/nn/attention.ts";
+import { type Cache, causal, type CausalModel } from "./causal-model.ts";
 import type { Config } from "./config.ts";
-import { activationOf, embedding, layerNorm, linearAsStored, repeated, sequence } from "./layers.ts";
+import { activationOf, embedding, layerNorm, linearAsStored, repeated, sequence } from "../build/nn/layers.ts";
 import type { Architectures } from "./transformer.ts";
 import type { Weights } from "./weights.ts";
 

@@ -1,9 +1,9 @@
 /** What is put on top of an encoder, and the models that come of it. */
 import type { TensorInfo } from "../../tensor.ts";
-import type { Value } from "../graph/graph.ts";
-import type { Calculation } from "../trace/calculation.ts";
+import type { Value } from "../ir/graph.ts";
+import type { Calculation } from "../build/tensor-ops.ts";
 import type { Config } from "./config.ts";
-import { type Layer, linear, sequence } from "./layers.ts";
+import { type Layer, linear, sequence } from "../build/nn/layers.ts";
 import { type Architecture, type Architectures, floats, ids } from "./transformer.ts";
 import type { Weights } from "./weights.ts";
 

@@ -1,10 +1,10 @@
 /** Transformers of Hugging Face, built from config.json and the tensors of a safetensors file. */
 import { InferyardError, messageOf } from "../../errors.ts";
 import type { TensorInfo } from "../../tensor.ts";
-import type { GraphSource } from "../trace/graph-source.ts";
-import { Calculation } from "../trace/calculation.ts";
-import { ValueUnknown } from "../trace/value-unknown.ts";
-import { isTensor } from "../trace/traced.ts";
+import type { GraphSource } from "../build/graph-source.ts";
+import { Calculation } from "../build/tensor-ops.ts";
+import { ValueUnknown } from "../build/data-dependency-error.ts";
+import { isTensor } from "../build/traced-value.ts";
 import { bertArchitectures } from "./bert.ts";
 import { Config } from "./config.ts";
 import { debertaArchitectures } from "./deberta.ts";

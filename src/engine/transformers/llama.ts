@@ -3,13 +3,13 @@
  * back through a window, Qwen2 (https://arxiv.org/abs/2407.10671) adds to queries, keys and values, and Gemma (https://arxiv.org/abs/2403.08295)
  * scales its embeddings and shifts what its norms multiply by.
  */
-import type { Value } from "../graph/graph.ts";
-import type { Calculation } from "../trace/calculation.ts";
-import { attention, causalBias, splitHeads } from "./attention.ts";
-import { type Cache, causal, type CausalModel } from "./causal.ts";
+import type { Value } from "../ir/graph.ts";
+import type { Calculation } from "../build/tensor-ops.ts";
+import { attention, causalBias, splitHeads } from "../build/nn/attention.ts";
+import { type Cache, causal, type CausalModel } from "./causal-model.ts";
 import type { Config } from "./config.ts";
-import { activation, activationOf, embedding, type Layer, linear, repeated, rmsNorm } from "./layers.ts";
-import { type Angles, anglesOf, pairsOf, turned } from "./rotary.ts";
+import { activation, activationOf, embedding, type Layer, linear, repeated, rmsNorm } from "../build/nn/layers.ts";
+import { type Angles, anglesOf, pairsOf, turned } from "../build/nn/rotary-embedding.ts";
 import type { Architecture, Architectures } from "./transformer.ts";
 import type { Weights } from "./weights.ts";
 

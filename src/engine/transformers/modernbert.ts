@@ -2,15 +2,15 @@
  * ModernBERT (Warner and others, https://arxiv.org/abs/2412.13663): norms before the layers, places turned in, a gate in the layer of two products,
  * and attention that looks at a text's whole length in one layer of several, and nearby in the others.
  */
-import type { Value } from "../graph/graph.ts";
-import { int64Literal } from "../graph/literal.ts";
-import type { Calculation } from "../trace/calculation.ts";
-import { attention, biasOf, seenOf, splitHeads } from "./attention.ts";
+import type { Value } from "../ir/graph.ts";
+import { int64Literal } from "../ir/literal.ts";
+import type { Calculation } from "../build/tensor-ops.ts";
+import { attention, biasOf, seenOf, splitHeads } from "../build/nn/attention.ts";
 import type { Config } from "./config.ts";
 import { bare, type Body, headed, type Heads, type Pool, textClasses, tokenClasses, wordLogits } from "./heads.ts";
-import { activationOf, embedding, firstToken, layerNorm, type Layer, linear, repeated, sequence } from "./layers.ts";
-import { countedFrom } from "./places.ts";
-import { type Angles, anglesOf, pairsOf, turned } from "./rotary.ts";
+import { activationOf, embedding, firstToken, layerNorm, type Layer, linear, repeated, sequence } from "../build/nn/layers.ts";
+import { countedFrom } from "./position-embeddings.ts";
+import { type Angles, anglesOf, pairsOf, turned } from "../build/nn/rotary-embedding.ts";
 import type { Architectures } from "./transformer.ts";
 import type { Weights } from "./weights.ts";
 

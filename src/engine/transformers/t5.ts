@@ -6,10 +6,10 @@
  * comes out as `present.N.encoder.key` and `.value`. Given back as `past_key_values.N.encoder...` these stand for the encoder, which does not run again.
  */
 import type { TensorInfo } from "../../tensor.ts";
-import type { Value } from "../graph/graph.ts";
-import type { Calculation } from "../trace/calculation.ts";
-import { attention, biasOf, maskBias, splitHeads } from "./attention.ts";
-import type { Cache } from "./causal.ts";
+import type { Value } from "../ir/graph.ts";
+import type { Calculation } from "../build/tensor-ops.ts";
+import { attention, biasOf, maskBias, splitHeads } from "../build/nn/attention.ts";
+import type { Cache } from "./causal-model.ts";
 import type { Config } from "./config.ts";
 import {
   type ActivationName,
@@ -21,9 +21,9 @@ import {
   repeated,
   rmsNorm,
   sequence,
-} from "./layers.ts";
-import { distanceBias } from "./distance-buckets.ts";
-import { causalMask } from "../operators/attention-core.ts";
+} from "../build/nn/layers.ts";
+import { distanceBias } from "../build/nn/relative-position-bias.ts";
+import { causalMask } from "../onnx/operators/attention/scaled-dot-product.ts";
 import { type Architecture, type Architectures, floats, type Given, ids, type Transformer } from "./transformer.ts";
 import type { Weights } from "./weights.ts";
 

@@ -1,7 +1,7 @@
 /** A transformer built from its configuration: what goes in, what comes out, and what is between. */
 import type { TensorInfo } from "../../tensor.ts";
-import type { Value } from "../graph/graph.ts";
-import type { Calculation } from "../trace/calculation.ts";
+import type { Value } from "../ir/graph.ts";
+import type { Calculation } from "../build/tensor-ops.ts";
 import type { Config } from "./config.ts";
 import type { Weights } from "./weights.ts";
 

@@ -3,10 +3,10 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { InferyardError } from "../../errors.ts";
 import type { TensorData } from "../../tensor.ts";
-import { int64Literal, type Literal, literalOf, numbersOf } from "../graph/literal.ts";
-import { encodeFloat } from "../graph/small-floats.ts";
-import { Builder } from "../trace/builder.ts";
-import { isTensor } from "../trace/traced.ts";
+import { int64Literal, type Literal, literalOf, numbersOf } from "../ir/literal.ts";
+import { encodeFloat } from "../../formats/floats/small-floats.ts";
+import { Builder } from "../build/builder.ts";
+import { isTensor } from "../build/traced-value.ts";
 import { buildTransformer } from "./index.ts";
 
 interface Stored {

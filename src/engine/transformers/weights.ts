@@ -6,10 +6,10 @@
 import { InferyardError } from "../../errors.ts";
 import type { TensorData } from "../../tensor.ts";
 import { elementCount } from "../../tensor.ts";
-import { sameShape } from "../graph/graph.ts";
-import { HeldElements } from "../graph/held-elements.ts";
-import { fewestHeld, type Literal, literalHeldBy } from "../graph/literal.ts";
-import { decodeFloat } from "../graph/small-floats.ts";
+import { sameShape } from "../ir/graph.ts";
+import { HeldElements } from "../ir/lazy-storage.ts";
+import { fewestHeld, type Literal, literalHeldBy } from "../ir/literal.ts";
+import { decodeFloat } from "../../formats/floats/small-floats.ts";
 
 /** A tensor as the header of its file states it. */
 export interface StoredTensor {

@@ -1,6 +1,6 @@
 /** Kapsl's metadata.json: what it says of the model, checked. It lies in a package, or in the folder of an unpacked one. */
-import type { Stated } from "../huggingface.ts";
-import { manifestInvalid, manifestUnsupported } from "../manifest-problems.ts";
+import type { Stated } from "../huggingface/read-huggingface.ts";
+import { manifestInvalid, manifestUnsupported } from "../validation/manifest-errors.ts";
 import { type Folder, type JsonObject, modelInvalid, readJsonObject, shownIn } from "../model-folder.ts";
 
 /** The name every package has its manifest under. */
@@ -27,7 +27,7 @@ export function isKapsls(json: JsonObject): boolean {
 async function statedIn(folder: Folder, json: JsonObject): Promise<Stated> {
   const shown = shownIn(folder, metadataName);
   // Imported where it is needed: the schema library takes longer to load than all the rest of this room.
-  const [{ checkAimod }, { aimodStated }] = await Promise.all([import("./rules.ts"), import("./aimod-stated.ts")]);
+  const [{ checkAimod }, { aimodStated }] = await Promise.all([import("./check-aimod.ts"), import("./aimod-overrides.ts")]);
   const check = checkAimod(json);
   if (check.problems !== undefined) throw manifestInvalid(shown, check.problems, "correct it and pack the model again");
   if (check.wishes.length > 0)

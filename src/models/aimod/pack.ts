@@ -7,11 +7,11 @@ import { createGzip } from "node:zlib";
 import { InferyardError, abortError, messageOf } from "../../errors.ts";
 import { readManifest } from "../index.ts";
 import { type Folder, liesOutside, readJsonObject, shownIn, statOf } from "../model-folder.ts";
-import { resolveReference } from "../reference.ts";
+import { resolveReference } from "../reference/resolve-reference.ts";
 import { syncFolder } from "../sync-folder.ts";
 import { type ArchiveFile, archiveOf } from "./archive-writer.ts";
 import { isKapsls, metadataName } from "./metadata-json.ts";
-import { metadataOf } from "./metadata-of.ts";
+import { metadataOf } from "./create-metadata.ts";
 import { packageFiles } from "./package-files.ts";
 import { packageExtension } from "./package-name.ts";
 

@@ -7,7 +7,7 @@ import { basename, join, sep } from "node:path";
 import { codeOf, statOrNothing } from "../store/disk.ts";
 import { contentHash, hashInto } from "../store/blobs.ts";
 import { unreadable } from "../model-folder.ts";
-import type { HubReference } from "../remote-reference.ts";
+import type { HubReference } from "../reference/remote-reference.ts";
 import type { HubFile, Listing } from "./listing.ts";
 
 function repositoryFolder(cacheFolder: string, repository: string): string {

@@ -1,7 +1,7 @@
 /** What a revision of a repository holds: paths, sizes and digests, as the hub lists them. The hub's word is not trusted further than that. */
 import { InferyardError, messageOf } from "../../errors.ts";
 import { checkEntryName, entryKey } from "../aimod/entry-name.ts";
-import type { HubReference } from "../remote-reference.ts";
+import type { HubReference } from "../reference/remote-reference.ts";
 import { type Network, ask } from "./request.ts";
 import { Interruption, type Retry, withRetries } from "./retry.ts";
 

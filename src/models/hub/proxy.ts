@@ -1,5 +1,5 @@
 /** The fetch that goes through a proxy where the environment names one. */
-import type { Environment } from "./surroundings.ts";
+import type { Environment } from "./hub-config.ts";
 
 /** What we use of an answer. */
 export interface Answer {

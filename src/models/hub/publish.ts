@@ -2,13 +2,13 @@
 import { join, relative, sep } from "node:path";
 import { InferyardError } from "../../errors.ts";
 import type { Manifest } from "../manifest.ts";
-import { readFolder } from "../read-folder.ts";
+import { readFolder } from "../manifest/read-manifest-at.ts";
 import { withLock } from "../store/lock.ts";
 import { type ModelRecord, type StoredFile, type StoredVariant, bytesOf, readSoundRecord, writeRecord } from "../store/record.ts";
-import { isCalled } from "../store/place.ts";
+import { isCalled } from "../store/locate.ts";
 import { shortName } from "../store/lookup.ts";
 import { publishTree, treePath } from "../store/trees.ts";
-import type { PullReport, Pulling } from "./pulling.ts";
+import type { PullReport, Pulling } from "./pull-session.ts";
 
 export interface Publication {
   readonly name: string;

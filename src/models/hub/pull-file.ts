@@ -1,9 +1,9 @@
 /** One file from an address, with the digest it must have. */
 import { recordName } from "../store/lookup.ts";
-import { canonicalName, type UrlReference } from "../remote-reference.ts";
-import { obtain } from "./obtain.ts";
+import { canonicalName, type UrlReference } from "../reference/remote-reference.ts";
+import { obtain } from "./obtain-file.ts";
 import { publish } from "./publish.ts";
-import type { PullReport, Pulling } from "./pulling.ts";
+import type { PullReport, Pulling } from "./pull-session.ts";
 
 export async function pullFile(reference: UrlReference, pulling: Pulling): Promise<PullReport> {
   const { url, file, sha256 } = reference;

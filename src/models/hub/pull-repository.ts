@@ -2,24 +2,24 @@
 import { join, posix } from "node:path";
 import { InferyardError } from "../../errors.ts";
 import { type Folder, liesOutside, readJsonObject } from "../model-folder.ts";
-import { readModules, vectorModuleWeights } from "../modules.ts";
-import { inspectOnnx } from "../onnx-file.ts";
-import { type HubReference, canonicalName } from "../remote-reference.ts";
+import { readModules, vectorModuleWeights } from "../huggingface/modules.ts";
+import { inspectOnnx } from "../manifest/onnx-weights.ts";
+import { type HubReference, canonicalName } from "../reference/remote-reference.ts";
 import { blobPath, hasBlob, sha256OfGit } from "../store/blobs.ts";
 import { codeOf, freeBytes, onDisk, roomRemedy, statOrNothing } from "../store/disk.ts";
 import { findSound, recordName } from "../store/lookup.ts";
-import { isCalled } from "../store/place.ts";
+import { isCalled } from "../store/locate.ts";
 import { type StoredFile, type StoredVariant, bytesOf } from "../store/record.ts";
 import { withPassingTree } from "../store/trees.ts";
-import { noModuleWeights } from "../vector-modules.ts";
+import { noModuleWeights } from "../huggingface/vector-modules.ts";
 import { cachedBlob, readCachedListing } from "./cache.ts";
-import { type ModelShape, chooseWeights, descriptionFiles } from "./choose.ts";
+import { type ModelShape, chooseWeights, descriptionFiles } from "./select-files.ts";
 import { type HubFile, type Listing, readListing, refuseOddNames } from "./listing.ts";
-import { downloadName, obtain, offlineError } from "./obtain.ts";
+import { downloadName, obtain, offlineError } from "./obtain-file.ts";
 import { publish } from "./publish.ts";
-import type { PullReport, Pulling } from "./pulling.ts";
+import type { PullReport, Pulling } from "./pull-session.ts";
 import type { Network } from "./request.ts";
-import { sideBySide } from "./side-by-side.ts";
+import { sideBySide } from "./map-concurrently.ts";
 
 /** Files fetched at once. */
 const mostAtOnce = 4;

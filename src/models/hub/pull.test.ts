@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type HubOptions, type HubStandIn, commit, startHub } from "../../../test/fixtures/hub-stand-in.ts";
 import { onnx, smallModel } from "../../../test/fixtures/small-model.ts";
-import { layOut } from "../../safetensors.ts";
+import { layOut } from "../../formats/safetensors/read-safetensors.ts";
 import { readManifest } from "../index.ts";
 import { type ModelStore, type PullProgress, storeWith } from "../model-store.ts";
 

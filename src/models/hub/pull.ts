@@ -1,18 +1,18 @@
 /** Fetching a model into the store: what is there already is kept, what is missing is fetched, and the model appears when it is whole. */
 import { mkdir } from "node:fs/promises";
 import { InferyardError } from "../../errors.ts";
-import { isRemote, parseHubName, parseRemote } from "../remote-reference.ts";
+import { isRemote, parseHubName, parseRemote } from "../reference/remote-reference.ts";
 import { onDisk } from "../store/disk.ts";
 import { type StoreLayout, storeLayout } from "../store/layout.ts";
 import { findDamaged, findModel } from "../store/lookup.ts";
 import { withRunningPull } from "../store/running-pulls.ts";
 import { type PullProgress, PullMeter } from "./progress.ts";
 import { proxiedFetch } from "./proxy.ts";
-import type { PullReport, Pulling } from "./pulling.ts";
+import type { PullReport, Pulling } from "./pull-session.ts";
 import { pullRepository } from "./pull-repository.ts";
 import { pullFile } from "./pull-file.ts";
 import { type Timing, defaultTiming } from "./retry.ts";
-import { type Environment, hubSurroundings } from "./surroundings.ts";
+import { type Environment, hubSurroundings } from "./hub-config.ts";
 
 export interface PullOptions {
   /** Which weights, where the reference names none. Default: those a load would take first. */

@@ -6,9 +6,9 @@ import { dirname, join } from "node:path";
 import { throwIfAborted } from "../../errors.ts";
 import { syncFolder } from "../sync-folder.ts";
 import { codeOf, diskError, onDisk, statOrNothing } from "./disk.ts";
-import { writeWhole } from "./write-whole.ts";
+import { writeWhole } from "./atomic-write.ts";
 import type { StoreLayout } from "./layout.ts";
-import { isSha256 } from "./record-form.ts";
+import { isSha256 } from "./record-validation.ts";
 
 export function blobPath({ blobs }: StoreLayout, sha256: string): string {
   return join(blobs, sha256);

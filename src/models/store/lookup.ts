@@ -1,6 +1,6 @@
 /** Which model of the store a reference or a name means. */
 import { InferyardError } from "../../errors.ts";
-import { nearest } from "../nearest.ts";
+import { nearest } from "../validation/nearest-name.ts";
 import {
   type HubReference,
   type RemoteReference,
@@ -9,7 +9,7 @@ import {
   isRemote,
   parseHubName,
   parseRemote,
-} from "../remote-reference.ts";
+} from "../reference/remote-reference.ts";
 import type { StoreLayout } from "./layout.ts";
 import {
   type DamagedRecord,

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import type { InferyardError } from "../../errors.ts";
 import { entryKey } from "../aimod/entry-name.ts";
 import { modelInvalid } from "../model-folder.ts";
-import { parseHubName } from "../remote-reference.ts";
+import { parseHubName } from "../reference/remote-reference.ts";
 import { codeOf, diskError, namesIn, onDisk } from "./disk.ts";
-import { writeWhole } from "./write-whole.ts";
+import { writeWhole } from "./atomic-write.ts";
 import type { StoreLayout } from "./layout.ts";
-import { parseRecord } from "./record-form.ts";
+import { parseRecord } from "./record-validation.ts";
 
 /** A file of a model, as its tree has it. */
 export interface StoredFile {

@@ -6,7 +6,7 @@ import { removeBlob } from "./blobs.ts";
 import type { StoreLayout } from "./layout.ts";
 import { withLock, withLockIfFree } from "./lock.ts";
 import { findDamaged, requireModel } from "./lookup.ts";
-import { isSha256 } from "./record-form.ts";
+import { isSha256 } from "./record-validation.ts";
 import { readStored, removeRecord } from "./record.ts";
 import { oldestRunningPull } from "./running-pulls.ts";
 import { isStaging } from "./staging.ts";

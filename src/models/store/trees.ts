@@ -8,7 +8,7 @@ import { blobPath, linkTo } from "./blobs.ts";
 import { codeOf, diskError, onDisk, statOrNothing } from "./disk.ts";
 import type { StoreLayout } from "./layout.ts";
 import type { StoredFile } from "./record.ts";
-import { pathsProblem } from "./record-form.ts";
+import { pathsProblem } from "./record-validation.ts";
 import { stagingName } from "./staging.ts";
 
 type TreeFile = Pick<StoredFile, "path" | "sha256">;

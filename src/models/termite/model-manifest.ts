@@ -1,13 +1,13 @@
 /** Folders of Termite (antflydb/termite): model_manifest.json, checked, and held against the files that are there. */
 import { InferyardError } from "../../errors.ts";
 import { digestOf } from "../digest.ts";
-import type { Stated } from "../huggingface.ts";
-import { manifestInvalid } from "../manifest-problems.ts";
+import type { Stated } from "../huggingface/read-huggingface.ts";
+import { manifestInvalid } from "../validation/manifest-errors.ts";
 import { type Folder, type JsonObject, pathInside, readJsonObject, shownIn, statOf, withoutAbsent } from "../model-folder.ts";
-import { type ReadOptions, type VariantFile, claimedVariants } from "../variants.ts";
-import { formatOf } from "../weights.ts";
+import { type ReadOptions, type VariantFile, claimedVariants } from "../manifest/variants.ts";
+import { formatOf } from "../manifest/weights.ts";
 import { type TermiteFile, type TermiteJson, variantFiles } from "./termite-json.ts";
-import { modelTypeOf, tasksOf } from "./types.ts";
+import { modelTypeOf, tasksOf } from "./model-types.ts";
 import { variantClaims } from "./variant-claims.ts";
 
 export interface TermiteStatement {
@@ -47,7 +47,7 @@ async function checked(folder: Folder, value: JsonObject): Promise<TermiteJson> 
     });
   }
   // Imported where it is needed: the schema library takes longer to load than all the rest of this room.
-  const { checkTermite } = await import("./rules.ts");
+  const { checkTermite } = await import("./check-termite.ts");
   const check = checkTermite(value);
   if (check.problems !== undefined) throw manifestInvalid(shown, check.problems, "correct it, or pull the model again");
   return check.json;

@@ -6,13 +6,13 @@ import { getHeapStatistics } from "node:v8";
 import { Worker } from "node:worker_threads";
 import { InferyardError, messageOf } from "../../errors.ts";
 import type { TextSettings } from "../../models/manifest.ts";
-import { parseDuration } from "../../runtime/duration.ts";
-import type { TextThreadSettings } from "../../runtime/runtime-settings.ts";
+import { parseDuration } from "../../runtime/options/duration.ts";
+import type { TextThreadSettings } from "../../runtime/options/runtime-settings.ts";
 import type { DecodeOptions } from "../../tokenizers/index.ts";
-import type { RowColumns, TextThreads } from "../../tokenizers/text-threads.ts";
-import type { ChunkSettings } from "../chunk/chunk-options.ts";
-import type { ChunkedText } from "../chunk/chunk.ts";
-import type { TextReaders } from "./text-readers.ts";
+import type { RowColumns, TextThreads } from "../../tokenizers/tokenizer-threads.ts";
+import type { ChunkSettings } from "../chunking/chunk-options.ts";
+import type { ChunkedText } from "../chunking/chunk.ts";
+import type { TextReaders } from "./text-workers.ts";
 import type { AnswerMessage, CallMessage, OperationName, Operations } from "./protocol.ts";
 
 /** Threads at once. */

@@ -2,9 +2,9 @@
 import type { SerializedError } from "../../errors.ts";
 import type { TextSettings } from "../../models/manifest.ts";
 import type { DecodeOptions } from "../../tokenizers/index.ts";
-import type { RowColumns } from "../../tokenizers/text-threads.ts";
-import type { ChunkSettings } from "../chunk/chunk-options.ts";
-import type { ChunkedText } from "../chunk/chunk.ts";
+import type { RowColumns } from "../../tokenizers/tokenizer-threads.ts";
+import type { ChunkSettings } from "../chunking/chunk-options.ts";
+import type { ChunkedText } from "../chunking/chunk.ts";
 
 /** Arguments and result of each operation. */
 export interface Operations {

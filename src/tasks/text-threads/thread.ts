@@ -3,9 +3,9 @@ import { getPriority, setPriority } from "node:os";
 import { parentPort } from "node:worker_threads";
 import { InferyardError, messageOf } from "../../errors.ts";
 import { loadTextTokenizer } from "../../tokenizers/index.ts";
-import { type RowColumns, columnsOf } from "../../tokenizers/text-threads.ts";
+import { type RowColumns, columnsOf } from "../../tokenizers/tokenizer-threads.ts";
 import type { TextTokenizer } from "../../tokenizers/text-tokenizer.ts";
-import { chunkTexts } from "../chunk/chunk.ts";
+import { chunkTexts } from "../chunking/chunk.ts";
 import type { AnswerMessage, CallMessage, OperationName, Operations } from "./protocol.ts";
 
 /** As the system counts, from 0 to 19: that of models' processes. */

@@ -1,8 +1,8 @@
 /** Decoders: tokens back to text. Each changes the list of texts; at the end they are joined. One table of kinds. */
 import { patternOf } from "../pattern.ts";
 import { markOf, prependScheme } from "../pre-tokenizers/metaspace.ts";
-import { countSetting, patternSetting, stepList, textSetting } from "../step-settings.ts";
-import type { Step } from "../step-settings.ts";
+import { countSetting, patternSetting, stepList, textSetting } from "../config/component-config.ts";
+import type { Step } from "../config/component-config.ts";
 import { decodeByteFallback, decodeByteLevel } from "./bytes.ts";
 import { ctc, wordPiece } from "./words.ts";
 import type { Decoder } from "./decoder.ts";

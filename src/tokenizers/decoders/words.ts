@@ -1,6 +1,6 @@
 /** Decoders that put spaces between words, and take some of them out again where English has none. */
-import { flagSetting, textSetting } from "../step-settings.ts";
-import type { Step } from "../step-settings.ts";
+import { flagSetting, textSetting } from "../config/component-config.ts";
+import type { Step } from "../config/component-config.ts";
 import type { Decoder } from "./decoder.ts";
 
 /** The Rust library's list, in its order; "do not" is its own too. */

@@ -1,6 +1,6 @@
 /** Byte-pair encoding (https://aclanthology.org/P16-1162): characters or bytes, merged pair by pair in the order of the merges. */
-import { characterLength } from "../aligned-text.ts";
-import { characterOfByte, writeUtf8 } from "../byte-characters.ts";
+import { characterLength } from "../alignment/aligned-text.ts";
+import { characterOfByte, writeUtf8 } from "../unicode/byte-level-alphabet.ts";
 import { MergeTable } from "./merge-table.ts";
 import type { Model, PieceTokens } from "./model.ts";
 import { Symbols } from "./symbols.ts";

@@ -1,5 +1,5 @@
 /** Unigram (https://arxiv.org/abs/1804.10959): of all ways to cut a piece into tokens the one whose scores add up highest, by Viterbi. */
-import { characterLength } from "../aligned-text.ts";
+import { characterLength } from "../alignment/aligned-text.ts";
 import type { Model, PieceTokens } from "./model.ts";
 import { Trie } from "./trie.ts";
 import { type ModelJson, byteTokenIds, modelFlag } from "./vocabulary.ts";

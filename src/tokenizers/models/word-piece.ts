@@ -1,5 +1,5 @@
 /** WordPiece: the longest token that begins a word, then the longest that goes on, and so to its end; else the word is unknown. */
-import { characterLength } from "../aligned-text.ts";
+import { characterLength } from "../alignment/aligned-text.ts";
 import type { Model, PieceTokens } from "./model.ts";
 import { Trie } from "./trie.ts";
 import { type ModelJson, modelText, vocabularyOf } from "./vocabulary.ts";

@@ -1,9 +1,9 @@
 /** BertNormalizer: clean text, set Han characters apart, strip accents, lowercase. */
-import type { AlignedText } from "../aligned-text.ts";
-import { isHan, isWhitespace } from "../characters.ts";
-import { flagSetting } from "../step-settings.ts";
-import type { Step } from "../step-settings.ts";
-import { nonspacingMarks, removedByBert } from "../unicode-tables.ts";
+import type { AlignedText } from "../alignment/aligned-text.ts";
+import { isHan, isWhitespace } from "../unicode/character-properties.ts";
+import { flagSetting } from "../config/component-config.ts";
+import type { Step } from "../config/component-config.ts";
+import { nonspacingMarks, removedByBert } from "../unicode/unicode-tables.ts";
 import type { Normalizer } from "./normalizer.ts";
 import { lowercase } from "./lowercase.ts";
 import { mapCharacters } from "./map-characters.ts";

@@ -1,6 +1,6 @@
 /** Normalizers: what is changed about a text before it is cut into pieces. One table of kinds. */
-import { flagSetting, stepList, textSetting } from "../step-settings.ts";
-import type { Step } from "../step-settings.ts";
+import { flagSetting, stepList, textSetting } from "../config/component-config.ts";
+import type { Step } from "../config/component-config.ts";
 import { bertNormalizer } from "./bert.ts";
 import { byteLevelNormalizer } from "./byte-level.ts";
 import { lowercase } from "./lowercase.ts";
@@ -10,7 +10,7 @@ import { precompiled } from "./precompiled.ts";
 import { replaceNormalizer } from "./replace.ts";
 import { prepend, strip } from "./strip.ts";
 import { unicodeForm } from "./unicode-form.ts";
-import { combiningMarks } from "../unicode-tables.ts";
+import { combiningMarks } from "../unicode/unicode-tables.ts";
 import type { Normalizer } from "./normalizer.ts";
 
 const kinds: Readonly<Record<string, (step: Step) => Normalizer>> = {

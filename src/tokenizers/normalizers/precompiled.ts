@@ -3,12 +3,12 @@
  * (32 bits, little-endian), the trie as 32-bit units of a double array (https://github.com/s-yata/darts-clone), and the texts it points
  * at, each ended by a zero byte. It is looked up in UTF-8, a grapheme at a time where that is shorter than 6 bytes, else by character.
  */
-import { characterLength } from "../aligned-text.ts";
-import { bytesOfBase64 } from "../../base64.ts";
-import { Rewriter, characterStart } from "../rewriter.ts";
-import { boundaries } from "../segments.ts";
-import { textSetting } from "../step-settings.ts";
-import type { Step } from "../step-settings.ts";
+import { characterLength } from "../alignment/aligned-text.ts";
+import { bytesOfBase64 } from "../../platform/base64.ts";
+import { Rewriter, characterStart } from "../alignment/rewriter.ts";
+import { boundaries } from "../unicode/segmentation.ts";
+import { textSetting } from "../config/component-config.ts";
+import type { Step } from "../config/component-config.ts";
 import type { Normalizer } from "./normalizer.ts";
 
 export function precompiled(step: Step): Normalizer {

@@ -1,9 +1,9 @@
 /** Replace: every match of a text or a regular expression becomes the content as it is written, "$" too. */
-import type { AlignedText } from "../aligned-text.ts";
+import type { AlignedText } from "../alignment/aligned-text.ts";
 import { patternOf } from "../pattern.ts";
-import { Rewriter } from "../rewriter.ts";
-import { patternSetting, textSetting } from "../step-settings.ts";
-import type { Step } from "../step-settings.ts";
+import { Rewriter } from "../alignment/rewriter.ts";
+import { patternSetting, textSetting } from "../config/component-config.ts";
+import type { Step } from "../config/component-config.ts";
 import type { Normalizer } from "./normalizer.ts";
 
 export function replaceNormalizer(step: Step): Normalizer {

@@ -1,7 +1,7 @@
 /** Strip takes white space from the ends of a text; Prepend puts a text before it. */
-import { type AlignedText, characterLength } from "../aligned-text.ts";
-import { isWhitespace } from "../characters.ts";
-import { Rewriter } from "../rewriter.ts";
+import { type AlignedText, characterLength } from "../alignment/aligned-text.ts";
+import { isWhitespace } from "../unicode/character-properties.ts";
+import { Rewriter } from "../alignment/rewriter.ts";
 
 export function strip(source: AlignedText, left: boolean, right: boolean): AlignedText {
   const { text } = source;

@@ -1,9 +1,9 @@
 /** NFC, NFD, NFKC, NFKD with alignment, as the Rust library's crate unicode-normalization-alignments has it. */
-import { type AlignedText, characterLength } from "../aligned-text.ts";
-import { CombiningRanks } from "../combining-rank.ts";
-import { Rewriter } from "../rewriter.ts";
-import { type Changed, transform } from "../transform.ts";
-import { withoutDecomposition } from "../unicode-tables.ts";
+import { type AlignedText, characterLength } from "../alignment/aligned-text.ts";
+import { CombiningRanks } from "../unicode/combining-class.ts";
+import { Rewriter } from "../alignment/rewriter.ts";
+import { type Changed, transform } from "../alignment/transform.ts";
+import { withoutDecomposition } from "../unicode/unicode-tables.ts";
 
 export type UnicodeForm = "NFC" | "NFD" | "NFKC" | "NFKD";
 

@@ -1,5 +1,5 @@
 /** Post-processors: the special tokens around texts, and offsets without white space. One table of kinds. */
-import type { Step } from "../step-settings.ts";
+import type { Step } from "../config/component-config.ts";
 import { type PostProcessor, framed, inTurn, noPostProcessor, templateProcessing, trimmingOf } from "./template.ts";
 
 export type { PostProcessor, Template, Trimming } from "./template.ts";

@@ -1,6 +1,6 @@
 /** What a post-processor puts around a text or a pair of texts. */
-import { type Step, stepList } from "../step-settings.ts";
-import { isObject } from "../tokenizer-json.ts";
+import { type Step, stepList } from "../config/component-config.ts";
+import { isObject } from "../config/tokenizer-json.ts";
 
 /** One place of a template: a text (0 or 1), or a special token, which may be several ids. */
 export type TemplatePart =

@@ -1,9 +1,9 @@
 /** ByteLevel: GPT-2's way to cut words, and the alphabet of bytes. */
 import { byteLevelNormalizer } from "../normalizers/byte-level.ts";
-import type { Pieces } from "../pieces.ts";
-import { Rewriter } from "../rewriter.ts";
-import { flagSetting } from "../step-settings.ts";
-import type { Step } from "../step-settings.ts";
+import type { Pieces } from "../alignment/pieces.ts";
+import { Rewriter } from "../alignment/rewriter.ts";
+import { flagSetting } from "../config/component-config.ts";
+import type { Step } from "../config/component-config.ts";
 import { cutLikeGpt2 } from "./gpt2-words.ts";
 import type { PreTokenizer } from "./pre-tokenizer.ts";
 import { prefixed } from "./metaspace.ts";

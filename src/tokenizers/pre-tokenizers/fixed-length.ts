@@ -1,5 +1,5 @@
 /** FixedLength: pieces of so many characters each. */
-import { characterLength } from "../aligned-text.ts";
+import { characterLength } from "../alignment/aligned-text.ts";
 import type { PreTokenizer } from "./pre-tokenizer.ts";
 
 export function fixedLength(characters: number): PreTokenizer {

@@ -2,9 +2,9 @@
  * GPT-2's regular expression, by hand, since it is where a byte-level tokenizer spends its time:
  * 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
  */
-import { characterLength } from "../aligned-text.ts";
-import { isWhitespace } from "../characters.ts";
-import type { Pieces } from "../pieces.ts";
+import { characterLength } from "../alignment/aligned-text.ts";
+import { isWhitespace } from "../unicode/character-properties.ts";
+import type { Pieces } from "../alignment/pieces.ts";
 
 const other = 0;
 const letter = 1;

@@ -1,9 +1,9 @@
 /** Pre-tokenizers: where a text is cut before the model sees it. One table of kinds. */
-import { isNumeric, isWhitespace } from "../characters.ts";
+import { isNumeric, isWhitespace } from "../unicode/character-properties.ts";
 import { type SplitBehavior, characterPattern, patternOf, regexPattern, splitBehaviors } from "../pattern.ts";
-import { countSetting, flagSetting, patternSetting, stepList, textSetting } from "../step-settings.ts";
-import type { Step } from "../step-settings.ts";
-import { punctuation } from "../unicode-tables.ts";
+import { countSetting, flagSetting, patternSetting, stepList, textSetting } from "../config/component-config.ts";
+import type { Step } from "../config/component-config.ts";
+import { punctuation } from "../unicode/unicode-tables.ts";
 import { bertPreTokenizer } from "./bert.ts";
 import { byteLevel } from "./byte-level.ts";
 import { fixedLength } from "./fixed-length.ts";

@@ -1,9 +1,9 @@
 /** Metaspace: spaces become a mark ("▁"), one is put before the text, and the text is cut before each mark. */
-import { type AlignedText, characterLength } from "../aligned-text.ts";
-import type { Pieces } from "../pieces.ts";
-import { Rewriter } from "../rewriter.ts";
-import { flagSetting, textSetting } from "../step-settings.ts";
-import type { Step } from "../step-settings.ts";
+import { type AlignedText, characterLength } from "../alignment/aligned-text.ts";
+import type { Pieces } from "../alignment/pieces.ts";
+import { Rewriter } from "../alignment/rewriter.ts";
+import { flagSetting, textSetting } from "../config/component-config.ts";
+import type { Step } from "../config/component-config.ts";
 import type { PreTokenizer } from "./pre-tokenizer.ts";
 
 const schemes = ["always", "first", "never"] as const;

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { patternOf, regexPattern } from "../pattern.ts";
 import { parseRegex } from "./parse.ts";
-import { compileRegex } from "./program.ts";
+import { compileRegex } from "./automaton.ts";
 import { RegexSearch } from "./search.ts";
 import { type RegexNode, emptyNode } from "./syntax.ts";
 

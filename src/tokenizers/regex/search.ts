@@ -7,9 +7,9 @@
  * reached: it never has to go back. A lookahead is a state like any other, whose condition the first pass has answered. Both passes are
  * memoized, as the transitions of a deterministic automaton that is built as texts call for it.
  */
-import { characterLength } from "../aligned-text.ts";
-import { CharacterClasses } from "./character-classes.ts";
-import { type RegexProgram, acceptState } from "./program.ts";
+import { characterLength } from "../alignment/aligned-text.ts";
+import { CharacterClasses } from "./equivalence-classes.ts";
+import { type RegexProgram, acceptState } from "./automaton.ts";
 
 /** Memory of the deterministic automaton, in bytes. What is beyond it is refused, and it begins anew with the next text. */
 const maxAutomatonBytes = 32 * 2 ** 20;
