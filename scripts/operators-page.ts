@@ -77,6 +77,6 @@ ONNX's own cases (\`npm run measure:operators\`) by the type of the first input;
 | operator | domain | since | kernels | interpreter alone | family |
 |---|---|---|---|---|---|
 ${all.map(line).join("")}
-Every family is a file of \`src/engine/operators/\`, and builds what it means of the primitive operations of \`src/engine/ir/operations.ts\`.
+Every family is a file of \`src/engine/onnx/operators/\`, and builds what it means of the primitive operations of \`src/engine/ir/operations.ts\`.
 `;
 }

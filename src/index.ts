@@ -17,11 +17,11 @@ export type {
   RuntimeSettings,
   Strategy,
 } from "./runtime/options/runtime-settings.ts";
-export type { Amounts, BudgetSettings } from "./runtime/residency/memory-budget.ts";
-export type { Departure } from "./runtime/residency/residency.ts";
-export type { Policy, WishInput } from "./runtime/selection/constraints.ts";
+export type { MemoryAmounts, MemoryBudgetSettings } from "./runtime/residency/memory-budget.ts";
+export type { UnloadReason } from "./runtime/residency/residency.ts";
+export type { Policy, ConstraintOptions } from "./runtime/selection/constraints.ts";
 export type { HostName, HostedRunOptions } from "./hosts/host.ts";
-export type { Reduction, TokenPlace } from "./hosts/output-reduction.ts";
+export type { Reduction, TokenPosition } from "./hosts/output-reduction.ts";
 export {
   type CheckOptions,
   type CheckReport,

@@ -39,7 +39,7 @@ describe.skipIf(missing !== undefined)(title, () => {
   beforeAll(async () => {
     runtime = await createRuntime();
     const handler = createHandler(runtime);
-    await handler.readiness.warm();
+    await handler.readiness.warmUp();
     listening = await listen(handler, { port: 0 });
   });
   afterAll(async () => {

@@ -75,7 +75,7 @@ async function timed(run, inputs) {
 function interpreter(bytes) {
   const { model } = readOnnxModel(bytes, "a model");
   return (inputs) => {
-    const build = new Builder({}, "run");
+    const build = new Builder({}, "eager");
     return traceModel(model, new Map(Object.entries(inputs).map(([name, each]) => [name, build.constant(each)])), build);
   };
 }

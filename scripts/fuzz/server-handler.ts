@@ -21,8 +21,8 @@ export async function openServer(): Promise<OpenServer> {
   const runtime = await createRuntime({
     offline: true,
     host: "inline",
-    onEvent: (event) => events.tell(event),
-    onBatch: (batch) => events.tellBatch(batch),
+    onEvent: (event) => events.emit(event),
+    onBatch: (batch) => events.emitBatch(batch),
   });
   const handler = createHandler(runtime, { events, requestTimeout: "20s", maxTexts: 64 });
   return { handler, ask, close };

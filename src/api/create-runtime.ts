@@ -1,9 +1,9 @@
 /** Where everything is put together in Node.js: backends, surroundings, the runtime and its tasks. A browser has src/api/browser/create-runtime.ts. */
 import type { Backend } from "../backend.ts";
-import { nodeSurroundings } from "../platform/node/platform.ts";
+import { nodePlatform } from "../platform/node/platform.ts";
 import { standardBackends } from "../presets/standard.ts";
 import type { RuntimeSettings } from "../runtime/options/runtime-settings.ts";
-import { Runtime, started } from "./runtime.ts";
+import { Runtime, preloaded } from "./runtime.ts";
 
 export interface RuntimeConfig extends RuntimeSettings {
   /** Default: onnx, native and wasm. */
@@ -16,5 +16,5 @@ export async function createRuntime(config: RuntimeConfig = {}): Promise<Runtime
   const { textThreads } = settings;
   // Imported where it is asked for: few programs are servers.
   const pool = textThreads && new (await import("../tasks/text-threads/pool.ts")).TextThreadPool(textThreads);
-  return started(new Runtime(backends, settings, nodeSurroundings(), pool));
+  return preloaded(new Runtime(backends, settings, nodePlatform(), pool));
 }

@@ -1,8 +1,8 @@
 /** The shape transformers.js users know: `await pipeline(task, model)` gives a function. */
 import { type RuntimeConfig, createRuntime } from "./create-runtime.ts";
 import { InferyardError } from "../errors.ts";
-import { nearest } from "../models/validation/nearest-name.ts";
-import { type PipelineAliases, type PipelineCalls, type PipelineTask, pipelineAliases, pipelineMakers } from "./pipelines.ts";
+import { nearestName } from "../models/validation/nearest-name.ts";
+import { type PipelineAliases, type PipelineCalls, type PipelineTask, pipelineAliases, pipelineFactories } from "./pipelines.ts";
 import type { ModelHandle } from "../runtime/model-handle.ts";
 import type { ModelOptions } from "../runtime/options/runtime-settings.ts";
 
@@ -38,7 +38,7 @@ export async function pipeline<Name extends PipelineName>(
       ...(signal === undefined ? {} : { signal }),
       ...(variant === undefined ? {} : { variant }),
     });
-    const call: object = pipelineMakers[known](runtime, handle);
+    const call: object = pipelineFactories[known](runtime, handle);
     const pipe = Object.assign(call, { task: known, model: handle, dispose: () => runtime.dispose() });
     return pipe as Pipeline<NamedTask<Name>>; // which TypeScript cannot see of a table that is asked by a variable
   } catch (error) {
@@ -50,9 +50,9 @@ export async function pipeline<Name extends PipelineName>(
 function taskNamed<Name extends PipelineName>(given: Name): NamedTask<Name> {
   const aliases: ReadonlyMap<string, PipelineTask> = new Map(Object.entries(pipelineAliases));
   const name: string = aliases.get(given) ?? given;
-  if (Object.hasOwn(pipelineMakers, name)) return name as NamedTask<Name>;
-  const names = Object.keys(pipelineMakers);
-  const guess = nearest(name, names);
+  if (Object.hasOwn(pipelineFactories, name)) return name as NamedTask<Name>;
+  const names = Object.keys(pipelineFactories);
+  const guess = nearestName(name, names);
   throw new InferyardError("INPUT_INVALID", `there is no pipeline for the task ${JSON.stringify(given)}`, {
     remedy: guess === undefined ? `choose one of ${names.join(", ")}` : `did you mean "${guess}"?`,
   });

@@ -4,14 +4,19 @@
  */
 import type { Decision } from "../runtime/decision/decision.ts";
 import type { ModelHandle } from "../runtime/model-handle.ts";
-import { refuseOther } from "../runtime/options/options.ts";
+import { refuseUnlisted } from "../runtime/options/options.ts";
 import type { Runtime } from "./runtime.ts";
 import type { ClassifyOptions } from "../tasks/classification/classify.ts";
 import type { EmbedOptions } from "../tasks/embedding/embed-options.ts";
 import type { TextPair } from "../tasks/shared/encode-pairs.ts";
 import type { Answer, AnswerOptions } from "../tasks/question-answering/answer.ts";
 import type { FillMaskOptions } from "../tasks/fill-mask/fill-mask.ts";
-import { type NamedEntity, type NamedFill, entitiesOf, fillsOf } from "../tasks/shared/hugging-face-results.ts";
+import {
+  type HuggingFaceEntity,
+  type HuggingFaceFill,
+  toHuggingFaceEntities,
+  toHuggingFaceFills,
+} from "../tasks/shared/hugging-face-results.ts";
 import type { LabelScore } from "../tasks/shared/label-head.ts";
 import type { RecognizeOptions } from "../tasks/token-classification/recognize.ts";
 import type { RankedDocument, RerankOptions } from "../tasks/reranking/cross-encoder.ts";
@@ -52,14 +57,14 @@ export interface PipelineCalls {
   };
   /** Aggregation is "none" where nothing else is asked for, as it is there. */
   "token-classification": {
-    (text: string, options?: RecognizeOptions): Promise<NamedEntity[]>;
-    (texts: readonly string[], options?: RecognizeOptions): Promise<NamedEntity[][]>;
+    (text: string, options?: RecognizeOptions): Promise<HuggingFaceEntity[]>;
+    (texts: readonly string[], options?: RecognizeOptions): Promise<HuggingFaceEntity[][]>;
   };
   "text-ranking": (query: string, documents: readonly string[], options?: RerankOptions) => Promise<RankedDocument[]>;
   /** Tokens for the mask of a text, best first; for a text with several masks a list for each. */
   "fill-mask": {
-    (text: string, options?: FillMaskOptions): Promise<NamedFill[] | NamedFill[][]>;
-    (texts: readonly string[], options?: FillMaskOptions): Promise<(NamedFill[] | NamedFill[][])[]>;
+    (text: string, options?: FillMaskOptions): Promise<HuggingFaceFill[] | HuggingFaceFill[][]>;
+    (texts: readonly string[], options?: FillMaskOptions): Promise<(HuggingFaceFill[] | HuggingFaceFill[][])[]>;
   };
   /** The best answer, or with `topK` a list of so many; null for a context without words. */
   "question-answering": {
@@ -88,13 +93,13 @@ export const pipelineAliases: PipelineAliases = {
   ner: "token-classification",
 };
 
-type PipelineMakers = {
+type PipelineFactories = {
   readonly [Task in PipelineTask]: (runtime: Runtime, model: ModelHandle) => PipelineCalls[Task];
 };
 
-export const pipelineMakers: PipelineMakers = {
+export const pipelineFactories: PipelineFactories = {
   "feature-extraction": (runtime, model) => async (texts, options) => {
-    refuseOther("precision", options?.precision, ["float32"]);
+    refuseUnlisted("precision", options?.precision, ["float32"]);
     const { embeddings, pooling, dimensions, tokens, target, decision } = await runtime.embed(texts, { ...options, model });
     const longest = embeddings.reduce((most, vectors) => Math.max(most, vectors.length), 0);
     const data = new Float32Array(embeddings.length * longest);
@@ -130,7 +135,7 @@ export const pipelineMakers: PipelineMakers = {
   "token-classification": (runtime, model) =>
     oneOrMany(async (texts, options?: RecognizeOptions) => {
       const { results } = await runtime.recognize(texts, { aggregation: "none", ...options, model });
-      return results.map(entitiesOf);
+      return results.map(toHuggingFaceEntities);
     }),
 
   "text-ranking": (runtime, model) => async (query, documents, options) => {
@@ -141,7 +146,7 @@ export const pipelineMakers: PipelineMakers = {
   "fill-mask": (runtime, model) =>
     oneOrMany(async (texts, options?: FillMaskOptions) => {
       const { results } = await runtime.fillMask(texts, { ...options, model });
-      return results.map(fillsOf);
+      return results.map(toHuggingFaceFills);
     }),
 
   "question-answering": (runtime, model) => {

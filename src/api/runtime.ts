@@ -4,12 +4,12 @@
  */
 import type { Backend } from "../backend.ts";
 import { InferyardError } from "../errors.ts";
-import { later } from "../platform/event-loop.ts";
+import { unrefTimeout } from "../platform/event-loop.ts";
 import { ModelHandle } from "../runtime/model-handle.ts";
 import { ModelRuntime } from "../runtime/model-runtime.ts";
 import type { ModelOptions, RuntimeDisposeOptions, RuntimeSettings } from "../runtime/options/runtime-settings.ts";
 import { modelOptionNames, refuseUnknown } from "../runtime/options/options.ts";
-import type { Surroundings } from "../runtime/platform.ts";
+import type { Platform } from "../runtime/platform.ts";
 import type { TensorMap } from "../tensor.ts";
 import type { TextPair } from "../tasks/shared/encode-pairs.ts";
 import { embed } from "../tasks/embedding/embed.ts";
@@ -20,15 +20,15 @@ import {
   embedOptionNames,
   textSettings,
 } from "../tasks/embedding/embed-options.ts";
-import type { BatchPool } from "../tasks/batching/dynamic-batcher.ts";
-import { type TextReaders, readerOf } from "../tasks/text-threads/text-workers.ts";
+import type { DynamicBatcher } from "../tasks/batching/dynamic-batcher.ts";
+import { type TextWorkers, longTextChunker } from "../tasks/text-threads/text-workers.ts";
 import type { Encoder } from "../tasks/batching/run-encodings.ts";
 import type { ExtractPart, FoundFields } from "../tasks/extraction/extract.ts";
-import { answerCheck } from "../tasks/verification/known-answers.ts";
-import { Tokenizers } from "../tasks/shared/tokenizer-cache.ts";
+import { createAnswerCheck } from "../tasks/verification/known-answers.ts";
+import { TokenizerCache } from "../tasks/shared/tokenizer-cache.ts";
 import type { TextSettings } from "../models/manifest.ts";
 import type { Tokenizer } from "../tokenizers/index.ts";
-import { refuseLong } from "../tokenizers/tokenizer-threads.ts";
+import { requireMaxLength } from "../tokenizers/tokenizer-threads.ts";
 import type {
   AnswerRequest,
   AnswerResult,
@@ -58,9 +58,9 @@ import type {
 } from "./task-requests.ts";
 
 /** To read one takes a tenth of a second; a file that changes is read anew after this. */
-const keptTokenizerMs = 60_000;
+const tokenizerCacheMs = 60_000;
 
-interface UnloadedTokenizer {
+interface CachedTokenizer {
   readonly text: TextSettings;
   readonly tokenizer: Tokenizer;
 }
@@ -76,21 +76,21 @@ interface TaskCall {
 
 /** Loads models, runs tasks on them, and says where and why. Dispose it to give everything back. */
 export class Runtime extends ModelRuntime {
-  readonly #tokenizers: Tokenizers;
-  readonly #readers: TextReaders | undefined;
+  readonly #tokenizers: TokenizerCache;
+  readonly #textReaders: TextWorkers | undefined;
   readonly #shareBatches: boolean;
   readonly #onBatch: RuntimeSettings["onBatch"];
   /** One for each model in memory. */
-  readonly #pools = new WeakMap<ModelHandle["model"], BatchPool>();
+  readonly #batchPools = new WeakMap<ModelHandle["model"], DynamicBatcher>();
   /** Tokenizers of models that were asked for nothing else. */
-  readonly #unloaded = new Map<string, UnloadedTokenizer>();
+  readonly #tokenizerCache = new Map<string, CachedTokenizer>();
 
   /** `readers`: threads that read long texts, ended with the runtime. Default: the calling thread reads them. */
-  constructor(backends: readonly Backend[], settings: RuntimeSettings, surroundings: Surroundings, readers?: TextReaders) {
-    const tokenizers = new Tokenizers(readers);
-    super(backends, settings, answerCheck(tokenizers), surroundings);
+  constructor(backends: readonly Backend[], settings: RuntimeSettings, surroundings: Platform, readers?: TextWorkers) {
+    const tokenizers = new TokenizerCache(readers);
+    super(backends, settings, createAnswerCheck(tokenizers), surroundings);
     this.#tokenizers = tokenizers;
-    this.#readers = readers;
+    this.#textReaders = readers;
     this.#shareBatches = settings.shareBatches ?? false;
     this.#onBatch = settings.onBatch;
   }
@@ -103,7 +103,7 @@ export class Runtime extends ModelRuntime {
     texts: string | readonly string[],
     request: EmbedRequest | QuantizedEmbedRequest = {},
   ): Promise<EmbedResult | QuantizedEmbedResult> {
-    const list = listOf(texts);
+    const list = toList(texts);
     const { model = "builtin", ...options } = request;
     const call = { name: "embed", optionNames: embedOptionNames, model, options };
     if (isQuantized(options)) {
@@ -123,7 +123,7 @@ export class Runtime extends ModelRuntime {
   /** Texts to weights of vocabulary tokens (SPLADE; a model with a masked-language-model head). */
   async embedSparse(texts: string | readonly string[], request: EmbedSparseRequest): Promise<EmbedSparseResult> {
     const { embedSparse, embedSparseOptionNames } = await import("../tasks/sparse-embedding/embed-sparse.ts");
-    const list = listOf(texts);
+    const list = toList(texts);
     const { model, ...options } = request;
     return this.#task({ name: "embedSparse", optionNames: embedSparseOptionNames, model, options }, (encoder) =>
       embedSparse(encoder, list, options),
@@ -133,7 +133,7 @@ export class Runtime extends ModelRuntime {
   /** The labels of texts, or of pairs of texts, with their scores (tasks `text-classification` and `zero-shot-classification`). */
   async classify(texts: string | TextPair | readonly (string | TextPair)[], request: ClassifyRequest): Promise<ClassifyResult> {
     const { classify, classifyOptionNames } = await import("../tasks/classification/classify.ts");
-    const list = listOf(texts);
+    const list = toList(texts);
     const { model, ...options } = request;
     return this.#task({ name: "classify", optionNames: classifyOptionNames, model, options }, (encoder) =>
       classify(encoder, list, options),
@@ -152,7 +152,7 @@ export class Runtime extends ModelRuntime {
   /** The names in texts, with their places (task `token-classification`). */
   async recognize(texts: string | readonly string[], request: RecognizeRequest): Promise<RecognizeResult> {
     const { recognize, recognizeOptionNames } = await import("../tasks/token-classification/recognize.ts");
-    const list = listOf(texts);
+    const list = toList(texts);
     const { model, ...options } = request;
     return this.#task({ name: "recognize", optionNames: recognizeOptionNames, model, options }, (encoder) =>
       recognize(encoder, list, options),
@@ -162,7 +162,7 @@ export class Runtime extends ModelRuntime {
   /** What a model puts in the place of mask tokens (task `fill-mask`). */
   async fillMask(texts: string | readonly string[], request: FillMaskRequest): Promise<FillMaskResult> {
     const { fillMask, fillMaskOptionNames } = await import("../tasks/fill-mask/fill-mask.ts");
-    const list = listOf(texts);
+    const list = toList(texts);
     const { model, ...options } = request;
     return this.#task({ name: "fillMask", optionNames: fillMaskOptionNames, model, options }, (encoder) =>
       fillMask(encoder, list, options),
@@ -193,7 +193,7 @@ export class Runtime extends ModelRuntime {
     request: SimilarityRequest = {},
   ): Promise<SimilarityResult> {
     const { similarity, similarityOptionNames } = await import("../tasks/similarity/similarity.ts");
-    const [list, otherList] = [listOf(texts), listOf(others)];
+    const [list, otherList] = [toList(texts), toList(others)];
     const { model = "builtin", ...options } = request;
     return this.#task({ name: "similarity", optionNames: similarityOptionNames, model, options }, (encoder) =>
       similarity(encoder, list, otherList, options),
@@ -202,19 +202,19 @@ export class Runtime extends ModelRuntime {
 
   /** Fields by a schema out of texts: names found as `recognize` does, answers as `answer` does. */
   async extract(texts: string | readonly string[], request: ExtractRequest): Promise<ExtractResult> {
-    const { extractOptionNames, extractParts, joinFields } = await import("../tasks/extraction/extract.ts");
-    const list = listOf(texts);
+    const { extractOptionNames, extractParts, mergeFields } = await import("../tasks/extraction/extract.ts");
+    const list = toList(texts);
     const { model, questionModel, ...options } = request;
     refuseUnknown(options, ["model", "questionModel", ...extractOptionNames, ...modelOptionNames], "extract");
     const [first, second] = extractParts(options, { model, questionModel });
     const run = async ({ model, work }: ExtractPart<string | ModelHandle>): Promise<FoundFields & TaskRun> =>
       this.#task({ name: "extract", optionNames: extractOptionNames, model, options }, (encoder) => work(encoder, list));
     const main = await run(first);
-    if (second === undefined) return { ...main, results: joinFields(options.schema, [main], list.length) };
+    if (second === undefined) return { ...main, results: mergeFields(options.schema, [main], list.length) };
     const { results, model: other, target, decision, milliseconds } = await run(second);
     return {
       ...main,
-      results: joinFields(options.schema, [main, { results }], list.length),
+      results: mergeFields(options.schema, [main, { results }], list.length),
       milliseconds: main.milliseconds + milliseconds,
       questionRun: { model: other, target, decision },
     };
@@ -229,9 +229,9 @@ export class Runtime extends ModelRuntime {
     const { chunkOptionNames, chunkSettings, runsModel } = await import("../tasks/chunking/chunk-options.ts");
     refuseUnknown(request, ["model", ...chunkOptionNames, ...modelOptionNames], "chunk");
     const { model = "builtin", ...options } = request;
-    const list = listOf(texts);
+    const list = toList(texts);
     const settings = chunkSettings(options);
-    if (this.#readers !== undefined) for (const text of list) refuseLong(text.length, "characters", this.#readers);
+    if (this.#textReaders !== undefined) for (const text of list) requireMaxLength(text.length, "characters", this.#textReaders);
     const asked = modelOptions(options);
     const runs = runsModel(settings.strategy);
     if (model instanceof ModelHandle) {
@@ -239,11 +239,11 @@ export class Runtime extends ModelRuntime {
       return this.#chunkWith(model, list, settings, runs);
     }
     if (runs) return this.use(model, asked, (handle) => this.#chunkWith(handle, list, settings, runs));
-    refusePlacing(asked, settings);
+    refusePlacementOptions(asked, settings);
     const { tokenizer, text } = await this.#tokenizerOf(model, asked);
     const started = performance.now();
     const { chunkTexts } = await import("../tasks/chunking/chunk.ts");
-    const results = await chunkTexts(list, tokenizer, settings, undefined, readerOf(this.#readers, text, settings));
+    const results = await chunkTexts(list, tokenizer, settings, undefined, longTextChunker(this.#textReaders, text, settings));
     return { model, results, milliseconds: performance.now() - started };
   }
 
@@ -272,7 +272,7 @@ export class Runtime extends ModelRuntime {
 
   /** The tokenizer of a loaded model. */
   tokenizer(handle: ModelHandle): Promise<Tokenizer> {
-    return this.#tokenizers.of(textSettings(handle.manifest));
+    return this.#tokenizers.get(textSettings(handle.manifest));
   }
 
   /** Runs one task on texts. */
@@ -306,19 +306,19 @@ export class Runtime extends ModelRuntime {
   }
 
   /** The tokenizer of a model that is not loaded; what was read is kept for a while, as a model that was loaded is. */
-  async #tokenizerOf(model: string, options: ModelOptions): Promise<UnloadedTokenizer> {
+  async #tokenizerOf(model: string, options: ModelOptions): Promise<CachedTokenizer> {
     const key = JSON.stringify([model, options.variant]);
-    const known = this.#unloaded.get(key);
+    const known = this.#tokenizerCache.get(key);
     if (known !== undefined) return known;
     const text = textSettings(await this.manifest(model, options));
-    const read = { text, tokenizer: await this.#tokenizers.of(text) };
-    this.#unloaded.set(key, read);
-    later(() => this.#unloaded.delete(key), keptTokenizerMs);
+    const read = { text, tokenizer: await this.#tokenizers.get(text) };
+    this.#tokenizerCache.set(key, read);
+    unrefTimeout(() => this.#tokenizerCache.delete(key), tokenizerCacheMs);
     return read;
   }
 
   override async dispose(options?: RuntimeDisposeOptions): Promise<void> {
-    await Promise.all([super.dispose(options), this.#readers?.dispose()]);
+    await Promise.all([super.dispose(options), this.#textReaders?.dispose()]);
   }
 
   /** `runs`: whether the strategy runs the model. */
@@ -326,8 +326,10 @@ export class Runtime extends ModelRuntime {
     const encoder = await this.#encoder(handle);
     const started = performance.now();
     const { chunkTexts } = await import("../tasks/chunking/chunk.ts");
-    const model = runs ? (await import("../tasks/chunking/create-chunk-model.ts")).encoderModel(encoder, settings) : undefined;
-    const readLong = runs ? undefined : readerOf(this.#readers, textSettings(handle.manifest), settings);
+    const model = runs
+      ? (await import("../tasks/chunking/create-chunk-model.ts")).createChunkModel(encoder, settings)
+      : undefined;
+    const readLong = runs ? undefined : longTextChunker(this.#textReaders, textSettings(handle.manifest), settings);
     const results = await chunkTexts(texts, encoder.tokenizer, settings, model, readLong);
     const milliseconds = performance.now() - started;
     const ran = runs ? { target: handle.target, decision: handle.decision } : {};
@@ -342,20 +344,29 @@ export class Runtime extends ModelRuntime {
   async #encoder(handle: ModelHandle): Promise<Encoder> {
     const tokenizer = await this.tokenizer(handle);
     const { manifest, inputs, outputs } = handle;
-    const chain = () => this.#tokenizers.chainOf(textSettings(manifest));
+    const chain = () => this.#tokenizers.getPostPooling(textSettings(manifest));
     const run = handle.run.bind(handle);
-    const encoder = { manifest, tokenizer, inputs, outputs, chain, run, lanes: () => handle.lanes(), ...this.#batchesOf(handle) };
+    const encoder = {
+      manifest,
+      tokenizer,
+      inputs,
+      outputs,
+      chain,
+      run,
+      replicas: () => handle.replicas(),
+      ...this.#batchesOf(handle),
+    };
     if (!this.#shareBatches) return encoder;
-    const { BatchPool } = await import("../tasks/batching/dynamic-batcher.ts"); // servers alone share batches
-    const { model, turn } = handle;
-    const pool = this.#pools.get(model) ?? new BatchPool(model);
-    this.#pools.set(model, pool);
-    return { ...encoder, shared: pool.inTurnOf(turn) };
+    const { DynamicBatcher } = await import("../tasks/batching/dynamic-batcher.ts"); // servers alone share batches
+    const { model, schedulingKey } = handle;
+    const pool = this.#batchPools.get(model) ?? new DynamicBatcher(model);
+    this.#batchPools.set(model, pool);
+    return { ...encoder, shared: pool.forClient(schedulingKey) };
   }
 }
 
 /** The runtime, when all is loaded that its settings want loaded at the start. Where that fails everything is given back. */
-export async function started(runtime: Runtime): Promise<Runtime> {
+export async function preloaded(runtime: Runtime): Promise<Runtime> {
   try {
     await runtime.preload();
     return runtime;
@@ -366,7 +377,7 @@ export async function started(runtime: Runtime): Promise<Runtime> {
 }
 
 /** One input alone is a list of one. */
-function listOf<Item extends string | object>(texts: Item | readonly Item[]): readonly Item[] {
+function toList<Item extends string | object>(texts: Item | readonly Item[]): readonly Item[] {
   if (Array.isArray(texts)) return texts;
   if (typeof texts === "string" || (typeof texts === "object" && texts !== null)) return [texts as Item];
   throw new InferyardError("INPUT_INVALID", "texts must be a string or an array of strings");
@@ -385,7 +396,10 @@ function modelOptions(request: ModelOptions): ModelOptions {
 }
 
 /** Without a model on an engine, what decides where it runs would be ignored. */
-function refusePlacing({ signal: _signal, variant: _variant, ...asked }: ModelOptions, { strategy }: ChunkSettings): void {
+function refusePlacementOptions(
+  { signal: _signal, variant: _variant, ...asked }: ModelOptions,
+  { strategy }: ChunkSettings,
+): void {
   const [name] = Object.keys(asked);
   if (name === undefined) return;
   throw new InferyardError("INPUT_INVALID", `"${name}" means nothing with the strategy ${strategy}, which loads no model`, {

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { Command } from "commander";
 import { describe, expect, it } from "vitest";
 import { commands } from "../cli/command-table.ts";
-import { pipelineMakers } from "./pipelines.ts";
+import { pipelineFactories } from "./pipelines.ts";
 import { Runtime } from "./runtime.ts";
 import { taskTable } from "./task-table.ts";
 
@@ -35,7 +35,7 @@ describe("the table of tasks", () => {
       const found = program.commands.find((one) => one.name() === name);
       expect(found, command).toBeDefined();
       if (flag !== undefined) expect(found?.options.map(({ long }) => long)).toContain(flag);
-      expect(Object.hasOwn(pipelineMakers, task)).toBe(pipeline);
+      expect(Object.hasOwn(pipelineFactories, task)).toBe(pipeline);
     },
   );
 
@@ -45,7 +45,7 @@ describe("the table of tasks", () => {
         .filter(({ pipeline }) => pipeline)
         .map(({ task }) => task)
         .toSorted(),
-    ).toEqual(Object.keys(pipelineMakers).toSorted());
+    ).toEqual(Object.keys(pipelineFactories).toSorted());
   });
 
   it("is the one of the docs", () => {

@@ -2,7 +2,7 @@
 import { abortError, throwIfAborted } from "../errors.ts";
 
 /** The result of a promise, or ABORTED as soon as the signal is aborted; the work behind the promise goes on. */
-export async function waitFor<Result>(promise: Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
+export async function abortable<Result>(promise: Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
   if (signal === undefined) return promise;
   throwIfAborted(signal);
   let stop: (() => void) | undefined;

@@ -1,6 +1,6 @@
 /** Work that several callers wait for: begun by the first, cancelled when the last has left. */
 import { throwIfAborted } from "../errors.ts";
-import { waitFor } from "./abortable.ts";
+import { abortable } from "./abortable.ts";
 
 interface Task<Result> {
   readonly result: Promise<Result>;
@@ -8,7 +8,7 @@ interface Task<Result> {
   waiting: number;
 }
 
-export class SharedTasks<Result> {
+export class SingleFlight<Result> {
   readonly #tasks = new Map<string, Task<Result>>();
   readonly #free: (result: Result) => void;
 
@@ -35,7 +35,7 @@ export class SharedTasks<Result> {
     const task = this.#tasks.get(key) ?? this.#begin(key, begin);
     task.waiting += 1;
     try {
-      return take(await waitFor(task.result, signal));
+      return take(await abortable(task.result, signal));
     } finally {
       task.waiting -= 1;
       if (task.waiting === 0) this.#end(key, task);

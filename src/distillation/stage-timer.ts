@@ -1,7 +1,7 @@
 /** Times the stages of a distillation and reports their progress. */
 import type { DistillProgress, DistillStage } from "./distill-options.ts";
 
-export class Stages {
+export class StageTimer {
   readonly milliseconds: Partial<Record<DistillStage, number>> = {};
   readonly #report: (progress: DistillProgress) => void;
 

@@ -1,12 +1,12 @@
 /** The bytes of a file, read where they are wanted. */
-export interface ModelBytes {
+export interface ByteSource {
   readonly size: number;
   /** Fills the whole target, from `position` on. Error where the file ends before, or is no longer the one it was. */
   read(target: Uint8Array, position: number): void;
 }
 
 /** A file that was read whole. */
-export function bytesInMemory(bytes: Uint8Array): ModelBytes {
+export function byteSourceOf(bytes: Uint8Array): ByteSource {
   return {
     size: bytes.length,
     read(target, position) {
@@ -18,12 +18,12 @@ export function bytesInMemory(bytes: Uint8Array): ModelBytes {
 }
 
 /** A run of bytes of a file that stays there. */
-export interface FilePart {
+export interface ByteRange {
   readonly length: number;
   /** Fills a target of `length` bytes. */
   read(target: Uint8Array): void;
 }
 
-export function filePart(file: ModelBytes, position: number, length: number): FilePart {
+export function byteRange(file: ByteSource, position: number, length: number): ByteRange {
   return { length, read: (target) => file.read(target, position) };
 }

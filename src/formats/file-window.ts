@@ -12,8 +12,8 @@ const windowBytes = 16 * 1024;
  * What one header may cost, above what real models need: a node of a graph has about fifteen fields, so that one of 100,000 nodes
  * passes. Two million fields take one to two seconds; names and texts are kept in memory.
  */
-const mostItems = 2_000_000;
-const mostTextBytes = 64 * 1024 * 1024;
+const maxItems = 2_000_000;
+const maxTextBytes = 64 * 1024 * 1024;
 
 /** Throws Error where the file ends too early, MODEL_UNSUPPORTED where its header is larger than any real one. */
 export class FileWindow {
@@ -35,14 +35,14 @@ export class FileWindow {
   }
 
   /** Bytes from `position` on that can be looked at without waiting. */
-  ready(position: number): number {
+  available(position: number): number {
     return position < this.#start ? 0 : Math.max(0, this.#start + this.#length - position);
   }
 
   /** Brings a range into the window. At most `windowBytes`. */
   async load(position: number, length: number): Promise<void> {
     if (position + length > this.size) throw new Error(`it ends too early, after ${this.size} bytes`);
-    if (this.ready(position) >= length) return;
+    if (this.available(position) >= length) return;
     const { bytesRead } = await this.#file.read(this.#bytes, 0, windowBytes, position);
     this.#start = position;
     this.#length = bytesRead;
@@ -70,7 +70,7 @@ export class FileWindow {
   /** UTF-8 text; bytes that are none become U+FFFD. */
   async text(position: number, length: number): Promise<string> {
     this.#textBytes += length;
-    if (this.#textBytes > mostTextBytes) throw this.#tooMuch(`more than ${mostTextBytes} bytes of names`);
+    if (this.#textBytes > maxTextBytes) throw this.#limitExceeded(`more than ${maxTextBytes} bytes of names`);
     if (length > windowBytes) return this.#decoder.decode(await this.bytes(position, length));
     await this.load(position, length);
     const start = position - this.#start;
@@ -78,12 +78,12 @@ export class FileWindow {
   }
 
   /** Counts what was read. */
-  count(items = 1): void {
+  countItems(items = 1): void {
     this.#items += items;
-    if (this.#items > mostItems) throw this.#tooMuch(`more than ${mostItems} entries`);
+    if (this.#items > maxItems) throw this.#limitExceeded(`more than ${maxItems} entries`);
   }
 
-  #tooMuch(what: string): InferyardError {
+  #limitExceeded(what: string): InferyardError {
     return new InferyardError("MODEL_UNSUPPORTED", `the header of ${this.#shown} has ${what}, more than is read`, {
       remedy: "check that this is the model's file; none of this size is known",
     });

@@ -1,6 +1,6 @@
 /** A limit on the time of a load. */
 import { InferyardError } from "../errors.ts";
-import { later } from "../platform/event-loop.ts";
+import { unrefTimeout } from "../platform/event-loop.ts";
 import { hostDied } from "./call-queue.ts";
 import type { HostName } from "./host.ts";
 import type { Supervision } from "./supervision.ts";
@@ -9,7 +9,7 @@ import type { Supervision } from "./supervision.ts";
  * Runs a load in a peer with a signal that is aborted when the caller cancels and when `maxLoadMs` is over; the load then ends its peer and
  * throws. Being late is a hang: the supervision is told, and HOST_DIED is thrown.
  */
-export async function loadWithin<Result>(
+export async function loadWithTimeout<Result>(
   supervision: Supervision,
   host: HostName,
   signal: AbortSignal | undefined,
@@ -18,7 +18,7 @@ export async function loadWithin<Result>(
   const { maxLoadMs } = supervision;
   if (maxLoadMs === undefined || host === "inline") return load(signal);
   const late = new AbortController();
-  const timer = later(() => late.abort(), maxLoadMs);
+  const timer = unrefTimeout(() => late.abort(), maxLoadMs);
   try {
     return await load(signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]));
   } catch (error) {

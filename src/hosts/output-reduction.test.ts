@@ -70,12 +70,12 @@ describe("reduceOutputs", () => {
 
   it("tokens: those asked for, in that order", () => {
     const outputs = { x: logits([2, 2, 2], [1, 2, 3, 4, 5, 6, 7, 8]) };
-    const places = [
+    const positions = [
       { row: 1, token: 0 },
       { row: 0, token: 1 },
     ];
-    expect(reduceOutputs(outputs, { x: { kind: "tokens", places } })).toEqual({ x: logits([2, 2], [5, 6, 3, 4]) });
-    expect(reduceOutputs(outputs, { x: { kind: "tokens", places: [] } })["x"]?.shape).toEqual([0, 2]);
+    expect(reduceOutputs(outputs, { x: { kind: "tokens", positions } })).toEqual({ x: logits([2, 2], [5, 6, 3, 4]) });
+    expect(reduceOutputs(outputs, { x: { kind: "tokens", positions: [] } })["x"]?.shape).toEqual([0, 2]);
   });
 
   it("says that the backend is wrong where an output is missing", () => {
@@ -87,8 +87,8 @@ describe("reduceOutputs", () => {
   it.each([
     ["another batch", { x: { kind: "highest", lengths: [1] } }],
     ["a row longer than the batch", { x: { kind: "highest", lengths: [2, 3] } }],
-    ["a token that is not there", { x: { kind: "tokens", places: [{ row: 0, token: 2 }] } }],
-    ["a row that is not there", { x: { kind: "tokens", places: [{ row: -1, token: 0 }] } }],
+    ["a token that is not there", { x: { kind: "tokens", positions: [{ row: 0, token: 2 }] } }],
+    ["a row that is not there", { x: { kind: "tokens", positions: [{ row: -1, token: 0 }] } }],
     ["an output of another rank", { flat: { kind: "highest", lengths: [2] } }],
   ] as const)("refuses %s", (_what, reductions) => {
     const outputs = { x: logits([2, 2, 2], [1, 2, 3, 4, 5, 6, 7, 8]), flat: logits([2, 2], [1, 2, 3, 4]) };

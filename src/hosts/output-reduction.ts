@@ -11,11 +11,11 @@ export type Reduction =
   | { readonly kind: "highest"; readonly lengths: readonly number[] }
   /** [batch, values]: the mean of each over these tokens of a row, summed in double precision; zeros where there are none. */
   | { readonly kind: "mean"; readonly ranges: readonly TokenRange[] }
-  /** [places, values]: these tokens alone. */
-  | { readonly kind: "tokens"; readonly places: readonly TokenPlace[] };
+  /** [positions, values]: these tokens alone. */
+  | { readonly kind: "tokens"; readonly positions: readonly TokenPosition[] };
 
 /** A token of a batch. */
-export interface TokenPlace {
+export interface TokenPosition {
   readonly row: number;
   readonly token: number;
 }
@@ -41,35 +41,39 @@ export function reduceOutputs(outputs: TensorMap, reductions: Readonly<Record<st
 
 function reduce(name: string, output: Tensor, reduction: Reduction): Tensor {
   const [batch = 0, tokens = 0, values = 0] = output.shape;
-  if (output.shape.length !== 3) throw misfit(name, `its shape is [${output.shape.join(", ")}], not [batch, tokens, values]`);
+  if (output.shape.length !== 3)
+    throw reductionMismatch(name, `its shape is [${output.shape.join(", ")}], not [batch, tokens, values]`);
   const data = asFloat32(output);
   if (reduction.kind === "highest") {
     const { lengths } = reduction;
     if (lengths.length !== batch || lengths.some((length) => !isWithin(length, tokens + 1)))
-      throw misfit(name, `${lengths.length} lengths do not fit a batch of ${batch} rows of ${tokens} tokens`);
+      throw reductionMismatch(name, `${lengths.length} lengths do not fit a batch of ${batch} rows of ${tokens} tokens`);
     const highest = new Float32Array(batch * values);
     for (const [row, length] of lengths.entries())
-      raise(highest.subarray(row * values, (row + 1) * values), data, row * tokens * values, length);
+      accumulateMax(highest.subarray(row * values, (row + 1) * values), data, row * tokens * values, length);
     return { dataType: "float32", shape: [batch, values], data: highest };
   }
   if (reduction.kind === "mean") {
     const { ranges } = reduction;
     if (ranges.length !== batch || ranges.some(({ first, end }) => !isWithin(first, tokens + 1) || !isWithin(end, tokens + 1)))
-      throw misfit(name, `${ranges.length} ranges do not fit a batch of ${batch} rows of ${tokens} tokens`);
+      throw reductionMismatch(name, `${ranges.length} ranges do not fit a batch of ${batch} rows of ${tokens} tokens`);
     const means = new Float32Array(batch * values);
     for (const [row, range] of ranges.entries()) means.set(meanOf(data, row * tokens * values, values, range), row * values);
     return { dataType: "float32", shape: [batch, values], data: means };
   }
-  const { places } = reduction;
-  const wrong = places.find(({ row, token }) => !isWithin(row, batch) || !isWithin(token, tokens));
+  const { positions } = reduction;
+  const wrong = positions.find(({ row, token }) => !isWithin(row, batch) || !isWithin(token, tokens));
   if (wrong !== undefined)
-    throw misfit(name, `token ${wrong.token} of row ${wrong.row} is not in a batch of ${batch} rows of ${tokens} tokens`);
-  const picked = new Float32Array(places.length * values);
-  for (const [index, { row, token }] of places.entries()) {
+    throw reductionMismatch(
+      name,
+      `token ${wrong.token} of row ${wrong.row} is not in a batch of ${batch} rows of ${tokens} tokens`,
+    );
+  const picked = new Float32Array(positions.length * values);
+  for (const [index, { row, token }] of positions.entries()) {
     const start = (row * tokens + token) * values;
     picked.set(data.subarray(start, start + values), index * values);
   }
-  return { dataType: "float32", shape: [places.length, values], data: picked };
+  return { dataType: "float32", shape: [positions.length, values], data: picked };
 }
 
 /** The mean over tokens of the row that begins at `offset`. */
@@ -84,7 +88,7 @@ export function meanOf(data: Float32Array, offset: number, values: number, { fir
 }
 
 /** Raises each value of `highest` to those of so many tokens. What is not a number stays one, so that whoever reads it can tell. */
-function raise(highest: Float32Array, data: Float32Array, start: number, tokens: number): void {
+function accumulateMax(highest: Float32Array, data: Float32Array, start: number, tokens: number): void {
   const values = highest.length;
   for (let token = 0; token < tokens; token += 1) {
     const offset = start + token * values;
@@ -101,8 +105,8 @@ function isWithin(index: number, end: number): boolean {
   return Number.isSafeInteger(index) && index >= 0 && index < end;
 }
 
-function misfit(name: string, why: string): InferyardError {
+function reductionMismatch(name: string, why: string): InferyardError {
   return new InferyardError("INPUT_INVALID", `the reduction of output "${name}" does not fit: ${why}`, {
-    remedy: "a reduction is of an output [batch, tokens, values], with a length or a range for each row, or places of tokens",
+    remedy: "a reduction is of an output [batch, tokens, values], with a length or a range for each row, or positions of tokens",
   });
 }

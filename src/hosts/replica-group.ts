@@ -2,36 +2,36 @@
  * The copies of one model on threads of this process, as the calling thread knows them: which of them live, and which may be asked for what they
  * share. What they share itself never comes here: memory that this thread once had in hand would be free only when it next collects its garbage.
  */
-import type { CopyPlace } from "../backend.ts";
+import type { ReplicaSlot } from "../backend.ts";
 
 /** A copy whose thread was started. */
-export interface StartedCopy {
+export interface StartedReplica {
   /** Fulfilled when it is loaded: with a way to ask for what it shares, as `CopyPlace.from` of another copy or what stands for that on the way to its thread. */
   readonly loaded: Promise<{ readonly give: (() => Promise<unknown>) | undefined }>;
 }
 
 /** Copies beyond this many share nothing. */
-const mostMembers = 256;
+const maxReplicas = 256;
 
-export class CopyGroup {
-  #members: Int32Array<SharedArrayBuffer> | undefined;
+export class ReplicaGroup {
+  #liveReplicas: Int32Array<SharedArrayBuffer> | undefined;
   #lastNumber = 0;
-  readonly #givers = new Set<() => Promise<unknown>>();
+  readonly #exporters = new Set<() => Promise<unknown>>();
   /** Settles when the copy that is loaded first is there, or has failed. */
   #first: Promise<void> | undefined;
   #isShared = true;
 
   /** A place for a copy whose thread is about to start; undefined where there is none left. To be left when the thread has ended. */
-  enter(): Membership | undefined {
-    this.#members ??= new Int32Array(new SharedArrayBuffer(mostMembers * Int32Array.BYTES_PER_ELEMENT));
-    const members = this.#members;
+  enter(): ReplicaMembership | undefined {
+    this.#liveReplicas ??= new Int32Array(new SharedArrayBuffer(maxReplicas * Int32Array.BYTES_PER_ELEMENT));
+    const members = this.#liveReplicas;
     const index = members.indexOf(0);
     if (index === -1) return undefined;
     this.#lastNumber += 1;
     const number = this.#lastNumber;
     Atomics.store(members, index, number);
     return {
-      place: { members: members.buffer, index },
+      slot: { members: members.buffer, index },
       leave: () => void Atomics.compareExchange(members, index, number, 0), // the place may be another's by now
     };
   }
@@ -40,16 +40,16 @@ export class CopyGroup {
    * Starts a copy with what another one gives, or with nothing where there is no other. While the first one loads, others wait: they would pack
    * the same weights beside it.
    */
-  async start<Copy extends StartedCopy>(start: (from: unknown) => Copy): Promise<Copy> {
+  async start<Copy extends StartedReplica>(start: (from: unknown) => Copy): Promise<Copy> {
     while (this.#isShared) {
-      const [give] = this.#givers;
+      const [give] = this.#exporters;
       if (give !== undefined) {
         const gift = await give().then(
           (from) => ({ from }),
           () => undefined, // it has died meanwhile
         );
         if (gift !== undefined) return this.#watched(start(gift.from));
-        this.#givers.delete(give);
+        this.#exporters.delete(give);
       } else if (this.#first === undefined) {
         const copy = this.#watched(start(undefined));
         this.#first = copy.loaded.then(
@@ -62,11 +62,11 @@ export class CopyGroup {
     return start(undefined);
   }
 
-  #watched<Copy extends StartedCopy>(copy: Copy): Copy {
+  #watched<Copy extends StartedReplica>(copy: Copy): Copy {
     copy.loaded.then(
       ({ give }) => {
-        if (give !== undefined) this.#givers.add(give);
-        else if (this.#givers.size === 0) this.#isShared = false; // the engine cannot, or not with these files
+        if (give !== undefined) this.#exporters.add(give);
+        else if (this.#exporters.size === 0) this.#isShared = false; // the engine cannot, or not with these files
       },
       () => {},
     );
@@ -74,7 +74,7 @@ export class CopyGroup {
   }
 }
 
-export interface Membership {
-  readonly place: Pick<CopyPlace, "members" | "index">;
+export interface ReplicaMembership {
+  readonly slot: Pick<ReplicaSlot, "members" | "index">;
   leave(): void;
 }

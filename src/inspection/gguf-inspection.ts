@@ -61,7 +61,7 @@ export interface GgufEntry {
 }
 
 /** Elements of an array that are passed on. */
-const shownItems = 8;
+const maxShownItems = 8;
 
 /** `verdicts` is asked with the architecture. */
 export async function inspectGgufFile(
@@ -129,7 +129,7 @@ function tokenizerOf({ metadata }: GgufFile): GgufTokenizer | undefined {
 
 function entryOf(value: GgufValue): Omit<GgufEntry, "key"> {
   if (value.type === "array") {
-    return { type: `array of ${value.of}`, items: value.items.slice(0, shownItems), length: value.length };
+    return { type: `array of ${value.of}`, items: value.items.slice(0, maxShownItems), length: value.length };
   }
   return { type: value.type, value: value.value, ...(value.type === "string" ? { length: value.bytes } : {}) };
 }

@@ -44,7 +44,7 @@ describe("docs/reference/foreign-manifests.md", () => {
 
   it.each([
     ["framework", vocabulary.formatOfFramework],
-    ["task", vocabulary.tasksOfTask],
+    ["task", vocabulary.tasksByKapslTask],
     ["hardware_requirements.required_precision", vocabulary.precisionOf],
     ["hardware_requirements.graph_optimization_level", vocabulary.optimizationOfLevel],
     ["hardware_requirements.strategy", vocabulary.strategies],

@@ -2,28 +2,28 @@
 import type { MachineReader } from "../devices/machine.ts";
 import type { Supervision } from "../hosts/supervision.ts";
 import type { Variant } from "../models/manifest.ts";
-import type { Circuits } from "./supervision/circuit-breakers.ts";
+import type { CircuitBreakers } from "./supervision/circuit-breakers.ts";
 import type { RuntimeSettings } from "./options/runtime-settings.ts";
 import type { Target } from "./selection/target.ts";
-import type { KeptMeasurements } from "../measurements/store.ts";
+import type { StoredMeasurements } from "../measurements/store.ts";
 import type { Host, HostName } from "../hosts/host.ts";
 import type { PullProgress } from "../models/hub/progress.ts";
 
-export interface Surroundings {
+export interface Platform {
   readonly hosts: Readonly<Record<HostName, Host>>;
   /** The host that gives all its memory back when a model leaves. */
-  readonly isolating: "worker" | "process";
+  readonly isolatingHost: "worker" | "process";
   readonly machine: MachineReader;
   /** What `inferyard bench --record` has kept on this machine. */
-  readMeasurements(): Promise<KeptMeasurements>;
+  readMeasurements(): Promise<StoredMeasurements>;
   /** Who watches over hosts that can die, by the settings `maxProcessMemory`, `maxCrashes`, `crashWindow`, `loadTimeout` and `runTimeout`. */
-  supervise(settings: RuntimeSettings, circuits: Circuits): Supervise;
+  createSupervision(settings: RuntimeSettings, circuits: CircuitBreakers): SupervisionFactory;
   /** Brings a model's files to where they are read; throws what src/models/model-store.ts says of `pull`. */
   fetchModel(reference: string, options: FetchOptions): Promise<void>;
 }
 
 /** Of a model that is loaded as `reference`; undefined: nobody watches, and a host that died is started again by the next call. */
-export type Supervise = (reference: string, target: Target, variant: Variant) => Supervision | undefined;
+export type SupervisionFactory = (reference: string, target: Target, variant: Variant) => Supervision | undefined;
 
 export interface FetchOptions {
   /** Where the reference itself names none. */

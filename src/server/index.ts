@@ -5,12 +5,12 @@ export type { ApiKey, ModelLimits, Role, ServedModel, ServerSettings } from "./s
 export { RuntimeEvents } from "./observability/runtime-events.ts";
 export type { StoredNames } from "./serving/model-names.ts";
 export type {
-  Answered,
+  CallResult,
   CallRecord,
   Caller,
   ModelCall,
   Reuse,
-  Served,
+  ModelCallResult,
   Service,
   ServiceOptions,
   StoredTime,

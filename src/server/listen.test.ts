@@ -105,7 +105,7 @@ describe("answers that nobody reads", () => {
     const server = await serve({ stallTimeout: "1s" });
     const slow = silent(server, get("/big"));
     const stalled = Array.from({ length: 3 }, () => silent(server, get("/big")));
-    await until(async () => (await metric(server, "unread_answer_bytes")) > 3 * 16 * mebi);
+    await until(async () => (await metric(server, "unread_response_bytes")) > 3 * 16 * mebi);
     let bytes = 0;
     slow.on("readable", () => {
       const chunk = slow.read(mebi / 2) as Buffer | null;
@@ -117,27 +117,27 @@ describe("answers that nobody reads", () => {
       await sleep(20);
     }
     expect(bytes).toBeGreaterThan(big.length); // with its head
-    await until(async () => (await metric(server, "readers_cut_total")) === stalled.length);
-    expect(await metric(server, "unread_answer_bytes")).toBe(0);
+    await until(async () => (await metric(server, "readers_disconnected_total")) === stalled.length);
+    expect(await metric(server, "unread_response_bytes")).toBe(0);
   });
 
   it("have a budget: at half of it requests get 503 with Retry-After, health and metrics are answered, and slow readers make room", async () => {
     const server = await serve({ maxUnreadBytes: 32 * mebi, stallTimeout: "3s" });
     silent(server, get("/big"));
-    await until(async () => (await metric(server, "unread_answer_bytes")) >= 16 * mebi);
+    await until(async () => (await metric(server, "unread_response_bytes")) >= 16 * mebi);
     const refused = await embedded(server);
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
     expect(await refused.json()).toMatchObject({ error: { code: "OVERLOADED", retryable: true } });
     expect((await fetch(`${server.url}/health/live`)).status).toBe(200);
     await until(async () => (await embedded(server)).status === 200);
-    expect(await metric(server, "readers_cut_total")).toBe(1);
+    expect(await metric(server, "readers_disconnected_total")).toBe(1);
   });
 
   it("never hold more than the budget: an answer without room becomes a refusal", async () => {
     const server = await serve({ maxUnreadBytes: 32 * mebi });
     const readers = Array.from({ length: 8 }, () => silent(server, get("/big")));
     await until(() => server.made.count + server.records.length === readers.length);
-    expect(await metric(server, "unread_answer_bytes")).toBeLessThanOrEqual(40 * mebi); // half of the budget and one answer
+    expect(await metric(server, "unread_response_bytes")).toBeLessThanOrEqual(40 * mebi); // half of the budget and one answer
     const statuses = await Promise.all(
       readers.map(async (socket) => {
         socket.resume();
@@ -159,9 +159,9 @@ describe("answers that nobody reads", () => {
     await until(async () => (await metric(server, "connections_open")) >= 1);
     const event = { type: "loading", reference: "r".repeat(10_000), target: "native:cpu", bytes: 1 } as const;
     let highest = 0;
-    while ((await metric(server, "readers_cut_total")) === 0) {
-      for (let index = 0; index < 4; index += 1) events.tell(event);
-      highest = Math.max(highest, await metric(server, "unread_answer_bytes"));
+    while ((await metric(server, "readers_disconnected_total")) === 0) {
+      for (let index = 0; index < 4; index += 1) events.emit(event);
+      highest = Math.max(highest, await metric(server, "unread_response_bytes"));
     }
     expect(highest).toBeLessThan(mebi);
   });
@@ -180,7 +180,7 @@ describe("requests sent ahead on one connection", () => {
   it("are computed only as far as they are read", async () => {
     const server = await serve();
     silent(server, get("/big").repeat(10));
-    await until(async () => (await metric(server, "unread_answer_bytes")) > mebi);
+    await until(async () => (await metric(server, "unread_response_bytes")) > mebi);
     await sleep(100);
     expect(server.made.count).toBe(1);
   });

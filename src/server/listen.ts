@@ -13,7 +13,7 @@ import type { Connection } from "./http/sockets/connection.ts";
 import { Connections } from "./http/sockets/connections.ts";
 import { memoryShare } from "./http/sockets/memory-share.ts";
 import { meteredResponse } from "./http/sockets/metered-response.ts";
-import { UnreadAnswers } from "./http/sockets/unread-responses.ts";
+import { UnreadResponses } from "./http/sockets/unread-responses.ts";
 
 export interface ListenOptions {
   /** Default: "127.0.0.1". */
@@ -56,10 +56,10 @@ const keepAliveMs = 75_000;
  * A server that ends looks so often, at rest, until it stops listening: what was sent before the signal may not have been read yet. Looks are
  * counted and not time, since a turn of a busy event loop may take long, and connections are taken once in each.
  */
-const quietLooks = 5;
-const lookMs = 20;
+const quietChecks = 5;
+const drainCheckMs = 20;
 /** Where something comes all the time, or nothing on open connections, it looks no more often than this. */
-const mostLooks = 50;
+const maxChecks = 50;
 /** How often connections are looked at for those that are too slow. */
 const checkMs = 500;
 const maxDefaultUnreadBytes = 2 ** 30;
@@ -68,9 +68,9 @@ const maxDefaultUnreadBytes = 2 ** 30;
 export async function listen(handler: Handler, options: ListenOptions = {}): Promise<Listening> {
   const { address = serverDefaults.address, port = serverDefaults.port, allowAnonymous = false } = options;
   const { keys = [], drainTimeout = serverDefaults.drainTimeout, trustProxy = false } = handler.service.settings;
-  if (!isLoopback(address) && keys.length === 0 && !allowAnonymous) refuseOpen(address);
+  if (!isLoopback(address) && keys.length === 0 && !allowAnonymous) refuseAnonymous(address);
   const { stallTimeout = serverDefaults.stallTimeout, maxUnreadBytes = memoryShare(1 / 8, maxDefaultUnreadBytes) } = options;
-  const answers = new UnreadAnswers({ maxBytes: maxUnreadBytes, stallMs: parseDuration(stallTimeout) });
+  const answers = new UnreadResponses({ maxBytes: maxUnreadBytes, stallMs: parseDuration(stallTimeout) });
   const { maxConnections: max = serverDefaults.maxConnections, maxConnectionsPerClient: maxPerClient } = options;
   const limits = { max, ...(maxPerClient === undefined ? {} : { maxPerClient }), isProxied: trustProxy };
   const connections = new Connections(limits, (connection) => answers.forget(connection));
@@ -78,9 +78,9 @@ export async function listen(handler: Handler, options: ListenOptions = {}): Pro
     open: connections.size,
     unreadBytes: answers.bytes,
     refused: connections.refused,
-    cut: answers.cut,
+    disconnected: answers.disconnected,
   }));
-  const server = await started(handler, { ...options, address, port }, connections, answers);
+  const server = await startServer(handler, { ...options, address, port }, connections, answers);
   const stalls = setInterval(() => answers.endStalled(), checkMs).unref();
   const { port: taken } = server.address() as AddressInfo;
   const scheme = options.tls === undefined ? "http" : "https";
@@ -98,10 +98,10 @@ async function drain(handler: Handler, server: Server, connections: Connections,
   let quiet = 0;
   // The port stays open meanwhile: who comes now is told so, which is better than a refused connection.
   for (let look = 0; performance.now() < deadline; look += 1) {
-    const isLate = look >= mostLooks;
-    quiet = connections.open > 0 || (connections.hasFresh && !isLate) ? 0 : quiet + 1;
-    if (quiet >= quietLooks || (quiet > 0 && isLate)) break;
-    await sleep(Math.min(lookMs, longestMs));
+    const isLate = look >= maxChecks;
+    quiet = connections.open > 0 || (connections.hasUnused && !isLate) ? 0 : quiet + 1;
+    if (quiet >= quietChecks || (quiet > 0 && isLate)) break;
+    await sleep(Math.min(drainCheckMs, longestMs));
   }
   const cut = connections.open;
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
@@ -110,20 +110,23 @@ async function drain(handler: Handler, server: Server, connections: Connections,
   return cut;
 }
 
-function refuseOpen(address: string): never {
+function refuseAnonymous(address: string): never {
   throw new InferyardError("CONFIG_INVALID", `${address} can be reached by others, and no keys are set`, {
     remedy: "set keys (docs/guide/serving.md), listen on 127.0.0.1, or say --allow-anonymous",
   });
 }
 
-function started(
+function startServer(
   handler: Handler,
   { address: hostname, port, ...options }: ListenOptions & { readonly address: string; readonly port: number },
   connections: Connections,
-  answers: UnreadAnswers,
+  answers: UnreadResponses,
 ): Promise<Server> {
   const { tls } = options;
-  const serverOptions = { ...timesOf(options), ServerResponse: meteredResponse(answers, ({ socket }) => connections.of(socket)) };
+  const serverOptions = {
+    ...timesOf(options),
+    ServerResponse: meteredResponse(answers, ({ socket }) => connections.find(socket)),
+  };
   const secure =
     tls === undefined
       ? { serverOptions }
@@ -131,8 +134,8 @@ function started(
   const fetch = async (request: Request, { incoming, outgoing }: HttpBindings | Http2Bindings): Promise<Response> => {
     const { httpVersion, socket } = incoming;
     const { remoteAddress = "" } = socket; // a socket that is closed already has none, and is nobody
-    const connection = connections.of(socket);
-    const turn = connection?.turn(outgoing) ?? false;
+    const connection = connections.find(socket);
+    const turn = connection?.waitForTurn(outgoing) ?? false;
     if (connection === undefined || !(turn === true || (await turn))) return new Response(null, { status: 499 }); // nobody reads it
     const refusal = connection.refusal ?? (answers.isFull() ? unreadRefusal(answers.bytes) : undefined);
     return handler(request, {
@@ -148,7 +151,7 @@ function started(
     if (tls !== undefined) server.prependListener("secureConnection", (socket: Socket) => connections.secure(socket));
     // Before the handler, which may have sent its head already when others are told.
     server.prependListener("request", ({ socket }: IncomingMessage, response: ServerResponse) => {
-      const connection = connections.of(socket);
+      const connection = connections.find(socket);
       if (connection === undefined) return;
       follow(connections, connection, response);
       if (handler.service.draining || connection.refusal !== undefined) response.setHeader("connection", "close");

@@ -35,7 +35,7 @@ export interface ServerSection {
   readonly headersTimeout?: number | string;
   readonly bodyTimeout?: number | string;
   readonly stallTimeout?: number | string;
-  readonly maxAnswerBytes?: number;
+  readonly maxResponseBytes?: number;
   readonly maxUnreadBytes?: number;
   readonly maxConnections?: number;
   readonly maxConnectionsPerClient?: number;

@@ -14,7 +14,7 @@ export type { Aggregation, Entities, Entity } from "./token-classification/entit
 export type { EntityField, ExtractSchema, QuestionField } from "./extraction/extract-schema.ts";
 export type { ExtractOptions, ExtractedFields, ExtractedValue } from "./extraction/extract.ts";
 export type { FillMaskOptions, FillTarget, MaskFill, MaskFills } from "./fill-mask/fill-mask.ts";
-export type { NamedEntity, NamedFill } from "./shared/hugging-face-results.ts";
+export type { HuggingFaceEntity, HuggingFaceFill } from "./shared/hugging-face-results.ts";
 export type { Activation, Classifications, LabelScore } from "./shared/label-head.ts";
 export { type TokenVectors, maxSim } from "./embedding/late-interaction.ts";
 export type { RecognizeOptions } from "./token-classification/recognize.ts";

@@ -1,6 +1,6 @@
 /** The tokens of one text, before anything is cut or put around them: one column for each thing known of a token. */
 
-export class TokenRow {
+export class TokenColumns {
   readonly ids: number[] = [];
   /** UTF-16 units of the original text, flattened: start, end, ... */
   readonly offsets: number[] = [];

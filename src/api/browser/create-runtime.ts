@@ -3,8 +3,8 @@ import type { Backend } from "../../backend.ts";
 import { InferyardError } from "../../errors.ts";
 import { inlineHost } from "../../hosts/inline.ts";
 import type { RuntimeSettings } from "../../runtime/options/runtime-settings.ts";
-import type { Surroundings } from "../../runtime/platform.ts";
-import { Runtime, started } from "../runtime.ts";
+import type { Platform } from "../../runtime/platform.ts";
+import { Runtime, preloaded } from "../runtime.ts";
 import { addressOf, assetsFolder } from "../../platform/browser/assets.ts";
 import { fetchModel } from "../../platform/browser/download/fetch-model.ts";
 import { browserMachine } from "../../platform/browser/machine.ts";
@@ -34,20 +34,20 @@ export async function createRuntime(config: RuntimeConfig = {}): Promise<Runtime
   const { backends = standardBackends(assets), ...settings } = rest;
   if (settings.host === "process") throw noProcesses();
   for (const name of ["maxProcessMemory", "maxCrashes", "crashWindow", "loadTimeout", "runTimeout", "textThreads"] as const)
-    if (settings[name] !== undefined) throw notInPages(name);
+    if (settings[name] !== undefined) throw unsupportedSetting(name);
   const workers = browserWorkerHost(worker === undefined ? undefined : addressOf("worker", worker));
-  const surroundings: Surroundings = {
+  const surroundings: Platform = {
     hosts: { inline: inlineHost(), worker: workers, process: workers },
-    isolating: "worker",
+    isolatingHost: "worker",
     readMeasurements: async () => ({ measurements: [], problems: [] }), // nothing measures in a page
     machine: browserMachine(),
     fetchModel: (reference, options) => fetchModel(assets, reference, options),
-    supervise: () => () => undefined,
+    createSupervision: () => () => undefined,
   };
-  return started(new Runtime(backends, { replicas: 1, threads: guestThreads(), ...settings }, surroundings));
+  return preloaded(new Runtime(backends, { replicas: 1, threads: defaultThreads(), ...settings }, surroundings));
 }
 
-function notInPages(name: string): InferyardError {
+function unsupportedSetting(name: string): InferyardError {
   return new InferyardError("CONFIG_INVALID", `${name} is set, and in a page nobody watches over workers`, {
     remedy: "leave it out",
   });
@@ -59,6 +59,6 @@ function noProcesses(): InferyardError {
   });
 }
 
-function guestThreads(): number {
+function defaultThreads(): number {
   return Math.min(4, Math.ceil(browserScope().navigator.hardwareConcurrency / 2));
 }

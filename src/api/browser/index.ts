@@ -16,9 +16,9 @@ export type {
   RuntimeSettings,
   Strategy,
 } from "../../runtime/options/runtime-settings.ts";
-export type { Policy, WishInput } from "../../runtime/selection/constraints.ts";
+export type { Policy, ConstraintOptions } from "../../runtime/selection/constraints.ts";
 export type { HostName, HostedRunOptions } from "../../hosts/host.ts";
-export type { Reduction, TokenPlace } from "../../hosts/output-reduction.ts";
+export type { Reduction, TokenPosition } from "../../hosts/output-reduction.ts";
 export { createStore, inspectFile, inspectModel } from "./unavailable.ts";
 export type { PullProgress } from "../../models/hub/progress.ts";
 export type { Manifest, Pooling, Variant } from "../../models/manifest.ts";

@@ -4,15 +4,15 @@ import { native } from "../../backends/native/index.ts";
 import { wasm } from "../../backends/wasm/index.ts";
 import { InferyardError } from "../../errors.ts";
 import { assetsFolder } from "../../platform/browser/assets.ts";
-import { carriedEntry } from "../../platform/browser/bundled-entry.ts";
+import { bundledEntry } from "../../platform/browser/bundled-entry.ts";
 
 /** `assets`: where onnxruntime-web's .mjs and .wasm lie. Default: the folder the bundle was loaded from. */
 export function standardBackends(assets: string = assetsFolder()): Backend[] {
   const options = { assets };
   return [
     noNativeEngine("onnx"),
-    { ...native(), entry: { module: carriedEntry, export: "native" } },
-    { ...wasm(options), entry: { module: carriedEntry, export: "wasm", options } },
+    { ...native(), entry: { module: bundledEntry, export: "native" } },
+    { ...wasm(options), entry: { module: bundledEntry, export: "wasm", options } },
   ];
 }
 

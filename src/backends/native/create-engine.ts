@@ -1,12 +1,12 @@
 /** The engine of one loaded model, with the settings the user gave, ready for its smallest inputs. */
 import { InferyardError } from "../../backend.ts";
 import type { LoadOptions, TensorInfo } from "../../backend.ts";
-import { switchOnRelaxedSimd } from "../../engine/codegen/wasm/v8-flags.ts";
+import { enableRelaxedSimd } from "../../engine/codegen/wasm/v8-flags.ts";
 import {
   detectWasmFeatures,
-  type EngineCopies,
+  type EngineReplica,
   EngineModel,
-  type EngineShare,
+  type SharedEngineState,
   type GraphSource,
   type RunLimits,
   type TraceLimits,
@@ -15,45 +15,45 @@ import { spawnThread } from "../../engine/threads/spawn-thread.ts";
 import { version } from "../../version.ts";
 
 /** What a model on this backend gives to its copies. */
-export interface SharedModel {
+export interface SharedModelState {
   /** Of the package: another one may pack weights otherwise. */
   readonly version: string;
   /** Of the files: see `OpenModelFiles`. */
   readonly identity: string;
   readonly graphOptimization: string | undefined;
-  readonly engine: EngineShare;
+  readonly engine: SharedEngineState;
 }
 
 /** `identity`: of the files the source was read from; without one, nothing is shared. MODEL_INVALID where a copy was loaded from others. */
-export function engineFor(
+export function createEngine(
   source: GraphSource,
   inputs: readonly TensorInfo[],
   options: LoadOptions,
   identity: string | undefined,
 ): EngineModel {
-  const features = detectWasmFeatures(switchOnRelaxedSimd);
+  const features = detectWasmFeatures(enableRelaxedSimd);
   if (!features.simd)
     throw new InferyardError("BACKEND_UNAVAILABLE", "this machine's WebAssembly has no vectors, which the engine needs");
   const { graphOptimization, threads, maxRunMemory } = options;
   const limits: RunLimits = { trace: traceLimits(options), ...(maxRunMemory === undefined ? {} : { runBytes: maxRunMemory }) };
-  const made = (copies: EngineCopies | undefined): EngineModel => {
+  const made = (replica: EngineReplica | undefined): EngineModel => {
     const engine = new EngineModel(source, {
       features,
       optimize: graphOptimization !== "disabled",
       limits,
-      ...(threads === undefined || spawnThread === undefined ? {} : { threads, spawn: spawnThread }),
-      ...(copies === undefined ? {} : { copies }),
+      ...(threads === undefined || spawnThread === undefined ? {} : { threads, spawnThread }),
+      ...(replica === undefined ? {} : { replica }),
     });
     try {
       engine.prepare(inputs.map(withEmptyCache));
-      engine.settle();
+      engine.publishWeights();
       return engine;
     } catch (error) {
       void engine.dispose();
       throw error;
     }
   };
-  const copies = copiesOf(options, identity);
+  const copies = engineReplica(options, identity);
   try {
     return made(copies);
   } catch (error) {
@@ -72,12 +72,12 @@ export function traceLimits({ maxTraceTime, maxTraceMemory }: LoadOptions): Part
 }
 
 /** undefined where this model shares nothing. */
-function copiesOf({ copy, graphOptimization }: LoadOptions, identity: string | undefined): EngineCopies | undefined {
+function engineReplica({ copy, graphOptimization }: LoadOptions, identity: string | undefined): EngineReplica | undefined {
   if (copy === undefined || identity === undefined) return undefined;
   const { members, index, from } = copy;
-  const place = { members: new Int32Array(members), index };
+  const place = { replicaIds: new Int32Array(members), index };
   if (from === undefined) return place;
-  const other = from as SharedModel;
+  const other = from as SharedModelState;
   if (other.version !== version || other.graphOptimization !== graphOptimization) return undefined;
   if (other.identity === identity) return { ...place, from: other.engine };
   throw new InferyardError("MODEL_INVALID", "the model's files were changed after its first copy was loaded", {

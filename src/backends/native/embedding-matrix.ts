@@ -6,24 +6,24 @@ import type { Precision } from "../../backend.ts";
 import { halfTable } from "../../formats/floats/float16.ts";
 
 /** A matrix of which rows are added up. */
-export interface Rows {
+export interface EmbeddingMatrix {
   readonly precision: Precision;
-  readonly count: number;
+  readonly rows: number;
   readonly dimensions: number;
   /** What the matrix and its tables occupy. */
   readonly bytes: number;
   /** Adds `weight` times row `index` to `sum`, which has `dimensions` elements. */
-  add(sum: Float64Array, index: number, weight: number): void;
+  addRow(sum: Float64Array, index: number, weight: number): void;
 }
 
 /** float32 [count, dimensions]. */
-export function floatRows(data: Float32Array, dimensions: number): Rows {
+export function float32Matrix(data: Float32Array, dimensions: number): EmbeddingMatrix {
   return {
     precision: "fp32",
-    count: data.length / dimensions,
+    rows: data.length / dimensions,
     dimensions,
     bytes: data.byteLength,
-    add(sum, index, weight) {
+    addRow(sum, index, weight) {
       const start = index * dimensions;
       for (let i = 0; i < dimensions; i++) sum[i] = (sum[i] ?? 0) + (data[start + i] ?? 0) * weight;
     },
@@ -31,14 +31,14 @@ export function floatRows(data: Float32Array, dimensions: number): Rows {
 }
 
 /** float16 bits [count, dimensions]. */
-export function halfRows(data: Uint16Array, dimensions: number): Rows {
+export function float16Matrix(data: Uint16Array, dimensions: number): EmbeddingMatrix {
   const table = halfTable();
   return {
     precision: "fp16",
-    count: data.length / dimensions,
+    rows: data.length / dimensions,
     dimensions,
     bytes: data.byteLength + table.byteLength,
-    add(sum, index, weight) {
+    addRow(sum, index, weight) {
       const start = index * dimensions;
       for (let i = 0; i < dimensions; i++) sum[i] = (sum[i] ?? 0) + (table[data[start + i] ?? 0] ?? 0) * weight;
     },
@@ -46,13 +46,13 @@ export function halfRows(data: Uint16Array, dimensions: number): Rows {
 }
 
 /** int8 [count, dimensions]; a row's scale is its token's weight. */
-export function byteRows(data: Int8Array, dimensions: number): Rows {
+export function int8Matrix(data: Int8Array, dimensions: number): EmbeddingMatrix {
   return {
     precision: "int8",
-    count: data.length / dimensions,
+    rows: data.length / dimensions,
     dimensions,
     bytes: data.byteLength,
-    add(sum, index, weight) {
+    addRow(sum, index, weight) {
       const start = index * dimensions;
       for (let i = 0; i < dimensions; i++) sum[i] = (sum[i] ?? 0) + (data[start + i] ?? 0) * weight;
     },
@@ -60,13 +60,13 @@ export function byteRows(data: Int8Array, dimensions: number): Rows {
 }
 
 /** Two values in a byte [count, dimensions / 2], the first in the low four bits, each stored as value + 8; the scale as for int8. */
-export function nibbleRows(data: Uint8Array, dimensions: number): Rows {
+export function int4Matrix(data: Uint8Array, dimensions: number): EmbeddingMatrix {
   return {
     precision: "int4",
-    count: data.length / (dimensions / 2),
+    rows: data.length / (dimensions / 2),
     dimensions,
     bytes: data.byteLength,
-    add(sum, index, weight) {
+    addRow(sum, index, weight) {
       const start = index * (dimensions / 2);
       for (let i = 0, at = start; i < dimensions; i += 2, at++) {
         const pair = data[at] ?? 0;

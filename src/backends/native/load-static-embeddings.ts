@@ -10,12 +10,12 @@
  */
 import { InferyardError, throwIfAborted } from "../../backend.ts";
 import type { DataType, ModelFiles, Tensor } from "../../backend.ts";
-import { nextTurn } from "../../platform/event-loop.ts";
+import { yieldToEventLoop } from "../../platform/event-loop.ts";
 import { readSafetensorsHeader, readTensor } from "../../formats/safetensors/read-safetensors.ts";
 import type { SafetensorsHeader } from "../../formats/safetensors/read-safetensors.ts";
 import { halfValue } from "../../formats/floats/float16.ts";
-import { byteRows, floatRows, halfRows, nibbleRows } from "./embedding-matrix.ts";
-import type { Rows } from "./embedding-matrix.ts";
+import { int8Matrix, float32Matrix, float16Matrix, int4Matrix } from "./embedding-matrix.ts";
+import type { EmbeddingMatrix } from "./embedding-matrix.ts";
 import type { StaticEmbeddings } from "./static-model.ts";
 
 const packedName = "embeddings.int4";
@@ -24,7 +24,7 @@ const packedName = "embeddings.int4";
 const elementsPerSlice = 500_000;
 
 /** MODEL_UNSUPPORTED where the file holds another kind of model, MODEL_INVALID where its tensors contradict one another. */
-export async function loadEmbeddings(model: ModelFiles, signal?: AbortSignal): Promise<StaticEmbeddings> {
+export async function loadStaticEmbeddings(model: ModelFiles, signal?: AbortSignal): Promise<StaticEmbeddings> {
   const header = await readSafetensorsHeader(model.path, signal);
   const name = ["embeddings", "embedding.weight", packedName].find((candidate) => header.tensors.has(candidate));
   if (name === undefined) {
@@ -35,16 +35,16 @@ export async function loadEmbeddings(model: ModelFiles, signal?: AbortSignal): P
       { remedy: "use a model2vec model, or make one: inferyard distill <model>" },
     );
   }
-  const rows = await readRows(header, name, signal);
-  const mapping = header.tensors.has("mapping") ? await readMapping(header, rows.count, signal) : undefined;
-  const tokenCount = mapping?.length ?? rows.count;
+  const matrix = await readMatrix(header, name, signal);
+  const mapping = header.tensors.has("mapping") ? await readMapping(header, matrix.rows, signal) : undefined;
+  const tokenCount = mapping?.length ?? matrix.rows;
   const weights = header.tensors.has("weights") ? await readWeights(header, tokenCount, signal) : undefined;
-  if (rows.precision === "int4" && weights === undefined)
+  if (matrix.precision === "int4" && weights === undefined)
     throw invalid(header, 'int4 rows need their scales in a tensor "weights"');
-  return { rows, ...(mapping === undefined ? {} : { mapping }), ...(weights === undefined ? {} : { weights }) };
+  return { matrix, ...(mapping === undefined ? {} : { mapping }), ...(weights === undefined ? {} : { weights }) };
 }
 
-async function readRows(header: SafetensorsHeader, name: string, signal?: AbortSignal): Promise<Rows> {
+async function readMatrix(header: SafetensorsHeader, name: string, signal?: AbortSignal): Promise<EmbeddingMatrix> {
   const entry = header.tensors.get(name);
   const [count = 0, width = 0] = entry?.shape ?? [];
   if (entry?.shape.length !== 2 || count === 0 || width === 0) {
@@ -61,11 +61,11 @@ async function readRows(header: SafetensorsHeader, name: string, signal?: AbortS
   }
   const tensor = await readTensor(header, name, signal);
   const { data } = tensor;
-  if (data instanceof Int8Array) return byteRows(data, width);
-  if (data instanceof Uint8Array) return nibbleRows(data, 2 * width);
+  if (data instanceof Int8Array) return int8Matrix(data, width);
+  if (data instanceof Uint8Array) return int4Matrix(data, 2 * width);
   await checkFinite(header, name, tensor, signal);
-  if (data instanceof Uint16Array) return halfRows(data, width);
-  return floatRows(data instanceof Float32Array ? data : Float32Array.from(data as Float64Array), width);
+  if (data instanceof Uint16Array) return float16Matrix(data, width);
+  return float32Matrix(data instanceof Float32Array ? data : Float32Array.from(data as Float64Array), width);
 }
 
 async function readMapping(header: SafetensorsHeader, rowCount: number, signal?: AbortSignal): Promise<Uint32Array> {
@@ -116,7 +116,7 @@ async function checkFinite(header: SafetensorsHeader, name: string, tensor: Tens
         throw invalid(header, `"${name}" holds NaN or an infinity at row ${Math.floor(i / (tensor.shape[1] ?? 1))}`);
       }
     }
-    await nextTurn();
+    await yieldToEventLoop();
   }
 }
 

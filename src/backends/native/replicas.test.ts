@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { afterAll, describe, expect, it, vi } from "vitest";
-import type { CopyPlace, LoadedModel, LoadSettings } from "../../backend.ts";
+import type { ReplicaSlot, LoadedModel, LoadSettings } from "../../backend.ts";
 import { integer, message, model, node, value } from "../../../test/fixtures/onnx-bytes.ts";
-import type { SharedModel } from "./create-engine.ts";
+import type { SharedModelState } from "./create-engine.ts";
 import { native } from "./index.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "inferyard-native-copies-"));
@@ -33,7 +33,7 @@ function save(name: string, factor: number, external?: string): string {
 /** Longer ago than a file's clock could be wrong about. */
 const settled = (): Promise<void> => setTimeout(150);
 
-function load(path: string, copy: CopyPlace, settings: LoadSettings = {}): Promise<LoadedModel> {
+function load(path: string, copy: ReplicaSlot, settings: LoadSettings = {}): Promise<LoadedModel> {
   return native().load({ format: "onnx", path, bytes: 1000, config: {} }, { type: "cpu", index: 0 }, { ...settings, copy });
 }
 
@@ -60,7 +60,7 @@ describe("a copy of a model on our own engine", () => {
     await settled();
     const place = { members: members(), index: 0 };
     const first = await load(path, place);
-    const from = first.sharing?.give();
+    const from = first.sharing?.exportState();
     const copy = await load(path, { ...place, index: 1, from });
     expect(await bits(copy)).toBe(await bits(first));
     expect(copy.memory).toMatchObject({ measure: "allocated" });
@@ -93,7 +93,7 @@ describe("a copy of a model on our own engine", () => {
     await settled();
     const place = { members: members(), index: 0 };
     const first = await load(path, place);
-    const given = first.sharing?.give() as SharedModel;
+    const given = first.sharing?.exportState() as SharedModelState;
     const older = await load(path, { ...place, index: 1, from: { ...given, version: "0.0.1" } });
     const other = await load(path, { ...place, index: 1, from: given }, { graphOptimization: "disabled" });
     for (const each of [older, other]) {
@@ -107,7 +107,7 @@ describe("a copy of a model on our own engine", () => {
     await settled();
     const place = { members: members(), index: 0 };
     const first = await load(path, place);
-    const given = first.sharing?.give() as SharedModel;
+    const given = first.sharing?.exportState() as SharedModelState;
     new Int32Array(given.engine.regions)[0] = 2 ** 26 - 1; // as if all 4 GiB were taken
     const nothingPacked = { ...given, engine: { ...given.engine, places: new Map() } };
     const copy = await load(path, { ...place, index: 1, from: nothingPacked });

@@ -4,7 +4,7 @@ import { InferyardError } from "../../errors.ts";
 import type { ModelInspection } from "../../inspection/index.ts";
 
 /** The text form for the first graph among the files. `shapes`: as the user wrote them, "name=1,16". */
-export async function programGraph(
+export async function nativeGraph(
   { reference, files }: ModelInspection,
   path: string,
   shapes: readonly string[],
@@ -16,14 +16,14 @@ export async function programGraph(
     });
   }
   const wanted = new Map(shapes.map(shapeOf));
-  const { programText, readOnnxModel } = await import("../../engine/index.ts"); // large, and seldom asked for
+  const { optimizedGraphText, readOnnxModel } = await import("../../engine/index.ts"); // large, and seldom asked for
   const { model, external } = readOnnxModel(await readFile(path), reference);
   if (external.length > 0) {
     throw new InferyardError("MODEL_UNSUPPORTED", `${reference} keeps weights in other files, which --graph does not read`, {
       remedy: "leave --graph out; `inferyard run` loads such models",
     });
   }
-  return programText(model, wanted);
+  return optimizedGraphText(model, wanted);
 }
 
 function shapeOf(flag: string): readonly [string, readonly number[]] {

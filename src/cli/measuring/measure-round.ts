@@ -6,10 +6,10 @@ import { mergeLoadSettings } from "../../runtime/options/options.ts";
 import type { Runtime } from "../../api/runtime.ts";
 import type { Session } from "../session.ts";
 import { median } from "./statistics.ts";
-import { workFor } from "./work.ts";
+import { workloadFor } from "./work.ts";
 
 /** What the parent asks of the child. */
-export interface Task {
+export interface MeasuringTask {
   readonly target: string;
   /** Inputs of the call with many. */
   readonly count: number;
@@ -30,18 +30,18 @@ const warmUps = 3;
 const latencyTime = { milliseconds: 1000, least: 10, most: 100 };
 const bulkTime = { milliseconds: 1000, least: 1, most: 5 };
 
-export async function measureHere({ runtime, settings, model }: Session, { target, count }: Task): Promise<Round> {
+export async function measureRound({ runtime, settings, model }: Session, { target, count }: MeasuringTask): Promise<Round> {
   const before = process.memoryUsage().rss;
   const { variant } = settings;
   const started = performance.now();
   const handle = await runtime.load(model, { target, ...(variant === undefined ? {} : { variant }) });
   const loadMs = performance.now() - started;
-  const work = workFor(runtime, handle, count, settings.batchTokens);
+  const work = workloadFor(runtime, handle, count, settings.batchTokens);
   for (let call = 0; call < warmUps; call += 1) await work.one();
-  const latencyMs = median(await timesOf(work.one, latencyTime));
+  const latencyMs = median(await timeCalls(work.one, latencyTime));
   const tokens = await work.many(); // copies are loaded now
-  const seconds = median(await timesOf(work.many, bulkTime)) / 1000;
-  const memoryBytes = process.memoryUsage().rss - before + heldElsewhere(runtime);
+  const seconds = median(await timeCalls(work.many, bulkTime)) / 1000;
+  const memoryBytes = process.memoryUsage().rss - before + childProcessMemory(runtime);
   const { decision, manifest } = handle;
   const weights = manifest.variants.find(({ name }) => name === decision.model.variant);
   const { cpu } = await runtime.machine();
@@ -67,12 +67,12 @@ export async function measureHere({ runtime, settings, model }: Session, { targe
 }
 
 /** Memory of the processes that hold the model and its copies, where they do not live in this one. */
-function heldElsewhere(runtime: Runtime): number {
+function childProcessMemory(runtime: Runtime): number {
   const resident = runtime.memory().models.filter(({ measure }) => measure === "resident");
   return resident.reduce((sum, { bytes }) => sum + (bytes["memory"] ?? 0), 0);
 }
 
-async function timesOf(call: () => Promise<unknown>, time: typeof latencyTime): Promise<number[]> {
+async function timeCalls(call: () => Promise<unknown>, time: typeof latencyTime): Promise<number[]> {
   const times: number[] = [];
   const began = performance.now();
   while (times.length < time.least || (times.length < time.most && performance.now() - began < time.milliseconds)) {

@@ -4,7 +4,7 @@ import type { EmbedSparseOptions, SparseEmbedding } from "../../tasks/sparse-emb
 import { type Session, withNotice } from "../session.ts";
 import { formatTable, printable } from "./table.ts";
 import { type Terminal, writeAll, writeLine } from "../terminal.ts";
-import { noteCut } from "../task-command.ts";
+import { noteTruncated } from "../task-command.ts";
 import { formatMilliseconds, plural, shortFloat } from "./units.ts";
 
 export interface SparseFlags {
@@ -39,7 +39,7 @@ export async function embedSparsely(
   const { result, tokenOf } = await withNotice(terminal, notice(`loading and running ${model}`), work);
   await writeAll(terminal.stdout, `${flags.json === true ? toJson(result, tokenOf) : describe(result, texts, tokenOf)}\n`);
   if (flags.quiet === true) return;
-  noteCut(result.truncated, 0, terminal);
+  noteTruncated(result.truncated, 0, terminal);
   if (flags.json !== true)
     writeLine(
       terminal.stderr,

@@ -6,7 +6,7 @@ export type Tone = "good" | "bad" | "quiet";
 
 const formats = { good: "green", bad: "red", quiet: "dim" } as const;
 
-export function paint(terminal: Terminal, tone: Tone, text: string): string {
+export function colorize(terminal: Terminal, tone: Tone, text: string): string {
   const plain = terminal.stdout.isTTY !== true || (terminal.environment["NO_COLOR"] ?? "") !== "";
   return plain ? text : styleText(formats[tone], text);
 }

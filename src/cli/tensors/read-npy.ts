@@ -9,9 +9,9 @@ import { type DataType, type Tensor, type TensorData, elementCount } from "../..
 
 const magic = "\u0093NUMPY";
 /** NumPy's own limit on dimensions. */
-const mostDimensions = 64;
+const maxDimensions = 64;
 /** Far above any header without named fields, which are refused. */
-const mostHeaderBytes = 65_536;
+const maxHeaderBytes = 65_536;
 
 /** By `descr` without its byte order. */
 const numberTypes: ReadonlyMap<string, DataType> = new Map<string, DataType>([
@@ -65,7 +65,7 @@ function headerText(bytes: Buffer, path: string): { readonly text: string; reado
   const begin = version === 1 ? 10 : 12;
   if (bytes.length < begin) throw invalid(path, "it ends within its header");
   const length = version === 1 ? bytes.readUInt16LE(8) : bytes.readUInt32LE(8);
-  if (length > mostHeaderBytes) throw invalid(path, `its header claims ${length} bytes`);
+  if (length > maxHeaderBytes) throw invalid(path, `its header claims ${length} bytes`);
   if (bytes.length < begin + length) throw invalid(path, "it ends within its header");
   return { text: bytes.toString(version === 3 ? "utf8" : "latin1", begin, begin + length), end: begin + length };
 }
@@ -102,7 +102,7 @@ function parseShape(text: string, path: string): number[] {
   // One dimension is written (3,): a Python tuple.
   const parts = trimmed.replace(/,$/, "").split(",");
   const shape = parts.map((part) => (/^\s*\d+L?\s*$/.test(part) ? Number.parseInt(part, 10) : Number.NaN));
-  if (shape.length > mostDimensions || shape.some((size) => !Number.isSafeInteger(size)))
+  if (shape.length > maxDimensions || shape.some((size) => !Number.isSafeInteger(size)))
     throw invalid(path, `its shape (${trimmed.slice(0, 60)}) is impossible`);
   return shape;
 }

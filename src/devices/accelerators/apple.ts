@@ -1,12 +1,12 @@
 /** What Apple's systems compute on: Metal GPUs, and Core ML, which spreads a model over GPU, neural engine and processor. */
 import type { Accelerator } from "../../backend.ts";
-import type { Finding } from "./probe-result.ts";
+import type { ProbeResult } from "./probe-result.ts";
 import type { MachineSources } from "../sources.ts";
 import { absent, found } from "./probe-result.ts";
 
 const coreMlFramework = "/System/Library/Frameworks/CoreML.framework";
 
-export async function probeMetal(sources: MachineSources): Promise<Finding> {
+export async function probeMetal(sources: MachineSources): Promise<ProbeResult> {
   if (sources.platform !== "darwin") return absent(`Metal needs macOS, and this is ${sources.platform}`);
   const output = await sources.run("/usr/sbin/system_profiler", ["-json", "SPDisplaysDataType"]);
   if (!output.ok) return absent(`system_profiler fails: ${output.reason}`);
@@ -18,7 +18,7 @@ export async function probeMetal(sources: MachineSources): Promise<Finding> {
   );
 }
 
-export async function probeCoreMl(sources: MachineSources): Promise<Finding> {
+export async function probeCoreMl(sources: MachineSources): Promise<ProbeResult> {
   if (sources.platform !== "darwin") return absent(`Core ML needs macOS, and this is ${sources.platform}`);
   if (!(await sources.exists(coreMlFramework))) return absent(`Core ML is not on this machine (${coreMlFramework} not found)`);
   const chip = sources.system.cpuModel()?.trim();

@@ -1,6 +1,6 @@
 /** NVIDIA devices, as a CUDA program started now would see and number them. */
 import type { Accelerator } from "../../backend.ts";
-import type { Finding } from "./probe-result.ts";
+import type { ProbeResult } from "./probe-result.ts";
 import type { GpuInstance, GpuRow } from "./nvidia-smi.ts";
 import type { MachineSources, Output } from "../sources.ts";
 import { absent, found } from "./probe-result.ts";
@@ -18,7 +18,7 @@ interface Candidate {
 const furtherDirectories = ["/usr/lib/wsl/lib", "/usr/local/nvidia/bin", "C:\\Program Files\\NVIDIA Corporation\\NVSMI"];
 
 /** Tells apart: no driver, a driver that does not answer, no device, and every device hidden. */
-export async function probeCuda(sources: MachineSources): Promise<Finding> {
+export async function probeCuda(sources: MachineSources): Promise<ProbeResult> {
   if (sources.platform === "darwin") return absent("macOS has no NVIDIA driver");
   const libraryName = sources.platform === "win32" ? "nvcuda.dll" : "libcuda.so.1";
   const library = await findLibrary(sources, libraryName);

@@ -1,5 +1,5 @@
 /** Intel's OpenVINO runtime. It is a library rather than a device: what it computes on, it decides among its own plugins. */
-import type { Finding } from "./probe-result.ts";
+import type { ProbeResult } from "./probe-result.ts";
 import type { MachineSources } from "../sources.ts";
 import { absent } from "./probe-result.ts";
 import { findLibrary } from "../libraries.ts";
@@ -10,7 +10,7 @@ const libraryNames: Readonly<Partial<Record<NodeJS.Platform, RegExp>>> = {
   darwin: /^libopenvino(?:\.\d+)*\.dylib$/,
 };
 
-export async function probeOpenVino(sources: MachineSources): Promise<Finding> {
+export async function probeOpenVino(sources: MachineSources): Promise<ProbeResult> {
   const library =
     (await findLibrary(sources, libraryNames[sources.platform] ?? /^libopenvino\.so(?:\.\d+)*$/)) ??
     (await inInstallation(sources));

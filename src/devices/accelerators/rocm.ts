@@ -3,7 +3,7 @@
  * Sources: Linux drivers/gpu/drm/amd/amdkfd/kfd_topology.c; ROCm documentation, "GPU isolation techniques".
  */
 import type { Accelerator } from "../../backend.ts";
-import type { Finding } from "./probe-result.ts";
+import type { ProbeResult } from "./probe-result.ts";
 import type { MachineSources } from "../sources.ts";
 import { absent, found } from "./probe-result.ts";
 import { findProgram } from "../libraries.ts";
@@ -21,7 +21,7 @@ interface AmdGpu {
 
 const topology = "/sys/class/kfd/kfd/topology/nodes";
 
-export async function probeRocm(sources: MachineSources): Promise<Finding> {
+export async function probeRocm(sources: MachineSources): Promise<ProbeResult> {
   if (sources.platform !== "linux") return absent(`ROCm devices are looked for on Linux only, and this is ${sources.platform}`);
   const nodes = await sources.list(topology);
   if (nodes.length === 0) return absent("no AMD GPU compute driver on this machine (/sys/class/kfd not found)");

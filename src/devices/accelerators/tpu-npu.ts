@@ -2,7 +2,7 @@
  * TPUs and neural processors. On Linux both are PCI devices with a device node; neither needs a program to be found.
  * Sources: Linux Documentation/accel; PCI ids as in JAX's hardware_utils.py and in the amdxdna and ivpu drivers.
  */
-import type { Finding } from "./probe-result.ts";
+import type { ProbeResult } from "./probe-result.ts";
 import type { MachineSources } from "../sources.ts";
 import { absent, found } from "./probe-result.ts";
 import { findLibrary } from "../libraries.ts";
@@ -23,7 +23,7 @@ const tpuGenerations: Readonly<Record<string, string>> = {
 /** PCI vendors of neural processors behind the kernel's accel subsystem. */
 const neuralVendors: Readonly<Record<string, string>> = { "0x8086": "Intel NPU", "0x1022": "AMD NPU", "0x1002": "AMD NPU" };
 
-export async function probeTpu(sources: MachineSources): Promise<Finding> {
+export async function probeTpu(sources: MachineSources): Promise<ProbeResult> {
   if (sources.platform !== "linux") return absent(`TPUs are looked for on Linux only, and this is ${sources.platform}`);
   const [nodes, groups] = await Promise.all([sources.list("/dev"), sources.list("/dev/vfio")]);
   const ownNodes = nodes.some((name) => /^accel\d+$/.test(name));
@@ -48,7 +48,7 @@ export async function probeTpu(sources: MachineSources): Promise<Finding> {
   );
 }
 
-export async function probeNpu(sources: MachineSources): Promise<Finding> {
+export async function probeNpu(sources: MachineSources): Promise<ProbeResult> {
   if (sources.platform === "win32") return findWindowsNeuralProcessors(sources);
   if (sources.platform === "darwin") return absent("macOS opens its neural engine to Core ML only");
   const nodes = (await sources.list("/sys/class/accel")).filter((name) => /^accel\d+$/.test(name));

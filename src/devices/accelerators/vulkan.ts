@@ -4,7 +4,7 @@
  * Source: Vulkan loader documentation, "Driver discovery"; `vulkaninfo --summary`.
  */
 import type { Accelerator } from "../../backend.ts";
-import type { Finding } from "./probe-result.ts";
+import type { ProbeResult } from "./probe-result.ts";
 import type { MachineSources } from "../sources.ts";
 import { absent, found } from "./probe-result.ts";
 import { directoriesIn, findLibrary, findProgram } from "../libraries.ts";
@@ -21,7 +21,7 @@ const manifestVendors: readonly (readonly [RegExp, string])[] = [
   [/^(?:nvidia|nouveau)_/, "0x10de"],
 ];
 
-export async function probeVulkan(sources: MachineSources): Promise<Finding> {
+export async function probeVulkan(sources: MachineSources): Promise<ProbeResult> {
   const loaderName = loaderNames[sources.platform] ?? "libvulkan.so.1";
   const loader = await findLibrary(sources, loaderName);
   if (loader === undefined) return absent(`no Vulkan loader on this machine (${loaderName} not found)`);
@@ -100,7 +100,7 @@ async function driverManifests(sources: MachineSources): Promise<readonly string
  * Without vulkaninfo: render nodes whose PCI vendor has a driver. One node is device 0 for certain; with several only the loader
  * knows their order, so none is named.
  */
-async function fromRenderNodes(sources: MachineSources, manifests: readonly string[]): Promise<Finding> {
+async function fromRenderNodes(sources: MachineSources, manifests: readonly string[]): Promise<ProbeResult> {
   const vendors = manifestVendors
     .filter(([pattern]) => manifests.some((manifest) => pattern.test(manifest)))
     .map(([, vendor]) => vendor);

@@ -3,7 +3,7 @@
  * reg.exe, which answers in a fraction of the time that a PowerShell takes to start; value names and types are not translated.
  */
 import type { Accelerator } from "../../backend.ts";
-import type { Finding } from "./probe-result.ts";
+import type { ProbeResult } from "./probe-result.ts";
 import type { MachineSources, Output } from "../sources.ts";
 import { absent, found } from "./probe-result.ts";
 import { windowsSystemDirectory } from "../libraries.ts";
@@ -17,7 +17,7 @@ const neuralKey = "HKLM\\SYSTEM\\CurrentControlSet\\Control\\Class\\{f01a9d53-3f
 /** PCI vendor of Microsoft's software adapters; their names are translated, this is not. */
 const microsoft = 0x1414n;
 
-export async function probeDirectMl(sources: MachineSources): Promise<Finding> {
+export async function probeDirectMl(sources: MachineSources): Promise<ProbeResult> {
   if (sources.platform !== "win32") return absent(`DirectML needs Windows, and this is ${sources.platform}`);
   const library = `${windowsSystemDirectory(sources)}\\d3d12.dll`;
   if (!(await sources.exists(library))) return absent(`no Direct3D 12 on this machine (${library} not found)`);
@@ -35,7 +35,7 @@ export async function probeDirectMl(sources: MachineSources): Promise<Finding> {
 }
 
 /** Neural processors on Windows. */
-export async function findWindowsNeuralProcessors(sources: MachineSources): Promise<Finding> {
+export async function findWindowsNeuralProcessors(sources: MachineSources): Promise<ProbeResult> {
   const { stdout } = await query(sources, neuralKey);
   const drivers = parseRegistry(stdout).filter((driver) => driver.has("DriverDesc"));
   return found(

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { switchOnRelaxedSimd } from "../codegen/wasm/v8-flags.ts";
+import { enableRelaxedSimd } from "../codegen/wasm/v8-flags.ts";
 import { detectWasmFeatures } from "../codegen/wasm/index.ts";
 import { type Literal, literalOf } from "../ir/literal.ts";
 import { EngineModel } from "../execute/engine-model.ts";
@@ -32,9 +32,9 @@ it("leaves a long product of constants to the program, which computes what a run
   const program = new Builder();
   source.trace(new Map([["x", { type: x }]]), program);
   expect(program.graph([], []).nodes.map(({ operation }) => operation.kind)).toEqual(["matmul", "binary"]);
-  const run = new Builder({}, "run");
+  const run = new Builder({}, "eager");
   const folded = source.trace(new Map([["x", run.constant(x)]]), run).get("y");
-  const engine = new EngineModel(source, { features: detectWasmFeatures(switchOnRelaxedSimd), optimize: true });
+  const engine = new EngineModel(source, { features: detectWasmFeatures(enableRelaxedSimd), optimize: true });
   const { y } = await engine.run({ x });
   expect(y?.data).toEqual(folded !== undefined && isTensor(folded) ? folded.constant?.data : undefined);
   expect(engine.describe()).toContain(" 0 interpreted");

@@ -4,102 +4,105 @@
  */
 import { InferyardError } from "../../errors.ts";
 import { elementCount } from "../../tensor.ts";
-import { Budget, recordBytes, type TraceLimits } from "./trace-budget.ts";
+import { TraceBudget, recordOverheadBytes, type TraceLimits } from "./trace-budget.ts";
 import { describeType, type Graph, type NamedValue, type TensorType, typeOf, type Value } from "../ir/graph.ts";
-import { infer } from "../ir/shape-inference/index.ts";
-import { identityOf, type Literal } from "../ir/literal.ts";
+import { inferTypes } from "../ir/shape-inference/index.ts";
+import { storageIdentity, type Literal } from "../ir/literal.ts";
 import type { Operation } from "../ir/operations.ts";
-import { evaluate, type Fold } from "../interpret/evaluate.ts";
+import { evaluate, type ConstantFolder } from "../interpret/evaluate.ts";
 
 import { TraceLog } from "./trace-log.ts";
-import { isOptional, isSequence, type Traced } from "./traced-value.ts";
-import { ValueUnknown } from "./data-dependency-error.ts";
-import { heldBytes, isCostly, memoryOf, mostAxes, scratchBytes, workOf } from "./operation-cost.ts";
+import { isOptional, isSequence, type TracedValue } from "./traced-value.ts";
+import { DataDependencyError } from "./data-dependency-error.ts";
+import { literalBytes, isCostly, estimatedBytes, maxRank, scratchBytes, estimatedWork } from "./operation-cost.ts";
 
 /** Elements of a table of weights, at least; shapes are looked up in smaller ones. */
-const tableElements = 2 ** 16;
+const minTableElements = 2 ** 16;
 /** Elements looked up in a table, at most, while building: more are a text's positions, which would be computed and kept for each of its lengths. */
-const foldedLookup = 2 ** 12;
+const maxFoldedLookup = 2 ** 12;
 
 /**
  * What is built: a program that runs many times, in which random numbers are drawn anew by each run, or one run, in which they are drawn at
  * once.
  */
-export type Purpose = "program" | "run";
+export type BuildMode = "graph" | "eager";
 
 /** Elements of a tensor that may be asked for as one of a program's constants: those of shapes, axes, conditions. */
-const mostAsked = 64;
+const maxResolvedElements = 64;
 
 export class Builder {
   /** Charged for everything that is built. */
-  readonly budget: Budget;
-  readonly #purpose: Purpose;
-  readonly #fold: Fold;
+  readonly budget: TraceBudget;
+  readonly #mode: BuildMode;
+  readonly #fold: ConstantFolder;
   readonly #log: TraceLog;
 
   /** `fold` computes what is known; the interpreter where absent. `log`: of a trace that stopped, where this one is to go on. */
   constructor(
-    limits: Partial<TraceLimits> | Budget = {},
-    purpose: Purpose = "program",
-    fold: Fold = evaluate,
+    limits: Partial<TraceLimits> | TraceBudget = {},
+    purpose: BuildMode = "graph",
+    fold: ConstantFolder = evaluate,
     log: TraceLog = new TraceLog(),
   ) {
-    this.budget = limits instanceof Budget ? limits : new Budget(limits);
-    this.#purpose = purpose;
+    this.budget = limits instanceof TraceBudget ? limits : new TraceBudget(limits);
+    this.#mode = purpose;
     this.#fold = fold;
     this.#log = log;
   }
 
   constant(literal: Literal): Value {
     // Large tensors of the model itself are held: they are no part of what tracing takes.
-    if (literal.held === undefined) this.#own(literal);
+    if (literal.storage === undefined) this.#own(literal);
     return { type: typeOf(literal), constant: literal };
   }
 
   /** The elements, where they are known; ValueUnknown where not. `what` is said in its message. */
   known(value: Value, what: string): Literal {
-    const known = this.#elements(value);
+    const known = this.#knownElements(value);
     if (known !== undefined) return known;
-    throw new ValueUnknown(what, elementCount(value.type.shape) > mostAsked ? undefined : { kind: "value", value });
+    throw new DataDependencyError(
+      what,
+      elementCount(value.type.shape) > maxResolvedElements ? undefined : { kind: "value", value },
+    );
   }
 
   /** As `known`, of elements that are no parameters: however few they are, they will be others in each run. */
   knownData(value: Value, what: string): Literal {
-    const known = this.#elements(value);
-    if (known === undefined) throw new ValueUnknown(what, undefined);
+    const known = this.#knownElements(value);
+    if (known === undefined) throw new DataDependencyError(what, undefined);
     return known;
   }
 
   /** As a constant, where its elements were asked for. */
-  settled(value: Value): Value {
-    const literal = value.constant === undefined ? this.#log.answered(value) : undefined;
+  resolved(value: Value): Value {
+    const literal = value.constant === undefined ? this.#log.resolved(value) : undefined;
     return literal === undefined ? value : this.constant(literal);
   }
 
   /** A part of the trace, which is not done again when the trace goes on from where it had to stop. `isNamed`: names lead to all of its outputs. */
-  step(work: () => readonly Traced[], isNamed = false): readonly Traced[] {
-    return this.stepOrHost(work, () => undefined, isNamed);
+  step(work: () => readonly TracedValue[], isNamed = false): readonly TracedValue[] {
+    return this.stepOrInterpret(work, () => undefined, isNamed);
   }
 
   /** The same of a part that the host may compute where the trace cannot: `host` says what it has to. */
-  stepOrHost(
-    work: () => readonly Traced[],
-    host: (unknown: ValueUnknown) => object | undefined,
+  stepOrInterpret(
+    work: () => readonly TracedValue[],
+    host: (unknown: DataDependencyError) => object | undefined,
     isNamed = false,
-  ): readonly Traced[] {
+  ): readonly TracedValue[] {
     const log = this.#log;
     const before = log.begin(isNamed);
     if (before !== undefined) return before;
-    this.budget.begin();
+    this.budget.beginStep();
     try {
-      const outputs = this.#ended(work());
+      const outputs = this.#endStep(work());
       log.finish(outputs);
       return outputs;
     } catch (error) {
-      if (!(error instanceof ValueUnknown)) throw error;
+      if (!(error instanceof DataDependencyError)) throw error;
       const asked = host(error);
       if (asked !== undefined) log.undo();
-      throw asked === undefined ? error : new ValueUnknown(error.what, { kind: "host", work: asked });
+      throw asked === undefined ? error : new DataDependencyError(error.what, { kind: "interpreted-op", work: asked });
     } finally {
       log.leave();
     }
@@ -115,22 +118,22 @@ export class Builder {
   addAll(operation: Operation, ...inputs: readonly Value[]): readonly Value[] {
     this.count();
     checkAttributes(operation);
-    const types = infer(
+    const types = inferTypes(
       operation,
       inputs.map(({ type }) => type),
     );
     for (const type of types) this.checkSize(type);
     const literals = inputs.map(({ constant }) => constant);
-    if (literals.every((literal) => literal !== undefined) && this.#folds(operation, inputs, types))
+    if (literals.every((literal) => literal !== undefined) && this.#shouldFold(operation, inputs, types))
       return this.#fold(operation, literals).map((literal): Value => {
-        if (literal.held === undefined) this.#own(literal);
-        else this.budget.share(literal.held, heldBytes(literal), describeType(literal)); // the memory of folds keeps it
+        if (literal.storage === undefined) this.#own(literal);
+        else this.budget.share(literal.storage, literalBytes(literal), describeType(literal)); // the memory of folds keeps it
         return { type: typeOf(literal), constant: literal };
       });
-    for (const literal of literals) if (literal !== undefined) this.budget.retain(identityOf(literal));
+    for (const literal of literals) if (literal !== undefined) this.budget.retain(storageIdentity(literal));
     return this.#log.node(() => {
       const node = { operation, inputs, outputs: types.map((type): Value => ({ type })) };
-      this.budget.own(node, recordBytes.node, "a node of the program");
+      this.budget.chargeOwner(node, recordOverheadBytes.node, "a node of the program");
       this.budget.retain(node);
       return node;
     }).outputs;
@@ -144,9 +147,9 @@ export class Builder {
   /** Refuses a tensor of impossible or excessive size. A dimension of 0 does not make up for the others: what loops over those would not end. */
   checkSize(type: TensorType): void {
     const { shape } = type;
-    if (shape.length > mostAxes) throw new Error(`it would make a tensor of ${shape.length} axes, and ${mostAxes} are allowed`);
+    if (shape.length > maxRank) throw new Error(`it would make a tensor of ${shape.length} axes, and ${maxRank} are allowed`);
     if (shape.some((size) => !(size >= 0))) throw new Error(`it would make ${describeType(type)}`);
-    const bytes = memoryOf({ dataType: type.dataType, shape: shape.map((size) => Math.max(size, 1)) });
+    const bytes = estimatedBytes({ dataType: type.dataType, shape: shape.map((size) => Math.max(size, 1)) });
     const { tensorBytes } = this.budget.limits;
     if (bytes <= tensorBytes) return;
     throw new InferyardError(
@@ -166,49 +169,49 @@ export class Builder {
   reserve(type: TensorType, elementBytes: number = 16): void {
     this.checkSize(type);
     const count = elementCount(type.shape);
-    this.budget.need(heldBytes(type) + count * elementBytes, describeType(type));
+    this.budget.requireBytes(literalBytes(type) + count * elementBytes, describeType(type));
     this.budget.chargeWork(count);
   }
 
   /** Counts one node or iteration that builds no operation: see `Budget.count`. */
   count(): void {
-    this.budget.count();
+    this.budget.countOperation();
   }
 
   /** Ends the step of the budget: of what it charged, what is in the outputs stays. */
-  #ended(outputs: readonly Traced[]): readonly Traced[] {
-    this.budget.end(() => ownersIn(outputs));
+  #endStep(outputs: readonly TracedValue[]): readonly TracedValue[] {
+    this.budget.endStep(() => ownersIn(outputs));
     for (const output of outputs) this.#ownItems(output);
     return outputs;
   }
 
   #own(literal: Literal): void {
-    this.budget.own(identityOf(literal), heldBytes(literal, literal), describeType(literal));
+    this.budget.chargeOwner(storageIdentity(literal), literalBytes(literal, literal), describeType(literal));
   }
 
   /** A sequence is copied for each change, so its items count wherever they stand. */
-  #ownItems(traced: Traced): void {
-    if (isSequence(traced)) this.budget.own(traced.items, traced.items.length * recordBytes.item, "a sequence");
+  #ownItems(traced: TracedValue): void {
+    if (isSequence(traced)) this.budget.chargeOwner(traced.items, traced.items.length * recordOverheadBytes.item, "a sequence");
   }
 
-  #elements(value: Value): Literal | undefined {
-    return value.constant ?? this.#log.answer(value);
+  #knownElements(value: Value): Literal | undefined {
+    return value.constant ?? this.#log.resolve(value);
   }
 
   /** Whether what is known is computed now: always in a run, and there the limits hold. */
-  #folds(operation: Operation, inputs: readonly Value[], types: readonly TensorType[]): boolean {
+  #shouldFold(operation: Operation, inputs: readonly Value[], types: readonly TensorType[]): boolean {
     const { budget } = this;
-    const isRun = this.#purpose === "run";
-    if (operation.kind === "call" && operation.fresh === true && !isRun) return false;
+    const isRun = this.#mode === "eager";
+    if (operation.kind === "call" && operation.nondeterministic === true && !isRun) return false;
     const largest = types.reduce((most, { shape }) => Math.max(most, elementCount(shape)), 0);
     if (largest > budget.foldedElements && !isRun) return false;
     const given = inputs.map(({ type }) => type);
-    const steps = workOf(operation, given, types);
-    if (isCostly(operation) && steps > budget.limits.foldedProduct && !isRun) return false;
-    if (!isRun && isLookup(operation, inputs) && largest > foldedLookup) return false;
+    const steps = estimatedWork(operation, given, types);
+    if (isCostly(operation) && steps > budget.limits.foldedWork && !isRun) return false;
+    if (!isRun && isLookup(operation, inputs) && largest > maxFoldedLookup) return false;
     const label = `"${operation.kind}" of ${types.map(describeType).join(" and ")}`;
-    budget.need(
-      types.reduce((sum, type) => sum + heldBytes(type), scratchBytes(operation, given, types)),
+    budget.requireBytes(
+      types.reduce((sum, type) => sum + literalBytes(type), scratchBytes(operation, given, types)),
       label,
     );
     budget.chargeWork(steps);
@@ -220,22 +223,22 @@ export class Builder {
 function checkAttributes(operation: Operation): void {
   if (operation.kind === "call" || operation.kind === "elementwise") return;
   for (const [name, value] of Object.entries(operation)) {
-    if (!Array.isArray(value) || value.length <= 2 * mostAxes) continue;
-    throw new Error(`its "${name}" has ${value.length} entries, and a tensor has ${mostAxes} axes at most`);
+    if (!Array.isArray(value) || value.length <= 2 * maxRank) continue;
+    throw new Error(`its "${name}" has ${value.length} entries, and a tensor has ${maxRank} axes at most`);
   }
 }
 
 /** What holds the elements of the tensors in these, and their items. */
-function* ownersIn(traced: readonly Traced[]): Generator<object> {
+function* ownersIn(traced: readonly TracedValue[]): Generator<object> {
   for (const each of traced) {
     if (isSequence(each)) {
       yield each.items;
       yield* ownersIn(each.items);
     } else if (isOptional(each)) yield* ownersIn(each.content === undefined ? [] : [each.content]);
-    else if (each.constant !== undefined) yield identityOf(each.constant);
+    else if (each.constant !== undefined) yield storageIdentity(each.constant);
   }
 }
 
 function isLookup({ kind }: Operation, [table]: readonly Value[]): boolean {
-  return kind === "gather" && table !== undefined && elementCount(table.type.shape) >= tableElements;
+  return kind === "gather" && table !== undefined && elementCount(table.type.shape) >= minTableElements;
 }

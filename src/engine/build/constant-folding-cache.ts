@@ -8,18 +8,18 @@
  */
 import { elementCount, type TensorData } from "../../tensor.ts";
 import type { ElementType } from "../ir/element-types.ts";
-import { HeldElements } from "../ir/lazy-storage.ts";
-import { heldLiteral, identityOf, type Literal, literalHeldBy, reshaped } from "../ir/literal.ts";
-import { exactly, literalKey } from "../ir/literal-key.ts";
+import { LazyStorage } from "../ir/lazy-storage.ts";
+import { withLazyStorage, storageIdentity, type Literal, literalWithStorage, reshaped } from "../ir/literal.ts";
+import { exactText, literalKey } from "../ir/literal-key.ts";
 import type { Operation } from "../ir/operations.ts";
-import { evaluate, type Fold } from "../interpret/evaluate.ts";
+import { evaluate, type ConstantFolder } from "../interpret/evaluate.ts";
 
 /** Constants of so few elements are told apart by their elements: exporters write them anew for each use. */
-const fewElements = 8;
+const maxInlineElements = 8;
 
 /** What is known of a numbered tensor without its elements. Plain data. */
-interface KnownTensor {
-  readonly number: number;
+interface FoldedTensor {
+  readonly id: number;
   readonly dataType: ElementType;
   readonly shape: readonly number[];
   /** Of a small one. Large ones are folded when somebody asks. */
@@ -27,71 +27,73 @@ interface KnownTensor {
 }
 
 /** What one copy has folded, for others. Survives being posted to another thread. */
-export interface KnownFolds {
+export interface FoldingSnapshot {
   /** Results by the text of what was folded. */
-  readonly results: ReadonlyMap<string, readonly KnownTensor[]>;
+  readonly results: ReadonlyMap<string, readonly FoldedTensor[]>;
   /** What was found out of large tensors, by their numbers. */
   readonly facts: ReadonlyMap<number, ReadonlyMap<string, unknown>>;
 }
 
-const nothingKnown: KnownFolds = { results: new Map(), facts: new Map() };
+const emptySnapshot: FoldingSnapshot = { results: new Map(), facts: new Map() };
 
-export class FoldMemo {
+export class ConstantFoldingCache {
   /** The model's tensors and what was folded from them, numbered. */
-  readonly #numbers = new Map<object, number>();
+  readonly #ids = new Map<object, number>();
   readonly #literals = new Map<number, Literal>();
-  readonly #known: KnownFolds;
-  #nextNumber = 0;
+  readonly #imported: FoldingSnapshot;
+  #nextId = 0;
   readonly #results = new Map<string, readonly Literal[]>();
-  #isOpen = true;
+  #isRecording = true;
 
   /** `weights`: the model's own tensors, the same ones in each of its traces. `known`: of a copy with the very same tensors in the same order. */
-  constructor(weights: readonly Literal[], known: KnownFolds = nothingKnown) {
-    this.#known = known;
-    for (const literal of weights) this.#number(literal);
-    for (const { number } of [...known.results.values()].flat()) this.#nextNumber = Math.max(this.#nextNumber, number + 1);
+  constructor(weights: readonly Literal[], known: FoldingSnapshot = emptySnapshot) {
+    this.#imported = known;
+    for (const literal of weights) this.#register(literal);
+    for (const { id } of [...known.results.values()].flat()) this.#nextId = Math.max(this.#nextId, id + 1);
   }
 
   /** What other copies may be given. */
-  get known(): KnownFolds {
-    const results = [...this.#results].map(([key, literals]): [string, KnownTensor[]] => [
+  get snapshot(): FoldingSnapshot {
+    const results = [...this.#results].map(([key, literals]): [string, FoldedTensor[]] => [
       key,
-      literals.map((literal) => this.#described(literal)),
+      literals.map((literal) => this.#describe(literal)),
     ]);
-    const facts = [...this.#literals].map(([number, { held }]) => [number, held?.facts ?? new Map<string, unknown>()] as const);
+    const facts = [...this.#literals].map(
+      ([number, { storage }]) => [number, storage?.analyses ?? new Map<string, unknown>()] as const,
+    );
     return {
-      results: new Map([...this.#known.results, ...results]),
-      facts: new Map([...this.#known.facts, ...facts.filter(([, found]) => found.size > 0)]),
+      results: new Map([...this.#imported.results, ...results]),
+      facts: new Map([...this.#imported.facts, ...facts.filter(([, found]) => found.size > 0)]),
     };
   }
 
   /** The number of a tensor that all programs of the model share. */
-  numberOf(literal: Literal): number | undefined {
-    return this.#numbers.get(identityOf(literal));
+  idOf(literal: Literal): number | undefined {
+    return this.#ids.get(storageIdentity(literal));
   }
 
   /** All tensors that have a number. */
-  get numbered(): ReadonlyMap<number, Literal> {
+  get literalsById(): ReadonlyMap<number, Literal> {
     return this.#literals;
   }
 
   /** Whether the literal is one for all programs of the model. */
-  isDurable(literal: Literal): boolean {
-    return this.#numbers.has(identityOf(literal));
+  isModelConstant(literal: Literal): boolean {
+    return this.#ids.has(storageIdentity(literal));
   }
 
   /** The operation's results, computed or known. */
-  readonly fold: Fold = (operation, inputs) => {
-    const key = this.#keyOf(operation, inputs);
-    const known = key === undefined ? undefined : (this.#results.get(key) ?? this.#foldedElsewhere(key, operation, inputs));
+  readonly fold: ConstantFolder = (operation, inputs) => {
+    const key = this.#foldKey(operation, inputs);
+    const known = key === undefined ? undefined : (this.#results.get(key) ?? this.#importedResults(key, operation, inputs));
     if (known !== undefined) return known;
     const results = evaluate(operation, inputs);
-    if (key === undefined || !this.#isOpen) return results;
+    if (key === undefined || !this.#isRecording) return results;
     const held = results.map((literal, index): Literal => {
-      if (this.isDurable(literal)) return literal; // the operand's own elements, in another shape
-      return heldLiteral(literal, { make: () => (evaluate(operation, inputs)[index] as Literal).data });
+      if (this.isModelConstant(literal)) return literal; // the operand's own elements, in another shape
+      return withLazyStorage(literal, { materialize: () => (evaluate(operation, inputs)[index] as Literal).data });
     });
-    for (const literal of held) this.#number(literal);
+    for (const literal of held) this.#register(literal);
     this.#results.set(key, held);
     return held;
   };
@@ -101,42 +103,44 @@ export class FoldMemo {
    * with every new one. Large results are let go, since they are packed by now, and computed again should anybody ask.
    */
   close(): void {
-    if (!this.#isOpen) return;
-    this.#isOpen = false;
-    for (const { held } of [...this.#results.values()].flat()) held?.letGo();
+    if (!this.#isRecording) return;
+    this.#isRecording = false;
+    for (const { storage } of [...this.#results.values()].flat()) storage?.release();
   }
 
   /** What follows is folded for all programs again. */
   reopen(): void {
-    this.#isOpen = true;
+    this.#isRecording = true;
   }
 
-  #number(literal: Literal, given?: number): void {
-    const identity = identityOf(literal);
-    if (this.#numbers.has(identity)) return;
-    const number = given ?? this.#nextNumber;
-    this.#nextNumber = Math.max(this.#nextNumber, number + 1);
-    this.#numbers.set(identity, number);
+  #register(literal: Literal, given?: number): void {
+    const identity = storageIdentity(literal);
+    if (this.#ids.has(identity)) return;
+    const number = given ?? this.#nextId;
+    this.#nextId = Math.max(this.#nextId, number + 1);
+    this.#ids.set(identity, number);
     this.#literals.set(number, literal);
-    const facts = this.#known.facts.get(number);
-    if (facts !== undefined) literal.held?.learn(facts);
+    const facts = this.#imported.facts.get(number);
+    if (facts !== undefined) literal.storage?.addAnalyses(facts);
   }
 
-  #described(literal: Literal): KnownTensor {
-    const { dataType, shape, held } = literal;
-    const number = this.#numbers.get(identityOf(literal)) ?? -1;
-    return { number, dataType, shape, ...(held === undefined ? { data: literal.data.slice() } : {}) }; // a view is posted with all its buffer
+  #describe(literal: Literal): FoldedTensor {
+    const { dataType, shape, storage } = literal;
+    const id = this.#ids.get(storageIdentity(literal)) ?? -1;
+    return { id, dataType, shape, ...(storage === undefined ? { data: literal.data.slice() } : {}) }; // a view is posted with all its buffer
   }
 
   /** What another copy has folded alike, and its number there. */
-  #foldedElsewhere(key: string, operation: Operation, inputs: readonly Literal[]): readonly Literal[] | undefined {
-    const results = this.#known.results.get(key)?.map(({ number, dataType, shape, data }, index): Literal => {
-      const same = this.#literals.get(number);
+  #importedResults(key: string, operation: Operation, inputs: readonly Literal[]): readonly Literal[] | undefined {
+    const results = this.#imported.results.get(key)?.map(({ id, dataType, shape, data }, index): Literal => {
+      const same = this.#literals.get(id);
       if (same !== undefined) return reshaped(same, shape);
-      const make = (): TensorData => (evaluate(operation, inputs)[index] as Literal).data;
+      const materialize = (): TensorData => (evaluate(operation, inputs)[index] as Literal).data;
       const literal =
-        data === undefined ? literalHeldBy(new HeldElements(undefined, { make }), dataType, shape) : { dataType, shape, data };
-      this.#number(literal, number);
+        data === undefined
+          ? literalWithStorage(new LazyStorage(undefined, { materialize }), dataType, shape)
+          : { dataType, shape, data };
+      this.#register(literal, id);
       return literal;
     });
     if (results !== undefined) this.#results.set(key, results);
@@ -144,26 +148,26 @@ export class FoldMemo {
   }
 
   /** undefined where nothing large of the model takes part, or anything that is another trace's own. */
-  #keyOf(operation: Operation, inputs: readonly Literal[]): string | undefined {
+  #foldKey(operation: Operation, inputs: readonly Literal[]): string | undefined {
     if (operation.kind === "call") return undefined; // may draw random numbers
     let isWorthIt = false;
     const operands: string[] = [];
     for (const literal of inputs) {
       const { dataType, shape } = literal;
-      if (elementCount(shape) <= fewElements) {
+      if (elementCount(shape) <= maxInlineElements) {
         operands.push(literalKey(literal));
         continue;
       }
-      const number = this.#numbers.get(identityOf(literal));
+      const number = this.#ids.get(storageIdentity(literal));
       if (number === undefined) return undefined;
       isWorthIt = true;
       operands.push(`${dataType}[${shape.join()}]#${number}`);
     }
-    return isWorthIt ? `${JSON.stringify(operation, stated)}(${operands.join(";")})` : undefined;
+    return isWorthIt ? `${JSON.stringify(operation, jsonReplacer)}(${operands.join(";")})` : undefined;
   }
 }
 
 /** For JSON, which has no word for numbers that are not finite. */
-function stated(_name: string, value: unknown): unknown {
-  return typeof value === "number" ? exactly(value) : value;
+function jsonReplacer(_name: string, value: unknown): unknown {
+  return typeof value === "number" ? exactText(value) : value;
 }

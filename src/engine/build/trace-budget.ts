@@ -12,7 +12,7 @@ export interface TraceLimits {
   /** Elements of one tensor that is folded. A larger one is left to the program, or refused where there is none. */
   readonly foldedElements: number;
   /** Steps of one matrix product, convolution or host function that is folded; a longer one is left to the program. */
-  readonly foldedProduct: number;
+  readonly foldedWork: number;
   /** Steps of all folds in one trace: products of a matrix product, elements elsewhere. */
   readonly work: number;
   /** Bytes of memory one trace may hold: folded tensors, nodes, rows and items that are gathered. Setting `maxTraceMemory`. */
@@ -25,11 +25,11 @@ export interface TraceLimits {
   readonly signal?: AbortSignal;
 }
 
-export const defaultLimits: TraceLimits = {
+export const defaultTraceLimits: TraceLimits = {
   tensorBytes: 2 ** 31,
   operations: 1_000_000,
   foldedElements: 2 ** 22,
-  foldedProduct: 2 ** 20,
+  foldedWork: 2 ** 20,
   work: 2 ** 33,
   bytes: 2 ** 29,
   milliseconds: 30_000,
@@ -37,7 +37,7 @@ export const defaultLimits: TraceLimits = {
 };
 
 /** Folding the weights of a model (dequantize, transpose, widen) costs in proportion to them, so each element of a weight adds to what is allowed. */
-export const perWeightElement: { readonly bytes: number; readonly milliseconds: number; readonly work: number } = {
+export const allowancePerWeightElement: { readonly bytes: number; readonly milliseconds: number; readonly work: number } = {
   bytes: 16,
   milliseconds: 1 / 8192,
   work: 64,
@@ -46,9 +46,14 @@ export const perWeightElement: { readonly bytes: number; readonly milliseconds: 
 /** Elements of one folded tensor, however many weights the model has. */
 const maxFoldedElements = 2 ** 27;
 /** Operations between two looks at the clock. */
-const operationsPerLook = 64;
+const operationsPerClockCheck = 64;
 /** Bytes of the record of a step, a node of the graph, a literal, beside its elements; and of an item in a sequence. */
-export const recordBytes: { readonly step: number; readonly node: number; readonly literal: number; readonly item: number } = {
+export const recordOverheadBytes: {
+  readonly step: number;
+  readonly node: number;
+  readonly literal: number;
+  readonly item: number;
+} = {
   step: 1024,
   node: 1024,
   literal: 256,
@@ -56,39 +61,39 @@ export const recordBytes: { readonly step: number; readonly node: number; readon
 };
 
 /** What one step of a trace has charged so far. */
-interface Frame {
+interface StepCharges {
   /** Bytes by the identity of what holds them. */
-  readonly owned: Map<object, number>;
+  readonly byOwner: Map<object, number>;
   /** Bytes that nothing outlives the step with. */
-  bytes: number;
+  untracked: number;
 }
 
-export class Budget {
+export class TraceBudget {
   readonly limits: TraceLimits;
   /** What is traced now, for messages. */
-  operator: string = "";
+  currentOperator: string = "";
   readonly #started: number;
   readonly #allowed: { readonly bytes: number; readonly milliseconds: number; readonly work: number };
   readonly #sharedOwners = new Set<object>();
-  readonly #frames: Frame[] = [{ owned: new Map(), bytes: 0 }];
+  readonly #frames: StepCharges[] = [{ byOwner: new Map(), untracked: 0 }];
   #held = 0;
   #shared = 0;
   #operations = 0;
   #work = 0;
 
   constructor(limits: Partial<TraceLimits> = {}) {
-    this.limits = { ...defaultLimits, ...limits };
+    this.limits = { ...defaultTraceLimits, ...limits };
     const { bytes, milliseconds, work, weightElements } = this.limits;
     this.#allowed = {
-      bytes: bytes + weightElements * perWeightElement.bytes,
-      milliseconds: milliseconds + weightElements * perWeightElement.milliseconds,
-      work: work + weightElements * perWeightElement.work,
+      bytes: bytes + weightElements * allowancePerWeightElement.bytes,
+      milliseconds: milliseconds + weightElements * allowancePerWeightElement.milliseconds,
+      work: work + weightElements * allowancePerWeightElement.work,
     };
     this.#started = performance.now();
   }
 
   /** Bytes charged and not released. */
-  get held(): number {
+  get heldBytes(): number {
     return this.#held;
   }
 
@@ -109,11 +114,11 @@ export class Budget {
   }
 
   /** One operation, or one iteration that builds none: whatever does not end runs into a limit here. */
-  count(): void {
+  countOperation(): void {
     this.#operations += 1;
     const { operations, signal } = this.limits;
     throwIfAborted(signal);
-    if (this.#operations % operationsPerLook === 0) this.checkTime();
+    if (this.#operations % operationsPerClockCheck === 0) this.checkTime();
     if (this.#operations <= operations) return;
     throw new InferyardError("MODEL_UNSUPPORTED", `the model takes more than ${operations} operations for one run${this.#at}`, {
       remedy: "look for a loop in it that does not end",
@@ -122,14 +127,14 @@ export class Budget {
   }
 
   /** Whether the time that is allowed has passed. */
-  get isLate(): boolean {
+  get isExpired(): boolean {
     return performance.now() - this.#started > this.#allowed.milliseconds;
   }
 
   /** MODEL_UNSUPPORTED where the trace has taken longer than it may. */
   checkTime(): void {
     const { milliseconds } = this.#allowed;
-    if (!this.isLate) return;
+    if (!this.isExpired) return;
     throw new InferyardError(
       "MODEL_UNSUPPORTED",
       `tracing the model takes longer than maxTraceTime allows, ${Math.ceil(milliseconds)} milliseconds${this.#at}`,
@@ -153,7 +158,7 @@ export class Budget {
   }
 
   /** Refuses before memory is allocated that would not fit beside what is held. */
-  need(bytes: number, what: string): void {
+  requireBytes(bytes: number, what: string): void {
     if (this.#held + bytes <= this.#allowed.bytes) return;
     throw new InferyardError(
       "MODEL_UNSUPPORTED",
@@ -166,59 +171,59 @@ export class Budget {
   }
 
   /** Bytes that are released with the current step. */
-  charge(bytes: number, what: string): void {
-    this.need(bytes, what);
+  chargeStep(bytes: number, what: string): void {
+    this.requireBytes(bytes, what);
     this.#held += bytes;
-    this.#top.bytes += bytes;
+    this.#top.untracked += bytes;
   }
 
   /** Bytes that `owner` holds. They are released with the current step, unless `end` or `retain` names the owner. */
-  own(owner: object, bytes: number, what: string): void {
-    if (this.#frames.some(({ owned }) => owned.has(owner))) return;
-    this.need(bytes, what);
+  chargeOwner(owner: object, bytes: number, what: string): void {
+    if (this.#frames.some(({ byOwner }) => byOwner.has(owner))) return;
+    this.requireBytes(bytes, what);
     this.#held += bytes;
-    this.#top.owned.set(owner, bytes);
+    this.#top.byOwner.set(owner, bytes);
   }
 
   /** What `owner` holds stays until the trace is dropped. */
   retain(owner: object): void {
     const bytes = this.#taken(owner);
-    if (bytes !== undefined) this.#frames[0]?.owned.set(owner, bytes);
+    if (bytes !== undefined) this.#frames[0]?.byOwner.set(owner, bytes);
   }
 
   /** What `owner` holds is kept for all traces of the model. */
   share(owner: object, bytes: number, what: string): void {
     if (this.#sharedOwners.has(owner)) return;
-    this.need(bytes, what);
+    this.requireBytes(bytes, what);
     this.#sharedOwners.add(owner);
     this.#held += bytes;
     this.#shared += bytes;
   }
 
   /** Begins a step, which is a part of the one before. */
-  begin(): void {
-    this.#frames.push({ owned: new Map(), bytes: 0 });
+  beginStep(): void {
+    this.#frames.push({ byOwner: new Map(), untracked: 0 });
   }
 
   /** Ends the step that began last; only what `kept` yields of its charges is held on, by the step around it. A step that fails ends the trace. */
-  end(kept: () => Iterable<object>): void {
-    this.need(recordBytes.step, "the record of a step");
+  endStep(kept: () => Iterable<object>): void {
+    this.requireBytes(recordOverheadBytes.step, "the record of a step");
     const frame = this.#pop();
-    this.#held += recordBytes.step - frame.bytes;
-    this.#top.bytes += recordBytes.step;
-    if (frame.owned.size === 0) return;
+    this.#held += recordOverheadBytes.step - frame.untracked;
+    this.#top.untracked += recordOverheadBytes.step;
+    if (frame.byOwner.size === 0) return;
     for (const owner of kept()) {
-      const bytes = frame.owned.get(owner);
+      const bytes = frame.byOwner.get(owner);
       if (bytes === undefined) continue;
-      frame.owned.delete(owner);
-      this.#top.owned.set(owner, bytes);
+      frame.byOwner.delete(owner);
+      this.#top.byOwner.set(owner, bytes);
     }
-    for (const bytes of frame.owned.values()) this.#held -= bytes;
+    for (const bytes of frame.byOwner.values()) this.#held -= bytes;
   }
 
   #taken(owner: object): number | undefined {
     for (let depth = this.#frames.length - 1; depth >= 0; depth -= 1) {
-      const owned = this.#frames[depth]?.owned;
+      const owned = this.#frames[depth]?.byOwner;
       const bytes = owned?.get(owner);
       if (bytes === undefined) continue;
       owned?.delete(owner);
@@ -227,17 +232,17 @@ export class Budget {
     return undefined;
   }
 
-  get #top(): Frame {
-    return this.#frames.at(-1) as Frame; // the first one is never taken off
+  get #top(): StepCharges {
+    return this.#frames.at(-1) as StepCharges; // the first one is never taken off
   }
 
-  #pop(): Frame {
+  #pop(): StepCharges {
     const frame = this.#frames.length > 1 ? this.#frames.pop() : undefined;
     if (frame === undefined) throw new InferyardError("CONTRACT_VIOLATION", "a step of a trace ended that had not begun");
     return frame;
   }
 
   get #at(): string {
-    return this.operator === "" ? "" : `, at ${this.operator}`;
+    return this.currentOperator === "" ? "" : `, at ${this.currentOperator}`;
   }
 }

@@ -5,19 +5,19 @@
  */
 import type { GraphNode, Value } from "../ir/graph.ts";
 import type { Literal } from "../ir/literal.ts";
-import { type Traced, tensorsIn } from "./traced-value.ts";
+import { type TracedValue, tensorsIn } from "./traced-value.ts";
 
-type Answer = readonly [asked: Value, literal: Literal];
+type ResolvedValue = readonly [asked: Value, literal: Literal];
 
 type Entry =
   | { readonly kind: "node"; readonly node: GraphNode }
-  | { readonly kind: "answer"; readonly answer: Answer }
+  | { readonly kind: "answer"; readonly resolve: ResolvedValue }
   | {
       readonly kind: "step";
       /** How many other steps it lies in. */
       readonly depth: number;
-      readonly outputs: readonly Traced[];
-      readonly answers: readonly Answer[];
+      readonly outputs: readonly TracedValue[];
+      readonly answers: readonly ResolvedValue[];
       /** Whether names lead to all of its outputs that are still needed. */
       readonly isNamed: boolean;
     };
@@ -26,18 +26,18 @@ type Entry =
 interface OpenStep {
   readonly start: number;
   /** Nodes there were before. */
-  readonly nodes: number;
+  readonly nodeCount: number;
   readonly isNamed: boolean;
 }
 
 export class TraceLog {
   readonly #entries: Entry[];
   readonly #nodes: GraphNode[];
-  readonly #answers = new Map<Value, Literal>();
-  #place = 0;
+  readonly #resolved = new Map<Value, Literal>();
+  #position = 0;
   #open: readonly OpenStep[] = [];
   /** Of the step that the host is asked to compute: how many others it lies in, and whether names lead to its outputs. */
-  #asked = { depth: 0, isNamed: true };
+  #undone = { depth: 0, isNamed: true };
 
   /** Bytes that the traces which wrote this log hold, all together. */
   bytes: number;
@@ -54,51 +54,51 @@ export class TraceLog {
   }
 
   /** The elements of a value that is asked for now, or was before. */
-  answer(value: Value): Literal | undefined {
-    const entry = this.#entries[this.#place];
-    if (entry?.kind === "answer" && entry.answer[0] === value) {
-      this.#place += 1;
-      this.#answers.set(...entry.answer);
+  resolve(value: Value): Literal | undefined {
+    const entry = this.#entries[this.#position];
+    if (entry?.kind === "answer" && entry.resolve[0] === value) {
+      this.#position += 1;
+      this.#resolved.set(...entry.resolve);
     }
-    return this.answered(value);
+    return this.resolved(value);
   }
 
   /** The elements of a value, where they were asked for before. */
-  answered(value: Value): Literal | undefined {
-    return this.#answers.get(value);
+  resolved(value: Value): Literal | undefined {
+    return this.#resolved.get(value);
   }
 
   /** The node that stands here, or the new one. */
   node(make: () => GraphNode): GraphNode {
-    const entry = this.#entries[this.#place];
+    const entry = this.#entries[this.#position];
     if (entry !== undefined && entry.kind !== "node") throw new Error("the trace went another way this time");
     const node = entry?.node ?? make();
     if (entry === undefined) {
       this.#entries.push({ kind: "node", node });
       this.#nodes.push(node);
     }
-    this.#place += 1;
+    this.#position += 1;
     return node;
   }
 
   /** Begins a step. Where it was done before, its outputs; it is over then. */
-  begin(isNamed: boolean): readonly Traced[] | undefined {
-    const entry = this.#entries[this.#place];
+  begin(isNamed: boolean): readonly TracedValue[] | undefined {
+    const entry = this.#entries[this.#position];
     if (entry?.kind !== "step" || entry.depth !== this.#open.length) {
-      this.#open = [...this.#open, { start: this.#place, nodes: this.#nodes.length, isNamed }];
+      this.#open = [...this.#open, { start: this.#position, nodeCount: this.#nodes.length, isNamed }];
       return undefined;
     }
-    this.#place += 1;
-    for (const answer of entry.answers) this.#answers.set(...answer);
+    this.#position += 1;
+    for (const answer of entry.answers) this.#resolved.set(...answer);
     return entry.outputs;
   }
 
   /** The step that began last is done: only its outputs are remembered. */
-  finish(outputs: readonly Traced[]): void {
+  finish(outputs: readonly TracedValue[]): void {
     const { start = 0, isNamed = true } = this.#open.at(-1) ?? {};
-    const answers = answersIn(this.#entries.splice(start));
+    const answers = resolvedIn(this.#entries.splice(start));
     this.#entries.push({ kind: "step", depth: this.#open.length - 1, outputs, answers, isNamed });
-    this.#place = this.#entries.length;
+    this.#position = this.#entries.length;
   }
 
   /** Ends the step that began last, done or not. */
@@ -108,14 +108,14 @@ export class TraceLog {
 
   /** Forgets what was done in the step that began last: the host is asked to compute it. */
   undo(): void {
-    const { start = 0, nodes = 0, isNamed = true } = this.#open.at(-1) ?? {};
+    const { start = 0, nodeCount = 0, isNamed = true } = this.#open.at(-1) ?? {};
     this.#entries.length = start;
-    this.#nodes.length = nodes;
-    this.#asked = { depth: this.#open.length - 1, isNamed };
+    this.#nodes.length = nodeCount;
+    this.#undone = { depth: this.#open.length - 1, isNamed };
   }
 
   /** What operators hold in their hands that are not done, beside what has a name. */
-  get held(): readonly Value[] {
+  get liveValues(): readonly Value[] {
     return this.#entries.flatMap((entry): readonly Value[] => {
       if (entry.kind === "node") return entry.node.outputs;
       return entry.kind === "step" && !entry.isNamed ? entry.outputs.flatMap(tensorsIn) : [];
@@ -123,20 +123,20 @@ export class TraceLog {
   }
 
   /** The log of a trace that goes on where this one stopped, with the elements it asked for. */
-  withAnswer(asked: Value, literal: Literal): TraceLog {
-    return new TraceLog([...this.#entries, { kind: "answer", answer: [asked, literal] }], this.#nodes, this.bytes);
+  withResolved(asked: Value, literal: Literal): TraceLog {
+    return new TraceLog([...this.#entries, { kind: "answer", resolve: [asked, literal] }], this.#nodes, this.bytes);
   }
 
   /** The same, with what the host computed in the place of the step that asked. */
-  withResult(outputs: readonly Traced[]): TraceLog {
-    const entry: Entry = { kind: "step", ...this.#asked, outputs, answers: [] };
+  withOutputs(outputs: readonly TracedValue[]): TraceLog {
+    const entry: Entry = { kind: "step", ...this.#undone, outputs, answers: [] };
     return new TraceLog([...this.#entries, entry], this.#nodes, this.bytes);
   }
 }
 
-function answersIn(entries: readonly Entry[]): readonly Answer[] {
-  return entries.flatMap((entry): readonly Answer[] => {
-    if (entry.kind === "answer") return [entry.answer];
+function resolvedIn(entries: readonly Entry[]): readonly ResolvedValue[] {
+  return entries.flatMap((entry): readonly ResolvedValue[] => {
+    if (entry.kind === "answer") return [entry.resolve];
     return entry.kind === "step" ? entry.answers : [];
   });
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { integer, message, model, node, tensorOf, value } from "../../../test/fixtures/onnx-bytes.ts";
 import { features } from "../../../test/kernel-memory.ts";
 import type { TensorMap } from "../../tensor.ts";
-import { bytesInMemory } from "../../formats/byte-source.ts";
+import { byteSourceOf } from "../../formats/byte-source.ts";
 import { readOnnxModel } from "../onnx/read-model.ts";
 import { Builder } from "../build/builder.ts";
 import { onnxSource } from "../onnx/trace-model.ts";
@@ -43,8 +43,12 @@ function bytesOfModel(): Buffer {
   return model({ opsets: { "": 17 }, graph });
 }
 
-function load(): { engine: EngineModel; weights: readonly { readonly held?: { readonly bytes: number } }[]; keep(): void } {
-  const { model: read, keep } = readOnnxModel(bytesInMemory(bytesOfModel()), "made up");
+function load(): {
+  engine: EngineModel;
+  weights: readonly { readonly storage?: { readonly residentBytes: number } }[];
+  keep(): void;
+} {
+  const { model: read, keep } = readOnnxModel(byteSourceOf(bytesOfModel()), "made up");
   const engine = new EngineModel(onnxSource(read), { features, optimize: true });
   return { engine, weights: [...read.graph.initializers.values()], keep };
 }
@@ -84,7 +88,7 @@ describe("a model in the engine", () => {
     keep();
     const [small, , table] = weights;
     // The table is the operand of no kernel: what is cut from it is. What is folded from the 8-bit weights would be folded from them again.
-    expect([small!.held!.bytes, table!.held!.bytes]).toEqual([width * width, width * width * 4]);
+    expect([small!.storage!.residentBytes, table!.storage!.residentBytes]).toEqual([width * width, width * width * 4]);
     const before = engine.bytes;
     await engine.run(inputs(3));
     expect(engine.bytes - before).toBeLessThan(65_536 + width * 4 * 16);
@@ -109,7 +113,7 @@ describe("a model in the engine", () => {
       value(12, "y"),
       value(12, "z"),
     ];
-    const { model: read } = readOnnxModel(bytesInMemory(model({ opsets: { "": 17 }, graph })), "made up");
+    const { model: read } = readOnnxModel(byteSourceOf(model({ opsets: { "": 17 }, graph })), "made up");
     const engine = new EngineModel(onnxSource(read), { features, optimize: true });
     for (let rows = 1; rows <= 80; rows += 1) {
       const { y, z } = await engine.run({
@@ -157,7 +161,7 @@ describe("a model in the engine", () => {
       { name: "x", dataType: "float32", shape: ["n", 128] },
     ]);
     const weights = read.graph.initializers.get("w")!;
-    expect(weights.held!.bytes).toBe(0);
+    expect(weights.storage!.residentBytes).toBe(0);
     expect(weights.data).toEqual(data);
   });
 });
@@ -166,7 +170,7 @@ describe("a caller that leaves", () => {
   it("is told so whatever reason it has, in the middle of tracing as well: the model is not to blame", async () => {
     const signal = AbortSignal.abort(new Error("a reason of its own"));
     await expect(load().engine.run(inputs(2), { signal })).rejects.toMatchObject({ code: "ABORTED" });
-    const { model: read } = readOnnxModel(bytesInMemory(bytesOfModel()), "made up");
+    const { model: read } = readOnnxModel(byteSourceOf(bytesOfModel()), "made up");
     const build = new Builder({ signal });
     const x = { type: { dataType: "float32", shape: [2, width] } } as const;
     expect(() => onnxSource(read).trace(new Map([["x", x]]), build)).toThrow(expect.objectContaining({ code: "ABORTED" }));

@@ -3,12 +3,12 @@ import { describe, expect, it } from "vitest";
 import { integer, message, model, node, value } from "../../../test/fixtures/onnx-bytes.ts";
 import { features } from "../../../test/kernel-memory.ts";
 import type { TensorMap } from "../../tensor.ts";
-import type { ModelBytes } from "../../formats/byte-source.ts";
+import type { ByteSource } from "../../formats/byte-source.ts";
 import { readOnnxModel } from "../onnx/read-model.ts";
 import { onnxSource } from "../onnx/trace-model.ts";
 import { EngineMemory } from "../memory/engine-memory.ts";
 import { EngineModel } from "./engine-model.ts";
-import type { EngineCopies, EngineShare } from "./engine-replicas.ts";
+import type { EngineReplica, SharedEngineState } from "./engine-replicas.ts";
 
 const width = 128;
 const floats = (length: number, step: number): Float32Array =>
@@ -39,7 +39,7 @@ function bytesOfModel(step = 31): Buffer {
 }
 
 /** A file that counts what is read of it. */
-function fileOf(bytes: Uint8Array): ModelBytes & { read: ModelBytes["read"]; done: number } {
+function fileOf(bytes: Uint8Array): ByteSource & { read: ByteSource["read"]; done: number } {
   const file = {
     size: bytes.length,
     done: 0,
@@ -63,19 +63,19 @@ const members = (): Int32Array<SharedArrayBuffer> => {
   return words;
 };
 
-function load(copies?: EngineCopies, bytes: Uint8Array = bytesOfModel()): Copy {
+function load(replica?: EngineReplica, bytes: Uint8Array = bytesOfModel()): Copy {
   const file = fileOf(bytes);
   const { model: read, keep } = readOnnxModel(file, "made up");
   const before = file.done;
-  const engine = new EngineModel(onnxSource(read), { features, optimize: true, ...(copies === undefined ? {} : { copies }) });
+  const engine = new EngineModel(onnxSource(read), { features, optimize: true, ...(replica === undefined ? {} : { replica }) });
   engine.prepare([{ name: "ids", dataType: "int64", shape: ["n"] }]);
-  engine.settle();
+  engine.publishWeights();
   keep();
   return { engine, read: file.done - before };
 }
 
 /** As a thread receives it. */
-const posted = (share: EngineShare | undefined): EngineShare => {
+const posted = (share: SharedEngineState | undefined): SharedEngineState => {
   const { memory, modules, ...rest } = share!;
   return { ...structuredClone(rest), memory, modules };
 };
@@ -95,9 +95,9 @@ describe("copies of a model in one memory", () => {
   it("give the bits of a model alone, side by side, and of whichever copy they were given the weights", async () => {
     const alone = load().engine;
     const all = members();
-    const first = load({ members: all, index: 0 }).engine;
-    const second = load({ members: all, index: 1, from: posted(first.share()) }).engine;
-    const third = load({ members: all, index: 2, from: posted(second.share()) }).engine;
+    const first = load({ replicaIds: all, index: 0 }).engine;
+    const second = load({ replicaIds: all, index: 1, from: posted(first.exportState()) }).engine;
+    const third = load({ replicaIds: all, index: 2, from: posted(second.exportState()) }).engine;
     for (const rows of sizes) {
       const wanted = await bits(alone, rows);
       expect(await Promise.all([first, second, third].map((each) => bits(each, rows)))).toEqual([wanted, wanted, wanted]);
@@ -109,8 +109,8 @@ describe("copies of a model in one memory", () => {
 
   it("read nothing of the weights again, fold nothing and take no memory for them", () => {
     const all = members();
-    const first = load({ members: all, index: 0 });
-    const second = load({ members: all, index: 1, from: posted(first.engine.share()) });
+    const first = load({ replicaIds: all, index: 0 });
+    const second = load({ replicaIds: all, index: 1, from: posted(first.engine.exportState()) });
     expect(first.read).toBeGreaterThan(300 * width * 4);
     expect(second.read).toBe(0);
     expect(first.engine.bytes).toBeGreaterThan(300 * width * 4);
@@ -119,12 +119,12 @@ describe("copies of a model in one memory", () => {
 
   it("take no more however often they come and go", async () => {
     const all = members();
-    const { engine: first } = load({ members: all, index: 0 });
+    const { engine: first } = load({ replicaIds: all, index: 0 });
     await bits(first, 5);
     const taken: number[] = [];
     for (let round = 0; round < 12; round += 1) {
       all[1] = 10 + round;
-      const { engine } = load({ members: all, index: 1, from: posted(first.share()) });
+      const { engine } = load({ replicaIds: all, index: 1, from: posted(first.exportState()) });
       for (const rows of sizes) await bits(engine, rows);
       if (round % 2 === 0) await engine.dispose(); // else its thread dies
       all[1] = 0;
@@ -135,8 +135,8 @@ describe("copies of a model in one memory", () => {
 
   it("refuse weights of another model, and pack for themselves what others have not", async () => {
     const all = members();
-    const first = load({ members: all, index: 0 }).engine;
-    const share = posted(first.share());
+    const first = load({ replicaIds: all, index: 0 }).engine;
+    const share = posted(first.exportState());
     const other = model({
       opsets: { "": 17 },
       graph: [
@@ -146,34 +146,34 @@ describe("copies of a model in one memory", () => {
         value(12, "y"),
       ],
     });
-    expect(() => load({ members: all, index: 1, from: share }, other)).toThrow(
+    expect(() => load({ replicaIds: all, index: 1, from: share }, other)).toThrow(
       expect.objectContaining({ code: "CONTRACT_VIOLATION" }),
     );
-    const [some] = share.places;
+    const [some] = share.packed;
     const folds = { ...share.folds, results: new Map([...share.folds.results].slice(0, 1)) };
     for (const less of [
       { ...share, places: new Map([some!]) },
       { ...share, folds },
     ]) {
-      const copy = load({ members: all, index: 1, from: less }).engine;
+      const copy = load({ replicaIds: all, index: 1, from: less }).engine;
       expect(await bits(copy, 9)).toBe(await bits(first, 9));
     }
   });
 
   it("do not give what is not packed, and nothing where copies were not spoken of", () => {
     const { model: read } = readOnnxModel(bytesOfModel(), "made up");
-    const copies = { members: members(), index: 0 };
-    expect(new EngineModel(onnxSource(read), { features, optimize: true, copies }).share()).toBeUndefined();
-    expect(load().engine.share()).toBeUndefined();
+    const replica = { replicaIds: members(), index: 0 };
+    expect(new EngineModel(onnxSource(read), { features, optimize: true, replica }).exportState()).toBeUndefined();
+    expect(load().engine.exportState()).toBeUndefined();
   });
 });
 
 describe("arenas of copies", () => {
   it("that grow in turns by small steps leave no more behind than what they have", () => {
     const all = members();
-    const first = new EngineMemory({ shared: true, copies: { members: all, index: 0 } });
-    const second = new EngineMemory({ shared: true, copies: { members: all, index: 1 }, from: first.share() });
-    for (let bytes = 100_000; bytes < 8e6; bytes += 60_000) for (const each of [first, second]) each.reserve(bytes);
+    const first = new EngineMemory({ shared: true, replica: { replicaIds: all, index: 0 } });
+    const second = new EngineMemory({ shared: true, replica: { replicaIds: all, index: 1 }, from: first.share() });
+    for (let bytes = 100_000; bytes < 8e6; bytes += 60_000) for (const each of [first, second]) each.reserveArena(bytes);
     expect(first.bytes + second.bytes).toBeLessThan(5 * 2 * 8e6); // each power once, and the last up to half too large
   });
 });

@@ -1,11 +1,11 @@
 /** A plan that runs: its kernels compiled, its weights in place. */
 import { InferyardError } from "../../errors.ts";
 import { elementCount, type Tensor, type TensorData, type TensorMap } from "../../tensor.ts";
-import { type KernelCall, callOf } from "../codegen/wasm/index.ts";
+import { type KernelCall, kernelCall } from "../codegen/wasm/index.ts";
 import { elementTypes } from "../ir/element-types.ts";
 import { byteSize, type TensorType } from "../ir/graph.ts";
 import type { Literal } from "../ir/literal.ts";
-import type { Place, Plan, PlanStep, TensorPlace } from "../plan/plan.ts";
+import type { BufferRef, Plan, PlanStep, TensorRef } from "../plan/plan.ts";
 import type { PackedWeights } from "../lower/lowered-node.ts";
 import type { EngineMemory } from "../memory/engine-memory.ts";
 import { evaluateStep } from "./evaluate-step.ts";
@@ -22,16 +22,16 @@ interface Bases {
 /** One thing to do in a run. */
 type Action = (bases: Bases) => void;
 
-export class Program {
+export class Executable {
   /** Without what is done with: kernels that are compiled, weights that are packed, steps that are actions. */
   readonly #plan: Pick<Plan, "arenaBytes" | "constants" | "inputs" | "outputs" | "stateBytes">;
   /** Steps of a run, and how many of them the interpreter computes. */
   readonly steps: { readonly all: number; readonly interpreted: number };
   readonly #memory: EngineMemory;
-  readonly #own = new Set<PackedWeights>();
+  readonly #ownWeights = new Set<PackedWeights>();
   readonly #actions: readonly Action[];
   /** By their places; those of the run. */
-  readonly #texts: TensorData[] = [];
+  readonly #strings: TensorData[] = [];
   #state = 0;
 
   constructor(plan: Plan, memory: EngineMemory, run: RunKernel) {
@@ -41,10 +41,10 @@ export class Program {
     this.#memory = memory;
     try {
       for (const each of plan.ownWeights) {
-        memory.hold(each);
-        this.#own.add(each);
+        memory.retainWeights(each);
+        this.#ownWeights.add(each);
       }
-      for (const each of plan.weights) this.#start(each);
+      for (const each of plan.weights) this.#weightsOffset(each);
     } catch (error) {
       this.dispose();
       throw error;
@@ -67,20 +67,20 @@ export class Program {
   }
 
   /** Puts the inputs in place. Another program may have used the arena since the last run. `state` is where the block of states starts. */
-  begin(inputs: TensorMap, state: number = 0): void {
-    this.#memory.reserve(this.#plan.arenaBytes);
+  writeInputs(inputs: TensorMap, state: number = 0): void {
+    this.#memory.reserveArena(this.#plan.arenaBytes);
     this.#state = state;
-    this.#texts.length = 0;
+    this.#strings.length = 0;
     const bases = this.#bases();
     for (const { literal, offset } of this.#plan.constants) copyTo(this.#view(literal, bases.arena + offset), literal.data);
-    for (const { name, type, place } of this.#plan.inputs) {
+    for (const { name, type, buffer } of this.#plan.inputs) {
       const tensor = inputs[name];
-      if (tensor !== undefined) this.#write(tensor.data, { type, place }, bases);
+      if (tensor !== undefined) this.#write(tensor.data, { type, buffer }, bases);
     }
   }
 
   /** Runs steps from `first` on until `deadline` (of performance.now()), and gives the next one. All are done when that is `steps.all`. */
-  advance(first: number, deadline: number): number {
+  runSteps(first: number, deadline: number): number {
     const bases = this.#bases();
     let step = first;
     for (const action of this.#actions.slice(first)) {
@@ -92,12 +92,12 @@ export class Program {
   }
 
   /** Copies of the outputs. */
-  end(names: ReadonlySet<string> | undefined): TensorMap {
+  readOutputs(names: ReadonlySet<string> | undefined): TensorMap {
     const bases = this.#bases();
     const results: Record<string, Tensor> = {};
     for (const { name, source } of this.#plan.outputs) {
       if (names !== undefined && !names.has(name)) continue;
-      const literal = "place" in source ? this.#read(source, bases) : source;
+      const literal = "buffer" in source ? this.#read(source, bases) : source;
       results[name] = { dataType: literal.dataType, shape: literal.shape, data: (literal.data as Uint8Array).slice() } as Tensor;
     }
     return results;
@@ -105,66 +105,68 @@ export class Program {
 
   /** Lets go what is this program's own. It may not run again. */
   dispose(): void {
-    for (const weights of this.#own) this.#memory.drop(weights);
-    this.#own.clear();
+    for (const weights of this.#ownWeights) this.#memory.releaseWeights(weights);
+    this.#ownWeights.clear();
   }
 
   #action(step: PlanStep, run: RunKernel): Action {
-    if (step.kind === "interpret") return this.#interpreted(step);
+    if (step.kind === "interpret") return this.#interpretAction(step);
     const { places, scratch } = step;
-    const kernel = callOf(step.kernel);
+    const kernel = kernelCall(step.kernel);
     const located = places.map((place) => this.#offset(place, { arena: 0, state: 0 }));
-    const fixed = [...kernel.counts, ...located];
-    const regions = [...kernel.counts.map(() => undefined), ...places.map(({ region }) => region)];
+    const fixed = [...kernel.dynamicSizes, ...located];
+    const regions = [...kernel.dynamicSizes.map(() => undefined), ...places.map(({ region }) => region)];
     return (bases) => {
       const offsets = fixed.map((offset, index) => {
         const region = regions[index];
         return region === "arena" || region === "state" ? offset + bases[region] : offset;
       });
       if (scratch !== undefined) offsets.push(scratch.offset + bases.arena);
-      if (run(kernel, offsets, scratch?.stride ?? 0) !== 0) throw refusedBy(kernel.family);
+      if (run(kernel, offsets, scratch?.stride ?? 0) !== 0) throw kernelRefusal(kernel.family);
     };
   }
 
-  #interpreted({ operation, inputs, outputs }: Extract<PlanStep, { readonly kind: "interpret" }>): Action {
+  #interpretAction({ operation, inputs, outputs }: Extract<PlanStep, { readonly kind: "interpret" }>): Action {
     // Held elements are asked for once and not in each run.
     const operands = inputs.map((input) => {
-      if ("place" in input) return input;
+      if ("buffer" in input) return input;
       const { dataType, shape, data } = input;
       return { dataType, shape, data };
     });
     return (bases) => {
-      const literals = operands.map((input) => ("place" in input ? this.#read(input, bases) : input));
+      const literals = operands.map((input) => ("buffer" in input ? this.#read(input, bases) : input));
       const results = evaluateStep(operation, literals);
-      for (const [index, { type, place }] of outputs.entries()) {
+      for (const [index, { type, buffer }] of outputs.entries()) {
         const result = results[index];
-        if (result !== undefined) this.#write(result.data, { type, place }, bases);
+        if (result !== undefined) this.#write(result.data, { type, buffer }, bases);
       }
     };
   }
 
-  #start(weights: PackedWeights): number {
-    return this.#memory.place(weights, !this.#own.has(weights));
+  #weightsOffset(weights: PackedWeights): number {
+    return this.#memory.pack(weights, !this.#ownWeights.has(weights));
   }
 
   #bases(): Bases {
     return { arena: this.#memory.arenaStart, state: this.#state };
   }
 
-  #offset(place: Place, bases: Bases): number {
+  #offset(place: BufferRef, bases: Bases): number {
     if (place.region === "texts") throw new Error("texts lie in no memory");
-    return place.region === "weights" ? this.#start(place.weights) + place.byteOffset : bases[place.region] + place.offset;
+    return place.region === "weights"
+      ? this.#weightsOffset(place.weights) + place.byteOffset
+      : bases[place.region] + place.offset;
   }
 
   /** A view of the tensor in memory, valid until the memory grows. */
-  #read({ type, place }: TensorPlace, bases: Bases): Literal {
-    if (place.region === "texts") return { ...type, data: this.#texts[place.index] ?? [] };
-    return { ...type, data: this.#view(type, this.#offset(place, bases)) };
+  #read({ type, buffer }: TensorRef, bases: Bases): Literal {
+    if (buffer.region === "texts") return { ...type, data: this.#strings[buffer.index] ?? [] };
+    return { ...type, data: this.#view(type, this.#offset(buffer, bases)) };
   }
 
-  #write(data: TensorData, { type, place }: TensorPlace, bases: Bases): void {
-    if (place.region === "texts") this.#texts[place.index] = data;
-    else copyTo(this.#view(type, this.#offset(place, bases)), data);
+  #write(data: TensorData, { type, buffer }: TensorRef, bases: Bases): void {
+    if (buffer.region === "texts") this.#strings[buffer.index] = data;
+    else copyTo(this.#view(type, this.#offset(buffer, bases)), data);
   }
 
   #view({ dataType, shape }: TensorType, offset: number): TensorData {
@@ -177,7 +179,7 @@ function copyTo(view: TensorData, data: TensorData): void {
   (view as Uint8Array).set(data as Uint8Array);
 }
 
-function refusedBy(family: string): InferyardError {
+function kernelRefusal(family: string): InferyardError {
   return new InferyardError(
     "INPUT_INVALID",
     /^(gather|scatter)/.test(family) ? "an index lies outside of its axis" : `the kernel "${family}" refused its input`,

@@ -1,17 +1,17 @@
 /** When a run that may be aborted lets others have their turn. */
 import { throwIfAborted } from "../../errors.ts";
-import { nextTurn } from "../../platform/event-loop.ts";
+import { yieldToEventLoop } from "../../platform/event-loop.ts";
 
-const turnMs = 20;
+const yieldIntervalMs = 20;
 
-export class Pace {
+export class YieldPolicy {
   readonly signal: AbortSignal | undefined;
   #deadline: number;
 
   /** Without a signal nobody waits for a turn. */
   constructor(signal: AbortSignal | undefined) {
     this.signal = signal;
-    this.#deadline = signal === undefined ? Number.POSITIVE_INFINITY : performance.now() + turnMs;
+    this.#deadline = signal === undefined ? Number.POSITIVE_INFINITY : performance.now() + yieldIntervalMs;
   }
 
   /** When the next turn is due, of performance.now(). */
@@ -20,10 +20,10 @@ export class Pace {
   }
 
   /** Lets others have their turn, if it is due. ABORTED where the caller left. */
-  async turn(): Promise<void> {
+  async yieldIfDue(): Promise<void> {
     if (performance.now() < this.#deadline) return;
-    await nextTurn();
+    await yieldToEventLoop();
     throwIfAborted(this.signal);
-    this.#deadline = performance.now() + turnMs;
+    this.#deadline = performance.now() + yieldIntervalMs;
   }
 }

@@ -2,7 +2,7 @@
  * erf to about the precision of a double: its Taylor series where it converges quickly, else the continued fraction of erfc (Abramowitz and Stegun
  * 7.1.6 and 7.1.14).
  */
-export function errorFunction(x: number): number {
+export function erf(x: number): number {
   if (Number.isNaN(x)) return Number.NaN;
   const magnitude = Math.abs(x);
   if (magnitude > 6) return Math.sign(x);

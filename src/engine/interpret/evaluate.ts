@@ -11,7 +11,7 @@ import {
   evaluateGelu,
   evaluateLayerNorm,
   evaluateLinear,
-  evaluateProduct,
+  evaluateFusedMatmul,
 } from "./fused.ts";
 import {
   evaluateGather,
@@ -71,13 +71,13 @@ const kernels: Kernels = {
   centre: evaluateCentre,
   "integer-matmul": evaluateIntegerMatmul,
   "integer-linear": evaluateIntegerLinear,
-  product: evaluateProduct,
+  "fused-matmul": evaluateFusedMatmul,
   elementwise: (operation, inputs) => evaluateElementwise(operation, inputs, evaluate),
   call: callFunction,
 };
 
 /** Gives what `evaluate` gives, perhaps without computing it again. */
-export type Fold = typeof evaluate;
+export type ConstantFolder = typeof evaluate;
 
 /** Outputs of one operation. Error where the inputs' values are not allowed, an index outside of its axis for example. */
 export function evaluate(operation: Operation, inputs: readonly Literal[]): readonly Literal[] {

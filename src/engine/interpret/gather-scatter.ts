@@ -1,7 +1,7 @@
 /** Operations that take elements from where an input says, or put them there. */
 import { elementCount } from "../../tensor.ts";
 import { stridesOf } from "../ir/broadcast.ts";
-import { isWide } from "../ir/element-types.ts";
+import { isBigIntType } from "../ir/element-types.ts";
 import {
   bigintsOf,
   type Literal,
@@ -10,7 +10,7 @@ import {
   numbersOf,
   pickElements,
   stringsOf,
-  wholeNumbersOf,
+  integersOf,
 } from "../ir/literal.ts";
 import type { OperationOf, ScatterReduction } from "../ir/operations.ts";
 
@@ -28,7 +28,7 @@ export function evaluateGather({ axis }: OperationOf<"gather">, [data, indices]:
   const size = data.shape[axis] ?? 0;
   const inner = elementCount(data.shape.slice(axis + 1));
   const outer = elementCount(data.shape.slice(0, axis));
-  const rows = wholeNumbersOf(indices).map((index) => placed(index, size));
+  const rows = integersOf(indices).map((index) => placed(index, size));
   const places = new Float64Array(outer * rows.length * inner);
   let next = 0;
   for (let block = 0; block < outer; block += 1) {
@@ -53,7 +53,7 @@ export function evaluateGatherElements({ axis }: OperationOf<"gather-elements">,
 function elementPlaces(data: Literal, indices: Literal, axis: number): Float64Array {
   const from = stridesOf(indices.shape);
   const to = stridesOf(data.shape);
-  const numbers = wholeNumbersOf(indices);
+  const numbers = integersOf(indices);
   return Float64Array.from(numbers, (index, element) => {
     let place = 0;
     let rest = element;
@@ -85,7 +85,7 @@ function blockPlaces(data: Literal, indices: Literal, batchAxes: number): number
   const rows = elementCount(indices.shape.slice(0, -1));
   const batches = elementCount(indices.shape.slice(0, batchAxes));
   const strides = stridesOf(data.shape);
-  const numbers = wholeNumbersOf(indices);
+  const numbers = integersOf(indices);
   const batchSize = elementCount(data.shape.slice(batchAxes));
   return Array.from({ length: rows }, (_, row) => {
     let place = Math.floor(row / (rows / batches)) * batchSize;
@@ -141,7 +141,7 @@ function scattered(data: Literal, places: Float64Array, updates: Literal, reduct
     for (const [at, place] of places.entries()) texts[place] = news[at] ?? "";
     return { dataType: "string", shape: data.shape, data: texts };
   }
-  if (isWide(data.dataType)) {
+  if (isBigIntType(data.dataType)) {
     const values = Array.from(bigintsOf(data));
     const news = bigintsOf(updates);
     for (const [at, place] of places.entries()) values[place] = wideReductions[reduction](values[place] ?? 0n, news[at] ?? 0n);

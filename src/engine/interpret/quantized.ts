@@ -4,7 +4,7 @@ import type { OperationOf } from "../ir/operations.ts";
 import { roundHalfToEven } from "../../formats/floats/small-floats.ts";
 import { evaluateCast } from "./casts.ts";
 import { evaluateBinary } from "./elementwise.ts";
-import { finished } from "./fused.ts";
+import { applyEpilogue } from "./fused.ts";
 import { evaluateMatmul } from "./products.ts";
 
 type Literals = readonly Literal[];
@@ -64,5 +64,5 @@ export function evaluateIntegerLinear(operation: OperationOf<"integer-linear">, 
   const times = { kind: "binary", function: "mul" } as const;
   const scales = evaluateBinary(times, [scale, columnScale]);
   const [product] = evaluateBinary(times, [...evaluateCast({ kind: "cast", to: "float32", saturate: false }, sums), ...scales]);
-  return product === undefined ? [] : finished(operation, product, others);
+  return product === undefined ? [] : applyEpilogue(operation, product, others);
 }

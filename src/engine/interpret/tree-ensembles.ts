@@ -27,7 +27,7 @@ interface Ensemble {
 }
 
 /** Scores [N, targets] of features [N, C]. */
-export function scoreTrees(
+export function evaluateTreeEnsemble(
   [x]: readonly Literal[],
   attributes: CallAttributes,
   types: readonly { readonly shape: readonly number[] }[],

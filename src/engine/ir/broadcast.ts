@@ -34,7 +34,7 @@ export function broadcastStrides(from: readonly number[], to: readonly number[])
 }
 
 /** For every element of `shape`, row-major, its place in a buffer with these strides. */
-export function positions(shape: readonly number[], strides: readonly number[], start = 0): Int32Array | Float64Array {
+export function elementOffsets(shape: readonly number[], strides: readonly number[], start = 0): Int32Array | Float64Array {
   const count = elementCount(shape);
   const places = start + count < 2 ** 31 ? new Int32Array(count) : new Float64Array(count);
   if (count === 0) return places;

@@ -68,6 +68,6 @@ export function isFloat(type: ElementType): boolean {
 }
 
 /** int64 and uint64, whose elements are bigints. */
-export function isWide(type: ElementType): type is "int64" | "uint64" {
+export function isBigIntType(type: ElementType): type is "int64" | "uint64" {
   return type === "int64" || type === "uint64";
 }

@@ -7,81 +7,81 @@ import type { TensorData } from "../../tensor.ts";
 /** Where elements are to be had from. */
 export interface ElementSource {
   /** A new array of them, the same each time. */
-  make(): TensorData;
+  materialize(): TensorData;
   /** Writes their bytes without an array in between, where that is possible. */
-  write?(target: Uint8Array): void;
+  copyTo?(target: Uint8Array): void;
   /** They lie in a file that will be closed: see `keep`. */
   readonly inFile?: true;
 }
 
-export class HeldElements {
-  #kept: TensorData | undefined;
+export class LazyStorage {
+  #data: TensorData | undefined;
   /** Spares making them again while nobody needs the memory. */
-  #recent: WeakRef<TensorData & object> | undefined;
+  #cached: WeakRef<TensorData & object> | undefined;
   #source: ElementSource | undefined;
-  readonly #facts = new Map<string, unknown>();
+  readonly #analyses = new Map<string, unknown>();
 
   constructor(kept: TensorData | undefined, source: ElementSource | undefined) {
-    this.#kept = kept;
+    this.#data = kept;
     this.#source = source;
   }
 
   /** What they take beside the places they were packed to. */
-  get bytes(): number {
-    return (this.#kept as Uint8Array | undefined)?.byteLength ?? 0;
+  get residentBytes(): number {
+    return (this.#data as Uint8Array | undefined)?.byteLength ?? 0;
   }
 
   /** The same elements each time, perhaps in another array. */
-  get elements(): TensorData {
-    const known = this.#kept ?? this.#recent?.deref();
+  get data(): TensorData {
+    const known = this.#data ?? this.#cached?.deref();
     if (known !== undefined) return known;
     if (this.#source === undefined) throw new Error("these elements were never given");
-    const elements = this.#source.make();
-    this.#recent = new WeakRef(elements);
+    const elements = this.#source.materialize();
+    this.#cached = new WeakRef(elements);
     return elements;
   }
 
   /** Writes their bytes without an array of them in between. */
-  write(target: Uint8Array): void {
-    this.#source?.write?.(target);
+  copyTo(target: Uint8Array): void {
+    this.#source?.copyTo?.(target);
   }
 
   /** They may go, since they can be had again: from `source`, where one is given. */
-  letGo(source: ElementSource | undefined = this.#source): void {
+  release(source: ElementSource | undefined = this.#source): void {
     if (source === undefined) return;
     this.#source = source;
-    this.#kept = undefined;
+    this.#data = undefined;
   }
 
   /** Whether `write` can be asked: they are not in an array anyway. */
-  get canWrite(): boolean {
-    return this.#kept === undefined && this.#source?.write !== undefined;
+  get canCopy(): boolean {
+    return this.#data === undefined && this.#source?.copyTo !== undefined;
   }
 
   /** Whether they are kept in an array, or would be by `keep`. */
-  get isHere(): boolean {
-    return this.#kept !== undefined || this.#source?.inFile === true;
+  get isStored(): boolean {
+    return this.#data !== undefined || this.#source?.inFile === true;
   }
 
   /** Those that lie in a file come into memory: the file may be closed then. */
-  keep(): void {
+  loadFromFile(): void {
     if (this.#source?.inFile !== true) return;
-    this.#kept = this.elements;
+    this.#data = this.data;
     this.#source = undefined;
   }
 
   /** What was found out about the elements so far, and what another copy of the model has found out about the same ones. */
-  get facts(): ReadonlyMap<string, unknown> {
-    return this.#facts;
+  get analyses(): ReadonlyMap<string, unknown> {
+    return this.#analyses;
   }
 
-  learn(facts: ReadonlyMap<string, unknown>): void {
-    for (const [name, value] of facts) this.#facts.set(name, value);
+  addAnalyses(facts: ReadonlyMap<string, unknown>): void {
+    for (const [name, value] of facts) this.#analyses.set(name, value);
   }
 
   /** What was found out about the elements. It is looked for once, and outlives them. Plain data, as `learn` takes it. */
-  fact<T>(name: string, find: () => T): T {
-    if (!this.#facts.has(name)) this.#facts.set(name, find());
-    return this.#facts.get(name) as T;
+  analysis<T>(name: string, find: () => T): T {
+    if (!this.#analyses.has(name)) this.#analyses.set(name, find());
+    return this.#analyses.get(name) as T;
   }
 }

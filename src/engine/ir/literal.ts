@@ -1,9 +1,9 @@
 /** Literals: tensors whose elements are known, of any element type. A Tensor of `tensor.ts` is a literal. */
 import type { TensorData } from "../../tensor.ts";
 import { elementCount } from "../../tensor.ts";
-import { type ElementType, elementTypes, isWide } from "./element-types.ts";
-import { type ElementSource, HeldElements } from "./lazy-storage.ts";
-import { decodeFloat, encodeFloat, isCoded } from "../../formats/floats/small-floats.ts";
+import { type ElementType, elementTypes, isBigIntType } from "./element-types.ts";
+import { type ElementSource, LazyStorage } from "./lazy-storage.ts";
+import { decodeFloat, encodeFloat, isStoredAsBits } from "../../formats/floats/small-floats.ts";
 
 /** A dense tensor, row-major. */
 export interface Literal {
@@ -12,50 +12,50 @@ export interface Literal {
   /** May be had anew by asking, where the literal is held: then ask once. */
   readonly data: TensorData;
   /** Of a large one, what gives its elements, so that they can be let go. */
-  readonly held?: HeldElements;
+  readonly storage?: LazyStorage;
 }
 
 /** Literals of fewer elements are not worth letting go. */
-export const fewestHeld = 4096;
+export const minLazyElements = 4096;
 
 /** What two literals have in common that share elements; those that were let go are not asked for. */
-export function identityOf(literal: Literal): object {
-  return literal.held ?? literal.data;
+export function storageIdentity(literal: Literal): object {
+  return literal.storage ?? literal.data;
 }
 
 /** The same literal, held if it is large. `source`: where its elements are to be had from, once they were let go. */
-export function heldLiteral(literal: Literal, source?: ElementSource): Literal {
-  const { dataType, shape, held } = literal;
-  if (held !== undefined || dataType === "string" || elementCount(shape) < fewestHeld) return literal;
-  return literalHeldBy(new HeldElements(literal.data, source), dataType, shape);
+export function withLazyStorage(literal: Literal, source?: ElementSource): Literal {
+  const { dataType, shape, storage } = literal;
+  if (storage !== undefined || dataType === "string" || elementCount(shape) < minLazyElements) return literal;
+  return literalWithStorage(new LazyStorage(literal.data, source), dataType, shape);
 }
 
-export function literalHeldBy(held: HeldElements, dataType: ElementType, shape: readonly number[]): Literal {
+export function literalWithStorage(storage: LazyStorage, dataType: ElementType, shape: readonly number[]): Literal {
   return {
     dataType,
     shape,
-    held,
+    storage,
     get data() {
-      return held.elements;
+      return storage.data;
     },
   };
 }
 
 /** What `find` says of a literal's elements, remembered where the literal is held. */
-export function factOf<T>(literal: Literal, name: string, find: () => T): T {
-  return literal.held === undefined ? find() : literal.held.fact(name, find);
+export function cachedAnalysis<T>(literal: Literal, name: string, find: () => T): T {
+  return literal.storage === undefined ? find() : literal.storage.analysis(name, find);
 }
 
 /** Elements of every type but int64, uint64 and string, as numbers. Both views may share memory with the literal: do not write to them. */
 export function numbersOf({ dataType, data }: Literal): ArrayLike<number> {
-  if (isCoded(dataType)) return Float64Array.from(data as Uint8Array | Uint16Array, (bits) => decodeFloat(dataType, bits));
-  if (isWide(dataType)) return Float64Array.from(data as BigInt64Array, Number);
+  if (isStoredAsBits(dataType)) return Float64Array.from(data as Uint8Array | Uint16Array, (bits) => decodeFloat(dataType, bits));
+  if (isBigIntType(dataType)) return Float64Array.from(data as BigInt64Array, Number);
   if (dataType === "string") throw new TypeError("strings are no numbers");
   return data as Float64Array;
 }
 
 export function bigintsOf({ dataType, data }: Literal): ArrayLike<bigint> {
-  if (!isWide(dataType)) throw new TypeError(`${dataType} is not held as bigints`);
+  if (!isBigIntType(dataType)) throw new TypeError(`${dataType} is not held as bigints`);
   return data as BigInt64Array;
 }
 
@@ -65,8 +65,8 @@ export function stringsOf({ dataType, data }: Literal): readonly string[] {
 }
 
 /** Whole numbers of an index, axis or shape: int64 beyond 2^53 is brought to the ends of the safe range. */
-export function wholeNumbersOf(literal: Literal): number[] {
-  if (!isWide(literal.dataType)) return Array.from(numbersOf(literal));
+export function integersOf(literal: Literal): number[] {
+  if (!isBigIntType(literal.dataType)) return Array.from(numbersOf(literal));
   return Array.from(bigintsOf(literal), (value) => {
     const number = Number(value);
     return Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, number));
@@ -80,7 +80,7 @@ export function literalOf(dataType: ElementType, shape: readonly number[], value
 
 function storedNumbers(dataType: ElementType, values: ArrayLike<number>): TensorData {
   if (dataType === "string") throw new TypeError("numbers are no text");
-  if (isCoded(dataType)) {
+  if (isStoredAsBits(dataType)) {
     const coded =
       dataType === "float16" || dataType === "bfloat16" ? new Uint16Array(values.length) : new Uint8Array(values.length);
     for (let index = 0; index < values.length; index += 1) coded[index] = encodeFloat(dataType, values[index] ?? 0, false);
@@ -129,8 +129,8 @@ export function pickElements(source: Literal, shape: readonly number[], position
 
 /** The same elements in another shape. */
 export function reshaped(literal: Literal, shape: readonly number[]): Literal {
-  const { dataType, held } = literal;
-  return held === undefined ? { dataType, shape, data: literal.data } : literalHeldBy(held, dataType, shape);
+  const { dataType, storage } = literal;
+  return storage === undefined ? { dataType, shape, data: literal.data } : literalWithStorage(storage, dataType, shape);
 }
 
 function wide(value: number): bigint {

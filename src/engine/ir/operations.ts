@@ -148,7 +148,7 @@ export type Operation =
   | { readonly kind: "layer-norm"; readonly axis: number; readonly epsilon: number }
   | { readonly kind: "gelu"; readonly approximate: "none" | "tanh" }
   /** activation(x weights + bias), x of [..., k], weights [k, n]. Inputs: x, weights, then bias and residual where there are any; see `LinearParts`. */
-  | ({ readonly kind: "linear" } & LinearParts)
+  | ({ readonly kind: "linear" } & LinearEpilogue)
   /** Scale (float32) and zero point (uint8) that spread the range of x, made to hold 0, over 0 to 255: those of DynamicQuantizeLinear. Scalars. */
   | { readonly kind: "quantization-range" }
   /** clamp(round(x / scale) + zero, 0, 255) - zero as int16: an activation of 8 bits without its zero point. Inputs: x, scale, zero (uint8), both scalars. */
@@ -158,10 +158,10 @@ export type Operation =
   /** The product of int16 [..., k] and int32 weights [k, n] that fit 16 bits, exact in int32. */
   | { readonly kind: "integer-matmul" }
   /** As `linear`, of integers: activation(x weights * (scale * columnScale) + bias). Inputs: x (int16), weights (int32), scale, columnScale [1] or [n], bias and residual. */
-  | ({ readonly kind: "integer-linear" } & LinearParts)
+  | ({ readonly kind: "integer-linear" } & LinearEpilogue)
   /** alpha times the matmul of both operands, each with its axes in another order, and the axes of the result in another order in the end. */
   | {
-      readonly kind: "product";
+      readonly kind: "fused-matmul";
       readonly a: readonly number[];
       readonly b: readonly number[];
       readonly result: readonly number[];
@@ -176,10 +176,10 @@ export type Operation =
       readonly attributes: CallAttributes;
       readonly types: readonly CallType[];
       /** Gives something else each time (random numbers without a seed): never folded, shared or left out of a later run. */
-      readonly fresh?: true;
+      readonly nondeterministic?: true;
     };
 
-export interface LinearParts {
+export interface LinearEpilogue {
   /** A vector of n is added. */
   readonly bias: boolean;
   readonly activation: Activation;
@@ -193,7 +193,7 @@ export type Activation = "none" | "relu" | "gelu" | "gelu-tanh" | "tanh" | "sigm
 /** One step of a chain. Values are numbered: the inputs first, then the result of each step; the last is the output. */
 export interface ElementStep {
   readonly operation: ElementOperation;
-  readonly of: readonly number[];
+  readonly operands: readonly number[];
 }
 
 export type ElementOperation = OperationOf<"unary" | "binary" | "select" | "cast" | "gelu">;

@@ -1,7 +1,7 @@
 /** Reads the text form that `print.ts` writes. For tests and tools: what a person wrote, so that every error names its line. */
 import { elementCount } from "../../tensor.ts";
 import { messageOf } from "../../errors.ts";
-import { type ElementType, elementTypes, isWide } from "./element-types.ts";
+import { type ElementType, elementTypes, isBigIntType } from "./element-types.ts";
 import type { Graph, GraphNode, NamedValue, TensorType, Value } from "./graph.ts";
 import { type Literal, literalOf, literalOfBigints } from "./literal.ts";
 import type { ElementOperation, ElementStep, Operation } from "./operations.ts";
@@ -106,7 +106,7 @@ function steps(cursor: TextCursor): readonly ElementStep[] {
       cursor.expect("$");
       return Number(cursor.word());
     });
-    found.push({ operation: attributed(kind, cursor) as ElementOperation, of });
+    found.push({ operation: attributed(kind, cursor) as ElementOperation, operands: of });
   } while (cursor.take(";"));
   cursor.expect("}");
   return found;
@@ -116,7 +116,7 @@ function literal({ dataType, shape }: TensorType, cursor: TextCursor): Literal {
   const elements = cursor.elements();
   if (elements.length !== elementCount(shape)) throw new Error(`it has ${elements.length} elements`);
   if (dataType === "string") return { dataType, shape, data: elements.map((element) => JSON.parse(element) as string) };
-  if (isWide(dataType)) return literalOfBigints(dataType, shape, elements.map(BigInt));
+  if (isBigIntType(dataType)) return literalOfBigints(dataType, shape, elements.map(BigInt));
   const numbers = elements.map((element) => {
     const number = Number(element);
     if (Number.isNaN(number) && element !== "NaN") throw new Error(`"${element}" is no number`);

@@ -13,14 +13,14 @@
 import { describeType, type Graph, type Value } from "./graph.ts";
 import { bigintsOf, type Literal, numbersOf, stringsOf } from "./literal.ts";
 import type { Operation } from "./operations.ts";
-import { isWide } from "./element-types.ts";
+import { isBigIntType } from "./element-types.ts";
 
 export interface PrintOptions {
   /** Constants with more elements than this are printed without them. Default: 16. */
-  readonly elements?: number;
+  readonly maxElements?: number;
 }
 
-export function printGraph(graph: Graph, { elements = 16 }: PrintOptions = {}): string {
+export function printGraph(graph: Graph, { maxElements = 16 }: PrintOptions = {}): string {
   const names = new Names(graph.inputs.map(({ name }) => name));
   const lines: string[] = [];
   const nameOf = (value: Value): string => {
@@ -28,7 +28,7 @@ export function printGraph(graph: Graph, { elements = 16 }: PrintOptions = {}): 
     if (known !== undefined) return known;
     if (value.constant === undefined) return "?"; // used before it is made: `verify` says so
     const name = names.give(value, "c");
-    lines.push(`constant ${typed(name, value)} = ${printedElements(value.constant, elements)}`);
+    lines.push(`constant ${typed(name, value)} = ${printedElements(value.constant, maxElements)}`);
     return name;
   };
   for (const { name, value } of graph.inputs) lines.push(`input ${typed(names.give(value, name), value)}`);
@@ -58,8 +58,8 @@ class Names {
     return this.#names.get(value);
   }
 
-  give(value: Value, wish: string): string {
-    const name = wish === "c" || wish === "v" ? this.#numbered(wish) : printedName(wish);
+  give(value: Value, constraints: string): string {
+    const name = constraints === "c" || constraints === "v" ? this.#numbered(constraints) : printedName(constraints);
     this.#names.set(value, name);
     return name;
   }
@@ -87,7 +87,7 @@ function printedOperation(operation: Operation, operands: readonly string[]): st
     const steps = operation.steps.map((step) =>
       printedOperation(
         step.operation,
-        step.of.map((place) => `$${place}`),
+        step.operands.map((place) => `$${place}`),
       ),
     );
     return `elementwise(${operands.join(", ")}) { ${steps.join("; ")} }`;
@@ -115,7 +115,7 @@ function printedElements(literal: Literal, most: number): string {
     return `[${stringsOf(literal)
       .map((text) => JSON.stringify(text))
       .join(", ")}]`;
-  if (isWide(dataType)) return `[${Array.from(bigintsOf(literal), String).join(", ")}]`;
+  if (isBigIntType(dataType)) return `[${Array.from(bigintsOf(literal), String).join(", ")}]`;
   const print = dataType === "float32" ? shortest : printedNumber;
   return `[${Array.from(numbersOf(literal), print).join(", ")}]`;
 }

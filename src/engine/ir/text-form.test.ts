@@ -23,7 +23,7 @@ describe("the text form", () => {
   });
 
   it("leaves the elements of large constants out", () => {
-    expect(printGraph(parseGraph(text), { elements: 1 })).toContain("constant c1: int64[2] = 2 elements");
+    expect(printGraph(parseGraph(text), { maxElements: 1 })).toContain("constant c1: int64[2] = 2 elements");
   });
 
   it.each([

@@ -2,7 +2,7 @@
 import { messageOf } from "../../errors.ts";
 import { elementCount } from "../../tensor.ts";
 import { describeType, type Graph, type GraphNode, sameShape, type TensorType, type Value } from "./graph.ts";
-import { infer } from "./shape-inference/index.ts";
+import { inferTypes } from "./shape-inference/index.ts";
 
 /** Every problem as a sentence without a full stop; none where the graph is sound. */
 export function verify(graph: Graph): readonly string[] {
@@ -36,7 +36,7 @@ export function verify(graph: Graph): readonly string[] {
 function typeProblem({ operation, inputs, outputs }: GraphNode): string | undefined {
   let types: readonly TensorType[];
   try {
-    types = infer(
+    types = inferTypes(
       operation,
       inputs.map(({ type }) => type),
     );

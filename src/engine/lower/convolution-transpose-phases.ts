@@ -15,21 +15,21 @@ export interface PhasedAxis {
   readonly dilation: number;
   readonly pads: readonly [begin: number, end: number];
   /** Elements that each phase gives, how many of all phases together are left out at the beginning, and how many are kept behind them. */
-  readonly places: number;
+  readonly phaseLength: number;
   readonly skip: number;
-  readonly kept: number;
+  readonly length: number;
 }
 
 /** Where one element of the kernel goes: row-major numbers of its phase, of its place in the window, and of itself in the kernel. */
 export interface PhasedTap {
   readonly phase: number;
-  readonly place: number;
+  readonly position: number;
   readonly tap: number;
 }
 
 export interface Phases {
   /** Weights are put in the same order where this is the same. */
-  readonly name: string;
+  readonly layoutKey: string;
   readonly axes: readonly PhasedAxis[];
   readonly taps: readonly PhasedTap[];
   /** Of all axes together. */
@@ -37,34 +37,34 @@ export interface Phases {
   readonly window: number;
 }
 
-export interface Transposing {
+export interface TransposedShape {
   readonly operation: OperationOf<"convolution-transpose">;
   /** Of the input and of the output, without batch and channels. */
   readonly sizes: readonly number[];
   readonly kernel: readonly number[];
-  readonly kept: readonly number[];
+  readonly outputSizes: readonly number[];
 }
 
-export function phasesOf({ operation, sizes, kernel, kept }: Transposing): Phases {
+export function decomposePhases({ operation, sizes, kernel, outputSizes }: TransposedShape): Phases {
   const { strides, dilations, pads } = operation;
   const axes = sizes.map((size, axis): PhasedAxis => {
     const [stride = 1, dilation = 1, pad = 0, length = 1] = [strides[axis], dilations[axis], pads[axis], kernel[axis]];
-    return phased({ size, length, stride, dilation, pad, kept: kept[axis] ?? 0 });
+    return phasedAxis({ size, length, stride, dilation, pad, outputSize: outputSizes[axis] ?? 0 });
   });
   const [phases, windows, own] = [axes.map((axis) => axis.phases), axes.map((axis) => axis.size), stridesOf(kernel)];
-  const [phaseSteps, placeSteps] = [stridesOf(phases), stridesOf(windows)];
+  const [phaseSteps, positionSteps] = [stridesOf(phases), stridesOf(windows)];
   const taps = Array.from({ length: elementCount(kernel) }, (_, tap): PhasedTap => {
-    const found = { phase: 0, place: 0, tap };
+    const found = { phase: 0, position: 0, tap };
     for (const [axis, { phases: stride, size }] of axes.entries()) {
       const at = Math.floor(tap / (own[axis] ?? 1)) % (kernel[axis] ?? 1);
       const offset = stride === 1 ? at : at * (dilations[axis] ?? 1);
       found.phase += (offset % stride) * (phaseSteps[axis] ?? 1);
-      found.place += (size - 1 - Math.floor(offset / stride)) * (placeSteps[axis] ?? 1);
+      found.position += (size - 1 - Math.floor(offset / stride)) * (positionSteps[axis] ?? 1);
     }
     return found;
   });
-  const name = JSON.stringify([kernel, strides, dilations]);
-  return { name, axes, taps, phases: elementCount(phases), window: elementCount(windows) };
+  const layoutKey = JSON.stringify([kernel, strides, dilations]);
+  return { layoutKey, axes, taps, phases: elementCount(phases), window: elementCount(windows) };
 }
 
 interface Axis {
@@ -74,18 +74,26 @@ interface Axis {
   readonly dilation: number;
   /** What is cut away at the beginning. */
   readonly pad: number;
-  readonly kept: number;
+  readonly outputSize: number;
 }
 
-function phased({ size, length, stride, dilation, pad, kept }: Axis): PhasedAxis {
+function phasedAxis({ size, length, stride, dilation, pad, outputSize }: Axis): PhasedAxis {
   const own = stride === 1 ? dilation : 1;
   const reach = Math.floor(((length - 1) * dilation) / stride);
   // Where more is cut away than the window reaches over the edge, too much is computed and left out.
   const begin = Math.max(0, reach - Math.floor(pad / stride));
   const skip = pad - (reach - begin) * stride;
-  const end = Math.max(0, Math.ceil((skip + kept) / stride) + reach - size - begin);
+  const end = Math.max(0, Math.ceil((skip + outputSize) / stride) + reach - size - begin);
   const window = reach / own + 1;
-  return { phases: stride, size: window, dilation: own, pads: [begin, end], places: size + begin + end - reach, skip, kept };
+  return {
+    phases: stride,
+    size: window,
+    dilation: own,
+    pads: [begin, end],
+    phaseLength: size + begin + end - reach,
+    skip,
+    length: outputSize,
+  };
 }
 
 /** Channels of a group, and how many groups there are. */
@@ -108,7 +116,7 @@ export function packPhases(
       for (let input = 0; input < inputs; input += 1) {
         const source = ((group * inputs + input) * outputs + output) * taps.length;
         const target = (group * outputs + output) * phases;
-        for (const { phase, place, tap } of taps)
-          packed[((target + phase) * inputs + input) * window + place] = weights[source + tap] ?? 0;
+        for (const { phase, position, tap } of taps)
+          packed[((target + phase) * inputs + input) * window + position] = weights[source + tap] ?? 0;
       }
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { randomFloats } from "../../../test/kernel-memory.ts";
 import { compiled, expectSame, interpreted, interpretedSteps, type Results } from "../../../test/fixtures/run-graph.ts";
 import type { Graph, Value } from "../ir/graph.ts";
-import { infer } from "../ir/shape-inference/index.ts";
+import { inferTypes } from "../ir/shape-inference/index.ts";
 import type { OperationOf } from "../ir/operations.ts";
 
 const size = (most: number) => fc.integer({ min: 1, max: most });
@@ -66,7 +66,7 @@ const cases = fc
 
 function shapeOf({ operation, x, weights }: Case): readonly number[] | undefined {
   try {
-    return infer(
+    return inferTypes(
       operation,
       [x, weights].map((shape) => ({ dataType: "float32", shape })),
     )[0]?.shape;

@@ -4,14 +4,20 @@ import { conv2d, type DepthWindow, interleave, stridedCopy } from "../codegen/wa
 import type { Value } from "../ir/graph.ts";
 import { type Literal, literalOf } from "../ir/literal.ts";
 import type { NodeOf } from "../passes/rewrite.ts";
-import { type LoweredNode, type Operand, type PlannedCall, tensor } from "./lowered-node.ts";
-import { packPhases, type PhasedAxis, type PhasedChannels, type Phases, phasesOf } from "./convolution-transpose-phases.ts";
+import { type LoweredNode, type Operand, type LoweredCall, tensorOperand } from "./lowered-node.ts";
+import {
+  packPhases,
+  type PhasedAxis,
+  type PhasedChannels,
+  type Phases,
+  decomposePhases,
+} from "./convolution-transpose-phases.ts";
 
 const floatBytes = 4;
 /** So many times the kernel's own products at most may be with the zeros that fill phases. */
-const mostFilling = 8;
+const maxZeroFillRatio = 8;
 /** Weights that are computed are put in order element by element of the kernel. */
-const mostComputedTaps = 64;
+const maxDynamicTaps = 64;
 
 export function lowerConvolutionTranspose({
   operation,
@@ -25,16 +31,16 @@ export function lowerConvolutionTranspose({
   const [, ownOutputs = 0, ...kernel] = weights.type.shape;
   const { groups, activation = "none" } = operation;
   if (sizes.length > 3) return undefined;
-  const phases = phasesOf({ operation, sizes, kernel, kept: y.type.shape.slice(2) });
+  const phases = decomposePhases({ operation, sizes, kernel, outputSizes: y.type.shape.slice(2) });
   const channels = { groups, inputs: inChannels / groups, outputs: ownOutputs };
-  if (phases.phases * phases.window > mostFilling * elementCount(kernel)) return undefined;
+  if (phases.phases * phases.window > maxZeroFillRatio * elementCount(kernel)) return undefined;
   const temporaries: number[] = [];
   const temporary = (bytes: number): Operand => ({ kind: "temporary", index: temporaries.push(bytes) - 1 });
   const packed = packedWeights(weights, channels, phases, temporary);
   if (packed === undefined) return undefined;
-  const [row = whole, column = whole] = [whole, ...phases.axes].slice(-2);
+  const [row = unitAxis, column = unitAxis] = [unitAxis, ...phases.axes].slice(-2);
   const [height = 1, width = 1] = [1, ...sizes].slice(-2);
-  const depth = sizes.length === 3 ? depthOf(phases.axes[0] ?? whole, sizes[0] ?? 1) : undefined;
+  const depth = sizes.length === 3 ? depthWindow(phases.axes[0] ?? unitAxis, sizes[0] ?? 1) : undefined;
   const outChannels = groups * ownOutputs * phases.phases;
   const convolution = conv2d({
     batch,
@@ -51,37 +57,37 @@ export function lowerConvolutionTranspose({
     },
     ...(depth === undefined ? {} : { depth }),
   });
-  const biases = bias === undefined ? [] : [repeated(bias, phases.phases)];
-  const given = [tensor(x), packed.operand, ...biases];
-  if (phases.axes.every(isWhole)) {
-    return { calls: [...packed.calls, { kernel: convolution, operands: [...given, tensor(y)] }], temporaries };
+  const biases = bias === undefined ? [] : [repeatedBias(bias, phases.phases)];
+  const given = [tensorOperand(x), packed.operand, ...biases];
+  if (phases.axes.every(isUnphased)) {
+    return { calls: [...packed.calls, { kernel: convolution, operands: [...given, tensorOperand(y)] }], temporaries };
   }
-  const apart = temporary(batch * outChannels * elementCount(phases.axes.map(({ places }) => places)) * floatBytes);
+  const apart = temporary(batch * outChannels * elementCount(phases.axes.map(({ phaseLength }) => phaseLength)) * floatBytes);
   const joined = interleave({ planes: batch * groups * ownOutputs, axes: phases.axes });
-  const calls: PlannedCall[] = [
+  const calls: LoweredCall[] = [
     ...packed.calls,
     { kernel: convolution, operands: [...given, apart] },
-    { kernel: joined, operands: [apart, tensor(y)] },
+    { kernel: joined, operands: [apart, tensorOperand(y)] },
   ];
   return { calls, temporaries };
 }
 
 /** The axis that a sequence lacks, to be a plane. */
-const whole: PhasedAxis = { phases: 1, size: 1, dilation: 1, pads: [0, 0], places: 1, skip: 0, kept: 1 };
+const unitAxis: PhasedAxis = { phases: 1, size: 1, dilation: 1, pads: [0, 0], phaseLength: 1, skip: 0, length: 1 };
 
 /** The first of three axes. */
-function depthOf({ size, dilation, pads, places }: PhasedAxis, input: number): DepthWindow {
-  return { input, size, stride: 1, dilation, pad: pads[0], output: places };
+function depthWindow({ size, dilation, pads, phaseLength }: PhasedAxis, input: number): DepthWindow {
+  return { input, size, stride: 1, dilation, pad: pads[0], output: phaseLength };
 }
 
-function isWhole({ phases, places, skip, kept }: PhasedAxis): boolean {
-  return phases === 1 && skip === 0 && places === kept;
+function isUnphased({ phases, phaseLength, skip, length }: PhasedAxis): boolean {
+  return phases === 1 && skip === 0 && phaseLength === length;
 }
 
-interface Packed {
+interface PackedOperand {
   readonly operand: Operand;
   /** What puts weights in order that are only known in a run. */
-  readonly calls: readonly PlannedCall[];
+  readonly calls: readonly LoweredCall[];
 }
 
 function packedWeights(
@@ -89,32 +95,32 @@ function packedWeights(
   channels: PhasedChannels,
   phases: Phases,
   temporary: (bytes: number) => Operand,
-): Packed | undefined {
+): PackedOperand | undefined {
   const { groups, inputs, outputs } = channels;
   const bytes = groups * outputs * inputs * phases.phases * phases.window * floatBytes;
   const source = weights.constant;
   if (source !== undefined) {
-    const layout = `phases ${JSON.stringify(channels)} ${phases.name}`;
+    const layout = `phases ${JSON.stringify(channels)} ${phases.layoutKey}`;
     const pack = (target: Uint8Array, elements: Literal["data"]): void =>
       packPhases(floatsOf(target), elements as Float32Array, channels, phases);
     return { operand: { kind: "packed", weights: { source, layout, bytes, pack } }, calls: [] };
   }
-  if (phases.taps.length > mostComputedTaps) return undefined;
+  if (phases.taps.length > maxDynamicTaps) return undefined;
   const operand = temporary(bytes);
   const shape = [groups, outputs, inputs];
   const own = phases.taps.length;
   const from = [inputs * outputs * own, own, outputs * own];
   const to = [outputs * phases.phases * inputs * phases.window, phases.phases * inputs * phases.window, phases.window];
-  const calls = phases.taps.map(({ phase, place, tap }): PlannedCall => ({
+  const calls = phases.taps.map(({ phase, position, tap }): LoweredCall => ({
     kernel: stridedCopy({ shape, from, to, elementBytes: floatBytes }),
-    operands: [tensor(weights, tap * floatBytes), at(operand, (phase * inputs * phases.window + place) * floatBytes)],
+    operands: [tensorOperand(weights, tap * floatBytes), at(operand, (phase * inputs * phases.window + position) * floatBytes)],
   }));
-  const filling = phases.phases * phases.window > own ? [filled(operand, bytes / floatBytes)] : [];
+  const filling = phases.phases * phases.window > own ? [zeroFill(operand, bytes / floatBytes)] : [];
   return { operand, calls: [...filling, ...calls] };
 }
 
 /** Zeros, which lie between computed weights. */
-function filled(operand: Operand, count: number): PlannedCall {
+function zeroFill(operand: Operand, count: number): LoweredCall {
   const zero: Operand = { kind: "packed", weights: { source: literalOf("float32", [], [0]), layout: "zero", bytes: floatBytes } };
   return { kernel: stridedCopy({ shape: [count], from: [0], to: [1], elementBytes: floatBytes }), operands: [zero, operand] };
 }
@@ -124,9 +130,9 @@ function at(operand: Operand, byteOffset: number): Operand {
 }
 
 /** Each number of the bias once for every phase. */
-function repeated(bias: Value, times: number): Operand {
+function repeatedBias(bias: Value, times: number): Operand {
   const source = bias.constant;
-  if (times === 1 || source === undefined) return tensor(bias);
+  if (times === 1 || source === undefined) return tensorOperand(bias);
   const pack = (target: Uint8Array, elements: Literal["data"]): void => {
     const values = floatsOf(target);
     for (let index = 0; index < values.length; index += 1) values[index] = Number(elements[Math.floor(index / times)]);

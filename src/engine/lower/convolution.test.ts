@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, it } from "vitest";
 import { expectOnKernels } from "../../../test/fixtures/run-graph.ts";
 import { randomFloats, randomNumbers } from "../../../test/kernel-memory.ts";
-import { infer } from "../ir/shape-inference/index.ts";
+import { inferTypes } from "../ir/shape-inference/index.ts";
 import { type Literal, literalOf } from "../ir/literal.ts";
 import type { Operation } from "../ir/operations.ts";
 
@@ -43,7 +43,7 @@ function wholes(dataType: "int32" | "uint8" | "int8", shape: readonly number[], 
 /** Whether the window fits. */
 function isSound(operation: Operation, operands: readonly Literal[]): boolean {
   try {
-    return infer(
+    return inferTypes(
       operation,
       operands.map(({ dataType, shape }) => ({ dataType, shape })),
     ).every(({ shape }) => count(shape) > 0);

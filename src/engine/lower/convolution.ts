@@ -2,8 +2,8 @@
 import { conv2d, type DepthWindow } from "../codegen/wasm/index.ts";
 import type { Window } from "../ir/operations.ts";
 import type { NodeOf } from "../passes/rewrite.ts";
-import { type LoweredNode, oneCall, tensor } from "./lowered-node.ts";
-import { type Plane, planeOf } from "./window-2d.ts";
+import { type LoweredNode, singleCall, tensorOperand } from "./lowered-node.ts";
+import { type Window2d, window2d } from "./window-2d.ts";
 
 export function lowerConvolution({ operation, inputs, outputs }: NodeOf<"convolution">): LoweredNode | undefined {
   const [x, weights, bias] = inputs;
@@ -13,17 +13,17 @@ export function lowerConvolution({ operation, inputs, outputs }: NodeOf<"convolu
   const [outChannels = 0, , ...kernel] = weights.type.shape;
   const { groups, activation = "none" } = operation;
   if (type === "int32" && activation !== "none") return undefined;
-  const deep = depthOf(sizes, kernel, operation, outputs[0]?.type.shape[2] ?? 0);
-  const plane = sizes.length === 3 ? lastTwo(sizes, kernel, operation) : planeOf(sizes, kernel, operation);
+  const deep = depthWindow(sizes, kernel, operation, outputs[0]?.type.shape[2] ?? 0);
+  const plane = sizes.length === 3 ? spatialWindow(sizes, kernel, operation) : window2d(sizes, kernel, operation);
   if (plane === undefined) return undefined;
   const common = { batch, inChannels, outChannels, groups, bias: bias !== undefined, activation, type };
-  const added = bias === undefined ? [] : [tensor(bias)];
+  const added = bias === undefined ? [] : [tensorOperand(bias)];
   const request = { ...common, window: plane, ...(deep === undefined ? {} : { depth: deep }) };
-  return oneCall(conv2d(request), tensor(x), tensor(weights), ...added, tensor(outputs[0]));
+  return singleCall(conv2d(request), tensorOperand(x), tensorOperand(weights), ...added, tensorOperand(outputs[0]));
 }
 
 /** The first of three axes. */
-function depthOf(
+function depthWindow(
   sizes: readonly number[],
   kernel: readonly number[],
   { strides, dilations, pads }: Window,
@@ -35,8 +35,12 @@ function depthOf(
 }
 
 /** The others. */
-function lastTwo(sizes: readonly number[], kernel: readonly number[], { strides, dilations, pads }: Window): Plane | undefined {
+function spatialWindow(
+  sizes: readonly number[],
+  kernel: readonly number[],
+  { strides, dilations, pads }: Window,
+): Window2d | undefined {
   const [, top = 0, left = 0, , bottom = 0, right = 0] = pads;
   const window = { strides: strides.slice(1), dilations: dilations.slice(1), pads: [top, left, bottom, right] };
-  return planeOf(sizes.slice(1), kernel.slice(1), window);
+  return window2d(sizes.slice(1), kernel.slice(1), window);
 }

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { compiled, expectOnKernels, interpretedSteps, oneNode } from "../../../test/fixtures/run-graph.ts";
 import { randomNumbers } from "../../../test/kernel-memory.ts";
-import { fuseElements } from "../passes/fuse-elementwise.ts";
+import { fuseElementwise } from "../passes/fuse-elementwise.ts";
 import { type ElementType, elementTypes } from "../ir/element-types.ts";
 import { type Literal, literalOf } from "../ir/literal.ts";
 import { parseGraph } from "../ir/parse.ts";
@@ -50,7 +50,7 @@ describe("operations on elements of every type of numbers", () => {
     ].join("\n");
     const bytes = (...values: number[]): Literal => literalOf("uint8", [4], values);
     const inputs = { x0: bytes(200, 255, 3, 250), x1: bytes(100, 1, 5, 6) };
-    const results = compiled(fuseElements(parseGraph(text)), inputs);
+    const results = compiled(fuseElementwise(parseGraph(text)), inputs);
     expect([...results["d"]!.data]).toEqual([0, 0, 1, 0]);
     expect([...results["l"]!.data]).toEqual([1, 1, 0, 1]);
   });
@@ -101,6 +101,6 @@ describe("operations on elements of every type of numbers", () => {
       for (const to of ["int8", "uint8", "int16", "uint16"] as const)
         expectOnKernels({ kind: "cast", to, saturate: true }, [values(from, 77, 5)]);
     const narrowing: Operation = { kind: "cast", to: "int32", saturate: true };
-    expect(interpretedSteps(fuseElements(oneNode(narrowing, [values("int64", 9, 1)]).graph))).toEqual(["elementwise"]);
+    expect(interpretedSteps(fuseElementwise(oneNode(narrowing, [values("int64", 9, 1)]).graph))).toEqual(["elementwise"]);
   });
 });

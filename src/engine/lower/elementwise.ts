@@ -5,11 +5,11 @@ import { type ElementwiseRequest, type Kernel, assembleKernels, elementwise } fr
 import { broadcastStrides } from "../ir/broadcast.ts";
 import type { ElementType } from "../ir/element-types.ts";
 import type { TensorType, Value } from "../ir/graph.ts";
-import { infer } from "../ir/shape-inference/index.ts";
+import { inferTypes } from "../ir/shape-inference/index.ts";
 import { numbersOf } from "../ir/literal.ts";
 import type { BinaryFunction, ElementOperation, OperationOf, UnaryFunction } from "../ir/operations.ts";
 import type { NodeOf } from "../passes/rewrite.ts";
-import { type LoweredNode, oneCall, type Surroundings, tensor } from "./lowered-node.ts";
+import { type LoweredNode, singleCall, type LoweringContext, tensorOperand } from "./lowered-node.ts";
 
 type Step = ElementwiseRequest["steps"][number];
 type KernelType = ElementwiseRequest["output"];
@@ -60,26 +60,26 @@ const bitwise: Readonly<Partial<Record<BinaryFunction, "and" | "or" | "xor">>> =
   "bitwise-xor": "xor",
 };
 
-const notPlain: ReadonlySet<UnaryFunction> = new Set(["softplus", "is-nan", "is-infinite"]);
+const compositeUnary: ReadonlySet<UnaryFunction> = new Set(["softplus", "is-nan", "is-infinite"]);
 
 /** Whole numbers that kernels hold in 32 bits, and what they span. */
-const small: Readonly<Partial<Record<ElementType, readonly [least: number, most: number]>>> = {
+const smallIntegerRanges: Readonly<Partial<Record<ElementType, readonly [least: number, most: number]>>> = {
   int8: [-128, 127],
   uint8: [0, 255],
   int16: [-32_768, 32_767],
   uint16: [0, 65_535],
 };
 
-export function lowerElements(
+export function lowerElementwise(
   { operation, inputs, outputs }: NodeOf<"elementwise">,
-  { emittable }: Surroundings,
+  { emittable }: LoweringContext,
 ): LoweredNode | undefined {
   const [output] = outputs;
   const type = output?.type.dataType;
   if (output === undefined || !isKernelType(type)) return undefined;
-  if (computesInHalves(operation, inputs)) return undefined;
-  const translation = new Translation(inputs);
-  for (const step of operation.steps) if (!translation.add(step.operation, step.of)) return undefined;
+  if (computesInFloat16(operation, inputs)) return undefined;
+  const translation = new StepTranslator(inputs);
+  for (const step of operation.steps) if (!translation.add(step.operation, step.operands)) return undefined;
   const tensors = translation.tensors;
   const { shape } = output.type;
   const request: ElementwiseRequest = {
@@ -93,20 +93,20 @@ export function lowerElements(
   };
   if (tensors.some((input) => !isKernelType(input.type.dataType))) return undefined;
   const kernel = elementwise(request);
-  const canBe = emittable.get(kernel.key) ?? canBeEmitted(kernel);
+  const canBe = emittable.get(kernel.key) ?? canEmit(kernel);
   emittable.set(kernel.key, canBe);
   if (!canBe) return undefined;
-  return { ...oneCall(kernel, ...tensors.map((input) => tensor(input)), tensor(output)), inPlace: tensors };
+  return { ...singleCall(kernel, ...tensors.map((input) => tensorOperand(input)), tensorOperand(output)), inPlace: tensors };
 }
 
 /**
  * Kernels compute halves in float32, so that results would not be rounded: they only turn halves into float32 first and float32 into halves at last.
  */
-function computesInHalves({ steps }: NodeOf<"elementwise">["operation"], inputs: readonly Value[]): boolean {
+function computesInFloat16({ steps }: NodeOf<"elementwise">["operation"], inputs: readonly Value[]): boolean {
   const types = inputs.map(({ type }) => type);
-  return steps.some(({ operation, of }, index) => {
+  return steps.some(({ operation, operands: of }, index) => {
     const operands = of.map((place) => types[place]).filter((type) => type !== undefined);
-    types.push(...infer(operation, operands));
+    types.push(...inferTypes(operation, operands));
     const [from] = operands;
     if (types.at(-1)?.dataType === "float16") {
       const isLast = index === steps.length - 1;
@@ -121,7 +121,7 @@ function isKernelType(type: ElementType | undefined): type is KernelType {
 }
 
 /** The generator refuses combinations of operation and type while it writes code. */
-function canBeEmitted(kernel: Kernel): boolean {
+function canEmit(kernel: Kernel): boolean {
   try {
     assembleKernels([kernel], { features: { simd: true, relaxedSimd: false, byteDot: "none" }, shared: false });
     return true;
@@ -132,7 +132,7 @@ function canBeEmitted(kernel: Kernel): boolean {
 }
 
 /** Our steps in the words of the generator. Scalars become constants; all values are numbered anew. */
-class Translation {
+class StepTranslator {
   readonly steps: Step[] = [];
   readonly tensors: readonly Value[];
   /** By our number of a value, the generator's, filled as steps are added. */
@@ -142,9 +142,9 @@ class Translation {
 
   constructor(inputs: readonly Value[]) {
     this.#types = inputs.map(({ type }) => type);
-    this.tensors = inputs.filter((input) => constantOf(input) === undefined);
+    this.tensors = inputs.filter((input) => constantStep(input) === undefined);
     for (const input of inputs) {
-      const constant = constantOf(input);
+      const constant = constantStep(input);
       this.#numbers.push(constant === undefined ? this.tensors.indexOf(input) : this.#emit(constant));
     }
   }
@@ -153,18 +153,20 @@ class Translation {
   add(operation: ElementOperation, of: readonly number[]): boolean {
     const operands = of.map((place) => this.#numbers[place] ?? 0);
     const given = of.map((place) => this.#types[place]).filter((type) => type !== undefined);
-    const [from, type] = [given[0]?.dataType, infer(operation, given)[0]];
+    const [from, type] = [given[0]?.dataType, inferTypes(operation, given)[0]];
     const result = this.#translate(operation, operands, from);
     if (result === undefined || type === undefined) return false;
-    this.#numbers.push(this.#wrapped(result, operation, type.dataType));
+    this.#numbers.push(this.#wrapToType(result, operation, type.dataType));
     this.#types.push(type);
     return true;
   }
 
   /** Sums of small numbers leave their type; what chooses among them does not. */
-  #wrapped(result: number, operation: ElementOperation, type: ElementType): number {
+  #wrapToType(result: number, operation: ElementOperation, type: ElementType): number {
     const computes = operation.kind === "unary" || operation.kind === "binary";
-    return computes && small[type] !== undefined ? this.#emit({ op: "cast", of: [result], to: type as KernelType }) : result;
+    return computes && smallIntegerRanges[type] !== undefined
+      ? this.#emit({ op: "cast", of: [result], to: type as KernelType })
+      : result;
   }
 
   #translate(
@@ -188,7 +190,7 @@ class Translation {
 
   /** Kernels keep the low bits of what a small type cannot hold; a cast that saturates is clamped before. */
   #cast(a: number, { to, saturate }: OperationOf<"cast">, from: ElementType | undefined): number | undefined {
-    const range = saturate ? small[to] : undefined;
+    const range = saturate ? smallIntegerRanges[to] : undefined;
     if (range === undefined) {
       // Floats are cut off at the ends of these types as they are; whole numbers would wrap around.
       if (saturate && (to === "int32" || to === "uint32") && /int(32|64)$/.test(from ?? "")) return undefined;
@@ -224,7 +226,7 @@ class Translation {
       const tail = this.#emit({ op: "log1p", of: [this.#emit({ op: "exp", of: [down] })] });
       return this.#emit({ op: "add", of: [this.#emit({ op: "max", of: [a, zero] }), tail] });
     }
-    return notPlain.has(name) ? undefined : this.#emit({ op: name as "abs", of: [a] });
+    return compositeUnary.has(name) ? undefined : this.#emit({ op: name as "abs", of: [a] });
   }
 
   /** The number of the step's result. */
@@ -235,7 +237,7 @@ class Translation {
 }
 
 /** A scalar as a step; numbers of 64 bits only where a double holds them. */
-function constantOf({ constant }: Value): Extract<Step, { readonly op: "constant" }> | undefined {
+function constantStep({ constant }: Value): Extract<Step, { readonly op: "constant" }> | undefined {
   if (constant === undefined || elementCount(constant.shape) !== 1 || !isKernelType(constant.dataType)) return undefined;
   if (constant.dataType === "float16") return undefined;
   const [value = 0] = Array.from(numbersOf(constant));

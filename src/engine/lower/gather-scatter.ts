@@ -13,57 +13,61 @@ import type { ElementType } from "../ir/element-types.ts";
 import type { Value } from "../ir/graph.ts";
 import type { ScatterReduction } from "../ir/operations.ts";
 import type { NodeOf } from "../passes/rewrite.ts";
-import { copied, slotBytes } from "./movement.ts";
-import { type LoweredNode, oneCall, type PlannedCall, tensor } from "./lowered-node.ts";
+import { stridedCopyCall, storageBytes } from "./movement.ts";
+import { type LoweredNode, singleCall, type LoweredCall, tensorOperand } from "./lowered-node.ts";
 
 export function lowerGatherElements({ operation, inputs, outputs }: NodeOf<"gather-elements">): LoweredNode | undefined {
   const [data, indices] = inputs;
-  const places = placesOf(data, indices, operation.axis);
+  const places = elementIndexing(data, indices, operation.axis);
   if (data === undefined || places === undefined) return undefined;
-  const kernel = gatherElements({ ...places, elementBytes: slotBytes(data.type.dataType) });
-  return oneCall(kernel, tensor(data), tensor(indices), tensor(outputs[0]));
+  const kernel = gatherElements({ ...places, elementBytes: storageBytes(data.type.dataType) });
+  return singleCall(kernel, tensorOperand(data), tensorOperand(indices), tensorOperand(outputs[0]));
 }
 
 export function lowerScatterElements({ operation, inputs, outputs }: NodeOf<"scatter-elements">): LoweredNode | undefined {
   const [data, indices, updates] = inputs;
   const { axis, reduction } = operation;
-  const places = placesOf(data, indices, axis);
+  const places = elementIndexing(data, indices, axis);
   const type = data && scatterType(data.type.dataType, reduction);
-  if (data === undefined || places === undefined || type === undefined || !isSameShape(indices, updates)) return undefined;
+  if (data === undefined || places === undefined || type === undefined || !haveSameShape(indices, updates)) return undefined;
   const call = { kernel: scatterElements({ ...places, type, reduction }), operands: [indices, updates, outputs[0]].map(operand) };
-  return scattered(data, outputs[0], elementCount(places.shape) === 0 ? [] : [call]);
+  return copyThenScatter(data, outputs[0], elementCount(places.shape) === 0 ? [] : [call]);
 }
 
 export function lowerGatherNd({ operation, inputs, outputs }: NodeOf<"gather-nd">): LoweredNode | undefined {
   const [data, indices] = inputs;
   const { batchAxes } = operation;
-  const blocks = blocksOf(data, indices, batchAxes);
+  const blocks = blockIndexing(data, indices, batchAxes);
   if (data === undefined || indices === undefined || blocks === undefined) return undefined;
   const batchRows = elementCount(indices.type.shape.slice(batchAxes, -1));
   const batchLength = elementCount(data.type.shape.slice(batchAxes));
-  const kernel = gatherBlocks({ ...blocks, batchRows, batchLength, elementBytes: slotBytes(data.type.dataType) });
-  return oneCall(kernel, tensor(data), tensor(indices), tensor(outputs[0]));
+  const kernel = gatherBlocks({ ...blocks, batchRows, batchLength, elementBytes: storageBytes(data.type.dataType) });
+  return singleCall(kernel, tensorOperand(data), tensorOperand(indices), tensorOperand(outputs[0]));
 }
 
 export function lowerScatterNd({ operation, inputs, outputs }: NodeOf<"scatter-nd">): LoweredNode | undefined {
   const [data, indices, updates] = inputs;
   const { reduction } = operation;
-  const blocks = blocksOf(data, indices, 0);
+  const blocks = blockIndexing(data, indices, 0);
   const type = data && scatterType(data.type.dataType, reduction);
   if (data === undefined || updates === undefined || blocks === undefined || type === undefined) return undefined;
   const count = blocks.rows * blocks.length;
   if (count !== elementCount(updates.type.shape)) return undefined;
   const call = { kernel: scatterBlocks({ ...blocks, type, reduction }), operands: [indices, updates, outputs[0]].map(operand) };
-  return scattered(data, outputs[0], count === 0 ? [] : [call]);
+  return copyThenScatter(data, outputs[0], count === 0 ? [] : [call]);
 }
 
-const operand = (value: Value | undefined): ReturnType<typeof tensor> => tensor(value);
+const operand = (value: Value | undefined): ReturnType<typeof tensorOperand> => tensorOperand(value);
 
 /** The data first, which may lie there already, then what changes. */
-function scattered(data: Value, to: Value | undefined, calls: readonly PlannedCall[]): LoweredNode | undefined {
+function copyThenScatter(data: Value, to: Value | undefined, calls: readonly LoweredCall[]): LoweredNode | undefined {
   if (to === undefined) return undefined;
   const shape = [elementCount(data.type.shape)];
-  return { calls: [copied({ from: data, to, shape, source: [1], target: [1] }), ...calls], inPlace: [data], apart: true };
+  return {
+    calls: [stridedCopyCall({ from: data, to, shape, source: [1], target: [1] }), ...calls],
+    inPlace: [data],
+    requiresUniqueBuffer: true,
+  };
 }
 
 function indexTypeOf(indices: Value | undefined): IndexType | undefined {
@@ -72,7 +76,7 @@ function indexTypeOf(indices: Value | undefined): IndexType | undefined {
 }
 
 /** undefined where the interpreter must see what is wrong with them. */
-function placesOf(
+function elementIndexing(
   data: Value | undefined,
   indices: Value | undefined,
   axis: number,
@@ -85,7 +89,7 @@ function placesOf(
   return { shape, strides: stridesOf(sizes), axis, size: sizes[axis] ?? 0, indexType };
 }
 
-function blocksOf(
+function blockIndexing(
   data: Value | undefined,
   indices: Value | undefined,
   batchAxes: number,
@@ -106,9 +110,9 @@ function blocksOf(
 
 function scatterType(type: ElementType, reduction: ScatterReduction): ScatterType | undefined {
   if (type === "float32" || type === "int32" || type === "int64") return type;
-  return reduction === "none" && type !== "string" ? slotBytes(type) : undefined;
+  return reduction === "none" && type !== "string" ? storageBytes(type) : undefined;
 }
 
-function isSameShape(one: Value | undefined, other: Value | undefined): boolean {
+function haveSameShape(one: Value | undefined, other: Value | undefined): boolean {
   return one?.type.shape.join() === other?.type.shape.join();
 }

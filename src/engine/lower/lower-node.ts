@@ -2,7 +2,7 @@
 import type { GraphNode } from "../ir/graph.ts";
 import type { OperationKind } from "../ir/operations.ts";
 import type { NodeOf } from "../passes/rewrite.ts";
-import { lowerElements } from "./elementwise.ts";
+import { lowerElementwise } from "./elementwise.ts";
 import { lowerCentre, lowerIntegerLinear, lowerIntegerMatmul, lowerQuantizationRange, lowerQuantize } from "./quantized.ts";
 import { lowerGatherElements, lowerGatherNd, lowerScatterElements, lowerScatterNd } from "./gather-scatter.ts";
 import { lowerPad } from "./pad.ts";
@@ -12,13 +12,13 @@ import { lowerAveragePool, lowerMaxPool } from "./pooling.ts";
 import { lowerConvolution } from "./convolution.ts";
 import { lowerConvolutionTranspose } from "./convolution-transpose.ts";
 import { lowerArg, lowerCumulative, lowerLayerNorm, lowerReduce, lowerSoftmax, lowerTopK } from "./reductions.ts";
-import type { LoweredNode, LowerNode, Surroundings } from "./lowered-node.ts";
+import type { LoweredNode, LoweringRule, LoweringContext } from "./lowered-node.ts";
 
-const rules: { readonly [Kind in OperationKind]?: LowerNode<NodeOf<Kind>> } = {
-  elementwise: lowerElements,
+const rules: { readonly [Kind in OperationKind]?: LoweringRule<NodeOf<Kind>> } = {
+  elementwise: lowerElementwise,
   linear: lowerLinear,
   matmul: lowerMatmul,
-  product: lowerProduct,
+  "fused-matmul": lowerProduct,
   softmax: lowerSoftmax,
   "layer-norm": lowerLayerNorm,
   reduce: lowerReduce,
@@ -46,7 +46,7 @@ const rules: { readonly [Kind in OperationKind]?: LowerNode<NodeOf<Kind>> } = {
   "average-pool": lowerAveragePool,
 };
 
-export function lowerNode(node: GraphNode, surroundings: Surroundings): LoweredNode | undefined {
-  const rule = rules[node.operation.kind] as LowerNode | undefined;
+export function lowerNode(node: GraphNode, surroundings: LoweringContext): LoweredNode | undefined {
+  const rule = rules[node.operation.kind] as LoweringRule | undefined;
   return rule?.(node, surroundings);
 }

@@ -23,41 +23,44 @@ export interface PackedWeights {
   unpack?(packed: Uint8Array): TensorData;
 }
 
-export interface PlannedCall {
+export interface LoweredCall {
   readonly kernel: Kernel;
   /** In the order of the kernel's parameters, without scratch memory. */
   readonly operands: readonly Operand[];
 }
 
 export interface LoweredNode {
-  readonly calls: readonly PlannedCall[];
+  readonly calls: readonly LoweredCall[];
   /** Bytes of each. */
   readonly temporaries?: readonly number[];
   /** Inputs that the output may be written over, where nothing else needs them. */
   readonly inPlace?: readonly Value[];
   /** Whether that is so only where no other input lies there as well: elements are not read where they are written. Default: false. */
-  readonly apart?: boolean;
+  readonly requiresUniqueBuffer?: boolean;
 }
 
 /** What the rest of the graph has to do with a node. */
-export interface Surroundings {
+export interface LoweringContext {
   /** Whether anybody uses an output of the node. */
-  isUsed(output: number): boolean;
+  isOutputUsed(output: number): boolean;
   /** Whether all that use these quantised activations take them as rows of bytes: then they lie so, else as the int16 they are. */
-  liesInBytes(value: Value | undefined): boolean;
+  hasByteLayout(value: Value | undefined): boolean;
   /** By key, whether code can be written for a kernel of which that is not sure. Filled as it is found out. */
   readonly emittable: Map<string, boolean>;
 }
 
 /** Gives the calls of a node, or undefined where the interpreter must compute it. */
-export type LowerNode<Node extends GraphNode = GraphNode> = (node: Node, surroundings: Surroundings) => LoweredNode | undefined;
+export type LoweringRule<Node extends GraphNode = GraphNode> = (
+  node: Node,
+  surroundings: LoweringContext,
+) => LoweredNode | undefined;
 
-export function tensor(value: Value | undefined, byteOffset = 0): Operand {
+export function tensorOperand(value: Value | undefined, byteOffset = 0): Operand {
   if (value === undefined) throw new Error("an operand is missing");
   return { kind: "tensor", value, byteOffset };
 }
 
 /** One kernel, with its operands. */
-export function oneCall(kernel: Kernel, ...operands: readonly Operand[]): LoweredNode {
+export function singleCall(kernel: Kernel, ...operands: readonly Operand[]): LoweredNode {
   return { calls: [{ kernel, operands }] };
 }

@@ -13,7 +13,7 @@ import type { TensorType, Value } from "../ir/graph.ts";
 import type { OperationOf } from "../ir/operations.ts";
 import { elementCount } from "../../tensor.ts";
 import type { NodeOf } from "../passes/rewrite.ts";
-import { type LoweredNode, oneCall, type Operand, type PackedWeights, tensor } from "./lowered-node.ts";
+import { type LoweredNode, singleCall, type Operand, type PackedWeights, tensorOperand } from "./lowered-node.ts";
 
 export function lowerLinear({ operation, inputs, outputs }: NodeOf<"linear">): LoweredNode | undefined {
   const [x, weights, ...added] = inputs;
@@ -31,12 +31,12 @@ export function lowerLinear({ operation, inputs, outputs }: NodeOf<"linear">): L
     unpack: (from) => unpackMatmulWeights(floatsOf(from), { k, n }),
   };
   const operands: Operand[] = [
-    tensor(x),
+    tensorOperand(x),
     { kind: "packed", weights: packed },
-    ...added.map((value) => tensor(value)),
-    tensor(output),
+    ...added.map((value) => tensorOperand(value)),
+    tensorOperand(output),
   ];
-  return oneCall(matmul({ m, n, k, bias, activation, residual }), ...operands);
+  return singleCall(matmul({ m, n, k, bias, activation, residual }), ...operands);
 }
 
 function floatsOf({ buffer, byteOffset, byteLength }: Uint8Array): Float32Array {
@@ -50,17 +50,17 @@ export function lowerMatmul({ inputs, outputs }: NodeOf<"matmul">): LoweredNode 
     const missing = order.slice(type.shape.length).map(() => 1);
     return { ...type, shape: [...missing, ...type.shape] };
   });
-  return multiplied({ a: order, b: order, result: order, alpha: 1 }, inputs, raised, outputs);
+  return lowerBatchedMatmul({ a: order, b: order, result: order, alpha: 1 }, inputs, raised, outputs);
 }
 
-export function lowerProduct({ operation, inputs, outputs }: NodeOf<"product">): LoweredNode | undefined {
+export function lowerProduct({ operation, inputs, outputs }: NodeOf<"fused-matmul">): LoweredNode | undefined {
   const types = inputs.map(({ type }) => type);
-  return multiplied(operation, inputs, types, outputs);
+  return lowerBatchedMatmul(operation, inputs, types, outputs);
 }
 
 /** `types`: of the inputs, all of one rank. */
-function multiplied(
-  operation: Omit<OperationOf<"product">, "kind">,
+function lowerBatchedMatmul(
+  operation: Omit<OperationOf<"fused-matmul">, "kind">,
   [a, b]: readonly Value[],
   [aType, bType]: readonly TensorType[],
   [output]: readonly Value[],
@@ -72,8 +72,8 @@ function multiplied(
   // The axes of the result before its own reordering: those of the batch, the rows, the columns.
   const whole = Array.from({ length: rank }, (_, axis) => output.type.shape[operation.result.indexOf(axis)] ?? 0);
   const batch = whole.slice(0, -2);
-  const left = viewed(aType, operation.a);
-  const right = viewed(bType, operation.b);
+  const left = permutedView(aType, operation.a);
+  const right = permutedView(bType, operation.b);
   const target = stridesOf(output.type.shape);
   const own = Array.from({ length: rank }, (_, axis) => target[operation.result.indexOf(axis)] ?? 0);
   if (own.at(-1) !== 1 && (whole.at(-1) ?? 0) > 1) return undefined;
@@ -82,13 +82,13 @@ function multiplied(
     n: whole.at(-1) ?? 0,
     k: left.shape.at(-1) ?? 0,
     batch,
-    a: matrix(left, batch),
-    b: matrix(right, batch),
+    a: matrixStrides(left, batch),
+    b: matrixStrides(right, batch),
     c: { row: own.at(-2) ?? 0, column: 1, batch: own.slice(0, -2) },
     alpha: operation.alpha,
     type,
   };
-  return oneCall(batchedMatmul(request), tensor(a), tensor(b), tensor(output));
+  return singleCall(batchedMatmul(request), tensorOperand(a), tensorOperand(b), tensorOperand(output));
 }
 
 interface View {
@@ -96,13 +96,13 @@ interface View {
   readonly strides: readonly number[];
 }
 
-function viewed({ shape }: TensorType, permutation: readonly number[]): View {
+function permutedView({ shape }: TensorType, permutation: readonly number[]): View {
   const strides = stridesOf(shape);
   return { shape: permutation.map((axis) => shape[axis] ?? 0), strides: permutation.map((axis) => strides[axis] ?? 0) };
 }
 
 /** Axes of the batch that have one element here repeat. */
-function matrix({ shape, strides }: View, batch: readonly number[]): MatrixStrides {
+function matrixStrides({ shape, strides }: View, batch: readonly number[]): MatrixStrides {
   const repeats = broadcastStrides(shape.slice(0, -2), batch);
   return {
     row: strides.at(-2) ?? 0,

@@ -3,10 +3,10 @@ import { elementCount } from "../../tensor.ts";
 import { stridesOf } from "../ir/broadcast.ts";
 import type { OperationOf } from "../ir/operations.ts";
 import type { NodeOf } from "../passes/rewrite.ts";
-import { copied } from "./movement.ts";
-import type { LoweredNode, PlannedCall } from "./lowered-node.ts";
+import { stridedCopyCall } from "./movement.ts";
+import type { LoweredNode, LoweredCall } from "./lowered-node.ts";
 
-type Repeating = Exclude<OperationOf<"pad">["mode"], "constant">;
+type RepeatingMode = Exclude<OperationOf<"pad">["mode"], "constant">;
 
 export function lowerPad({ operation, inputs, outputs }: NodeOf<"pad">): LoweredNode | undefined {
   const [x, value] = inputs;
@@ -20,9 +20,9 @@ export function lowerPad({ operation, inputs, outputs }: NodeOf<"pad">): Lowered
   const target = stridesOf(y.type.shape);
   const placeOf = (coordinates: readonly number[]): number =>
     coordinates.reduce((sum, coordinate, axis) => sum + coordinate * (target[axis] ?? 0), 0);
-  const calls: PlannedCall[] = [];
+  const calls: LoweredCall[] = [];
   if (elementCount(sizes) > 0)
-    calls.push(copied({ from: x, to: y, shape: sizes, source: stridesOf(sizes), target, targetStart: placeOf(before) }));
+    calls.push(stridedCopyCall({ from: x, to: y, shape: sizes, source: stridesOf(sizes), target, targetStart: placeOf(before) }));
   // The part of y that is there: where it begins, and its shape.
   const begins = [...before];
   const region = [...sizes];
@@ -36,12 +36,12 @@ export function lowerPad({ operation, inputs, outputs }: NodeOf<"pad">): Lowered
       const targetStart = placeOf(begins.with(axis, at));
       if (elementCount(shape) === 0) continue;
       if (mode !== "constant") {
-        const { from, step } = repeated(mode, at < first, first, size);
+        const { from, step } = repeatedElements(mode, at < first, first, size);
         const source = target.map((stride, each) => (each === axis ? stride * step : stride));
         const sourceStart = placeOf(begins.with(axis, from));
-        calls.push(copied({ from: y, to: y, shape, source, target, targetStart, sourceStart }));
+        calls.push(stridedCopyCall({ from: y, to: y, shape, source, target, targetStart, sourceStart }));
       } else if (value !== undefined) {
-        calls.push(copied({ from: value, to: y, shape, source: shape.map(() => 0), target, targetStart }));
+        calls.push(stridedCopyCall({ from: value, to: y, shape, source: shape.map(() => 0), target, targetStart }));
       }
     }
     region[axis] = first + size + last;
@@ -51,14 +51,14 @@ export function lowerPad({ operation, inputs, outputs }: NodeOf<"pad">): Lowered
 }
 
 /** Whether each pad can be copied from what is there, in one go. */
-function canRepeat(mode: Repeating, size: number, before: number, after: number): boolean {
+function canRepeat(mode: RepeatingMode, size: number, before: number, after: number): boolean {
   const most = mode === "reflect" ? size - 1 : mode === "wrap" ? size : Number.POSITIVE_INFINITY;
   return size > 0 && before <= most && after <= most;
 }
 
 /** The place in the output that the pad's first element repeats, and the step from there. `first` is where the input begins. */
-function repeated(
-  mode: Repeating,
+function repeatedElements(
+  mode: RepeatingMode,
   isBefore: boolean,
   first: number,
   size: number,

@@ -3,40 +3,40 @@ import { elementCount } from "../../tensor.ts";
 import { elementwise, type Kernel, pool2d } from "../codegen/wasm/index.ts";
 import type { Window } from "../ir/operations.ts";
 import type { NodeOf } from "../passes/rewrite.ts";
-import { type LoweredNode, type Operand, type Surroundings, tensor } from "./lowered-node.ts";
-import { grownPlane, planeOf } from "./window-2d.ts";
+import { type LoweredNode, type Operand, type LoweringContext, tensorOperand } from "./lowered-node.ts";
+import { ceilModeWindow, window2d } from "./window-2d.ts";
 
 const floatBytes = 4;
 
 export function lowerMaxPool(
   { operation, inputs, outputs }: NodeOf<"max-pool">,
-  { isUsed }: Surroundings,
+  { isOutputUsed }: LoweringContext,
 ): LoweredNode | undefined {
   const [x] = inputs;
   const [y] = outputs;
-  if (x === undefined || y === undefined || isUsed(1)) return undefined;
+  if (x === undefined || y === undefined || isOutputUsed(1)) return undefined;
   const type = x.type.dataType;
   const [from, to] = [x.type.shape, y.type.shape];
   const pooling: Pooling = { kind: "max", kernel: operation.kernel, window: operation, countPadding: false, from, to };
-  if (type === "float32") return pooled(pooling, tensor(x), tensor(y), 0);
+  if (type === "float32") return lowerPooling(pooling, tensorOperand(x), tensorOperand(y), 0);
   if (type !== "uint8" && type !== "int8") return undefined;
   // Bytes are compared as float32, which holds them all.
   const [wide, largest] = [temporary(0), temporary(1)];
-  const floats = pooled(pooling, wide, largest, 2);
+  const floats = lowerPooling(pooling, wide, largest, 2);
   if (floats === undefined) return undefined;
   return {
     calls: [
-      { kernel: casting(from, type, "float32"), operands: [tensor(x), wide] },
+      { kernel: castKernel(from, type, "float32"), operands: [tensorOperand(x), wide] },
       ...floats.calls,
-      { kernel: casting(to, "float32", type), operands: [largest, tensor(y)] },
+      { kernel: castKernel(to, "float32", type), operands: [largest, tensorOperand(y)] },
     ],
     temporaries: [elementCount(from) * floatBytes, elementCount(to) * floatBytes, ...(floats.temporaries ?? [])],
   };
 }
 
-type Casted = "float32" | "uint8" | "int8";
+type CastType = "float32" | "uint8" | "int8";
 
-function casting(shape: readonly number[], from: Casted, to: Casted): Kernel {
+function castKernel(shape: readonly number[], from: CastType, to: CastType): Kernel {
   return elementwise({ shape, inputs: [{ type: from }], steps: [{ op: "cast", of: [0], to }], output: to });
 }
 
@@ -50,7 +50,12 @@ export function lowerAveragePool({ operation, inputs, outputs }: NodeOf<"average
   if (x === undefined || y === undefined || x.type.dataType !== "float32") return undefined;
   const { kernel, countPadding } = operation;
   const [from, to] = [x.type.shape, y.type.shape];
-  return pooled({ kind: "average", kernel, window: operation, countPadding, from, to }, tensor(x), tensor(y), 0);
+  return lowerPooling(
+    { kind: "average", kernel, window: operation, countPadding, from, to },
+    tensorOperand(x),
+    tensorOperand(y),
+    0,
+  );
 }
 
 interface Pooling {
@@ -64,7 +69,7 @@ interface Pooling {
 }
 
 /** Of three axes the last two are pooled first, and then the first over planes that lie in one row. `next`: the number of the first temporary. */
-function pooled(pooling: Pooling, x: Operand, y: Operand, next: number): LoweredNode | undefined {
+function lowerPooling(pooling: Pooling, x: Operand, y: Operand, next: number): LoweredNode | undefined {
   const { kernel, window } = pooling;
   const [batch = 0, channels = 0, ...sizes] = pooling.from;
   const to = pooling.to.slice(2);
@@ -105,7 +110,7 @@ function pooled(pooling: Pooling, x: Operand, y: Operand, next: number): Lowered
   };
 }
 
-interface Planes {
+interface PoolPlanes {
   readonly planes: number;
   /** Of one or two axes. */
   readonly sizes: readonly number[];
@@ -114,9 +119,9 @@ interface Planes {
   readonly window: Window;
 }
 
-function poolKernel({ kind, countPadding }: Pooling, { planes, sizes, to, kernel, window }: Planes): Kernel | undefined {
-  const stated = planeOf(sizes, kernel, window);
-  const grown = grownPlane(sizes, to, kernel, window);
+function poolKernel({ kind, countPadding }: Pooling, { planes, sizes, to, kernel, window }: PoolPlanes): Kernel | undefined {
+  const stated = window2d(sizes, kernel, window);
+  const grown = ceilModeWindow(sizes, to, kernel, window);
   if (stated === undefined || grown === undefined) return undefined;
   return pool2d({ planes, kind, window: grown, ...(countPadding ? { countedPads: stated.pads } : {}) });
 }

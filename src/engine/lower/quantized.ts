@@ -19,23 +19,30 @@ import {
   rowBytes,
 } from "../codegen/wasm/index.ts";
 import type { Graph, Value } from "../ir/graph.ts";
-import { factOf, type Literal, numbersOf } from "../ir/literal.ts";
+import { cachedAnalysis, type Literal, numbersOf } from "../ir/literal.ts";
 import { rangeOfWeights } from "../passes/fuse-quantized-matmul.ts";
 import type { NodeOf } from "../passes/rewrite.ts";
-import { type LoweredNode, oneCall, type Operand, type PackedWeights, type Surroundings, tensor } from "./lowered-node.ts";
+import {
+  type LoweredNode,
+  singleCall,
+  type Operand,
+  type PackedWeights,
+  type LoweringContext,
+  tensorOperand,
+} from "./lowered-node.ts";
 
 /** The quantised activations of a graph that only products with weights that fit bytes use: those may lie as rows of bytes. */
-export function valuesInBytes({ nodes, outputs }: Graph): ReadonlySet<Value> {
+export function valuesWithByteLayout({ nodes, outputs }: Graph): ReadonlySet<Value> {
   const values = new Set(nodes.flatMap(({ operation, outputs: made }) => (operation.kind === "quantize" ? made : [])));
   for (const value of values) {
-    const { rows, columns } = matrixOf(value);
-    if (!hasEvenRows(value) || rows * rowBytes(columns) > elementCount(value.type.shape) * int16Bytes) values.delete(value);
+    const { rows, columns } = matrixShape(value);
+    if (!hasEvenColumns(value) || rows * rowBytes(columns) > elementCount(value.type.shape) * int16Bytes) values.delete(value);
   }
   for (const { operation, inputs } of nodes) {
     const [x, weights] = inputs;
     const isProduct = operation.kind === "integer-matmul" || operation.kind === "integer-linear";
     const fits = isProduct && x !== undefined && values.has(x) && weights?.constant !== undefined;
-    if (fits && liesAsBytes(weights.constant)) continue; // no other operand of a product is of int16
+    if (fits && fitsByteLayout(weights.constant)) continue; // no other operand of a product is of int16
     for (const input of inputs) values.delete(input);
   }
   for (const { value } of outputs) values.delete(value);
@@ -48,75 +55,88 @@ export function lowerQuantizationRange({ inputs, outputs }: NodeOf<"quantization
   const [x] = inputs;
   if (x === undefined || x.type.dataType !== "float32") return undefined;
   const kernel = quantizationRange({ rows: 1, columns: elementCount(x.type.shape) });
-  return oneCall(kernel, ...[x, ...outputs].map((value) => tensor(value)));
+  return singleCall(kernel, ...[x, ...outputs].map((value) => tensorOperand(value)));
 }
 
-export function lowerQuantize({ inputs, outputs }: NodeOf<"quantize">, { liesInBytes }: Surroundings): LoweredNode | undefined {
+export function lowerQuantize(
+  { inputs, outputs }: NodeOf<"quantize">,
+  { hasByteLayout }: LoweringContext,
+): LoweredNode | undefined {
   const [x, scale, zero] = inputs;
-  if (x === undefined || !hasEvenRows(x)) return undefined;
-  if (liesInBytes(outputs[0]))
-    return oneCall(quantizeRows(matrixOf(x)), ...[x, scale, zero, outputs[0]].map((value) => tensor(value)));
-  const kernel = quantize({ ...matrixOf(x), per: "tensor", output: "centred" });
-  return oneCall(kernel, tensor(x), tensor(scale), tensor(zero), tensor(outputs[0]));
+  if (x === undefined || !hasEvenColumns(x)) return undefined;
+  if (hasByteLayout(outputs[0]))
+    return singleCall(quantizeRows(matrixShape(x)), ...[x, scale, zero, outputs[0]].map((value) => tensorOperand(value)));
+  const kernel = quantize({ ...matrixShape(x), per: "tensor", output: "centred" });
+  return singleCall(kernel, tensorOperand(x), tensorOperand(scale), tensorOperand(zero), tensorOperand(outputs[0]));
 }
 
 export function lowerCentre({ inputs, outputs }: NodeOf<"centre">): LoweredNode | undefined {
   const [x, zero] = inputs;
   const type = x?.type.dataType;
-  if (x === undefined || (type !== "uint8" && type !== "int8") || !hasEvenRows(x)) return undefined;
-  const kernel = centre({ ...matrixOf(x), type, zeroPoint: zero !== undefined });
-  return oneCall(kernel, tensor(x), ...(zero === undefined ? [] : [tensor(zero)]), tensor(outputs[0]));
+  if (x === undefined || (type !== "uint8" && type !== "int8") || !hasEvenColumns(x)) return undefined;
+  const kernel = centre({ ...matrixShape(x), type, zeroPoint: zero !== undefined });
+  return singleCall(kernel, tensorOperand(x), ...(zero === undefined ? [] : [tensorOperand(zero)]), tensorOperand(outputs[0]));
 }
 
 export function lowerIntegerMatmul(
   { inputs, outputs }: NodeOf<"integer-matmul">,
-  surroundings: Surroundings,
+  surroundings: LoweringContext,
 ): LoweredNode | undefined {
-  return lowerIntegers(inputs, "int32", [tensor(outputs[0])], surroundings);
+  return lowerIntegerProduct(inputs, "int32", [tensorOperand(outputs[0])], surroundings);
 }
 
 export function lowerIntegerLinear(
   { operation, inputs, outputs }: NodeOf<"integer-linear">,
-  surroundings: Surroundings,
+  surroundings: LoweringContext,
 ): LoweredNode | undefined {
   const [, , scale, columnScale, ...added] = inputs;
   if (columnScale === undefined) return undefined;
   const { bias, activation, residual } = operation;
   const bScale = elementCount(columnScale.type.shape) === 1 ? "tensor" : "column";
   const output = { aScale: "tensor", bScale, bias, activation, residual } as const;
-  const rest = [scale, columnScale, ...added, outputs[0]].map((value) => tensor(value));
-  return lowerIntegers(inputs, output, rest, surroundings);
+  const rest = [scale, columnScale, ...added, outputs[0]].map((value) => tensorOperand(value));
+  return lowerIntegerProduct(inputs, output, rest, surroundings);
 }
 
-function lowerIntegers(
+function lowerIntegerProduct(
   [x, weights]: readonly Value[],
   output: IntegerOutput,
   rest: readonly Operand[],
-  { liesInBytes }: Surroundings,
+  { hasByteLayout }: LoweringContext,
 ): LoweredNode | undefined {
-  if (x === undefined || !hasEvenRows(x)) return undefined;
-  const m = matrixOf(x).rows;
+  if (x === undefined || !hasEvenColumns(x)) return undefined;
+  const m = matrixShape(x).rows;
   const source = weights?.constant;
-  if (source !== undefined && liesInBytes(x)) {
-    const bytes = packedBytesOf(source);
-    return oneCall(byteMatmul({ ...bytes.shape, m, output }), tensor(x), { kind: "packed", weights: bytes.weights }, ...rest);
+  if (source !== undefined && hasByteLayout(x)) {
+    const bytes = packedByteWeights(source);
+    return singleCall(
+      byteMatmul({ ...bytes.shape, m, output }),
+      tensorOperand(x),
+      { kind: "packed", weights: bytes.weights },
+      ...rest,
+    );
   }
-  const packed = packedOf(source);
+  const packed = packedIntegerWeights(source);
   if (packed === undefined) return undefined;
-  return oneCall(integerMatmul({ ...packed.shape, m, output }), tensor(x), { kind: "packed", weights: packed.weights }, ...rest);
+  return singleCall(
+    integerMatmul({ ...packed.shape, m, output }),
+    tensorOperand(x),
+    { kind: "packed", weights: packed.weights },
+    ...rest,
+  );
 }
 
 /** Kernels fill rows to an even number of int16; tensors do not. */
-function hasEvenRows({ type }: Value): boolean {
+function hasEvenColumns({ type }: Value): boolean {
   return (type.shape.at(-1) ?? 1) % 2 === 0;
 }
 
-function matrixOf({ type }: Value): { readonly rows: number; readonly columns: number } {
+function matrixShape({ type }: Value): { readonly rows: number; readonly columns: number } {
   return { rows: elementCount(type.shape.slice(0, -1)), columns: type.shape.at(-1) ?? 1 };
 }
 
 /** Weights of int32 that span a byte, as bytes with a zero point. */
-function packedOf(
+function packedIntegerWeights(
   source: Literal | undefined,
 ):
   | { readonly shape: Pick<Parameters<typeof integerMatmul>[0], "n" | "k" | "weightBytes">; readonly weights: PackedWeights }
@@ -126,8 +146,8 @@ function packedOf(
   const [least, most] = rangeOfWeights(source);
   if (most - least > 255 || least < -255) return undefined;
   const isSigned = least >= -128 && most <= 127;
-  const given = (elements: TensorData): IntegerWeights => {
-    const numbers = numbersOf({ dataType: source.dataType, shape: source.shape, data: elements });
+  const given = (data: TensorData): IntegerWeights => {
+    const numbers = numbersOf({ dataType: source.dataType, shape: source.shape, data });
     return isSigned
       ? { values: new Int8Array(numbers), k, n }
       : { values: Uint8Array.from(numbers, (value) => value - least), k, n, zeroPoints: [-least] };
@@ -145,12 +165,12 @@ function packedOf(
   return { shape: { k, n, weightBytes: integerWeightBytes(outline) }, weights };
 }
 
-function liesAsBytes(source: Literal): boolean {
+function fitsByteLayout(source: Literal): boolean {
   const [k = 0, n = 0] = source.shape;
-  return factOf(source, `lies as bytes ${k}x${n}`, () => fitsBytes({ values: numbersOf(source), k, n }));
+  return cachedAnalysis(source, `lies as bytes ${k}x${n}`, () => fitsBytes({ values: numbersOf(source), k, n }));
 }
 
-function packedBytesOf(source: Literal): { readonly shape: Pick<ByteWeights, "k" | "n">; readonly weights: PackedWeights } {
+function packedByteWeights(source: Literal): { readonly shape: Pick<ByteWeights, "k" | "n">; readonly weights: PackedWeights } {
   const { dataType, shape } = source;
   const [k = 0, n = 0] = shape;
   const weights: PackedWeights = {

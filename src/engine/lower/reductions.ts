@@ -5,7 +5,7 @@ import {
   type CumulativeType,
   norm,
   reduce,
-  reduceWide,
+  reduceInt64,
   softmax,
   softmaxColumns,
   topK,
@@ -15,27 +15,27 @@ import { broadcastStrides } from "../ir/broadcast.ts";
 import { elementCount } from "../../tensor.ts";
 import type { ReduceFunction } from "../ir/operations.ts";
 import type { NodeOf } from "../passes/rewrite.ts";
-import { slotBytes } from "./movement.ts";
-import { type LoweredNode, oneCall, type Operand, type PlannedCall, tensor } from "./lowered-node.ts";
+import { storageBytes } from "./movement.ts";
+import { type LoweredNode, singleCall, type Operand, type LoweredCall, tensorOperand } from "./lowered-node.ts";
 
 export function lowerSoftmax({ operation, inputs, outputs }: NodeOf<"softmax">): LoweredNode | undefined {
   const [x, mask] = inputs;
   if (x === undefined || x.type.dataType !== "float32") return undefined;
   const { shape } = x.type;
   const { logarithm } = operation;
-  const output = tensor(outputs[0]);
-  const columns = around(shape, operation.axis, operation.axis);
+  const output = tensorOperand(outputs[0]);
+  const columns = splitAt(shape, operation.axis, operation.axis);
   if (columns.inner > 1)
     return mask === undefined
-      ? { ...oneCall(softmaxColumns({ ...columns, logarithm }), tensor(x), output), inPlace: [x] }
+      ? { ...singleCall(softmaxColumns({ ...columns, logarithm }), tensorOperand(x), output), inPlace: [x] }
       : undefined;
   if (operation.axis !== shape.length - 1) {
     const rows = softmax({ shape: [columns.outer, columns.n], logarithm });
-    return mask === undefined ? { ...oneCall(rows, tensor(x), output), inPlace: [x] } : undefined;
+    return mask === undefined ? { ...singleCall(rows, tensorOperand(x), output), inPlace: [x] } : undefined;
   }
-  if (mask === undefined) return { ...oneCall(softmax({ shape, logarithm }), tensor(x), output), inPlace: [x] };
+  if (mask === undefined) return { ...singleCall(softmax({ shape, logarithm }), tensorOperand(x), output), inPlace: [x] };
   const kernel = softmax({ shape, logarithm, maskStrides: broadcastStrides(mask.type.shape, shape) });
-  return { ...oneCall(kernel, tensor(x), tensor(mask), output), inPlace: [x] };
+  return { ...singleCall(kernel, tensorOperand(x), tensorOperand(mask), output), inPlace: [x] };
 }
 
 export function lowerLayerNorm({ operation, inputs, outputs }: NodeOf<"layer-norm">): LoweredNode | undefined {
@@ -53,10 +53,13 @@ export function lowerLayerNorm({ operation, inputs, outputs }: NodeOf<"layer-nor
     gamma: gamma !== undefined,
     beta: beta !== undefined,
   } as const;
-  return { ...oneCall(norm(request), tensor(x), ...added.map((value) => tensor(value)), tensor(outputs[0])), inPlace: [x] };
+  return {
+    ...singleCall(norm(request), tensorOperand(x), ...added.map((value) => tensorOperand(value)), tensorOperand(outputs[0])),
+    inPlace: [x],
+  };
 }
 
-const kinds: Readonly<Record<ReduceFunction, "sum" | "mean" | "max" | "min" | "prod">> = {
+const kernelReductions: Readonly<Record<ReduceFunction, "sum" | "mean" | "max" | "min" | "prod">> = {
   sum: "sum",
   mean: "mean",
   max: "max",
@@ -73,17 +76,20 @@ export function lowerReduce({ operation, inputs, outputs }: NodeOf<"reduce">): L
   const { shape } = x.type;
   if (axes.length === 0 || axes.some((axis) => shape[axis] === 0) || (type !== "float32" && name === "mean")) return undefined;
   const temporaries: number[] = [];
-  const calls: PlannedCall[] = [];
-  let from = tensor(x);
+  const calls: LoweredCall[] = [];
+  let from = tensorOperand(x);
   let left = shape;
-  const runs = runsOf(axes);
+  const runs = adjacentAxes(axes);
   for (const [count, { first, last }] of runs.entries()) {
-    const parts = around(left, first, last);
+    const parts = splitAt(left, first, last);
     const kernel =
-      type === "int64" ? reduceWide({ ...parts, kind: kinds[name] as "sum" }) : reduce({ ...parts, kind: kinds[name], type });
+      type === "int64"
+        ? reduceInt64({ ...parts, kind: kernelReductions[name] as "sum" })
+        : reduce({ ...parts, kind: kernelReductions[name], type });
     left = left.map((size, axis) => (axis >= first && axis <= last ? 1 : size));
-    const bytes = elementCount(left) * slotBytes(type);
-    const to: Operand = count >= runs.length - 1 ? tensor(outputs[0]) : { kind: "temporary", index: temporaries.push(bytes) - 1 };
+    const bytes = elementCount(left) * storageBytes(type);
+    const to: Operand =
+      count >= runs.length - 1 ? tensorOperand(outputs[0]) : { kind: "temporary", index: temporaries.push(bytes) - 1 };
     calls.push({ kernel, operands: [from, to] });
     from = to;
   }
@@ -91,7 +97,7 @@ export function lowerReduce({ operation, inputs, outputs }: NodeOf<"reduce">): L
 }
 
 /** Runs of neighbouring axes, the last first. */
-function runsOf(axes: readonly number[]): readonly { readonly first: number; readonly last: number }[] {
+function adjacentAxes(axes: readonly number[]): readonly { readonly first: number; readonly last: number }[] {
   const runs: { first: number; last: number }[] = [];
   for (const axis of axes.toSorted((one, other) => other - one)) {
     const run = runs.at(-1);
@@ -102,7 +108,7 @@ function runsOf(axes: readonly number[]): readonly { readonly first: number; rea
 }
 
 /** A shape as what lies before some axes, those, and what lies behind them. */
-function around(
+function splitAt(
   shape: readonly number[],
   first: number,
   last: number,
@@ -114,23 +120,23 @@ function around(
   };
 }
 
-const runningTypes: ReadonlySet<string> = new Set<CumulativeType>(["float32", "int32", "int64"]);
+const scanTypes: ReadonlySet<string> = new Set<CumulativeType>(["float32", "int32", "int64"]);
 
 export function lowerCumulative({ operation, inputs, outputs }: NodeOf<"cumulative">): LoweredNode | undefined {
   const [x] = inputs;
-  if (x === undefined || !runningTypes.has(x.type.dataType)) return undefined;
+  if (x === undefined || !scanTypes.has(x.type.dataType)) return undefined;
   const { axis, function: name, exclusive, reverse } = operation;
   const type = x.type.dataType as CumulativeType;
-  const kernel = cumulative({ ...around(x.type.shape, axis, axis), function: name, type, exclusive, reverse });
-  return { ...oneCall(kernel, tensor(x), tensor(outputs[0])), inPlace: [x] };
+  const kernel = cumulative({ ...splitAt(x.type.shape, axis, axis), function: name, type, exclusive, reverse });
+  return { ...singleCall(kernel, tensorOperand(x), tensorOperand(outputs[0])), inPlace: [x] };
 }
 
 export function lowerTopK({ operation, inputs, outputs }: NodeOf<"top-k">): LoweredNode | undefined {
   const [x] = inputs;
-  if (x === undefined || !runningTypes.has(x.type.dataType)) return undefined;
+  if (x === undefined || !scanTypes.has(x.type.dataType)) return undefined;
   const { axis, count, largest } = operation;
-  const kernel = topK({ ...around(x.type.shape, axis, axis), count, largest, type: x.type.dataType as TopKType });
-  return oneCall(kernel, tensor(x), tensor(outputs[0]), tensor(outputs[1]));
+  const kernel = topK({ ...splitAt(x.type.shape, axis, axis), count, largest, type: x.type.dataType as TopKType });
+  return singleCall(kernel, tensorOperand(x), tensorOperand(outputs[0]), tensorOperand(outputs[1]));
 }
 
 export function lowerArg({ operation, inputs, outputs }: NodeOf<"arg">): LoweredNode | undefined {
@@ -145,5 +151,5 @@ export function lowerArg({ operation, inputs, outputs }: NodeOf<"arg">): Lowered
     kind,
     last,
   };
-  return oneCall(argReduce(request), tensor(x), tensor(outputs[0]));
+  return singleCall(argReduce(request), tensorOperand(x), tensorOperand(outputs[0]));
 }

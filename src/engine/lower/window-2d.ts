@@ -4,7 +4,7 @@ import type { Window } from "../ir/operations.ts";
 type Pair = readonly [number, number];
 type Sides = readonly [number, number, number, number];
 
-export interface Plane {
+export interface Window2d {
   readonly input: Pair;
   readonly size: Pair;
   readonly strides: Pair;
@@ -13,11 +13,11 @@ export interface Plane {
 }
 
 /** undefined for other than one or two axes. */
-export function planeOf(
+export function window2d(
   sizes: readonly number[],
   kernel: readonly number[],
   { strides, dilations, pads }: Window,
-): Plane | undefined {
+): Window2d | undefined {
   if (sizes.length === 1) {
     const [size = 1, width = 1, stride = 1, dilation = 1] = [sizes[0], kernel[0], strides[0], dilations[0]];
     const [left = 0, right = 0] = pads;
@@ -39,13 +39,13 @@ function pair([first = 1, second = 1]: readonly number[]): Pair {
 }
 
 /** Windows that begin inside and end outside are padding at the bottom and the right. */
-export function grownPlane(
+export function ceilModeWindow(
   from: readonly number[],
   to: readonly number[],
   kernel: readonly number[],
   window: Window,
-): Plane | undefined {
-  const plane = planeOf(from, kernel, window);
+): Window2d | undefined {
+  const plane = window2d(from, kernel, window);
   if (plane === undefined) return undefined;
   const target: Pair = to.length === 1 ? [1, to[0] ?? 1] : [to[0] ?? 1, to[1] ?? 1];
   const missing = (axis: 0 | 1): number => {

@@ -5,14 +5,14 @@
 import { elementCount, type TensorData } from "../../tensor.ts";
 import { readPaddingBytes, type WasmMemory, wasmHost, wasmPageBytes } from "../codegen/wasm/index.ts";
 import { elementTypes } from "../ir/element-types.ts";
-import { identityOf, type Literal } from "../ir/literal.ts";
+import { storageIdentity, type Literal } from "../ir/literal.ts";
 import type { PackedWeights } from "../lower/lowered-node.ts";
-import { Blocks } from "./block-allocator.ts";
-import { type Members, Regions, tooLarge } from "./region-table.ts";
+import { BlockAllocator } from "./block-allocator.ts";
+import { type ReplicaIds, RegionTable, outOfEngineMemory } from "./region-table.ts";
 
 const alignment = 64;
 /** 4 GiB: shared memory states its end beforehand, and takes no more than it has grown to. */
-const mostPages = 65_536;
+const maxPages = 65_536;
 
 /**
  * Regions for arenas are as large as a power of this. An arena leaves its region where it has to grow and another copy's memory lies behind: a copy
@@ -21,14 +21,14 @@ const mostPages = 65_536;
 const arenaGrowth = 1.5;
 
 /** Where packed weights lie. */
-export interface PackedPlace {
+export interface PackedLocation {
   readonly layout: string;
   readonly start: number;
   readonly bytes: number;
 }
 
 /** A memory that other copies compute in as well. Survives being posted to their threads. */
-export interface SharedMemory {
+export interface SharedMemoryHandle {
   readonly memory: WasmMemory;
   readonly regions: ArrayBufferLike;
 }
@@ -37,39 +37,39 @@ export interface MemorySettings {
   /** Whether several threads compute in it. */
   readonly shared: boolean;
   /** The copies there are, and which of them this one is. Default: it is alone. */
-  readonly copies?: { readonly members: Members; readonly index: number };
+  readonly replica?: { readonly replicaIds: ReplicaIds; readonly index: number };
   /** That of another copy. Default: a new one. */
-  readonly from?: SharedMemory;
+  readonly from?: SharedMemoryHandle;
   /** Where the same weights were packed by another copy, if they were. */
-  readonly packed?: (source: Literal, layout: string) => PackedPlace | undefined;
+  readonly findPacked?: (source: Literal, layout: string) => PackedLocation | undefined;
 }
 
 export class EngineMemory {
   readonly memory: WasmMemory;
-  readonly #regions: Regions;
+  readonly #regions: RegionTable;
   /** Blocks that hold weights, which are never given back, and all others. */
-  readonly #weights: Blocks;
-  readonly #own: Blocks;
-  readonly #places = new WeakMap<object, Map<string, PackedPlace>>();
+  readonly #weights: BlockAllocator;
+  readonly #blocks: BlockAllocator;
+  readonly #locations = new WeakMap<object, Map<string, PackedLocation>>();
   /** How many programs hold weights that are not the model's, by their places. */
-  readonly #users = new Map<number, number>();
-  readonly #packed: NonNullable<MemorySettings["packed"]>;
+  readonly #useCounts = new Map<number, number>();
+  readonly #findPacked: NonNullable<MemorySettings["findPacked"]>;
   readonly #isFirst: boolean;
   readonly #isAlone: boolean;
   #arena = { start: alignment, bytes: 0 };
 
-  constructor({ shared, copies, from, packed = () => undefined }: MemorySettings) {
+  constructor({ shared, replica, from, findPacked = () => undefined }: MemorySettings) {
     const { Memory } = wasmHost();
-    const limits = shared ? { initial: 1, maximum: mostPages, shared } : { initial: 1 };
+    const limits = shared ? { initial: 1, maximum: maxPages, shared } : { initial: 1 };
     this.memory = from?.memory ?? new Memory(limits);
-    const { members, index } = copies ?? { members: Int32Array.of(1), index: 0 };
-    const owner = Atomics.load(members, index);
-    this.#regions = new Regions({ buffer: from?.regions, members, owner }, (bytes) => this.#grow(bytes));
-    this.#weights = new Blocks(this.#regions);
-    this.#own = new Blocks(this.#regions);
-    this.#packed = packed;
+    const { replicaIds, index } = replica ?? { replicaIds: Int32Array.of(1), index: 0 };
+    const owner = Atomics.load(replicaIds, index);
+    this.#regions = new RegionTable({ buffer: from?.regions, members: replicaIds, owner }, (bytes) => this.#grow(bytes));
+    this.#weights = new BlockAllocator(this.#regions);
+    this.#blocks = new BlockAllocator(this.#regions);
+    this.#findPacked = findPacked;
     this.#isFirst = index === 0;
-    this.#isAlone = copies === undefined;
+    this.#isAlone = replica === undefined;
   }
 
   /** Where the arena starts. `reserve` may move it. */
@@ -79,7 +79,7 @@ export class EngineMemory {
 
   /** What this copy takes now. What all share, and what is free, counts for the first one. */
   get bytes(): number {
-    const { all, own, others } = this.#regions.held;
+    const { all, own, others } = this.#regions.usage;
     return this.#isFirst ? all - others : own;
   }
 
@@ -87,120 +87,120 @@ export class EngineMemory {
    * Where weights lie; they are packed when they are first asked for. `isDurable`: they are weights of the model, and stay. Others go when `drop`
    * says so.
    */
-  place(weights: PackedWeights, isDurable: boolean): number {
+  pack(weights: PackedWeights, isDurable: boolean): number {
     const { source, layout, bytes } = weights;
-    const layouts = this.#places.get(identityOf(source)) ?? new Map<string, PackedPlace>();
-    this.#places.set(identityOf(source), layouts);
+    const layouts = this.#locations.get(storageIdentity(source)) ?? new Map<string, PackedLocation>();
+    this.#locations.set(storageIdentity(source), layouts);
     const known = layouts.get(layout);
     if (known !== undefined) return known.start;
-    const place = this.#packedElsewhere(weights) ?? this.#newlyPacked(weights, isDurable);
+    const place = this.#packedByReplica(weights) ?? this.#packNew(weights, isDurable);
     layouts.set(layout, place);
     const { unpack } = weights;
     const packed = (): Uint8Array => new Uint8Array(this.memory.buffer, place.start, bytes);
-    if (unpack !== undefined) source.held?.letGo({ make: () => unpack(packed()) });
+    if (unpack !== undefined) source.storage?.release({ materialize: () => unpack(packed()) });
     return place.start;
   }
 
   /** Where these weights lie by now, in each layout they were asked for. */
-  placesOf(source: Literal): readonly PackedPlace[] {
-    return [...(this.#places.get(identityOf(source))?.values() ?? [])];
+  packedLocations(source: Literal): readonly PackedLocation[] {
+    return [...(this.#locations.get(storageIdentity(source))?.values() ?? [])];
   }
 
   /** What other copies need. All weights that are packed by now may be read by them from now on, whatever becomes of this copy. */
-  share(): SharedMemory {
+  share(): SharedMemoryHandle {
     this.#weights.publish();
     return { memory: this.memory, regions: this.#regions.buffer };
   }
 
   /** Gives everything back that is this copy's alone. It computes no more. */
-  leave(): void {
-    this.#regions.leave();
+  close(): void {
+    this.#regions.releaseAll();
   }
 
   /** Where a block of so many bytes starts, all zeros; it stays there until it is released. */
   allocate(bytes: number): number {
-    const size = spaceOf(bytes);
-    const start = this.#own.take(size);
+    const size = paddedSize(bytes);
+    const start = this.#blocks.allocate(size);
     new Uint8Array(this.memory.buffer, start, size).fill(0);
     return start;
   }
 
   /** Lets a block be used again for others; the memory does not shrink. */
   release(start: number, bytes: number): void {
-    this.#own.give(start, spaceOf(bytes));
+    this.#blocks.free(start, paddedSize(bytes));
   }
 
-  #packedElsewhere({ source, layout, bytes }: PackedWeights): PackedPlace | undefined {
-    const place = this.#packed(source, layout);
+  #packedByReplica({ source, layout, bytes }: PackedWeights): PackedLocation | undefined {
+    const place = this.#findPacked(source, layout);
     if (place?.bytes !== bytes) return undefined;
-    this.#grow(place.start + spaceOf(bytes)); // another thread has: here it may not show yet
+    this.#grow(place.start + paddedSize(bytes)); // another thread has: here it may not show yet
     return place;
   }
 
-  #newlyPacked(weights: PackedWeights, isDurable: boolean): PackedPlace {
+  #packNew(weights: PackedWeights, isDurable: boolean): PackedLocation {
     const { layout, bytes } = weights;
-    const blocks = isDurable ? this.#weights : this.#own;
-    const start = blocks.take(spaceOf(bytes));
+    const blocks = isDurable ? this.#weights : this.#blocks;
+    const start = blocks.allocate(paddedSize(bytes));
     try {
-      this.#pack(weights, start);
+      this.#writePacked(weights, start);
     } catch (error) {
-      blocks.give(start, spaceOf(bytes));
+      blocks.free(start, paddedSize(bytes));
       throw error;
     }
     return { layout, start, bytes };
   }
 
   /** What lies in a file is read into this memory and not into an array, which nobody would need for long. */
-  #pack({ source, bytes, pack }: PackedWeights, start: number): void {
-    const { dataType, shape, held } = source;
+  #writePacked({ source, bytes, pack }: PackedWeights, start: number): void {
+    const { dataType, shape, storage } = source;
     const View = elementTypes[dataType].array as Float64ArrayConstructor;
     const size = elementCount(shape) * View.BYTES_PER_ELEMENT;
     const target = (): Uint8Array => new Uint8Array(this.memory.buffer, start, bytes);
     if (pack === undefined) {
-      if (held?.canWrite === true) held.write(target());
+      if (storage?.canCopy === true) storage.copyTo(target());
       else target().set(bytesOf(source.data));
       return;
     }
-    if (held?.canWrite !== true) {
+    if (storage?.canCopy !== true) {
       pack(target(), source.data);
       return;
     }
-    const scratch = this.#own.take(spaceOf(size));
+    const scratch = this.#blocks.allocate(paddedSize(size));
     try {
-      held.write(new Uint8Array(this.memory.buffer, scratch, size));
+      storage.copyTo(new Uint8Array(this.memory.buffer, scratch, size));
       pack(target(), new View(this.memory.buffer as ArrayBuffer, scratch, elementCount(shape)));
     } finally {
-      this.#own.give(scratch, spaceOf(size));
+      this.#blocks.free(scratch, paddedSize(size));
     }
   }
 
   /** Weights that may go once all who hold them have dropped them. */
-  hold(weights: PackedWeights): void {
-    const start = this.place(weights, false);
-    this.#users.set(start, (this.#users.get(start) ?? 0) + 1);
+  retainWeights(weights: PackedWeights): void {
+    const start = this.pack(weights, false);
+    this.#useCounts.set(start, (this.#useCounts.get(start) ?? 0) + 1);
   }
 
-  drop(weights: PackedWeights): void {
-    const layouts = this.#places.get(identityOf(weights.source));
+  releaseWeights(weights: PackedWeights): void {
+    const layouts = this.#locations.get(storageIdentity(weights.source));
     const start = layouts?.get(weights.layout)?.start;
-    const users = start === undefined ? 0 : (this.#users.get(start) ?? 0);
+    const users = start === undefined ? 0 : (this.#useCounts.get(start) ?? 0);
     if (start === undefined || users === 0) return;
-    this.#users.set(start, users - 1);
+    this.#useCounts.set(start, users - 1);
     if (users > 1) return;
-    this.#users.delete(start);
+    this.#useCounts.delete(start);
     layouts?.delete(weights.layout);
     this.release(start, weights.bytes);
   }
 
   /** Makes room for an arena of so many bytes. What lay in a smaller one is lost. */
-  reserve(arenaBytes: number): void {
-    const wanted = spaceOf(arenaBytes);
+  reserveArena(arenaBytes: number): void {
+    const wanted = paddedSize(arenaBytes);
     const { start, bytes } = this.#arena;
     if (wanted <= bytes) return;
     this.#arena = { start: alignment, bytes: 0 };
-    if (bytes > 0) this.#own.give(start, bytes);
+    if (bytes > 0) this.#blocks.free(start, bytes);
     const atOnce = this.#isAlone ? wanted : arenaGrowth ** Math.ceil(Math.log(wanted) / Math.log(arenaGrowth));
-    this.#arena = { start: this.#own.take(wanted, atOnce), bytes: wanted };
+    this.#arena = { start: this.#blocks.allocate(wanted, atOnce), bytes: wanted };
   }
 
   /** The memory is at least so long, and shows it here. Two threads that grow it at once may make it longer than they want. */
@@ -213,13 +213,13 @@ export class EngineMemory {
       this.memory.grow(Math.ceil(missing / wasmPageBytes));
     } catch (error) {
       this.memory.grow(0);
-      if (this.memory.buffer.byteLength < bytes) throw tooLarge(bytes, error);
+      if (this.memory.buffer.byteLength < bytes) throw outOfEngineMemory(bytes, error);
     }
   }
 }
 
 /** With what kernels may read beyond the end. */
-function spaceOf(bytes: number): number {
+function paddedSize(bytes: number): number {
   return Math.ceil((bytes + readPaddingBytes) / alignment) * alignment;
 }
 

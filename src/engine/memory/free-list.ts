@@ -5,12 +5,12 @@ interface Block {
   readonly bytes: number;
 }
 
-export class FreeBlocks {
+export class FreeList {
   /** By their starts; no two touch. */
   #blocks: readonly Block[] = [];
 
   /** The start of so many bytes, taken from the smallest block that holds them; undefined where none does. */
-  take(bytes: number): number | undefined {
+  allocate(bytes: number): number | undefined {
     const [best] = this.#blocks.filter((block) => block.bytes >= bytes).toSorted((one, other) => one.bytes - other.bytes);
     if (best === undefined) return undefined;
     const rest: Block = { start: best.start + bytes, bytes: best.bytes - bytes };
@@ -19,12 +19,12 @@ export class FreeBlocks {
   }
 
   /** Bytes of the block that ends here; 0 where none does. */
-  endingAt(end: number): number {
+  bytesEndingAt(end: number): number {
     return this.#blocks.find((block) => block.start + block.bytes === end)?.bytes ?? 0;
   }
 
   /** Neighbours become one. */
-  give(start: number, bytes: number): void {
+  free(start: number, bytes: number): void {
     const sorted = [...this.#blocks, { start, bytes }].toSorted((one, other) => one.start - other.start);
     const merged: Block[] = [];
     for (const block of sorted) {

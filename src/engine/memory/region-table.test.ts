@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { workerFromSource } from "../../../test/fixtures/source-worker.ts";
 import type { TakingRegions } from "../../../test/fixtures/taking-regions.ts";
 import { wasmHost } from "../codegen/wasm/index.ts";
-import { type Region, Regions } from "./region-table.ts";
+import { type Region, RegionTable } from "./region-table.ts";
 
 const page = 65_536;
 
@@ -26,9 +26,12 @@ describe("regions of a memory", () => {
         let number = 0;
         let reached = 0;
         let table: ArrayBufferLike | undefined;
-        const join = (index: number): { regions: Regions; own: Region[] } => {
+        const join = (index: number): { regions: RegionTable; own: Region[] } => {
           members[index] = number += 1;
-          const regions = new Regions({ buffer: table, members, owner: number }, (bytes) => (reached = Math.max(reached, bytes)));
+          const regions = new RegionTable(
+            { buffer: table, members, owner: number },
+            (bytes) => (reached = Math.max(reached, bytes)),
+          );
           table = regions.buffer;
           return { regions, own: [] };
         };
@@ -36,14 +39,14 @@ describe("regions of a memory", () => {
         const published: Region[] = [];
         for (const { copy, what, bytes } of script) {
           const { regions, own } = copies[copy]!;
-          if (what === "take") own.push(regions.take(bytes));
+          if (what === "take") own.push(regions.claim(bytes));
           const last = own.at(-1);
           if (what === "extend" && last !== undefined) own.splice(-1, 1, regions.extend(last, bytes) ?? last);
           if (what === "publish" && last !== undefined) {
             regions.publish(last);
             published.push(...own.splice(-1));
           }
-          if (what === "leave") regions.leave();
+          if (what === "leave") regions.releaseAll();
           if (what === "leave" || what === "die") {
             members[copy] = 0;
             copies[copy] = join(copy);
@@ -55,7 +58,7 @@ describe("regions of a memory", () => {
             expect(region.start + region.bytes).toBeLessThanOrEqual(reached);
           }
           const sizes = copies.map((each) => each.own.reduce((sum, region) => sum + region.bytes, 0));
-          expect(copies.map((each) => each.regions.held.own)).toEqual(sizes);
+          expect(copies.map((each) => each.regions.usage.own)).toEqual(sizes);
         }
       }),
     );
@@ -65,11 +68,11 @@ describe("regions of a memory", () => {
     const members = Int32Array.of(1, 0);
     let reached = 0;
     const reach = (bytes: number): void => void (reached = Math.max(reached, bytes));
-    const first = new Regions({ buffer: undefined, members, owner: 1 }, reach);
+    const first = new RegionTable({ buffer: undefined, members, owner: 1 }, reach);
     const ends = Array.from({ length: 50 }, (_, round) => {
       members[1] = round + 2;
-      const copy = new Regions({ buffer: first.buffer, members, owner: round + 2 }, reach);
-      for (const bytes of [300_000, 70_000, 1, 900_000]) copy.take(bytes);
+      const copy = new RegionTable({ buffer: first.buffer, members, owner: round + 2 }, reach);
+      for (const bytes of [300_000, 70_000, 1, 900_000]) copy.claim(bytes);
       return reached;
     });
     expect(ends.at(-1)).toBe(ends[0]);
@@ -79,7 +82,7 @@ describe("regions of a memory", () => {
     const memory = new (wasmHost().Memory)({ initial: 1, maximum: page, shared: true });
     const members = new Int32Array(new SharedArrayBuffer(12));
     members.set([1, 2, 3]);
-    const { buffer } = new Regions({ buffer: undefined, members, owner: 1 }, () => {});
+    const { buffer } = new RegionTable({ buffer: undefined, members, owner: 1 }, () => {});
     const threads = [1, 2, 3].map((owner) => {
       const given = { memory, table: buffer as SharedArrayBuffer, members, owner, rounds: 8 } satisfies TakingRegions;
       return workerFromSource("fixtures/taking-regions.ts", given);
@@ -89,10 +92,10 @@ describe("regions of a memory", () => {
   });
 
   it("end at 4 GiB, with an error that says so, and leave what there is as it was", () => {
-    const regions = new Regions({ buffer: undefined, members: Int32Array.of(1), owner: 1 }, () => {});
-    const most = regions.take(2 ** 32 - 2 * page);
-    expect(() => regions.take(2 * page)).toThrow(expect.objectContaining({ code: "OUT_OF_MEMORY" }));
+    const regions = new RegionTable({ buffer: undefined, members: Int32Array.of(1), owner: 1 }, () => {});
+    const most = regions.claim(2 ** 32 - 2 * page);
+    expect(() => regions.claim(2 * page)).toThrow(expect.objectContaining({ code: "OUT_OF_MEMORY" }));
     expect(() => regions.extend(most, 2 * page)).toThrow(expect.objectContaining({ code: "OUT_OF_MEMORY" }));
-    expect(regions.take(1000).start).toBe(most.start + most.bytes);
+    expect(regions.claim(1000).start).toBe(most.start + most.bytes);
   });
 });

@@ -6,7 +6,7 @@
 import { InferyardError } from "../../errors.ts";
 
 /** Numbers of the copies whose threads live, each in a word; 0 where there is none. No number is ever used again. */
-export type Members = Int32Array;
+export type ReplicaIds = Int32Array;
 
 export interface Region {
   readonly entry: number;
@@ -16,35 +16,35 @@ export interface Region {
 
 const unitBytes = 64;
 /** 4 GiB. */
-const mostUnits = 2 ** 26;
-const mostRegions = 2048;
+const maxUnits = 2 ** 26;
+const maxRegions = 2048;
 /** Regions are whole pages: few are needed then. */
 const pageUnits = 1024;
 const words = { end: 0, count: 1, entries: 2 } as const;
 const entryWords = { start: 0, units: 1, owner: 2 } as const;
 const entrySize = 3;
-const nobody = 0;
+const unowned = 0;
 /** Owns what all copies read, for as long as the memory is there. */
-const everybody = -1;
+const sharedByAll = -1;
 
-export class Regions {
+export class RegionTable {
   readonly #words: Int32Array;
-  readonly #members: Members;
+  readonly #replicaIds: ReplicaIds;
   readonly #owner: number;
-  readonly #reach: (bytes: number) => void;
+  readonly #ensureBytes: (bytes: number) => void;
 
   /**
    * `buffer`: of another copy; new where absent. `owner`: the number of this one, which stands among `members`. `reach` makes the memory so many
    * bytes long, or throws.
    */
   constructor(
-    options: { readonly buffer: ArrayBufferLike | undefined; readonly members: Members; readonly owner: number },
+    options: { readonly buffer: ArrayBufferLike | undefined; readonly members: ReplicaIds; readonly owner: number },
     reach: (bytes: number) => void,
   ) {
     this.#words = new Int32Array(options.buffer ?? newTable(options.members));
-    this.#members = options.members;
+    this.#replicaIds = options.members;
     this.#owner = options.owner;
-    this.#reach = reach;
+    this.#ensureBytes = reach;
   }
 
   /** To be posted to other copies. */
@@ -53,29 +53,29 @@ export class Regions {
   }
 
   /** A region of at least so many bytes, whatever they hold: one that was left, perhaps made longer, or a new one. OUT_OF_MEMORY. */
-  take(bytes: number): Region {
+  claim(bytes: number): Region {
     const wanted = Math.ceil(bytes / unitBytes / pageUnits) * pageUnits;
     for (;;) {
-      const living = this.#living();
+      const living = this.#liveOwners();
       const end = this.#load(words.end);
       const best = this.#entries()
         .filter(({ start, units, owner }) => isFree(owner, living) && (units >= wanted || (units > 0 && start + units === end)))
         .toSorted((one, other) => Number(one.units < wanted) - Number(other.units < wanted) || one.units - other.units)[0];
-      if (best === undefined) return this.#added(wanted);
-      if (!this.#swap(best.entry + entryWords.owner, best.owner, this.#owner)) continue; // another was faster
+      if (best === undefined) return this.#append(wanted);
+      if (!this.#compareExchange(best.entry + entryWords.owner, best.owner, this.#owner)) continue; // another was faster
       const units = this.#load(best.entry + entryWords.units);
       const region = { entry: best.entry, start: best.start * unitBytes, bytes: units * unitBytes };
       try {
         const long = units >= wanted ? region : this.extend(region, (wanted - units) * unitBytes);
         if (long !== undefined) {
-          this.#reach(long.start + long.bytes); // what another thread has grown shows here now
+          this.#ensureBytes(long.start + long.bytes); // what another thread has grown shows here now
           return long;
         }
       } catch (error) {
-        this.#swap(best.entry + entryWords.owner, this.#owner, nobody);
+        this.#compareExchange(best.entry + entryWords.owner, this.#owner, unowned);
         throw error;
       }
-      this.#swap(best.entry + entryWords.owner, this.#owner, nobody); // it is the last one no more
+      this.#compareExchange(best.entry + entryWords.owner, this.#owner, unowned); // it is the last one no more
     }
   }
 
@@ -84,41 +84,41 @@ export class Regions {
     const [first, units] = [region.start / unitBytes, region.bytes / unitBytes];
     const wanted = units + Math.ceil(bytes / unitBytes / pageUnits) * pageUnits;
     if (this.#load(words.end) !== first + units) return undefined;
-    this.#reachUnits(first + wanted);
-    if (!this.#swap(words.end, first + units, first + wanted)) return undefined;
+    this.#ensureUnits(first + wanted);
+    if (!this.#compareExchange(words.end, first + units, first + wanted)) return undefined;
     Atomics.store(this.#words, region.entry + entryWords.units, wanted);
     return { ...region, bytes: wanted * unitBytes };
   }
 
   /** From now on all copies may read what lies there, and none writes over it. */
   publish({ entry }: Region): void {
-    Atomics.store(this.#words, entry + entryWords.owner, everybody);
+    Atomics.store(this.#words, entry + entryWords.owner, sharedByAll);
   }
 
   /** All regions of this copy may be taken by others. */
-  leave(): void {
-    for (const { entry } of this.#entries()) this.#swap(entry + entryWords.owner, this.#owner, nobody);
+  releaseAll(): void {
+    for (const { entry } of this.#entries()) this.#compareExchange(entry + entryWords.owner, this.#owner, unowned);
   }
 
   /** Bytes of the memory that belong to copies that live, each with its number; the rest is shared, or free. */
-  get held(): { readonly all: number; readonly own: number; readonly others: number } {
-    const living = this.#living();
+  get usage(): { readonly all: number; readonly own: number; readonly others: number } {
+    const living = this.#liveOwners();
     let [own, others] = [0, 0];
     for (const { units, owner } of this.#entries()) {
       if (owner === this.#owner) own += units;
-      else if (owner !== everybody && !isFree(owner, living)) others += units;
+      else if (owner !== sharedByAll && !isFree(owner, living)) others += units;
     }
     return { all: this.#load(words.end) * unitBytes, own: own * unitBytes, others: others * unitBytes };
   }
 
-  #added(wanted: number): Region {
-    if (this.#load(words.count) >= mostRegions) throw tooLarge(wanted * unitBytes, undefined);
+  #append(wanted: number): Region {
+    if (this.#load(words.count) >= maxRegions) throw outOfEngineMemory(wanted * unitBytes, undefined);
     for (;;) {
       const end = this.#load(words.end);
-      this.#reachUnits(end + wanted);
-      if (!this.#swap(words.end, end, end + wanted)) continue;
+      this.#ensureUnits(end + wanted);
+      if (!this.#compareExchange(words.end, end, end + wanted)) continue;
       const index = Atomics.add(this.#words, words.count, 1);
-      if (index >= mostRegions) throw tooLarge(wanted * unitBytes, undefined);
+      if (index >= maxRegions) throw outOfEngineMemory(wanted * unitBytes, undefined);
       const entry = words.entries + index * entrySize;
       Atomics.store(this.#words, entry + entryWords.start, end);
       Atomics.store(this.#words, entry + entryWords.owner, this.#owner);
@@ -127,13 +127,13 @@ export class Regions {
     }
   }
 
-  #reachUnits(units: number): void {
-    if (units > mostUnits) throw tooLarge(units * unitBytes, undefined);
-    this.#reach(units * unitBytes);
+  #ensureUnits(units: number): void {
+    if (units > maxUnits) throw outOfEngineMemory(units * unitBytes, undefined);
+    this.#ensureBytes(units * unitBytes);
   }
 
   #entries(): { readonly entry: number; readonly start: number; readonly units: number; readonly owner: number }[] {
-    const count = Math.min(this.#load(words.count), mostRegions);
+    const count = Math.min(this.#load(words.count), maxRegions);
     return Array.from({ length: count }, (_, index) => {
       const entry = words.entries + index * entrySize;
       const units = this.#load(entry + entryWords.units); // first: it is written last
@@ -141,11 +141,11 @@ export class Regions {
     });
   }
 
-  #living(): ReadonlySet<number> {
-    return new Set(Array.from(this.#members, (_, index) => Atomics.load(this.#members, index)));
+  #liveOwners(): ReadonlySet<number> {
+    return new Set(Array.from(this.#replicaIds, (_, index) => Atomics.load(this.#replicaIds, index)));
   }
 
-  #swap(index: number, before: number, after: number): boolean {
+  #compareExchange(index: number, before: number, after: number): boolean {
     return Atomics.compareExchange(this.#words, index, before, after) === before;
   }
 
@@ -155,10 +155,10 @@ export class Regions {
 }
 
 function isFree(owner: number, living: ReadonlySet<number>): boolean {
-  return owner === nobody || (owner !== everybody && !living.has(owner));
+  return owner === unowned || (owner !== sharedByAll && !living.has(owner));
 }
 
-export function tooLarge(bytes: number, cause: unknown): InferyardError {
+export function outOfEngineMemory(bytes: number, cause: unknown): InferyardError {
   return new InferyardError(
     "OUT_OF_MEMORY",
     `the model needs ${bytes} bytes of WebAssembly memory, and the machine or its limit of 4 GiB refuses`,
@@ -167,8 +167,8 @@ export function tooLarge(bytes: number, cause: unknown): InferyardError {
 }
 
 /** Where members are told of in memory of all threads, regions are as well. The first page stays free, so that no offset is 0. */
-function newTable({ buffer }: Members): ArrayBufferLike {
-  const size = (words.entries + mostRegions * entrySize) * Int32Array.BYTES_PER_ELEMENT;
+function newTable({ buffer }: ReplicaIds): ArrayBufferLike {
+  const size = (words.entries + maxRegions * entrySize) * Int32Array.BYTES_PER_ELEMENT;
   const table = buffer instanceof ArrayBuffer ? new ArrayBuffer(size) : new SharedArrayBuffer(size);
   new Int32Array(table)[words.end] = 1;
   return table;

@@ -10,7 +10,7 @@ export interface OnnxModel {
   /** By "domain:name". */
   readonly functions: ReadonlyMap<string, OnnxFunction>;
   /** Elements of all tensors in it, those in nodes among them. */
-  readonly elements: number;
+  readonly elementCount: number;
 }
 
 export interface OnnxGraph {

@@ -2,16 +2,16 @@
 import { PbfReader } from "pbf";
 import { InferyardError, messageOf } from "../../errors.ts";
 import { elementCount } from "../../tensor.ts";
-import { Budget } from "../build/trace-budget.ts";
-import type { HeldElements } from "../ir/lazy-storage.ts";
+import { TraceBudget } from "../build/trace-budget.ts";
+import type { LazyStorage } from "../ir/lazy-storage.ts";
 import type { Literal } from "../ir/literal.ts";
 import type { OnnxAttribute, OnnxFunction, OnnxGraph, OnnxModel, OnnxNode, OnnxType, OnnxValueInfo } from "./onnx-model.ts";
-import { type CutModel, withoutLargeElements } from "../../formats/onnx/detach-tensor-data.ts";
-import type { ModelBytes } from "../../formats/byte-source.ts";
+import { type DetachedModel, detachTensorData } from "../../formats/onnx/detach-tensor-data.ts";
+import type { ByteSource } from "../../formats/byte-source.ts";
 import { MessageReader } from "../../formats/protobuf/message-reader.ts";
 import { type ExternalData, elementTypeOf, readTensor } from "./read-tensor.ts";
 
-export interface ReadModel {
+export interface ImportedModel {
   readonly model: OnnxModel;
   /** Elements that are still to be read from other files. */
   readonly external: readonly ExternalData[];
@@ -23,9 +23,13 @@ export interface ReadModel {
  * MODEL_INVALID where the bytes are no whole ONNX file; `shown` names the file in messages. The elements of large tensors stay in a file that is
  * given as `ModelBytes`, which must be readable until `keep` was called. `budget` is charged for everything else, before it is unpacked.
  */
-export function readOnnxModel(file: Uint8Array | ModelBytes, shown: string, budget: Budget = new Budget()): ReadModel {
+export function readOnnxModel(
+  file: Uint8Array | ByteSource,
+  shown: string,
+  budget: TraceBudget = new TraceBudget(),
+): ImportedModel {
   try {
-    const { bytes, cuts } = file instanceof Uint8Array ? { bytes: file, cuts: undefined } : cutModel(file);
+    const { bytes, cuts } = file instanceof Uint8Array ? { bytes: file, cuts: undefined } : detachedModel(file);
     return new ModelReader(new MessageReader(new PbfReader(bytes), cuts, budget)).read();
   } catch (error) {
     if (error instanceof InferyardError) throw error;
@@ -36,9 +40,9 @@ export function readOnnxModel(file: Uint8Array | ModelBytes, shown: string, budg
   }
 }
 
-function cutModel(file: ModelBytes): Partial<CutModel> & Pick<CutModel, "bytes"> {
+function detachedModel(file: ByteSource): Partial<DetachedModel> & Pick<DetachedModel, "bytes"> {
   try {
-    return withoutLargeElements(file);
+    return detachTensorData(file);
   } catch {
     // Its fields do not add up: the reader of the whole says what is wrong.
     const bytes = new Uint8Array(file.size);
@@ -77,14 +81,14 @@ interface AttributeParts {
 class ModelReader {
   readonly #reader: MessageReader;
   readonly #external: ExternalData[] = [];
-  readonly #held: HeldElements[] = [];
+  readonly #held: LazyStorage[] = [];
   #elements = 0;
 
   constructor(reader: MessageReader) {
     this.#reader = reader;
   }
 
-  read(): ReadModel {
+  read(): ImportedModel {
     const opsets = new Map<string, number>();
     const functions = new Map<string, OnnxFunction>();
     let graph: OnnxGraph | undefined;
@@ -100,15 +104,15 @@ class ModelReader {
     }, undefined);
     if (graph === undefined) throw new Error("it holds no graph");
     if (opsets.size === 0) throw new Error("it does not say which operators it uses, so its end is missing");
-    const keep = (): void => this.#held.forEach((held) => held.keep());
-    return { model: { irVersion, opsets, graph, functions, elements: this.#elements }, external: this.#external, keep };
+    const keep = (): void => this.#held.forEach((held) => held.loadFromFile());
+    return { model: { irVersion, opsets, graph, functions, elementCount: this.#elements }, external: this.#external, keep };
   }
 
   /** OperatorSetIdProto. "ai.onnx" is another name of the standard domain. */
   #opset(): [domain: string, version: number] {
     const opset: [string, number] = ["", 0];
     this.#reader.message((field) => {
-      if (field === 1) opset[0] = standard(this.#reader.text());
+      if (field === 1) opset[0] = normalizeDomain(this.#reader.text());
       else if (field === 2) opset[1] = this.#reader.integer();
     }, undefined);
     return opset;
@@ -131,7 +135,7 @@ class ModelReader {
     const { name, literal, external } = readTensor(this.#reader);
     this.#elements += elementCount(literal.shape);
     if (external !== undefined) this.#external.push(external);
-    if (literal.held !== undefined) this.#held.push(literal.held);
+    if (literal.storage !== undefined) this.#held.push(literal.storage);
     return [name, literal];
   }
 
@@ -146,7 +150,7 @@ class ModelReader {
       else if (field === 3) names.name = this.#reader.text();
       else if (field === 4) names.operator = this.#reader.text();
       else if (field === 5) attributes.set(...this.#attribute());
-      else if (field === 7) names.domain = standard(this.#reader.text());
+      else if (field === 7) names.domain = normalizeDomain(this.#reader.text());
     }, undefined);
     return { ...names, inputs, outputs, attributes };
   }
@@ -255,7 +259,7 @@ class ModelReader {
       else if (field === 5) outputs.push(this.#reader.text());
       else if (field === 7) nodes.push(this.#node());
       else if (field === 9) opsets.set(...this.#opset());
-      else if (field === 10) names.domain = standard(this.#reader.text());
+      else if (field === 10) names.domain = normalizeDomain(this.#reader.text());
       else if (field === 11) defaults.set(...this.#attribute());
     }, undefined);
     return { ...names, inputs, outputs, nodes, opsets, defaults };
@@ -265,14 +269,14 @@ class ModelReader {
 /** The type is stated; files of the first versions leave it out, and then only what is there tells. */
 function attributeOf(parts: AttributeParts, seen: ReadonlySet<number>): OnnxAttribute {
   if (parts.reference !== "") return { kind: "reference", value: parts.reference };
-  const type = parts.type > 0 ? parts.type : guessedType(seen);
+  const type = parts.type > 0 ? parts.type : inferredType(seen);
   if (type === 1) return { kind: "float", value: parts.float };
-  if (type === 2) return { kind: "int", value: safe(parts.int) };
+  if (type === 2) return { kind: "int", value: clampToSafeInteger(parts.int) };
   if (type === 3) return { kind: "string", value: parts.text };
   if (type === 4 && parts.tensor !== undefined) return { kind: "tensor", value: parts.tensor };
   if (type === 5 && parts.graph !== undefined) return { kind: "graph", value: parts.graph };
   if (type === 6) return { kind: "floats", value: parts.floats };
-  if (type === 7) return { kind: "ints", value: parts.ints.map(safe) };
+  if (type === 7) return { kind: "ints", value: parts.ints.map(clampToSafeInteger) };
   if (type === 8) return { kind: "strings", value: parts.texts };
   if (type === 9) return { kind: "tensors", value: parts.tensors };
   if (type === 10) return { kind: "graphs", value: parts.graphs };
@@ -295,16 +299,16 @@ const typeByField: ReadonlyMap<number, number> = new Map([
   [14, 13],
 ]);
 
-function guessedType(seen: ReadonlySet<number>): number {
+function inferredType(seen: ReadonlySet<number>): number {
   for (const [field, type] of typeByField) if (seen.has(field)) return type;
   return 0;
 }
 
-function safe(value: number): number {
+function clampToSafeInteger(value: number): number {
   return Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, value));
 }
 
-function standard(domain: string): string {
+function normalizeDomain(domain: string): string {
   return domain === "ai.onnx" ? "" : domain;
 }
 

@@ -1,10 +1,10 @@
 /** TensorProto: the elements of one tensor of an ONNX file. */
 import { elementCount, type TensorData } from "../../tensor.ts";
 import { type ElementType, elementTypes } from "../ir/element-types.ts";
-import { HeldElements } from "../ir/lazy-storage.ts";
-import { heldLiteral, type Literal, literalHeldBy, literalOf, zeroLiteral } from "../ir/literal.ts";
-import { isCoded } from "../../formats/floats/small-floats.ts";
-import { type FilePart, filePart, type ModelBytes } from "../../formats/byte-source.ts";
+import { LazyStorage } from "../ir/lazy-storage.ts";
+import { withLazyStorage, type Literal, literalWithStorage, literalOf, zeroLiteral } from "../ir/literal.ts";
+import { isStoredAsBits } from "../../formats/floats/small-floats.ts";
+import { type ByteRange, byteRange, type ByteSource } from "../../formats/byte-source.ts";
 import type { MessageReader } from "../../formats/protobuf/message-reader.ts";
 
 /** TensorProto.DataType; complex numbers are not taken. */
@@ -36,7 +36,7 @@ const elementTypeNumbers: ReadonlyMap<number, ElementType> = new Map([
 ]);
 
 /** Elements of fewer bytes are read at once wherever they lie. */
-const fewestLeft = 16 * 1024;
+const minLazyBytes = 16 * 1024;
 
 /** Error for a type that is not taken. */
 export function elementTypeOf(number: number): ElementType {
@@ -50,7 +50,7 @@ export interface ExternalData {
   /** As the model names it, relative to the model's folder. */
   readonly location: string;
   /** To be called with that file before the tensor is looked at. Error where it is too short. */
-  supply(file: ModelBytes): void;
+  supply(file: ByteSource): void;
 }
 
 export interface NamedTensor {
@@ -59,11 +59,11 @@ export interface NamedTensor {
   readonly external?: ExternalData;
 }
 
-interface Parts {
+interface TensorFields {
   readonly shape: number[];
   dataType: number;
   name: string;
-  raw?: Uint8Array | FilePart;
+  raw?: Uint8Array | ByteRange;
   readonly floats: number[];
   readonly doubles: number[];
   readonly small: number[];
@@ -74,16 +74,16 @@ interface Parts {
 }
 
 export function readTensor(reader: MessageReader): NamedTensor {
-  const parts = reader.message(readPart, emptyParts());
-  return assemble(parts);
+  const parts = reader.message(readTensorField, emptyFields());
+  return tensorFromFields(parts);
 }
 
 /** A file that holds one TensorProto, as ONNX's test data has them. */
 export function readWholeTensor(reader: MessageReader): NamedTensor {
-  return assemble(reader.whole(readPart, emptyParts()));
+  return tensorFromFields(reader.whole(readTensorField, emptyFields()));
 }
 
-function emptyParts(): Parts {
+function emptyFields(): TensorFields {
   return {
     shape: [],
     dataType: 0,
@@ -98,7 +98,7 @@ function emptyParts(): Parts {
   };
 }
 
-function readPart(field: number, parts: Parts, reader: MessageReader): void {
+function readTensorField(field: number, parts: TensorFields, reader: MessageReader): void {
   if (field === 1) reader.integers(parts.shape);
   else if (field === 2) parts.dataType = reader.integer();
   else if (field === 4) reader.floats(parts.floats);
@@ -106,7 +106,7 @@ function readPart(field: number, parts: Parts, reader: MessageReader): void {
   else if (field === 6) parts.texts.push(reader.text());
   else if (field === 7 || field === 11) reader.wideIntegers(parts.wide);
   else if (field === 8) parts.name = reader.text();
-  else if (field === 9) parts.raw = reader.bytesOrPart();
+  else if (field === 9) parts.raw = reader.bytesOrRange();
   else if (field === 10) reader.doubles(parts.doubles);
   else if (field === 13) parts.external.set(...reader.message(readEntry, ["", ""]));
   else if (field === 14) parts.location = reader.integer();
@@ -118,27 +118,27 @@ function readEntry(field: number, entry: [string, string], reader: MessageReader
   else if (field === 2) entry[1] = reader.text();
 }
 
-function assemble(parts: Parts): NamedTensor {
+function tensorFromFields(parts: TensorFields): NamedTensor {
   const { name, shape } = parts;
   const dataType = elementTypeOf(parts.dataType);
   const count = elementCount(shape);
   if (shape.length > 64 || shape.some((size) => !(size >= 0)) || !Number.isSafeInteger(count)) {
     throw new Error(`the tensor "${name.slice(0, 80)}" has the impossible shape [${shape.slice(0, 8).join(", ")}]`);
   }
-  if (parts.location === 1) return external(parts, dataType);
+  if (parts.location === 1) return externalTensor(parts, dataType);
   if (parts.raw !== undefined && dataType !== "string") {
     const needed = Math.ceil((count * elementTypes[dataType].bits) / 8);
     if (parts.raw.length !== needed)
       throw new Error(`the tensor "${name.slice(0, 80)}" has ${parts.raw.length} bytes and needs ${needed}`);
     if (!(parts.raw instanceof Uint8Array)) {
       const { raw } = parts;
-      return { name, literal: inFile(dataType, shape, () => raw) };
+      return { name, literal: lazyLiteral(dataType, shape, () => raw) };
     }
     const literal = zeroLiteral(dataType, shape);
     unpackInto(literal, parts.raw);
-    return { name, literal: heldLiteral(literal) };
+    return { name, literal: withLazyStorage(literal) };
   }
-  const literal = fromFields(parts, dataType);
+  const literal = literalFromFields(parts, dataType);
   if (literal.data.length !== count) {
     throw new Error(
       `the tensor "${name.slice(0, 80)}" has ${literal.data.length} elements and its shape [${shape.join(", ")}] needs ${count}`,
@@ -147,7 +147,7 @@ function assemble(parts: Parts): NamedTensor {
   return { name, literal };
 }
 
-function fromFields({ shape, floats, doubles, small, wide, texts }: Parts, dataType: ElementType): Literal {
+function literalFromFields({ shape, floats, doubles, small, wide, texts }: TensorFields, dataType: ElementType): Literal {
   if (dataType === "string") return { dataType, shape, data: texts };
   if (dataType === "float32") return { dataType, shape, data: Float32Array.from(floats) };
   if (dataType === "float64") return { dataType, shape, data: Float64Array.from(doubles) };
@@ -160,7 +160,7 @@ function fromFields({ shape, floats, doubles, small, wide, texts }: Parts, dataT
     unpackInto(literal, Uint8Array.from(small));
     return literal;
   }
-  if (isCoded(dataType)) return { dataType, shape, data: bits === 16 ? Uint16Array.from(small) : Uint8Array.from(small) };
+  if (isStoredAsBits(dataType)) return { dataType, shape, data: bits === 16 ? Uint16Array.from(small) : Uint8Array.from(small) };
   return literalOf(dataType, shape, small);
 }
 
@@ -180,7 +180,7 @@ function unpackInto({ dataType, data }: Literal, bytes: Uint8Array): void {
   }
 }
 
-function external({ name, shape, external: entries }: Parts, dataType: ElementType): NamedTensor {
+function externalTensor({ name, shape, external: entries }: TensorFields, dataType: ElementType): NamedTensor {
   if (dataType === "string") throw new Error(`the texts of "${name.slice(0, 80)}" cannot lie in another file`);
   const location = entries.get("location") ?? "";
   const offset = Number(entries.get("offset") ?? 0);
@@ -191,30 +191,30 @@ function external({ name, shape, external: entries }: Parts, dataType: ElementTy
       `the tensor "${name.slice(0, 80)}" needs ${size} bytes and names ${entries.get("length")} at ${entries.get("offset")} of another file`,
     );
   }
-  if (size < fewestLeft) {
+  if (size < minLazyBytes) {
     const small = zeroLiteral(dataType, shape);
-    const supplySmall = (file: ModelBytes): void => {
+    const supplySmall = (file: ByteSource): void => {
       const bytes = new Uint8Array(size);
       file.read(bytes, offset);
       unpackInto(small, bytes);
     };
     return { name, literal: small, external: { location, supply: supplySmall } };
   }
-  let part: FilePart | undefined;
-  const literal = inFile(dataType, shape, () => {
+  let part: ByteRange | undefined;
+  const literal = lazyLiteral(dataType, shape, () => {
     if (part === undefined) throw new Error(`the elements of "${name.slice(0, 80)}" were not read`);
     return part;
   });
-  const supply = (file: ModelBytes): void => {
+  const supply = (file: ByteSource): void => {
     if (offset + size > file.size) throw new Error(`it ends ${offset + size - file.size} bytes too early`);
-    part = filePart(file, offset, size);
+    part = byteRange(file, offset, size);
   };
   return { name, literal, external: { location, supply } };
 }
 
 /** A literal whose elements stay in a file until somebody asks. `part` is not asked for before. */
-function inFile(dataType: ElementType, shape: readonly number[], part: () => FilePart): Literal {
-  const make = (): TensorData => {
+function lazyLiteral(dataType: ElementType, shape: readonly number[], part: () => ByteRange): Literal {
+  const materialize = (): TensorData => {
     const { length, read } = part();
     const literal = zeroLiteral(dataType, shape);
     const bytes = new Uint8Array(length);
@@ -223,8 +223,8 @@ function inFile(dataType: ElementType, shape: readonly number[], part: () => Fil
     return literal.data;
   };
   const isPlain = elementTypes[dataType].bits >= 8;
-  return literalHeldBy(
-    new HeldElements(undefined, { make, inFile: true, ...(isPlain ? { write: (target) => part().read(target) } : {}) }),
+  return literalWithStorage(
+    new LazyStorage(undefined, { materialize, inFile: true, ...(isPlain ? { copyTo: (target) => part().read(target) } : {}) }),
     dataType,
     shape,
   );

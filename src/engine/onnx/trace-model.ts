@@ -1,40 +1,44 @@
 /** Walks an ONNX model with inputs of known types, and builds what it computes: a program, or at once the results where the inputs are known. */
 import { InferyardError, messageOf } from "../../errors.ts";
 import type { OnnxAttribute, OnnxFunction, OnnxGraph, OnnxModel, OnnxNode } from "./onnx-model.ts";
-import { describeInputs, type EnclosedGraph, OperatorCall } from "./operators/operator-call.ts";
+import { describeInputs, type SubgraphClosure, OperatorCall } from "./operators/operator-call.ts";
 import { newestVersions, operatorRule } from "./operators/table.ts";
 import { Builder } from "../build/builder.ts";
 import type { GraphSource } from "../build/graph-source.ts";
-import { aroundName, type HostNode } from "../build/data-dependency.ts";
-import { ValueUnknown } from "../build/data-dependency-error.ts";
-import { isTensor, type Traced, tensorsIn } from "../build/traced-value.ts";
+import { captureName, type InterpretedNode } from "../build/data-dependency.ts";
+import { DataDependencyError } from "../build/data-dependency-error.ts";
+import { isTensor, type TracedValue, tensorsIn } from "../build/traced-value.ts";
 import { innerGraphs, namesUsed } from "./used-names.ts";
 
 /** Functions of a model that call each other, and graphs in graphs, end somewhere. */
-const deepestScope = 64;
+const maxScopeDepth = 64;
 /** Characters of a name in a message, and of a message: both come from the file. */
-const longestName = 80;
-const longestMessage = 1000;
+const maxNameLength = 80;
+const maxMessageLength = 1000;
 
-type Names = Map<string, Traced>;
+type Names = Map<string, TracedValue>;
 
 /** Where nodes stand: versions of their operators, and how many graphs and functions around them. */
-interface Place {
+interface GraphContext {
   readonly opsets: ReadonlyMap<string, number>;
   readonly depth: number;
 }
 
 /** Outputs of the model, by name. `inputs` holds every input that has no initial value. */
-export function traceModel(model: OnnxModel, inputs: ReadonlyMap<string, Traced>, build: Builder): ReadonlyMap<string, Traced> {
+export function traceModel(
+  model: OnnxModel,
+  inputs: ReadonlyMap<string, TracedValue>,
+  build: Builder,
+): ReadonlyMap<string, TracedValue> {
   const { graph } = model;
   const names = new Scope(undefined, new Map(inputs));
   try {
     const values = new Tracer(model, build).graph(graph, names, { opsets: model.opsets, depth: 0 });
-    return new Map(graph.outputs.map(({ name }, index) => [name, values[index] as Traced]));
+    return new Map(graph.outputs.map(({ name }, index) => [name, values[index] as TracedValue]));
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     // Of the JavaScript engine: its stack, an array or a text is full.
-    const at = build.budget.operator;
+    const at = build.budget.currentOperator;
     throw new InferyardError("MODEL_UNSUPPORTED", `the model cannot be traced at ${at}: ${messageOf(error)}`, { cause: error });
   }
 }
@@ -43,7 +47,7 @@ export function onnxSource(model: OnnxModel): GraphSource {
   return {
     trace: (inputs, build) => traceModel(model, inputs, build),
     weights: [...model.graph.initializers.values()],
-    weightElements: model.elements,
+    weightElements: model.elementCount,
   };
 }
 
@@ -57,11 +61,11 @@ class Scope {
     this.#names = names;
   }
 
-  find(name: string): Traced | undefined {
+  find(name: string): TracedValue | undefined {
     return this.#names.get(name) ?? this.#outer?.find(name);
   }
 
-  set(name: string, value: Traced): void {
+  set(name: string, value: TracedValue): void {
     this.#names.set(name, value);
   }
 
@@ -83,8 +87,8 @@ class Tracer {
     this.#build = build;
   }
 
-  graph(graph: OnnxGraph, names: Scope, place: Place): readonly Traced[] {
-    if (place.depth > deepestScope) throw invalid(`it nests more than ${deepestScope} graphs and functions`);
+  graph(graph: OnnxGraph, names: Scope, place: GraphContext): readonly TracedValue[] {
+    if (place.depth > maxScopeDepth) throw invalid(`it nests more than ${maxScopeDepth} graphs and functions`);
     for (const [name, literal] of graph.initializers) if (!names.has(name)) names.set(name, this.#build.constant(literal));
     const outputs = graph.outputs.map(({ name }) => name);
     this.#nodes(graph.nodes, outputs, names, place);
@@ -96,34 +100,34 @@ class Tracer {
   }
 
   /** What was asked for is a constant from then on. */
-  #find(name: string, names: Scope): Traced | undefined {
+  #find(name: string, names: Scope): TracedValue | undefined {
     const value = names.find(name);
-    return value !== undefined && isTensor(value) ? this.#build.settled(value) : value;
+    return value !== undefined && isTensor(value) ? this.#build.resolved(value) : value;
   }
 
   /** `wanted`: names that somebody uses after them. */
-  #nodes(nodes: readonly OnnxNode[], wanted: readonly string[], names: Scope, place: Place): void {
+  #nodes(nodes: readonly OnnxNode[], wanted: readonly string[], names: Scope, place: GraphContext): void {
     for (const [index, node] of nodes.entries()) {
       this.#build.count();
       const inputs = node.inputs.map((name) => {
         if (name === "") return undefined;
         const value = this.#find(name, names);
-        if (value === undefined) throw invalid(`${described(node)} takes "${name}", which nothing before it gives`);
+        if (value === undefined) throw invalid(`${describeNode(node)} takes "${name}", which nothing before it gives`);
         return value;
       });
-      let outputs: readonly Traced[];
+      let outputs: readonly TracedValue[];
       try {
-        outputs = this.#build.stepOrHost(
+        outputs = this.#build.stepOrInterpret(
           () => this.#node(node, inputs, names, place),
-          (unknown) => this.#forHost(unknown, node, inputs, place),
+          (unknown) => this.#interpretedNode(unknown, node, inputs, place),
           true,
         );
       } catch (error) {
-        if (error instanceof ValueUnknown) {
+        if (error instanceof DataDependencyError) {
           this.#build.budget.checkTime(); // once more for each graph around this one
           for (const name of [...wanted, ...namesUsed(nodes.slice(index))]) {
             const value = names.find(name);
-            if (value !== undefined) error.needed.add(value);
+            if (value !== undefined) error.liveValues.add(value);
           }
         }
         throw error;
@@ -131,48 +135,48 @@ class Tracer {
       for (const [output, name] of node.outputs.entries()) {
         const value = outputs[output];
         if (name === "") continue;
-        if (value === undefined) throw invalid(`${described(node)} gives no output ${output}`);
+        if (value === undefined) throw invalid(`${describeNode(node)} gives no output ${output}`);
         names.set(name, value);
       }
     }
   }
 
   /** An operator that must know elements which are no constants of a program is computed by the interpreter, as a whole. */
-  #forHost(
-    { question, message }: ValueUnknown,
+  #interpretedNode(
+    { dependency, message }: DataDependencyError,
     node: OnnxNode,
-    inputs: readonly (Traced | undefined)[],
-    place: Place,
-  ): HostNode | undefined {
-    if (question !== undefined) return undefined;
-    if (innerGraphs(node).length > 0) throw new InferyardError("MODEL_UNSUPPORTED", `${described(node)}: ${message}`);
+    inputs: readonly (TracedValue | undefined)[],
+    place: GraphContext,
+  ): InterpretedNode | undefined {
+    if (dependency !== undefined) return undefined;
+    if (innerGraphs(node).length > 0) throw new InferyardError("MODEL_UNSUPPORTED", `${describeNode(node)}: ${message}`);
     return {
       kind: "node",
       inputs,
       compute: (known, limits) =>
-        new Tracer(this.#model, new Builder(limits, "run")).#node(node, known, new Scope(undefined, new Map()), place),
+        new Tracer(this.#model, new Builder(limits, "eager")).#node(node, known, new Scope(undefined, new Map()), place),
     };
   }
 
   /** A graph as a model of its own. What it uses of what is around it and is known belongs to it. */
-  #enclosed(graph: OnnxGraph, names: Scope, place: Place): EnclosedGraph {
+  #enclose(graph: OnnxGraph, names: Scope, place: GraphContext): SubgraphClosure {
     this.#build.budget.checkTime(); // it walks all that the graph holds
-    const around = new Map<string, Traced>();
+    const captures = new Map<string, TracedValue>();
     const known: Names = new Map();
     for (const name of [...graph.outputs.map((output) => output.name), ...namesUsed(graph.nodes)]) {
       const value = this.#find(name, names);
       if (value === undefined) continue;
       if (tensorsIn(value).every(({ constant }) => constant !== undefined)) known.set(name, value);
-      else around.set(name, value);
+      else captures.set(name, value);
     }
     return {
-      around,
+      captures,
       body: {
         weights: [],
         trace: (inputs, build) => {
           const outside: Names = new Map(known);
-          for (const name of around.keys()) outside.set(name, inputs.get(aroundName(name)) as Traced);
-          const own: Names = new Map(graph.inputs.map(({ name }, index) => [name, inputs.get(String(index)) as Traced]));
+          for (const name of captures.keys()) outside.set(name, inputs.get(captureName(name)) as TracedValue);
+          const own: Names = new Map(graph.inputs.map(({ name }, index) => [name, inputs.get(String(index)) as TracedValue]));
           const inside = new Scope(new Scope(undefined, outside), own);
           const values = new Tracer(this.#model, build).graph(graph, inside, { ...place, depth: place.depth + 1 });
           return new Map(values.map((value, index) => [String(index), value]));
@@ -181,7 +185,7 @@ class Tracer {
     };
   }
 
-  #node(node: OnnxNode, inputs: readonly (Traced | undefined)[], names: Scope, place: Place): readonly Traced[] {
+  #node(node: OnnxNode, inputs: readonly (TracedValue | undefined)[], names: Scope, place: GraphContext): readonly TracedValue[] {
     const { opsets, depth } = place;
     const body = this.#model.functions.get(`${node.domain}:${node.operator}`);
     if (body !== undefined) return this.#function(node, body, inputs, depth);
@@ -191,30 +195,40 @@ class Tracer {
     const call = new OperatorCall(node, version, inputs, this.#build, {
       trace: (graph, values) =>
         this.#build.step(() => {
-          const inner = new Map(graph.inputs.map(({ name }, index): [string, Traced] => [name, values[index] as Traced]));
+          const inner = new Map(
+            graph.inputs.map(({ name }, index): [string, TracedValue] => [name, values[index] as TracedValue]),
+          );
           return this.graph(graph, new Scope(names, inner), { opsets, depth: depth + 1 });
         }),
-      enclose: (graph) => this.#enclosed(graph, names, place),
+      capture: (graph) => this.#enclose(graph, names, place),
     });
     if (version < 6) call.ignore("consumed_inputs"); // of the first versions: which inputs may be overwritten
-    this.#build.budget.operator = described(node);
+    this.#build.budget.currentOperator = describeNode(node);
     try {
-      const outputs = rule.lower(call);
-      if (call.unread.length > 0) throw new Error(`its attribute "${call.unread[0]}" is not known`);
-      return Array.isArray(outputs) ? outputs : [outputs as Traced];
+      const outputs = rule.translate(call);
+      if (call.unreadAttributes.length > 0) throw new Error(`its attribute "${call.unreadAttributes[0]}" is not known`);
+      return Array.isArray(outputs) ? outputs : [outputs as TracedValue];
     } catch (error) {
-      if (error instanceof InferyardError || error instanceof ValueUnknown) throw error;
+      if (error instanceof InferyardError || error instanceof DataDependencyError) throw error;
       throw new InferyardError(
         "MODEL_UNSUPPORTED",
-        `${described(node)} of version ${version}, given ${describeInputs(inputs)}: ${messageOf(error)}`.slice(0, longestMessage),
+        `${describeNode(node)} of version ${version}, given ${describeInputs(inputs)}: ${messageOf(error)}`.slice(
+          0,
+          maxMessageLength,
+        ),
         { cause: error },
       );
     }
   }
 
   /** A function of the model itself is traced in the place of its call. */
-  #function(node: OnnxNode, body: OnnxFunction, inputs: readonly (Traced | undefined)[], depth: number): readonly Traced[] {
-    if (depth > deepestScope) throw invalid(`it nests more than ${deepestScope} graphs and functions`);
+  #function(
+    node: OnnxNode,
+    body: OnnxFunction,
+    inputs: readonly (TracedValue | undefined)[],
+    depth: number,
+  ): readonly TracedValue[] {
+    if (depth > maxScopeDepth) throw invalid(`it nests more than ${maxScopeDepth} graphs and functions`);
     const given: Names = new Map();
     for (const [index, name] of body.inputs.entries()) {
       const value = inputs[index];
@@ -270,9 +284,9 @@ export function unknownOperator(node: OnnxNode, version: number): InferyardError
   );
 }
 
-function described({ name, operator }: OnnxNode): string {
-  const shown = operator.slice(0, longestName);
-  return name === "" ? shown : `${shown} "${name.slice(0, longestName)}"`;
+function describeNode({ name, operator }: OnnxNode): string {
+  const shown = operator.slice(0, maxNameLength);
+  return name === "" ? shown : `${shown} "${name.slice(0, maxNameLength)}"`;
 }
 
 function invalid(message: string): InferyardError {

@@ -4,10 +4,10 @@ import type { ElementOperation, ElementStep } from "../ir/operations.ts";
 import { type NodeOf, rewrite, type Rewriter } from "./rewrite.ts";
 
 /** Longer chains are cut: their values no longer fit into registers. */
-const mostSteps = 24;
-const mostInputs = 8;
+const maxSteps = 24;
+const maxInputs = 8;
 
-export function fuseElements(graph: Graph): Graph {
+export function fuseElementwise(graph: Graph): Graph {
   return rewrite(graph, (node, rewriter) => {
     const operation = elementOperation(node);
     return operation === undefined ? undefined : [chained(node, operation, rewriter)];
@@ -27,9 +27,9 @@ function chained(node: GraphNode, operation: ElementOperation, rewriter: Rewrite
   let steps = 1;
   let operands = node.inputs.length;
   for (const input of node.inputs) {
-    const chain = rewriter.made(input, "elementwise");
-    if (chain === undefined || inner.has(input) || !rewriter.usedOnce(input) || !sameShape(input.type.shape, shape)) continue;
-    if (steps + chain.operation.steps.length > mostSteps || operands + chain.inputs.length - 1 > mostInputs) continue;
+    const chain = rewriter.producerOfKind(input, "elementwise");
+    if (chain === undefined || inner.has(input) || !rewriter.hasOneUse(input) || !sameShape(input.type.shape, shape)) continue;
+    if (steps + chain.operation.steps.length > maxSteps || operands + chain.inputs.length - 1 > maxInputs) continue;
     steps += chain.operation.steps.length;
     operands += chain.inputs.length - 1;
     inner.set(input, chain);
@@ -43,9 +43,9 @@ function chained(node: GraphNode, operation: ElementOperation, rewriter: Rewrite
       const input = chain.inputs[place];
       return input === undefined ? first + place - chain.inputs.length : (places.get(input) ?? 0);
     };
-    for (const step of chain.operation.steps) all.push({ operation: step.operation, of: step.of.map(moved) });
+    for (const step of chain.operation.steps) all.push({ operation: step.operation, operands: step.operands.map(moved) });
     places.set(value, inputs.length + all.length - 1);
   }
-  all.push({ operation, of: node.inputs.map((input) => places.get(input) ?? 0) });
+  all.push({ operation, operands: node.inputs.map((input) => places.get(input) ?? 0) });
   return rewriter.add({ kind: "elementwise", steps: all }, ...inputs);
 }

@@ -1,19 +1,19 @@
 /** Products of 8-bit activations with constant weights, as MatMulInteger and the operators around it spell them out. */
 import { elementCount } from "../../tensor.ts";
 import type { Graph, GraphNode, Value } from "../ir/graph.ts";
-import { factOf, type Literal, numbersOf } from "../ir/literal.ts";
+import { cachedAnalysis, type Literal, numbersOf } from "../ir/literal.ts";
 import { eitherOrder, operandOf, operandsOf } from "./patterns.ts";
 import { rewrite, type Rewriter } from "./rewrite.ts";
 
-export function fuseIntegers(graph: Graph): Graph {
+export function fuseQuantizedMatmul(graph: Graph): Graph {
   return rewrite(graph, (node, rewriter) => {
-    const value = product(node, rewriter) ?? scaled(node, rewriter);
+    const value = integerMatmul(node, rewriter) ?? scaled(node, rewriter);
     return value === undefined ? undefined : [value];
   });
 }
 
 /** The kernel reads pairs along k, and its weights span one byte at most. */
-function product({ operation, inputs }: GraphNode, rewriter: Rewriter): Value | undefined {
+function integerMatmul({ operation, inputs }: GraphNode, rewriter: Rewriter): Value | undefined {
   const [x, weights] = inputs;
   if (operation.kind !== "matmul" || x === undefined || weights?.constant === undefined) return undefined;
   if (weights.type.dataType !== "int32" || weights.type.shape.length !== 2 || (weights.type.shape[0] ?? 1) % 2 !== 0)
@@ -26,7 +26,7 @@ function product({ operation, inputs }: GraphNode, rewriter: Rewriter): Value | 
 
 /** The least and the greatest of the numbers and 0. */
 export function rangeOfWeights(weights: Literal): readonly [least: number, most: number] {
-  return factOf(weights, "range", () => rangeOf(weights));
+  return cachedAnalysis(weights, "range", () => rangeOf(weights));
 }
 
 function rangeOf(weights: Literal): readonly [least: number, most: number] {
@@ -55,7 +55,7 @@ function centredOf(rewriter: Rewriter, x: Value): Value | undefined {
 
 /** What a cast to int32 takes, where that is bytes. */
 function bytesOf(rewriter: Rewriter, value: Value): Value | undefined {
-  const node = rewriter.made(value, "cast");
+  const node = rewriter.producerOfKind(value, "cast");
   const [x] = node?.inputs ?? [];
   const type = x?.type.dataType;
   return node?.operation.to === "int32" && (type === "uint8" || type === "int8") ? x : undefined;
@@ -63,12 +63,12 @@ function bytesOf(rewriter: Rewriter, value: Value): Value | undefined {
 
 /** clamp(round(x / scale) + zero) of uint8. */
 function quantizedOf(rewriter: Rewriter, bytes: Value, zero: Value): Value | undefined {
-  const clamped = rewriter.made(bytes, "cast");
+  const clamped = rewriter.producerOfKind(bytes, "cast");
   const [sum] = clamped?.inputs ?? [];
   if (clamped === undefined || sum === undefined || !clamped.operation.saturate || bytes.type.dataType !== "uint8")
     return undefined;
   for (const [rounded, shift] of eitherOrder(rewriter, sum, "add")) {
-    const wide = rewriter.made(shift, "cast");
+    const wide = rewriter.producerOfKind(shift, "cast");
     const ratio = operandOf(rewriter, rounded, "round");
     const parts = ratio && operandsOf(rewriter, ratio, "div");
     if (parts === undefined || wide?.inputs[0] !== zero || parts[0].type.dataType !== "float32") continue;
@@ -87,8 +87,8 @@ function scaled({ operation, inputs }: GraphNode, rewriter: Rewriter): Value | u
 }
 
 function scaledBy(rewriter: Rewriter, sums: Value, scales: Value): Value | undefined {
-  const cast = rewriter.made(sums, "cast");
-  const integers = cast === undefined ? undefined : rewriter.made(cast.inputs[0], "integer-matmul");
+  const cast = rewriter.producerOfKind(sums, "cast");
+  const integers = cast === undefined ? undefined : rewriter.producerOfKind(cast.inputs[0], "integer-matmul");
   const [x, weights] = integers?.inputs ?? [];
   if (cast === undefined || x === undefined || weights === undefined || cast.operation.to !== "float32") return undefined;
   const columns = weights.type.shape[1] ?? 0;

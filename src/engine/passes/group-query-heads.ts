@@ -7,7 +7,7 @@ import { rewrite, type Rewriter } from "./rewrite.ts";
 
 const identity = [0, 1, 2, 3];
 
-export function shareHeads(graph: Graph): Graph {
+export function groupQueryHeads(graph: Graph): Graph {
   return rewrite(graph, (node, rewriter) => {
     const value = shared(node, rewriter);
     return value === undefined ? undefined : [value];
@@ -18,7 +18,7 @@ export function shareHeads(graph: Graph): Graph {
 function shared({ operation, inputs, outputs }: GraphNode, rewriter: Rewriter): Value | undefined {
   const [a, b] = inputs;
   const [output] = outputs;
-  if (operation.kind !== "product" || a === undefined || b === undefined || output === undefined) return undefined;
+  if (operation.kind !== "fused-matmul" || a === undefined || b === undefined || output === undefined) return undefined;
   if (!sameShape(operation.a, identity) || !sameShape(operation.result, identity)) return undefined;
   if (operation.b[0] !== 0 || operation.b[1] !== 1) return undefined;
   const heads = repeatedHeads(rewriter, b);
@@ -32,8 +32,8 @@ function shared({ operation, inputs, outputs }: GraphNode, rewriter: Rewriter): 
 
 /** [N, K, L, D], where the value is its reshape to [N, K, 1, L, D], repeated along the third axis and joined to [N, K * G, L, D]. */
 function repeatedHeads(rewriter: Rewriter, value: Value): Value | undefined {
-  const copies = rewriter.made(value, "reshape")?.inputs[0];
-  const one = rewriter.made(copies, "expand")?.inputs[0];
+  const copies = rewriter.producerOfKind(value, "reshape")?.inputs[0];
+  const one = rewriter.producerOfKind(copies, "expand")?.inputs[0];
   if (copies === undefined || one === undefined) return undefined;
   const [batch = 0, count = 0, single, length = 0, depth = 0] = one.type.shape;
   const [, , times = 0] = copies.type.shape;

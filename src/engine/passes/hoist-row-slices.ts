@@ -3,11 +3,11 @@ import { type Graph, sameShape, type Value } from "../ir/graph.ts";
 import type { OperationOf } from "../ir/operations.ts";
 import { type NodeOf, rewrite, type Rewriter } from "./rewrite.ts";
 
-export function sinkRows(graph: Graph): Graph {
+export function hoistRowSlices(graph: Graph): Graph {
   return rewrite(graph, ({ operation, inputs }, rewriter) => {
     const [x] = inputs;
-    const linear = rewriter.made(x, "linear");
-    if (operation.kind !== "slice" || x === undefined || linear === undefined || !rewriter.usedOnce(x)) return undefined;
+    const linear = rewriter.producerOfKind(x, "linear");
+    if (operation.kind !== "slice" || x === undefined || linear === undefined || !rewriter.hasOneUse(x)) return undefined;
     const [columns, last] = [x.type.shape.at(-1), operation.sizes.length - 1];
     const isWhole = operation.sizes[last] === columns && operation.steps[last] === 1;
     if (!isWhole || sameShape(operation.sizes, x.type.shape)) return undefined;

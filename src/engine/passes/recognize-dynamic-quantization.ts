@@ -4,7 +4,7 @@ import type { Graph, GraphNode, Value } from "../ir/graph.ts";
 import { eitherOrder, operandOf, operandsOf, scalarOf } from "./patterns.ts";
 import { rewrite, type Rewriter } from "./rewrite.ts";
 
-export function recognizeRanges(graph: Graph): Graph {
+export function recognizeDynamicQuantization(graph: Graph): Graph {
   return rewrite(graph, (node, rewriter) => {
     const value = scaleOf(node, rewriter) ?? zeroPointOf(node, rewriter);
     return value === undefined ? undefined : [value];
@@ -31,14 +31,14 @@ function zeroPointOf({ operation, inputs }: GraphNode, rewriter: Rewriter): Valu
   const [nothing, steps] = (start && operandsOf(rewriter, start, "sub")) ?? [];
   const [least, scale] = (steps && operandsOf(rewriter, steps, "div")) ?? [];
   if (nothing === undefined || least === undefined || scalarOf(nothing) !== 0) return undefined;
-  const range = rewriter.made(scale, "quantization-range");
+  const range = rewriter.producerOfKind(scale, "quantization-range");
   return range !== undefined && extremeOf(rewriter, least, "min") === range.inputs[0] ? range.outputs[1] : undefined;
 }
 
 /** What the value is the greatest or least number of, or 0 where that is further out. */
 function extremeOf(rewriter: Rewriter, value: Value, name: "max" | "min"): Value | undefined {
   for (const [extreme, zero] of eitherOrder(rewriter, value, name)) {
-    const node = rewriter.made(extreme, "reduce");
+    const node = rewriter.producerOfKind(extreme, "reduce");
     if (scalarOf(zero) !== 0 || node?.operation.function !== name || elementCount(extreme.type.shape) !== 1) continue;
     return extreme.type.shape.length === 0 ? node.inputs[0] : undefined;
   }

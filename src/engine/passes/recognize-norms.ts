@@ -60,7 +60,7 @@ function centredOver(rewriter: Rewriter, centred: Value, variance: Value | undef
 
 /** What the value is the mean of, over the last axis alone, which stays. */
 function lastMeanOf(rewriter: Rewriter, value: Value): Value | undefined {
-  const node = rewriter.made(value, "reduce");
+  const node = rewriter.producerOfKind(value, "reduce");
   const [x] = node?.inputs ?? [];
   if (node === undefined || x === undefined || !node.operation.keep || node.operation.function !== "mean") return undefined;
   return node.operation.axes.join() === String(x.type.shape.length - 1) ? x : undefined;

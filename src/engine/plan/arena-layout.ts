@@ -7,7 +7,7 @@ export interface Lifetime {
   readonly to: number;
 }
 
-export interface Layout {
+export interface ArenaLayout {
   /** Bytes from the block's start, for each lifetime. */
   readonly offsets: readonly number[];
   readonly bytes: number;
@@ -20,7 +20,7 @@ const alignment = 64;
  * Largest first, each at the lowest place that is free while it lives (Pisarchyk and Lee 2020, "greedy by size"). The time is quadratic in the number
  * of buffers: `onBuffer` is called for each, and may throw.
  */
-export function layOut(lifetimes: readonly Lifetime[], padding: number, onBuffer: () => void = () => {}): Layout {
+export function assignOffsets(lifetimes: readonly Lifetime[], padding: number, onBuffer: () => void = () => {}): ArenaLayout {
   const order = [...lifetimes.keys()].sort(
     (one, other) => (lifetimes[other]?.bytes ?? 0) - (lifetimes[one]?.bytes ?? 0) || one - other,
   );

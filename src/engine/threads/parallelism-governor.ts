@@ -5,40 +5,40 @@
  */
 
 /** Gains of long ago say little of the machine as it is now. */
-const mostCreditMs = 10;
+const maxCreditMs = 10;
 /** What a try may lose: the first call wakes threads, and it may take the system some milliseconds to give them a processor of their own. */
-const loanMs = 5;
+const overheadBudgetMs = 5;
 /** A loss is spread over so many times its length: it costs a few percent at most. */
-const aloneFactor = 12;
+const serialFactor = 12;
 /** The shortest while, doubled until sharing pays again, up to the longest: what waking others costs cannot be seen in full. */
-const leastAloneMs = 16;
-const mostAloneMs = 256;
+const minSerialMs = 16;
+const maxSerialMs = 256;
 
-export class SharingBalance {
+export class ParallelismGovernor {
   readonly #now: () => number;
-  #creditMs: number = loanMs;
-  #aloneUntil = Number.NEGATIVE_INFINITY;
-  #nextAloneMs: number = leastAloneMs;
+  #creditMs: number = overheadBudgetMs;
+  #serialUntil = Number.NEGATIVE_INFINITY;
+  #nextSerialMs: number = minSerialMs;
 
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
 
   /** Whether calls are better computed alone for now. */
-  get isInDebt(): boolean {
-    return this.#aloneUntil > Number.NEGATIVE_INFINITY && this.#now() < this.#aloneUntil;
+  get prefersSerial(): boolean {
+    return this.#serialUntil > Number.NEGATIVE_INFINITY && this.#now() < this.#serialUntil;
   }
 
   /** A call took so many milliseconds shared, and would have taken others alone. */
-  add(sharedMs: number, aloneMs: number): void {
+  record(sharedMs: number, aloneMs: number): void {
     this.#creditMs += aloneMs - sharedMs;
-    if (this.#creditMs >= mostCreditMs) {
-      this.#creditMs = mostCreditMs;
-      this.#nextAloneMs = leastAloneMs;
+    if (this.#creditMs >= maxCreditMs) {
+      this.#creditMs = maxCreditMs;
+      this.#nextSerialMs = minSerialMs;
     }
     if (this.#creditMs >= 0) return;
-    this.#aloneUntil = this.#now() + Math.max((loanMs - this.#creditMs) * aloneFactor, this.#nextAloneMs);
-    this.#nextAloneMs = Math.min(this.#nextAloneMs * 2, mostAloneMs);
-    this.#creditMs = loanMs;
+    this.#serialUntil = this.#now() + Math.max((overheadBudgetMs - this.#creditMs) * serialFactor, this.#nextSerialMs);
+    this.#nextSerialMs = Math.min(this.#nextSerialMs * 2, maxSerialMs);
+    this.#creditMs = overheadBudgetMs;
   }
 }

@@ -6,50 +6,50 @@ import { InferyardError } from "../../errors.ts";
 import type { WasmMemory } from "../codegen/wasm/assembler/webassembly.ts";
 import type { CompiledKernels } from "../codegen/wasm/compile.ts";
 import type { KernelCall, KernelFunction } from "../codegen/wasm/kernel.ts";
-import { Control, mostChunks, trapped } from "./work-queue.ts";
-import { KernelSpeeds } from "./kernel-timings.ts";
-import { SharingBalance } from "./parallelism-governor.ts";
+import { WorkQueue, maxChunks, trapped } from "./work-queue.ts";
+import { KernelTimings } from "./kernel-timings.ts";
+import { ParallelismGovernor } from "./parallelism-governor.ts";
 import type { ThreadMessage } from "./worker-loop.ts";
 
 /** A started worker, as a platform gives it. It must not keep the program alive. */
-export interface ThreadPeer {
+export interface ThreadHandle {
   post(message: ThreadMessage): void;
   end(): Promise<void>;
 }
 
-export interface KernelThreadsOptions {
+export interface ThreadPoolOptions {
   /** Threads that compute, the caller among them: 1 starts none. */
   readonly threads: number;
   /** Shared: plain memory cannot be seen by others. */
   readonly memory: WasmMemory;
   /** Starts a worker that runs `kernelThread`. */
-  spawn(): ThreadPeer;
+  spawn(): ThreadHandle;
   /** Says whether calls are to be shared. Default: as long as it pays. */
-  readonly balance?: Pick<SharingBalance, "add" | "isInDebt">;
+  readonly governor?: Pick<ParallelismGovernor, "record" | "prefersSerial">;
 }
 
 /** The least work that is a chunk: taking one costs a microsecond, and the last ones even out what threads are behind one another. */
-const chunkNanoseconds = 10_000;
+const minChunkNanoseconds = 10_000;
 /** The least work that threads are woken for: until they are awake, half of it is done. */
-const wakingNanoseconds = 100_000;
+const minWakingNanoseconds = 100_000;
 /** Until the caller sleeps, and leaves the processor to who keeps it waiting. */
-const awakeMs = 0.1;
+const spinMs = 0.1;
 
-export class KernelThreads {
-  readonly #control = new Control();
+export class ThreadPool {
+  readonly #queue = new WorkQueue();
   readonly #memory: WasmMemory;
-  readonly #peers: readonly ThreadPeer[];
+  readonly #threads: readonly ThreadHandle[];
   readonly #kernels: KernelFunction[] = [];
   readonly #numbers = new Map<string, number>();
-  readonly #speeds = new KernelSpeeds();
-  readonly #balance: Pick<SharingBalance, "add" | "isInDebt">;
+  readonly #timings = new KernelTimings();
+  readonly #governor: Pick<ParallelismGovernor, "record" | "prefersSerial">;
 
-  constructor({ threads, memory, spawn, balance = new SharingBalance() }: KernelThreadsOptions) {
+  constructor({ threads, memory, spawn, governor = new ParallelismGovernor() }: ThreadPoolOptions) {
     if (threads > 1 && memory.buffer instanceof ArrayBuffer)
       throw new InferyardError("CONTRACT_VIOLATION", "threads need shared memory, and this one is not");
     this.#memory = memory;
-    this.#balance = balance;
-    this.#peers = Array.from({ length: threads - 1 }, () => spawn());
+    this.#governor = governor;
+    this.#threads = Array.from({ length: threads - 1 }, () => spawn());
   }
 
   /** The threads learn a module's kernels. Until they have, the caller computes alone. */
@@ -58,9 +58,9 @@ export class KernelThreads {
       this.#numbers.set(key, this.#kernels.length);
       this.#kernels.push(kernel);
     }
-    const control = this.#control.buffer;
-    this.#peers.forEach((peer, index) => peer.post({ control, thread: index + 1, memory: this.#memory, module }));
-    this.#control.announceMail();
+    const control = this.#queue.buffer;
+    this.#threads.forEach((peer, index) => peer.post({ control, thread: index + 1, memory: this.#memory, module }));
+    this.#queue.announceMessage();
   }
 
   /**
@@ -74,45 +74,45 @@ export class KernelThreads {
       throw new InferyardError("CONTRACT_VIOLATION", `the kernel ${kernel.key} was not added to the threads`);
     const { pieces } = kernel;
     const chunks = this.#chunks(kernel, offsets);
-    if (chunks < 2) return this.#alone(kernel, () => call(...offsets, 0, pieces));
+    if (chunks < 2) return this.#runSerially(kernel, () => call(...offsets, 0, pieces));
     const started = performance.now();
-    this.#control.open({ kernel: number, offsets, pieces, chunks, scratchStride });
+    this.#queue.open({ kernel: number, offsets, pieces, chunks, scratchStride });
     let failure: unknown;
     try {
-      this.#control.takeChunks(this.#kernels, 0);
+      this.#queue.takeChunks(this.#kernels, 0);
     } catch (error) {
       failure = error;
-      this.#takeRest();
+      this.#drainChunks();
     }
-    this.#control.waitForOthers(awakeMs);
-    this.#balance.add(performance.now() - started, this.#speeds.milliseconds(kernel));
-    const status = this.#control.close();
+    this.#queue.waitForOthers(spinMs);
+    this.#governor.record(performance.now() - started, this.#timings.milliseconds(kernel));
+    const status = this.#queue.close();
     if ((status & trapped) === 0) return status;
     throw trapError(kernel, failure);
   }
 
   /** Ends the threads. No call may be running. */
   async end(): Promise<void> {
-    await Promise.all(this.#peers.map((peer) => peer.end()));
+    await Promise.all(this.#threads.map((peer) => peer.end()));
   }
 
   /** What a call is cut into: one chunk where sharing it would not pay. */
   #chunks(kernel: KernelCall, offsets: readonly number[]): number {
     const { pieces, pieceNanoseconds } = kernel;
     const work = pieces * pieceNanoseconds;
-    const chunks = Math.min(pieces, mostChunks, Math.floor(work / chunkNanoseconds));
-    if (this.#peers.length === 0 || chunks < 2 || !Control.fits(offsets)) return 1;
-    if (work < wakingNanoseconds && this.#control.hasSleepers) return 1;
-    if (this.#balance.isInDebt || !this.#speeds.knows(kernel)) return 1;
+    const chunks = Math.min(pieces, maxChunks, Math.floor(work / minChunkNanoseconds));
+    if (this.#threads.length === 0 || chunks < 2 || !WorkQueue.fits(offsets)) return 1;
+    if (work < minWakingNanoseconds && this.#queue.hasSleepers) return 1;
+    if (this.#governor.prefersSerial || !this.#timings.isMeasured(kernel)) return 1;
     return Math.ceil(pieces / Math.ceil(pieces / chunks)); // none is empty
   }
 
-  #alone(kernel: KernelCall, call: () => number): number {
+  #runSerially(kernel: KernelCall, call: () => number): number {
     try {
-      if (this.#peers.length === 0) return call();
+      if (this.#threads.length === 0) return call();
       const started = performance.now();
       const status = call();
-      this.#speeds.add(kernel, performance.now() - started);
+      this.#timings.record(kernel, performance.now() - started);
       return status;
     } catch (error) {
       throw trapError(kernel, error);
@@ -120,10 +120,10 @@ export class KernelThreads {
   }
 
   /** After a trap: the other chunks are computed or trap as well, so that all are counted. */
-  #takeRest(): void {
+  #drainChunks(): void {
     for (;;) {
       try {
-        this.#control.takeChunks(this.#kernels, 0);
+        this.#queue.takeChunks(this.#kernels, 0);
         return;
       } catch {
         // Counted by the chunk itself.

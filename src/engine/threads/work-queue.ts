@@ -28,15 +28,15 @@ const words = {
   offsets: 11,
 } as const;
 
-const mostOffsets = 32;
+const maxOffsets = 32;
 const chunkBits = 6;
 const closed = 2 ** chunkBits - 1;
 
 /** Looks at a word of memory between two looks at the clock. */
-const looksPerClock = 64;
+const pollsPerClockCheck = 64;
 
 /** Chunks of a call at most: their number must stay below that of a closed ticket. */
-export const mostChunks: number = closed - 1;
+export const maxChunks: number = closed - 1;
 /** A kernel trapped: its memory is not to be trusted. */
 export const trapped: number = 1 << 30;
 
@@ -51,23 +51,23 @@ export interface SharedCall {
   readonly scratchStride: number;
 }
 
-export class Control {
+export class WorkQueue {
   readonly buffer: SharedArrayBuffer;
   readonly #words: Int32Array<SharedArrayBuffer>;
 
-  constructor(buffer: SharedArrayBuffer = new SharedArrayBuffer((words.offsets + mostOffsets) * 4)) {
+  constructor(buffer: SharedArrayBuffer = new SharedArrayBuffer((words.offsets + maxOffsets) * 4)) {
     this.buffer = buffer;
     this.#words = new Int32Array(buffer);
     if (this.#load("chunks") === 0 && this.#load("ticket") === 0) Atomics.store(this.#words, words.ticket, closed);
   }
 
-  get mail(): number {
+  get messageCount(): number {
     return this.#load("mail");
   }
 
   /** Whether a call with so many offsets fits. */
   static fits(offsets: readonly number[]): boolean {
-    return offsets.length <= mostOffsets;
+    return offsets.length <= maxOffsets;
   }
 
   /** Opens a call: from now on its chunks may be taken. The last call must have ended. */
@@ -77,7 +77,7 @@ export class Control {
     this.#words.set([kernel, pieces, Math.ceil(pieces / chunks), chunks, scratchStride, offsets.length], words.kernel);
     Atomics.store(this.#words, words.status, 0);
     Atomics.store(this.#words, words.done, 0);
-    this.#turn(0);
+    this.#publish(0);
   }
 
   /** Closes the call, whose chunks are all done, and gives their statuses. */
@@ -94,7 +94,7 @@ export class Control {
   /** Waits until all chunks are done: so many milliseconds awake, then asleep. */
   waitForOthers(awakeMs: number): void {
     const chunks = this.#load("chunks");
-    if (awakeUntil(() => this.#load("done") === chunks, awakeMs)) return;
+    if (spinUntil(() => this.#load("done") === chunks, awakeMs)) return;
     for (let done = this.#load("done"); done !== chunks; done = this.#load("done")) Atomics.wait(this.#words, words.done, done);
   }
 
@@ -106,7 +106,7 @@ export class Control {
       if (chunk >= chunks) return;
       const kernel = kernels[this.#load("kernel")];
       if (kernel === undefined) return;
-      const job = this.#job(chunk, thread);
+      const job = this.#chunkArguments(chunk, thread);
       const found = Atomics.compareExchange(this.#words, words.ticket, ticket, ticket + 1);
       if (found === ticket) this.#compute(kernel, job, chunks);
       ticket = this.#load("ticket");
@@ -116,26 +116,26 @@ export class Control {
   /** Waits for the ticket to change: so many milliseconds awake, then asleep. Returns at once when there is mail. */
   waitForWork(awakeMs: number, mailSeen: number): void {
     const ticket = this.#load("ticket");
-    if (awakeUntil(() => this.#load("ticket") !== ticket || this.mail !== mailSeen, awakeMs)) return;
+    if (spinUntil(() => this.#load("ticket") !== ticket || this.messageCount !== mailSeen, awakeMs)) return;
     Atomics.add(this.#words, words.sleeping, 1);
-    if (this.mail === mailSeen) Atomics.wait(this.#words, words.ticket, ticket);
+    if (this.messageCount === mailSeen) Atomics.wait(this.#words, words.ticket, ticket);
     Atomics.sub(this.#words, words.sleeping, 1);
   }
 
   /** A message was posted to every thread: those in their loop leave it. */
-  announceMail(): void {
+  announceMessage(): void {
     Atomics.add(this.#words, words.mail, 1);
-    this.#turn(closed);
+    this.#publish(closed);
   }
 
   /** The next call's number, open or closed; those who sleep are woken. */
-  #turn(chunk: number): void {
+  #publish(chunk: number): void {
     const number = (this.#load("ticket") >> chunkBits) + 1;
     Atomics.store(this.#words, words.ticket, (number << chunkBits) | chunk);
     if (this.#load("sleeping") > 0) Atomics.notify(this.#words, words.ticket);
   }
 
-  #job(chunk: number, thread: number): number[] {
+  #chunkArguments(chunk: number, thread: number): number[] {
     const count = this.#load("offsetCount");
     const offsets = Array.from(this.#words.subarray(words.offsets, words.offsets + count));
     if (count > 0) offsets[count - 1] = (offsets[count - 1] ?? 0) + thread * this.#load("scratchStride");
@@ -160,10 +160,10 @@ export class Control {
 }
 
 /** Looks again and again for so long, and gives whether it came true: falling asleep and being woken takes far longer than a look. */
-function awakeUntil(isTrue: () => boolean, milliseconds: number): boolean {
+function spinUntil(isTrue: () => boolean, milliseconds: number): boolean {
   const end = performance.now() + milliseconds;
   do {
-    for (let look = 0; look < looksPerClock; look += 1) if (isTrue()) return true;
+    for (let look = 0; look < pollsPerClockCheck; look += 1) if (isTrue()) return true;
   } while (performance.now() < end);
   return false;
 }

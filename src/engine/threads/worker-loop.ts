@@ -2,7 +2,7 @@
 import type { WasmMemory, WasmModule } from "../codegen/wasm/assembler/webassembly.ts";
 import { instantiateKernels } from "../codegen/wasm/compile.ts";
 import type { KernelFunction } from "../codegen/wasm/kernel.ts";
-import { Control } from "./work-queue.ts";
+import { WorkQueue } from "./work-queue.ts";
 
 /** Kernels that a thread is to know from now on. The memory is shared. */
 export interface ThreadMessage {
@@ -13,23 +13,23 @@ export interface ThreadMessage {
 }
 
 /** Calls of a model follow one another within so many milliseconds; after a model's last one others want the processor. */
-const awakeMs = 0.3;
+const spinMs = 0.3;
 
 /** Gives the function that takes messages, and returns whenever there is another one to take. */
-export function kernelThread(): (message: ThreadMessage) => void {
+export function createWorkerLoop(): (message: ThreadMessage) => void {
   const kernels: KernelFunction[] = [];
   let mailSeen = 0;
   return ({ control: buffer, thread, module, memory }) => {
     mailSeen += 1;
     kernels.push(...instantiateKernels(module, memory).values());
-    const control = new Control(buffer);
-    while (control.mail === mailSeen) {
+    const control = new WorkQueue(buffer);
+    while (control.messageCount === mailSeen) {
       try {
         control.takeChunks(kernels, thread);
       } catch {
         // The kernel trapped; the caller reads it from the status.
       }
-      control.waitForWork(awakeMs, mailSeen);
+      control.waitForWork(spinMs, mailSeen);
     }
   };
 }

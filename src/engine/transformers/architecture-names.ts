@@ -13,4 +13,10 @@ const decoders = ["Llama", "Mistral", "Qwen2", "Gemma"].flatMap((family) => [`${
 const encoderDecoders = ["T5", "MT5"].flatMap((family) => [`${family}EncoderModel`, `${family}ForConditionalGeneration`]);
 
 /** Class names, as config.json's `architectures` has them. */
-export const transformerNames: readonly string[] = [...encoders, "GPT2Model", "GPT2LMHeadModel", ...decoders, ...encoderDecoders];
+export const architectureNames: readonly string[] = [
+  ...encoders,
+  "GPT2Model",
+  "GPT2LMHeadModel",
+  ...decoders,
+  ...encoderDecoders,
+];

@@ -2,17 +2,17 @@
 import { InferyardError } from "../../errors.ts";
 import type { TensorInfo } from "../../tensor.ts";
 import type { Value } from "../ir/graph.ts";
-import type { Calculation } from "../build/tensor-ops.ts";
-import { floats, type Given, ids, type Transformer } from "./transformer.ts";
+import type { TensorOps } from "../build/tensor-ops.ts";
+import { float32Info, type GetInput, int64Info, type Transformer } from "./transformer.ts";
 
 /** Keys and values of a layer, [N, heads, S, D]. */
-export interface Cache {
+export interface KeyValueCache {
   readonly key: Value;
   readonly value: Value;
 }
 
 /** Puts what a layer makes of the new tokens behind what it made of those before, and gives both. */
-export type Remember = (layer: number, now: Cache) => Cache;
+export type UpdateCache = (layer: number, now: KeyValueCache) => KeyValueCache;
 
 export interface CausalInputs {
   /** int64 [N, L]. */
@@ -20,41 +20,41 @@ export interface CausalInputs {
   /** int64 [N, past + L]. */
   readonly mask: Value;
   /** int64 [N, L]. */
-  readonly places: Value;
+  readonly positions: Value;
 }
 
 export interface CausalModel {
   readonly layers: number;
   /** Heads of keys and values, and the elements of each. */
-  readonly heads: number;
+  readonly keyValueHeads: number;
   readonly headSize: number;
   /** What comes out, [N, L, size]: logits, or hidden states. */
   readonly output: "logits" | "last_hidden_state";
-  readonly size: number;
-  build(net: Calculation, inputs: CausalInputs, remember: Remember): Value;
+  readonly outputSize: number;
+  build(net: TensorOps, inputs: CausalInputs, remember: UpdateCache): Value;
 }
 
 const cacheParts = ["key", "value"] as const;
 
 /** Logits come with caches; hidden states, which nobody asks for token by token, without. */
-export function causal(model: CausalModel): Transformer {
-  const { layers, heads, headSize, output, size, build } = model;
+export function causalTransformer(model: CausalModel): Transformer {
+  const { layers, keyValueHeads, headSize, output, outputSize, build } = model;
   const cached = output === "logits";
   const caches = (name: string, length: string): readonly TensorInfo[] =>
     Array.from({ length: cached ? layers : 0 }, (_, layer) =>
-      cacheParts.map((part) => floats(`${name}.${layer}.${part}`, "batch_size", heads, length, headSize)),
+      cacheParts.map((part) => float32Info(`${name}.${layer}.${part}`, "batch_size", keyValueHeads, length, headSize)),
     ).flat();
   const total = cached ? "past_sequence_length + sequence_length" : "sequence_length";
   return {
     inputs: [
-      ids("input_ids"),
-      ids("attention_mask", total),
-      ids("position_ids"),
+      int64Info("input_ids"),
+      int64Info("attention_mask", total),
+      int64Info("position_ids"),
       ...caches("past_key_values", "past_sequence_length"),
     ],
-    outputs: [floats(output, "batch_size", "sequence_length", size), ...caches("present", total)],
+    outputs: [float32Info(output, "batch_size", "sequence_length", outputSize), ...caches("present", total)],
     forward: (net, given) => {
-      const inputs = { ids: given("input_ids"), mask: given("attention_mask"), places: given("position_ids") };
+      const inputs = { ids: given("input_ids"), mask: given("attention_mask"), positions: given("position_ids") };
       checkTotal(inputs, cached ? pastLength(given) : 0);
       const present: Record<string, Value> = {};
       const result = build(net, inputs, (layer, now) => {
@@ -71,7 +71,7 @@ export function causal(model: CausalModel): Transformer {
   };
 }
 
-function pastLength(given: Given): number {
+function pastLength(given: GetInput): number {
   return given("past_key_values.0.key").type.shape[2] ?? 0;
 }
 

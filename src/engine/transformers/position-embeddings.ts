@@ -2,25 +2,25 @@
 import { InferyardError } from "../../errors.ts";
 import type { Value } from "../ir/graph.ts";
 import { int64Literal } from "../ir/literal.ts";
-import type { Calculation } from "../build/tensor-ops.ts";
+import type { TensorOps } from "../build/tensor-ops.ts";
 import { embedding, type Layer } from "../build/nn/layers.ts";
 import type { Weights } from "./weights.ts";
 
-const table = "embeddings.position_embeddings.weight";
+const tableName = "embeddings.position_embeddings.weight";
 
 /** 0, 1, 2, ...: of ids [N, L] gives [L, width]. INPUT_INVALID where there are more tokens than rows. */
-export function learnedPlaces(weights: Weights, rows: number, width: number): Layer {
-  const row = embedding(weights, table, rows, width);
+export function positionEmbeddings(weights: Weights, rows: number, width: number): Layer {
+  const row = embedding(weights, tableName, rows, width);
   return (net, ids) => {
     const [, length = 0] = ids.type.shape;
     checkLength(length, rows);
-    return row(net, countedFrom(net, 0, length));
+    return row(net, arange(net, 0, length));
   };
 }
 
 /** Of ids [N, L] gives [N, L, width]: padding stands at its own id, the others count from behind it, as RoBERTa has it. */
-export function placesAfterPadding(weights: Weights, rows: number, width: number, padding: number): Layer {
-  const row = embedding(weights, table, rows, width);
+export function positionEmbeddingsAfterPadding(weights: Weights, rows: number, width: number, padding: number): Layer {
+  const row = embedding(weights, tableName, rows, width);
   return (net, ids) => {
     const [, length = 0] = ids.type.shape;
     checkLength(length, rows - padding - 1);
@@ -31,8 +31,8 @@ export function placesAfterPadding(weights: Weights, rows: number, width: number
 }
 
 /** first, first + 1, ...: int64 [count]. */
-export function countedFrom(net: Calculation, first: number, count: number): Value {
-  return net.build.constant(int64Literal(Array.from({ length: count }, (_, index) => first + index)));
+export function arange(net: TensorOps, first: number, count: number): Value {
+  return net.builder.constant(int64Literal(Array.from({ length: count }, (_, index) => first + index)));
 }
 
 export function checkLength(length: number, most: number): void {

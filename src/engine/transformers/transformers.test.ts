@@ -66,8 +66,8 @@ const bert: Tensors = { ...embeddings, ...layer };
 /** Interprets the model at once. */
 function run(name: string, config: Config, tensors: Tensors, inputs: Readonly<Record<string, Literal>>): Record<string, Literal> {
   const { source, pending } = buildTransformer(name, config, new Map(Object.entries(tensors)));
-  for (const { name: tensor, supply } of pending) supply(() => tensors[tensor]!.data);
-  const build = new Builder({}, "run");
+  for (const { name: tensor, setReader } of pending) setReader(() => tensors[tensor]!.data);
+  const build = new Builder({}, "eager");
   const given = new Map(Object.entries(inputs).map(([input, literal]) => [input, build.constant(literal)]));
   const outputs = [...source.trace(given, build)];
   return Object.fromEntries(outputs.map(([output, value]) => [output, isTensor(value) ? value.constant! : (undefined as never)]));

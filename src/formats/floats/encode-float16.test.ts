@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
 import { halfValue } from "./float16.ts";
-import { halfBits } from "./encode-float16.ts";
+import { encodeFloat16 } from "./encode-float16.ts";
 
 it("every float16 has its own bits, and what lies between two is the nearer one, or the even one of two as near", () => {
   const wrong: number[] = [];
   const check = (value: number, bits: number): void => {
-    if (halfBits(value) !== bits || halfBits(-value) !== (bits | 0x8000)) wrong.push(value);
+    if (encodeFloat16(value) !== bits || encodeFloat16(-value) !== (bits | 0x8000)) wrong.push(value);
   };
   for (let bits = 0; bits < 0x7c00; bits += 1) {
     const value = halfValue(bits);
@@ -16,7 +16,7 @@ it("every float16 has its own bits, and what lies between two is the nearer one,
     check(value + (next - value) * 0.51, bits + 1);
   }
   expect(wrong).toEqual([]);
-  expect(halfBits(Number.POSITIVE_INFINITY)).toBe(0x7c00);
-  expect(halfBits(-1e300)).toBe(0xfc00);
-  expect(halfValue(halfBits(Number.NaN))).toBeNaN();
+  expect(encodeFloat16(Number.POSITIVE_INFINITY)).toBe(0x7c00);
+  expect(encodeFloat16(-1e300)).toBe(0xfc00);
+  expect(halfValue(encodeFloat16(Number.NaN))).toBeNaN();
 });

@@ -1,5 +1,5 @@
 /** The nearest float16 (IEEE 754 binary16, ties to even), as its bits; infinity from 65,520 on. */
-export function halfBits(value: number): number {
+export function encodeFloat16(value: number): number {
   if (Number.isNaN(value)) return 0x7e00;
   const sign = value < 0 || Object.is(value, -0) ? 0x8000 : 0;
   const magnitude = Math.abs(value);

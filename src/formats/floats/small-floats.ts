@@ -13,7 +13,7 @@ interface Format {
   readonly special: "ieee" | "finite" | "unsigned-zero" | "none";
 }
 
-const formats: Readonly<Partial<Record<ElementType, Format>>> = {
+const formatByType: Readonly<Partial<Record<ElementType, Format>>> = {
   float16: { exponentBits: 5, fractionBits: 10, bias: 15, special: "ieee" },
   bfloat16: { exponentBits: 8, fractionBits: 7, bias: 127, special: "ieee" },
   float8e4m3fn: { exponentBits: 4, fractionBits: 3, bias: 7, special: "finite" },
@@ -24,8 +24,8 @@ const formats: Readonly<Partial<Record<ElementType, Format>>> = {
 };
 
 /** Whether elements of this type are held as bits. */
-export function isCoded(type: ElementType): boolean {
-  return type === "float8e8m0" || formats[type] !== undefined;
+export function isStoredAsBits(type: ElementType): boolean {
+  return type === "float8e8m0" || formatByType[type] !== undefined;
 }
 
 export function decodeFloat(type: ElementType, bits: number): number {
@@ -52,11 +52,11 @@ export function encodeFloat(type: ElementType, value: number, saturate: boolean)
   const { exponentBits, fractionBits, bias, special } = format;
   const signBit = 1 << (exponentBits + fractionBits);
   const negative = value < 0 || Object.is(value, -0);
-  if (Number.isNaN(value)) return notANumber(format);
+  if (Number.isNaN(value)) return nanCode(format);
   const sign = negative ? signBit : 0;
-  const largest = largestCode(format);
+  const largest = maxFiniteCode(format);
   const code = roundedCode(Math.abs(value), fractionBits, bias);
-  if (code > largest) return tooLarge(format, sign, value, saturate);
+  if (code > largest) return overflowCode(format, sign, value, saturate);
   if (code === 0 && special === "unsigned-zero") return 0;
   return sign | code;
 }
@@ -76,13 +76,13 @@ function roundedCode(magnitude: number, fractionBits: number, bias: number): num
   return (exact + bias - 1) * 2 ** fractionBits + fraction;
 }
 
-function largestCode({ exponentBits, fractionBits, special }: Format): number {
+function maxFiniteCode({ exponentBits, fractionBits, special }: Format): number {
   const all = 2 ** (exponentBits + fractionBits) - 1;
   if (special === "ieee") return all - 2 ** fractionBits;
   return special === "finite" ? all - 1 : all;
 }
 
-function notANumber({ exponentBits, fractionBits, special }: Format): number {
+function nanCode({ exponentBits, fractionBits, special }: Format): number {
   if (special === "none") return 0; // as ml_dtypes has it
   const all = (1 << (exponentBits + fractionBits)) - 1;
   if (special === "unsigned-zero") return all + 1;
@@ -90,13 +90,13 @@ function notANumber({ exponentBits, fractionBits, special }: Format): number {
   return all;
 }
 
-function tooLarge(format: Format, sign: number, value: number, saturate: boolean): number {
+function overflowCode(format: Format, sign: number, value: number, saturate: boolean): number {
   const { fractionBits, special } = format;
-  const largest = largestCode(format);
+  const largest = maxFiniteCode(format);
   const endless = !Number.isFinite(value);
   if (special === "none" || (saturate && !(endless && special === "ieee" && fractionBits > 3))) return sign | largest;
   if (special === "ieee") return sign | (largest + 1);
-  return special === "finite" ? sign | (largest + 1) : notANumber(format);
+  return special === "finite" ? sign | (largest + 1) : nanCode(format);
 }
 
 /** float8e8m0 holds powers of two only; the nearest one above by default, as ONNX's Cast rounds "up". */
@@ -116,7 +116,7 @@ export function roundHalfToEven(value: number): number {
 }
 
 function formatOf(type: ElementType): Format {
-  const format = formats[type];
+  const format = formatByType[type];
   if (format === undefined) throw new TypeError(`${type} is not held as bits`);
   return format;
 }

@@ -59,7 +59,7 @@ export class GgufCursor {
   async number(type: GgufNumberType): Promise<number | string> {
     const view = this.#scratch;
     const bytes = numberBytes[type];
-    if (this.#window.ready(this.#position) < bytes) await this.#window.load(this.#position, bytes);
+    if (this.#window.available(this.#position) < bytes) await this.#window.load(this.#position, bytes);
     for (let index = 0; index < bytes; index += 1) view.setUint8(index, this.#window.byte(this.#position + index));
     this.#position += bytes;
     const value = readers[type](view, this.#encoding.littleEndian);
@@ -68,7 +68,7 @@ export class GgufCursor {
   }
 
   /** A 32-bit number without a sign. */
-  async natural(): Promise<number> {
+  async uint32(): Promise<number> {
     return Number(await this.number("uint32"));
   }
 
@@ -90,7 +90,7 @@ export class GgufCursor {
   /** A text, of which at most `most` bytes are kept; the whole length comes along. */
   async text(what: string, most: number): Promise<{ text: string; bytes: number }> {
     const bytes = await this.count(`bytes of ${what}`, 1);
-    this.#window.count();
+    this.#window.countItems();
     const text = await this.#window.text(this.#position, Math.min(bytes, most));
     this.#position += bytes;
     return { text, bytes };
@@ -99,7 +99,7 @@ export class GgufCursor {
   /** Passes over a text. */
   async skipText(what: string): Promise<void> {
     this.skip(await this.count(`bytes of ${what}`, 1));
-    this.#window.count();
+    this.#window.countItems();
   }
 
   /** Passes over bytes, which the caller has held against the bytes left. */
@@ -108,8 +108,8 @@ export class GgufCursor {
   }
 
   /** Counts what was read, in entries that cost as much time as a skipped text. */
-  tick(entries = 1): void {
-    this.#window.count(entries);
+  countItems(entries = 1): void {
+    this.#window.countItems(entries);
   }
 }
 

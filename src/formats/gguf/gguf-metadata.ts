@@ -39,24 +39,24 @@ const typeNames = [
 type TypeName = (typeof typeNames)[number];
 
 /** The specification's limit. */
-const longestKey = 65_535;
+const maxKeyBytes = 65_535;
 /** Of a value, for people to read. */
-const keptTextBytes = 4096;
-const keptStrings = 8;
+const maxKeptTextBytes = 4096;
+const maxKeptStrings = 8;
 /** One number for each layer must be kept whole; no model has more layers. */
-const keptNumbers = 1024;
+const maxKeptNumbers = 1024;
 /** What reading a key and its value costs, in skipped texts. */
-const entriesOfKey = 5;
+const itemsPerKey = 5;
 /** Arrays of arrays are allowed, and no known file has any. */
-const deepestArray = 8;
+const maxArrayDepth = 8;
 
 /** Keys in the order of the file; Error for a key that comes twice. */
 export async function readGgufMetadata(cursor: GgufCursor, count: number): Promise<Map<string, GgufValue>> {
   const metadata = new Map<string, GgufValue>();
   for (let index = 0; index < count; index += 1) {
-    cursor.tick(entriesOfKey);
-    const { text: key, bytes } = await cursor.text("a key", longestKey);
-    if (bytes === 0 || bytes > longestKey) throw new Error(`metadata ${index} has a key of ${bytes} bytes`);
+    cursor.countItems(itemsPerKey);
+    const { text: key, bytes } = await cursor.text("a key", maxKeyBytes);
+    if (bytes === 0 || bytes > maxKeyBytes) throw new Error(`metadata ${index} has a key of ${bytes} bytes`);
     if (metadata.has(key)) throw new Error(`the key ${quote(key)} comes twice`);
     metadata.set(key, await readValue(cursor, await readType(cursor, key), key));
   }
@@ -64,7 +64,7 @@ export async function readGgufMetadata(cursor: GgufCursor, count: number): Promi
 }
 
 async function readType(cursor: GgufCursor, key: string): Promise<TypeName> {
-  const number = await cursor.natural();
+  const number = await cursor.uint32();
   const name = typeNames[number];
   if (name === undefined) throw new Error(`the key ${quote(key)} has a value of the unknown type ${number}`);
   return name;
@@ -74,7 +74,7 @@ async function readValue(cursor: GgufCursor, type: TypeName, key: string): Promi
   if (type === "array") return await readArray(cursor, key, 0);
   if (type === "bool") return { type, value: await readBool(cursor, key) };
   if (type !== "string") return { type, value: await cursor.number(type) };
-  const { text, bytes } = await cursor.text(`the value of ${quote(key)}`, keptTextBytes);
+  const { text, bytes } = await cursor.text(`the value of ${quote(key)}`, maxKeptTextBytes);
   return { type, value: text, bytes };
 }
 
@@ -85,28 +85,28 @@ async function readBool(cursor: GgufCursor, key: string): Promise<boolean> {
 }
 
 async function readArray(cursor: GgufCursor, key: string, depth: number): Promise<GgufArray> {
-  if (depth > deepestArray) throw new Error(`the key ${quote(key)} nests arrays too deep`);
-  cursor.tick();
+  if (depth > maxArrayDepth) throw new Error(`the key ${quote(key)} nests arrays too deep`);
+  cursor.countItems();
   const of = await readType(cursor, key);
-  const length = await cursor.count(`elements of ${quote(key)}`, leastBytes(of, cursor));
+  const length = await cursor.count(`elements of ${quote(key)}`, minElementBytes(of, cursor));
   const items: (GgufScalar | GgufArray)[] = [];
   if (of === "string") {
     for (let index = 0; index < length; index += 1) {
-      if (index < keptStrings) items.push((await cursor.text("an element", keptTextBytes)).text);
+      if (index < maxKeptStrings) items.push((await cursor.text("an element", maxKeptTextBytes)).text);
       else await cursor.skipText("an element");
     }
   } else if (of === "array") {
     for (let index = 0; index < length; index += 1) {
       const item = await readArray(cursor, key, depth + 1);
-      if (index < keptStrings) items.push(item);
+      if (index < maxKeptStrings) items.push(item);
     }
   } else {
-    const kept = Math.min(length, keptNumbers);
+    const kept = Math.min(length, maxKeptNumbers);
     for (let index = 0; index < kept; index += 1) {
-      cursor.tick();
+      cursor.countItems();
       items.push(of === "bool" ? await readBool(cursor, key) : await cursor.number(of));
     }
-    cursor.skip((length - kept) * leastBytes(of, cursor));
+    cursor.skip((length - kept) * minElementBytes(of, cursor));
   }
   return { type: "array", of, length, items };
 }
@@ -117,7 +117,7 @@ function quote(key: string): string {
 }
 
 /** Bytes of a number; of a text or an array the bytes of what precedes it. */
-function leastBytes(type: TypeName, cursor: GgufCursor): number {
+function minElementBytes(type: TypeName, cursor: GgufCursor): number {
   if (type === "string") return cursor.sizeBytes;
   if (type === "array") return 4 + cursor.sizeBytes;
   return type === "bool" ? 1 : numberBytes[type];

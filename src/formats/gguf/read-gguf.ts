@@ -35,7 +35,7 @@ export interface GgufFile {
 }
 
 /** A tensor as the header states it, before its place is checked. */
-interface Stated {
+interface TensorHeader {
   readonly name: string;
   readonly type: number;
   readonly shape: readonly number[];
@@ -44,14 +44,14 @@ interface Stated {
 
 const magic = "GGUF";
 /** Formats of the same family that came before. */
-const forerunners: ReadonlySet<string> = new Set(["lmgg", "fmgg", "tjgg", "algg"]);
-const newestVersion = 3;
+const legacyMagics: ReadonlySet<string> = new Set(["lmgg", "fmgg", "tjgg", "algg"]);
+const maxVersion = 3;
 const defaultAlignment = 32;
 /** The specification's: four dimensions, names of 64 bytes, which some writers exceed. */
-const mostDimensions = 4;
-const longestName = 1024;
+const maxDimensions = 4;
+const maxNameBytes = 1024;
 /** What reading a tensor and placing it costs, in skipped texts. */
-const entriesOfTensor = 8;
+const itemsPerTensor = 8;
 
 /** Reads the header; MODEL_INVALID when it is cut off, damaged or no GGUF file, MODEL_UNSUPPORTED for a version that is not known. */
 export async function readGguf(path: string, shown: string): Promise<GgufFile> {
@@ -72,7 +72,7 @@ export async function readGguf(path: string, shown: string): Promise<GgufFile> {
 
 async function readHeader(window: FileWindow, shown: string): Promise<GgufFile> {
   const start = Buffer.from(await window.bytes(0, Math.min(4, window.size))).toString("latin1");
-  if (forerunners.has(start)) throw unsupported(shown, "is of a format older than GGUF");
+  if (legacyMagics.has(start)) throw unsupported(shown, "is of a format older than GGUF");
   if (start !== magic) throw new Error(`it does not begin with ${magic}`);
   const { version, encoding } = await readVersion(window, shown);
   const cursor = new GgufCursor(window, encoding, 8);
@@ -83,17 +83,17 @@ async function readHeader(window: FileWindow, shown: string): Promise<GgufFile> 
   const alignment = ggufNumber(metadata, "general.alignment") ?? defaultAlignment;
   if (alignment < 1 || !Number.isInteger(Math.log2(alignment)))
     throw new Error(`its alignment is ${alignment}, which is no power of two`);
-  const stated: Stated[] = [];
+  const stated: TensorHeader[] = [];
   const names = new Set<string>();
   for (let index = 0; index < tensorCount; index += 1) {
-    cursor.tick(entriesOfTensor);
+    cursor.countItems(itemsPerTensor);
     const tensor = await readTensor(cursor);
     if (names.has(tensor.name)) throw new Error(`the tensor ${quote(tensor.name)} comes twice`);
     names.add(tensor.name);
     stated.push(tensor);
   }
   const dataStart = Math.ceil(cursor.position / alignment) * alignment;
-  const tensors = place(stated, dataStart, window.size, alignment, ggufText(metadata, "general.architecture"));
+  const tensors = placeTensors(stated, dataStart, window.size, alignment, ggufText(metadata, "general.architecture"));
   const byteOrder = encoding.littleEndian ? "little-endian" : "big-endian";
   return { version, byteOrder, alignment, metadata, tensors, bytes: window.size };
 }
@@ -103,38 +103,38 @@ async function readVersion(window: FileWindow, shown: string): Promise<{ version
   const bytes = Buffer.from(await window.bytes(4, 4));
   const littleEndian = bytes.readUInt32LE() <= 0xffff;
   const version = littleEndian ? bytes.readUInt32LE() : bytes.readUInt32BE();
-  if (version >= 1 && version <= newestVersion) return { version, encoding: { littleEndian, sizeBytes: version === 1 ? 4 : 8 } };
+  if (version >= 1 && version <= maxVersion) return { version, encoding: { littleEndian, sizeBytes: version === 1 ? 4 : 8 } };
   throw unsupported(shown, `is GGUF version ${version}`);
 }
 
-async function readTensor(cursor: GgufCursor): Promise<Stated> {
-  const { text: name, bytes } = await cursor.text("a tensor's name", longestName);
-  if (bytes > longestName) throw new Error(`a tensor has a name of ${bytes} bytes`);
-  const dimensions = await cursor.natural();
-  if (dimensions > mostDimensions) throw new Error(`the tensor ${quote(name)} has ${dimensions} dimensions`);
+async function readTensor(cursor: GgufCursor): Promise<TensorHeader> {
+  const { text: name, bytes } = await cursor.text("a tensor's name", maxNameBytes);
+  if (bytes > maxNameBytes) throw new Error(`a tensor has a name of ${bytes} bytes`);
+  const dimensions = await cursor.uint32();
+  if (dimensions > maxDimensions) throw new Error(`the tensor ${quote(name)} has ${dimensions} dimensions`);
   const shape: number[] = [];
   for (let axis = 0; axis < dimensions; axis += 1) shape.push(await cursor.size(`dimension ${axis} of ${quote(name)}`));
-  const type = await cursor.natural();
+  const type = await cursor.uint32();
   const offset = await cursor.number("uint64");
   if (typeof offset !== "number") throw new Error(`the tensor ${quote(name)} lies at byte ${offset}`);
   return { name, type, shape, offset };
 }
 
 /** Gives every tensor its bytes, and checks that each lies in the file, aligned, after the end of the one before. In the header's order. */
-function place(
-  stated: readonly Stated[],
+function placeTensors(
+  stated: readonly TensorHeader[],
   dataStart: number,
   fileBytes: number,
   alignment: number,
   architecture: string | undefined,
 ): GgufTensor[] {
   const byOffset = [...stated].sort((a, b) => a.offset - b.offset);
-  const placed = new Map<Stated, GgufTensor>();
+  const placed = new Map<TensorHeader, GgufTensor>();
   for (const [index, tensor] of byOffset.entries()) {
     const { name, shape, offset } = tensor;
     const limit = byOffset[index + 1]?.offset ?? fileBytes - dataStart;
     if (offset % alignment !== 0) throw new Error(`the tensor ${quote(name)} lies at byte ${offset}, which is not aligned`);
-    const { type, elements, bytes = limit - offset } = measure(tensor, architecture);
+    const { type, elements, bytes = limit - offset } = measureTensor(tensor, architecture);
     if (offset > fileBytes - dataStart) throw new Error(`the tensor ${quote(name)} lies behind the end of the file`);
     if (offset + bytes > fileBytes - dataStart) {
       throw new Error(`the tensor ${quote(name)} needs ${bytes} bytes, and the file ends before them`);
@@ -146,7 +146,7 @@ function place(
 }
 
 /** `bytes` is left out where only the place of the next tensor tells. */
-function measure({ name, type: number, shape }: Stated, architecture: string | undefined): Measure {
+function measureTensor({ name, type: number, shape }: TensorHeader, architecture: string | undefined): TensorSize {
   const type = ggmlType(number, architecture);
   const elements = shape.reduce((product, dimension) => product * dimension, 1);
   const bytes = (elements / type.blockElements) * type.blockBytes + (type.tailBytes ?? 0);
@@ -160,14 +160,14 @@ function measure({ name, type: number, shape }: Stated, architecture: string | u
   return { type: type.name, elements, ...(type.blockBytes === 0 ? {} : { bytes }) };
 }
 
-interface Measure {
+interface TensorSize {
   readonly type: string;
   readonly elements: number;
   readonly bytes?: number;
 }
 
 function unsupported(shown: string, what: string): InferyardError {
-  return new InferyardError("MODEL_UNSUPPORTED", `${shown} ${what}, and this version reads GGUF 1 to ${newestVersion}`, {
+  return new InferyardError("MODEL_UNSUPPORTED", `${shown} ${what}, and this version reads GGUF 1 to ${maxVersion}`, {
     remedy: "convert it anew with llama.cpp's convert_hf_to_gguf.py, or get a GGUF file of the model",
   });
 }

@@ -2,47 +2,47 @@
  * An ONNX file without the elements of its large tensors: those stay in the file until somebody wants them. All else is copied as it stands, so
  * that one reader of the format serves both.
  */
-import { type FilePart, filePart, type ModelBytes } from "../byte-source.ts";
+import { type ByteRange, byteRange, type ByteSource } from "../byte-source.ts";
 
-export interface CutModel {
+export interface DetachedModel {
   readonly bytes: Uint8Array;
   /** What was cut out, by the place in `bytes` where it was: there is a field of no bytes. */
-  readonly cuts: ReadonlyMap<number, FilePart>;
+  readonly cuts: ReadonlyMap<number, ByteRange>;
 }
 
 /** Elements of fewer bytes are not worth a read of their own. */
-const fewestCut = 16 * 1024;
+const minDetachedBytes = 16 * 1024;
 const windowBytes = 16 * 1024;
-const longestHeader = 20;
+const maxHeaderBytes = 20;
 
 /** Fields by the message they stand in: of ModelProto the graph, of that its initial values, of those their bytes. */
-const path = [7, 5, 9] as const;
+const tensorDataPath = [7, 5, 9] as const;
 
 /** Error where the fields do not add up: read whole, the file is sure to be refused with more to say. */
-export function withoutLargeElements(file: ModelBytes): CutModel {
-  return new Cutter(file).cut();
+export function detachTensorData(file: ByteSource): DetachedModel {
+  return new Detacher(file).detach();
 }
 
 /** A run of the file to copy, bytes that were made anew, or a cut. */
 type Piece = { readonly from: number; readonly to: number; readonly isCut: boolean } | { readonly made: readonly number[] };
 
-class Cutter {
-  readonly #file: ModelBytes;
+class Detacher {
+  readonly #file: ByteSource;
   #window: Uint8Array = new Uint8Array(0);
   #windowStart = 0;
 
-  constructor(file: ModelBytes) {
+  constructor(file: ByteSource) {
     this.#file = file;
   }
 
-  cut(): CutModel {
+  detach(): DetachedModel {
     const pieces = this.#message(0, this.#file.size, 0);
     const bytes = new Uint8Array(lengthOf(pieces));
-    const cuts = new Map<number, FilePart>();
+    const cuts = new Map<number, ByteRange>();
     let place = 0;
     for (const piece of pieces) {
       if ("made" in piece) bytes.set(piece.made, place);
-      else if (piece.isCut) cuts.set(place, filePart(this.#file, piece.from, piece.to - piece.from));
+      else if (piece.isCut) cuts.set(place, byteRange(this.#file, piece.from, piece.to - piece.from));
       else this.#file.read(bytes.subarray(place, place + piece.to - piece.from), piece.from);
       place += lengthOf([piece]);
     }
@@ -57,8 +57,8 @@ class Cutter {
       const field = this.#field(position, end);
       const length = field.end - field.start;
       position = field.end;
-      if (field.number !== path[depth] || field.wireType !== 2 || length < fewestCut) continue;
-      const isCut = depth === path.length - 1;
+      if (field.number !== tensorDataPath[depth] || field.wireType !== 2 || length < minDetachedBytes) continue;
+      const isCut = depth === tensorDataPath.length - 1;
       const inner: Piece[] = isCut
         ? [{ from: field.start, to: field.end, isCut }]
         : this.#message(field.start, field.end, depth + 1);
@@ -96,7 +96,7 @@ class Cutter {
 
   /** Brings a header at `position` into the window. */
   #show(position: number): void {
-    const last = Math.min(position + longestHeader, this.#file.size);
+    const last = Math.min(position + maxHeaderBytes, this.#file.size);
     if (position >= this.#windowStart && last <= this.#windowStart + this.#window.length) return;
     this.#window = new Uint8Array(Math.min(windowBytes, this.#file.size - position));
     this.#file.read(this.#window, position);

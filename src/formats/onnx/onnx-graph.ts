@@ -1,9 +1,9 @@
 /** GraphProto: what an ONNX graph takes, gives and holds, and which operators it uses, subgraphs of If, Loop and Scan included. */
-import { type OnnxTensor, readOnnxTensor } from "./onnx-tensor.ts";
+import { type OnnxTensorOutline, readOnnxTensor } from "./onnx-tensor.ts";
 import { type OnnxValue, readOnnxValue } from "./onnx-value.ts";
-import type { Field, ProtobufFile } from "../protobuf/protobuf-file.ts";
+import type { ProtobufField, ProtobufFile } from "../protobuf/protobuf-file.ts";
 
-export interface OnnxOperator {
+export interface OnnxOperatorUse {
   /** "ai.onnx" for the standard one. */
   readonly domain: string;
   readonly name: string;
@@ -11,34 +11,34 @@ export interface OnnxOperator {
   readonly count: number;
 }
 
-export interface OnnxGraph {
+export interface OnnxGraphOutline {
   /** Values a run must be given: those without an initial value. */
   readonly inputs: readonly OnnxValue[];
   readonly outputs: readonly OnnxValue[];
   /** Nodes in all, subgraphs included. */
   readonly nodes: number;
-  readonly operators: readonly OnnxOperator[];
+  readonly operators: readonly OnnxOperatorUse[];
   /** Initial values: the weights. Those of subgraphs come along. */
-  readonly weights: readonly OnnxTensor[];
+  readonly initializers: readonly OnnxTensorOutline[];
   /** Tensors held in attributes, mostly of Constant nodes, in functions as well. */
-  readonly constants: readonly OnnxTensor[];
+  readonly constants: readonly OnnxTensorOutline[];
   /** Types of values the graph states besides its inputs and outputs. */
-  readonly innerTypes: ReadonlySet<string>;
+  readonly intermediateTypes: ReadonlySet<string>;
 }
 
 /** What is gathered while graphs are walked. */
-interface Findings {
-  readonly operators: Map<string, OnnxOperator>;
-  readonly weights: OnnxTensor[];
-  readonly constants: OnnxTensor[];
+interface GraphAccumulator {
+  readonly operators: Map<string, OnnxOperatorUse>;
+  readonly weights: OnnxTensorOutline[];
+  readonly constants: OnnxTensorOutline[];
   readonly innerTypes: Set<string>;
   nodes: number;
 }
 
 /** Real models have a handful; a file of subgraphs in subgraphs must not exhaust the stack. */
-const deepestGraph = 64;
+const maxGraphDepth = 64;
 /** No operator and no domain has a longer name. */
-const longestName = 512;
+const maxNameBytes = 512;
 
 /** GraphProto. */
 const node = 1;
@@ -52,31 +52,31 @@ const functionNode = 7;
 
 export class OnnxGraphReader {
   readonly #file: ProtobufFile;
-  readonly #constants: OnnxTensor[] = [];
+  readonly #constants: OnnxTensorOutline[] = [];
 
   constructor(file: ProtobufFile) {
     this.#file = file;
   }
 
   /** The main graph. Constants of the functions read before come along. */
-  async read(graph: Field): Promise<OnnxGraph> {
+  async read(graph: ProtobufField): Promise<OnnxGraphOutline> {
     const findings = this.#findings();
     const { inputs, outputs } = await this.#graph(graph, findings, 0);
-    const { weights, constants, innerTypes, nodes, operators } = findings;
-    const initial = new Set(weights.map(({ name }) => name));
+    const { weights: initializers, constants, innerTypes: intermediateTypes, nodes, operators } = findings;
+    const initial = new Set(initializers.map(({ name }) => name));
     return {
       inputs: inputs.filter(({ name }) => !initial.has(name)),
       outputs,
       nodes,
       operators: [...operators.values()],
-      weights,
+      initializers,
       constants,
-      innerTypes,
+      intermediateTypes,
     };
   }
 
   /** The operators of a FunctionProto. */
-  async readFunctionBody(body: Field): Promise<readonly OnnxOperator[]> {
+  async readFunctionBody(body: ProtobufField): Promise<readonly OnnxOperatorUse[]> {
     const findings = this.#findings();
     for await (const field of this.#file.fields(body.start, body.end)) {
       if (field.number === functionNode) await this.#node(field, findings, 0);
@@ -84,12 +84,16 @@ export class OnnxGraphReader {
     return [...findings.operators.values()];
   }
 
-  #findings(): Findings {
+  #findings(): GraphAccumulator {
     return { operators: new Map(), weights: [], constants: this.#constants, innerTypes: new Set(), nodes: 0 };
   }
 
-  async #graph(graph: Field, findings: Findings, depth: number): Promise<{ inputs: OnnxValue[]; outputs: OnnxValue[] }> {
-    if (depth > deepestGraph) throw new Error(`it nests graphs more than ${deepestGraph} deep at byte ${graph.start}`);
+  async #graph(
+    graph: ProtobufField,
+    findings: GraphAccumulator,
+    depth: number,
+  ): Promise<{ inputs: OnnxValue[]; outputs: OnnxValue[] }> {
+    if (depth > maxGraphDepth) throw new Error(`it nests graphs more than ${maxGraphDepth} deep at byte ${graph.start}`);
     const inputs: OnnxValue[] = [];
     const outputs: OnnxValue[] = [];
     for await (const field of this.#file.fields(graph.start, graph.end)) {
@@ -106,7 +110,7 @@ export class OnnxGraphReader {
   }
 
   /** NodeProto: op_type 4, attribute 5, domain 7. */
-  async #node(node: Field, findings: Findings, depth: number): Promise<void> {
+  async #node(node: ProtobufField, findings: GraphAccumulator, depth: number): Promise<void> {
     let name = "";
     let domain = "";
     for await (const field of this.#file.fields(node.start, node.end)) {
@@ -121,7 +125,7 @@ export class OnnxGraphReader {
   }
 
   /** AttributeProto: t 5, g 6, tensors 10, graphs 11, sparse_tensor 22, sparse_tensors 23. */
-  async #attribute(attribute: Field, findings: Findings, depth: number): Promise<void> {
+  async #attribute(attribute: ProtobufField, findings: GraphAccumulator, depth: number): Promise<void> {
     for await (const field of this.#file.fields(attribute.start, attribute.end)) {
       if (field.wireType !== 2) continue;
       if (field.number === 5 || field.number === 10) findings.constants.push(await readOnnxTensor(this.#file, field));
@@ -131,14 +135,14 @@ export class OnnxGraphReader {
   }
 
   /** SparseTensorProto: its values 1 are what it holds. */
-  async #sparse(tensor: Field, into: OnnxTensor[]): Promise<void> {
+  async #sparse(tensor: ProtobufField, into: OnnxTensorOutline[]): Promise<void> {
     for await (const field of this.#file.fields(tensor.start, tensor.end)) {
       if (field.number === 1) into.push(await readOnnxTensor(this.#file, field));
     }
   }
 
-  async #name(field: Field): Promise<string> {
-    if (field.end - field.start > longestName) throw new Error(`it has an operator's name of more than ${longestName} bytes`);
+  async #name(field: ProtobufField): Promise<string> {
+    if (field.end - field.start > maxNameBytes) throw new Error(`it has an operator's name of more than ${maxNameBytes} bytes`);
     return await this.#file.text(field);
   }
 }

@@ -7,16 +7,16 @@ import { openFile } from "../../platform/node/files.ts";
 import { FileWindow } from "../file-window.ts";
 import { modelInvalid, unreadable } from "../../models/model-folder.ts";
 import { OnnxGraphReader } from "./onnx-graph.ts";
-import type { OnnxGraph, OnnxOperator } from "./onnx-graph.ts";
+import type { OnnxGraphOutline, OnnxOperatorUse } from "./onnx-graph.ts";
 import { readOnnxEntry } from "./onnx-tensor.ts";
-import { type Field, ProtobufFile } from "../protobuf/protobuf-file.ts";
+import { type ProtobufField, ProtobufFile } from "../protobuf/protobuf-file.ts";
 
 /** A function the file defines itself, which its graphs use like an operator. */
-export interface OnnxFunction {
+export interface OnnxFunctionOutline {
   readonly domain: string;
   readonly name: string;
   /** Operators of its body. */
-  readonly operators: readonly OnnxOperator[];
+  readonly operators: readonly OnnxOperatorUse[];
   /** Versions its body is written for; the model's own where it names none. */
   readonly opsets: ReadonlyMap<string, number>;
 }
@@ -28,8 +28,8 @@ export interface OnnxOutline {
   /** Versions of operator sets by domain; the standard one is "ai.onnx". */
   readonly opsets: ReadonlyMap<string, number>;
   readonly metadata: ReadonlyMap<string, string>;
-  readonly functions: readonly OnnxFunction[];
-  readonly graph: OnnxGraph;
+  readonly functions: readonly OnnxFunctionOutline[];
+  readonly graph: OnnxGraphOutline;
 }
 
 /** ModelProto. */
@@ -59,8 +59,8 @@ export async function readOnnxOutline(path: string, shown: string): Promise<Onnx
 }
 
 async function readModel(file: ProtobufFile): Promise<OnnxOutline> {
-  const single = new Map<number, Field>();
-  const functions: Field[] = [];
+  const single = new Map<number, ProtobufField>();
+  const functions: ProtobufField[] = [];
   const opsets = new Map<string, number>();
   const metadata = new Map<string, string>();
   for await (const field of file.fields(0, file.size)) {
@@ -78,7 +78,7 @@ async function readModel(file: ProtobufFile): Promise<OnnxOutline> {
     return field === undefined ? "" : await file.text(field);
   };
   const reader = new OnnxGraphReader(file);
-  const bodies: OnnxFunction[] = [];
+  const bodies: OnnxFunctionOutline[] = [];
   for (const field of functions) bodies.push(await readFunction(file, field, reader, opsets));
   return {
     irVersion: single.get(irVersion)?.value ?? 0,
@@ -92,7 +92,7 @@ async function readModel(file: ProtobufFile): Promise<OnnxOutline> {
 }
 
 /** OperatorSetIdProto: domain 1, version 2. */
-async function readOpset(file: ProtobufFile, opset: Field): Promise<[domain: string, version: number]> {
+async function readOpset(file: ProtobufFile, opset: ProtobufField): Promise<[domain: string, version: number]> {
   let domain = "";
   let version = 0;
   for await (const field of file.fields(opset.start, opset.end)) {
@@ -105,10 +105,10 @@ async function readOpset(file: ProtobufFile, opset: Field): Promise<[domain: str
 /** FunctionProto: name 1, node 7, opset_import 9, domain 10. */
 async function readFunction(
   file: ProtobufFile,
-  body: Field,
+  body: ProtobufField,
   reader: OnnxGraphReader,
   opsets: ReadonlyMap<string, number>,
-): Promise<OnnxFunction> {
+): Promise<OnnxFunctionOutline> {
   let name = "";
   let domain = "";
   const own = new Map<string, number>();

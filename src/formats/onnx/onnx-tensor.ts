@@ -1,8 +1,8 @@
 /** TensorProto: one tensor of an ONNX file, described without reading its elements. */
 import { onnxType, onnxTypeName } from "./onnx-types.ts";
-import type { Field, ProtobufFile } from "../protobuf/protobuf-file.ts";
+import type { ProtobufField, ProtobufFile } from "../protobuf/protobuf-file.ts";
 
-export interface OnnxTensor {
+export interface OnnxTensorOutline {
   readonly name: string;
   /** TensorProto.DataType. */
   readonly type: number;
@@ -15,7 +15,7 @@ export interface OnnxTensor {
 }
 
 /** Far above what any operator takes. */
-const mostDimensions = 256;
+const maxDimensions = 256;
 
 /** Fields with elements, and the fewest bytes an element takes in each: packed numbers of 4 bits share one varint of one byte. */
 const elementFields: ReadonlyMap<number, number> = new Map([
@@ -29,7 +29,7 @@ const stringData = 6;
 const rawData = 9;
 
 /** Throws Error where the shape is impossible or more elements are claimed than are stored. */
-export async function readOnnxTensor(file: ProtobufFile, tensor: Field): Promise<OnnxTensor> {
+export async function readOnnxTensor(file: ProtobufFile, tensor: ProtobufField): Promise<OnnxTensorOutline> {
   const shape: number[] = [];
   let name = "";
   let type = 0;
@@ -49,7 +49,7 @@ export async function readOnnxTensor(file: ProtobufFile, tensor: Field): Promise
       strings += length;
       mostElements += 1;
     } else if (least !== undefined) mostElements += length / least;
-    if (shape.length > mostDimensions) throw new Error(`it has a tensor of ${shape.length} dimensions at byte ${tensor.start}`);
+    if (shape.length > maxDimensions) throw new Error(`it has a tensor of ${shape.length} dimensions at byte ${tensor.start}`);
   }
   const elements = shape.reduce((product, dimension) => product * dimension, 1);
   const bits = onnxType(type)?.bits ?? 0;
@@ -73,7 +73,7 @@ export async function readOnnxTensor(file: ProtobufFile, tensor: Field): Promise
 }
 
 /** StringStringEntryProto: key 1, value 2. */
-export async function readOnnxEntry(file: ProtobufFile, entry: Field): Promise<[key: string, value: string]> {
+export async function readOnnxEntry(file: ProtobufFile, entry: ProtobufField): Promise<[key: string, value: string]> {
   let key = "";
   let value = "";
   for await (const field of file.fields(entry.start, entry.end)) {

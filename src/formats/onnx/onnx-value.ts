@@ -1,6 +1,6 @@
 /** ValueInfoProto: one input or output of an ONNX graph, with its type and its symbolic dimensions. */
 import { onnxTypeName } from "./onnx-types.ts";
-import type { Field, ProtobufFile } from "../protobuf/protobuf-file.ts";
+import type { ProtobufField, ProtobufFile } from "../protobuf/protobuf-file.ts";
 
 export interface OnnxValue {
   readonly name: string;
@@ -10,19 +10,19 @@ export interface OnnxValue {
   readonly shape?: readonly (number | string | null)[];
 }
 
-type Type = Omit<OnnxValue, "name">;
+type ValueType = Omit<OnnxValue, "name">;
 
 /** Sequences of maps of sequences end somewhere. */
-const deepestType = 16;
-const mostDimensions = 256;
+const maxTypeDepth = 16;
+const maxDimensions = 256;
 const wrappers: ReadonlyMap<number, string> = new Map([
   [4, "sequence"],
   [9, "optional"],
 ]);
 
-export async function readOnnxValue(file: ProtobufFile, value: Field): Promise<OnnxValue> {
+export async function readOnnxValue(file: ProtobufFile, value: ProtobufField): Promise<OnnxValue> {
   let name = "";
-  let type: Type = { type: "unknown" };
+  let type: ValueType = { type: "unknown" };
   for await (const field of file.fields(value.start, value.end)) {
     if (field.number === 1) name = await file.text(field);
     else if (field.number === 2) type = await readType(file, field, 0);
@@ -31,9 +31,9 @@ export async function readOnnxValue(file: ProtobufFile, value: Field): Promise<O
 }
 
 /** TypeProto: tensor_type 1, sequence_type 4, map_type 5, sparse_tensor_type 8, optional_type 9. */
-async function readType(file: ProtobufFile, type: Field, depth: number): Promise<Type> {
-  if (depth > deepestType) throw new Error(`it nests types more than ${deepestType} deep at byte ${type.start}`);
-  let found: Type = { type: "unknown" };
+async function readType(file: ProtobufFile, type: ProtobufField, depth: number): Promise<ValueType> {
+  if (depth > maxTypeDepth) throw new Error(`it nests types more than ${maxTypeDepth} deep at byte ${type.start}`);
+  let found: ValueType = { type: "unknown" };
   for await (const field of file.fields(type.start, type.end)) {
     const wrapper = wrappers.get(field.number);
     if (field.number === 1) found = await readTensorType(file, field);
@@ -45,7 +45,7 @@ async function readType(file: ProtobufFile, type: Field, depth: number): Promise
 }
 
 /** Sequence and Optional: elem_type 1. */
-async function readElementType(file: ProtobufFile, type: Field, depth: number): Promise<string> {
+async function readElementType(file: ProtobufFile, type: ProtobufField, depth: number): Promise<string> {
   let element = "unknown";
   for await (const field of file.fields(type.start, type.end)) {
     if (field.number === 1) element = (await readType(file, field, depth + 1)).type;
@@ -54,7 +54,7 @@ async function readElementType(file: ProtobufFile, type: Field, depth: number): 
 }
 
 /** Map: key_type 1, value_type 2. */
-async function readMapType(file: ProtobufFile, type: Field, depth: number): Promise<string> {
+async function readMapType(file: ProtobufFile, type: ProtobufField, depth: number): Promise<string> {
   let key = 0;
   let value = "unknown";
   for await (const field of file.fields(type.start, type.end)) {
@@ -65,7 +65,7 @@ async function readMapType(file: ProtobufFile, type: Field, depth: number): Prom
 }
 
 /** Tensor and SparseTensor: elem_type 1, shape 2, whose dimensions are 1. */
-async function readTensorType(file: ProtobufFile, type: Field): Promise<Type> {
+async function readTensorType(file: ProtobufFile, type: ProtobufField): Promise<ValueType> {
   let element = 0;
   let shape: (number | string | null)[] | undefined;
   for await (const field of file.fields(type.start, type.end)) {
@@ -74,7 +74,7 @@ async function readTensorType(file: ProtobufFile, type: Field): Promise<Type> {
       shape = [];
       for await (const dimension of file.fields(field.start, field.end)) {
         if (dimension.number === 1) shape.push(await readDimension(file, dimension));
-        if (shape.length > mostDimensions) throw new Error(`it has a value of more than ${mostDimensions} dimensions`);
+        if (shape.length > maxDimensions) throw new Error(`it has a value of more than ${maxDimensions} dimensions`);
       }
     }
   }
@@ -82,7 +82,7 @@ async function readTensorType(file: ProtobufFile, type: Field): Promise<Type> {
 }
 
 /** dim_value 1, dim_param 2. Exporters write -1 where they mean free. */
-async function readDimension(file: ProtobufFile, dimension: Field): Promise<number | string | null> {
+async function readDimension(file: ProtobufFile, dimension: ProtobufField): Promise<number | string | null> {
   let size: number | string | null = null;
   for await (const field of file.fields(dimension.start, dimension.end)) {
     if (field.number === 1 && field.wireType === 0) size = Number.isSafeInteger(field.value) ? field.value : null;

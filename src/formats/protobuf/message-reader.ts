@@ -1,7 +1,7 @@
 /** Reads protobuf messages with `pbf`, and refuses what it lets pass: content that reaches beyond the end, and messages nested without end. */
 import type { PbfReader } from "pbf";
-import { Budget } from "../../engine/build/trace-budget.ts";
-import type { FilePart } from "../byte-source.ts";
+import { TraceBudget } from "../../engine/build/trace-budget.ts";
+import type { ByteRange } from "../byte-source.ts";
 
 /** A message as an object with its lists, a whole number in a list, one of 64 bits, a text beside its characters: of a few bytes in the file. */
 const messageBytes = 512;
@@ -9,24 +9,24 @@ const integerBytes = 8;
 const wideIntegerBytes = 40;
 const textBytes = 32;
 /** Messages and numbers between two looks at the clock. */
-const itemsPerLook = 4096;
+const itemsPerTimeCheck = 4096;
 
 /** Graphs in graphs and types in types of real models nest a handful deep; each takes a few levels of messages. */
-const deepestMessage = 200;
+const maxMessageDepth = 200;
 
 export type ReadField<T> = (field: number, into: T, reader: MessageReader) => void;
 
 export class MessageReader {
   readonly #pbf: PbfReader;
-  readonly #cuts: ReadonlyMap<number, FilePart>;
-  readonly #budget: Budget;
+  readonly #ranges: ReadonlyMap<number, ByteRange>;
+  readonly #budget: TraceBudget;
   #depth = 0;
   #items = 0;
 
   /** `budget`: charged for what the file unpacks to. `cuts`: runs that stayed in the file, by the place where a field of no bytes stands for each; see `cut-elements.ts`. */
-  constructor(pbf: PbfReader, cuts: ReadonlyMap<number, FilePart> = new Map(), budget: Budget = new Budget()) {
+  constructor(pbf: PbfReader, cuts: ReadonlyMap<number, ByteRange> = new Map(), budget: TraceBudget = new TraceBudget()) {
     this.#pbf = pbf;
-    this.#cuts = cuts;
+    this.#ranges = cuts;
     this.#budget = budget;
   }
 
@@ -55,9 +55,9 @@ export class MessageReader {
   }
 
   /** As `bytes`, or where they are in the file. */
-  bytesOrPart(): Uint8Array | FilePart {
+  bytesOrRange(): Uint8Array | ByteRange {
     const bytes = this.bytes();
-    return (bytes.length === 0 ? this.#cuts.get(this.#pbf.pos) : undefined) ?? bytes;
+    return (bytes.length === 0 ? this.#ranges.get(this.#pbf.pos) : undefined) ?? bytes;
   }
 
   /** A whole number; beyond 2^53 the last digits are lost. */
@@ -126,7 +126,7 @@ export class MessageReader {
   #fields<T>(read: ReadField<T>, into: T, end: number): T {
     this.#charge(messageBytes, "messages of the file");
     this.#depth += 1;
-    if (this.#depth > deepestMessage) throw new Error(`it nests more than ${deepestMessage} messages`);
+    if (this.#depth > maxMessageDepth) throw new Error(`it nests more than ${maxMessageDepth} messages`);
     this.#pbf.readFields((field) => read(field, into, this), into, end);
     this.#check(end);
     this.#depth -= 1;
@@ -135,8 +135,8 @@ export class MessageReader {
 
   #charge(bytes: number, what: string): void {
     this.#items += 1;
-    this.#budget.charge(bytes, what);
-    if (this.#items % itemsPerLook === 0) this.#budget.checkTime();
+    this.#budget.chargeStep(bytes, what);
+    if (this.#items % itemsPerTimeCheck === 0) this.#budget.checkTime();
   }
 
   #check(end: number): void {

@@ -4,7 +4,7 @@
  */
 import type { FileWindow } from "../file-window.ts";
 
-export interface Field {
+export interface ProtobufField {
   readonly number: number;
   /** 0 varint, 1 eight bytes, 2 length-delimited, 5 four bytes. */
   readonly wireType: number;
@@ -16,9 +16,9 @@ export interface Field {
 }
 
 /** Bytes of the longest varint. */
-const longestVarint = 10;
+const maxVarintBytes = 10;
 /** The longest name; a longer one is no name. */
-const longestText = 64 * 1024;
+const maxTextBytes = 64 * 1024;
 
 /** Throws Error when the bytes cannot be protobuf or end too early. */
 export class ProtobufFile {
@@ -33,33 +33,33 @@ export class ProtobufFile {
   }
 
   /** The fields of the message in this range, which must end where the range ends. */
-  async *fields(start: number, end: number): AsyncGenerator<Field> {
+  async *fields(start: number, end: number): AsyncGenerator<ProtobufField> {
     const window = this.#window;
     for (let position = start; position < end;) {
-      const longest = Math.min(2 * longestVarint, end - position);
-      if (window.ready(position) < longest) await window.load(position, longest);
-      window.count();
+      const longest = Math.min(2 * maxVarintBytes, end - position);
+      if (window.available(position) < longest) await window.load(position, longest);
+      window.countItems();
       const field = this.#field(position, end);
       yield field;
       position = field.end;
     }
   }
 
-  async text(field: Field): Promise<string> {
+  async text(field: ProtobufField): Promise<string> {
     const length = field.end - field.start;
     if (field.wireType !== 2) throw new Error(`it has a number in the place of a name at byte ${field.start}`);
-    if (length > longestText) throw new Error(`it has a name of ${length} bytes at byte ${field.start}`);
+    if (length > maxTextBytes) throw new Error(`it has a name of ${length} bytes at byte ${field.start}`);
     return await this.#window.text(field.start, length);
   }
 
   /** The numbers of a repeated field, which may be packed into one field or come one by one. */
-  async numbers(field: Field): Promise<number[]> {
+  async numbers(field: ProtobufField): Promise<number[]> {
     if (field.wireType === 0) return [field.value];
     const numbers: number[] = [];
     for (let position = field.start; position < field.end;) {
-      const longest = Math.min(longestVarint, field.end - position);
-      if (this.#window.ready(position) < longest) await this.#window.load(position, longest);
-      this.#window.count();
+      const longest = Math.min(maxVarintBytes, field.end - position);
+      if (this.#window.available(position) < longest) await this.#window.load(position, longest);
+      this.#window.countItems();
       const next = this.#afterVarint(position, field.end);
       numbers.push(this.#varint(position, next));
       position = next;
@@ -68,7 +68,7 @@ export class ProtobufFile {
   }
 
   /** The field at `position`, whose key and length are in the window. */
-  #field(position: number, end: number): Field {
+  #field(position: number, end: number): ProtobufField {
     const content = this.#afterVarint(position, end);
     const key = this.#varint(position, content);
     const number = Math.floor(key / 8);
@@ -94,7 +94,7 @@ export class ProtobufFile {
 
   /** The end of the varint at `position`: its last byte is below 128. */
   #afterVarint(position: number, end: number): number {
-    const last = Math.min(end, position + longestVarint);
+    const last = Math.min(end, position + maxVarintBytes);
     for (let next = position; next < last; next += 1) if (this.#window.byte(next) < 128) return next + 1;
     throw new Error(`it is damaged, or ends too early, at byte ${position}`);
   }

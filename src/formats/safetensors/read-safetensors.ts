@@ -41,10 +41,10 @@ const elementBits: ReadonlyMap<string, number> = new Map([
   ["F4", 4] as const,
 ]);
 
-type Reading = (bytes: ArrayBuffer) => TensorData;
+type TypedView = (bytes: ArrayBuffer) => TensorData;
 
 /** The types a `Tensor` can hold, with how their bytes become its data. */
-const readable: ReadonlyMap<string, { readonly dataType: DataType; readonly view: Reading }> = new Map([
+const tensorTypes: ReadonlyMap<string, { readonly dataType: DataType; readonly view: TypedView }> = new Map([
   ["F64", { dataType: "float64", view: (bytes: ArrayBuffer) => new Float64Array(bytes) }],
   ["F32", { dataType: "float32", view: (bytes: ArrayBuffer) => new Float32Array(bytes) }],
   ["F16", { dataType: "float16", view: (bytes: ArrayBuffer) => new Uint16Array(bytes) }],
@@ -61,12 +61,12 @@ const readable: ReadonlyMap<string, { readonly dataType: DataType; readonly view
 ]);
 
 /** The reference implementation's own limit. */
-const longestHeader = 100_000_000;
+const maxHeaderBytes = 100_000_000;
 /**
  * Commas and opening brackets of a header, about nine for each tensor. Parsing costs time and memory by these and not by bytes: 100 MB of
  * empty lists took 30 s and 2.6 GB. Real files have a few thousand tensors.
  */
-const mostMarks = 2_000_000;
+const maxMarks = 2_000_000;
 /** Bytes read between two looks at the abort signal. */
 const chunkBytes = 8 * 1024 * 1024;
 
@@ -81,7 +81,8 @@ export async function readSafetensorsHeader(path: string, signal?: AbortSignal):
     if (status.size < 8) throw invalid(path, `it has ${status.size} bytes, and the shortest safetensors file has 10`);
     const prefix = new DataView(await readRange(file, path, 0, 8, signal));
     const length = Number(prefix.getBigUint64(0, true));
-    if (length > longestHeader) throw invalid(path, `its header claims ${length} bytes, more than the ${longestHeader} allowed`);
+    if (length > maxHeaderBytes)
+      throw invalid(path, `its header claims ${length} bytes, more than the ${maxHeaderBytes} allowed`);
     if (length > status.size - 8)
       throw invalid(path, `its header claims ${length} bytes, and the file ends after ${status.size}`);
     const bytes = await readRange(file, path, 8, length, signal);
@@ -94,18 +95,18 @@ export async function readSafetensorsHeader(path: string, signal?: AbortSignal):
 /** Reads one tensor. MODEL_UNSUPPORTED where there is none of that name or its type has no `DataType`. */
 export async function readTensor(header: SafetensorsHeader, name: string, signal?: AbortSignal): Promise<Tensor> {
   const { path } = header;
-  const part = partOf(header, name);
+  const part = tensorRange(header, name);
   return part.tensor(await withFile(path, (file) => readRange(file, path, part.start, part.bytes, signal)));
 }
 
 /** Where a tensor lies in the file, for those who read it themselves. Fails as `readTensor` does. */
-export function partOf(header: SafetensorsHeader, name: string): TensorPart {
+export function tensorRange(header: SafetensorsHeader, name: string): TensorRange {
   const { path } = header;
   const entry = header.tensors.get(name);
   if (entry === undefined) {
     throw new InferyardError("MODEL_UNSUPPORTED", `${path} has no tensor ${quote(name)} (it has ${listNames(header)})`);
   }
-  const type = readable.get(entry.type);
+  const type = tensorTypes.get(entry.type);
   if (type === undefined)
     throw new InferyardError("MODEL_UNSUPPORTED", `${path}: tensor ${quote(name)} is ${entry.type}, which is not read`);
   const { start, end, shape } = entry;
@@ -113,7 +114,7 @@ export function partOf(header: SafetensorsHeader, name: string): TensorPart {
   return { start, bytes: end - start, tensor };
 }
 
-export interface TensorPart {
+export interface TensorRange {
   /** From the file's first byte. */
   readonly start: number;
   readonly bytes: number;
@@ -185,14 +186,14 @@ function allocate(path: string, length: number): ArrayBuffer {
 }
 
 function checkMarks(path: string, header: ArrayBuffer): void {
-  if (header.byteLength <= mostMarks) return;
+  if (header.byteLength <= maxMarks) return;
   const bytes = new Uint8Array(header);
   let marks = 0;
   for (let at = 0; at < bytes.length; at += 1) {
     const byte = bytes[at];
     if (byte === 0x2c || byte === 0x5b || byte === 0x7b) marks += 1;
   }
-  if (marks <= mostMarks) return;
+  if (marks <= maxMarks) return;
   throw new InferyardError("MODEL_UNSUPPORTED", `the header of ${path} has ${marks} commas and brackets, more than is read`, {
     remedy: "check that this is the model's file; none of this size is known",
   });
@@ -315,7 +316,7 @@ function quote(name: unknown): string {
 }
 
 /** The bytes of a file with these tensors: its header, then one piece for each tensor. The same tensors always give the same bytes. */
-export function layOut(
+export function serializeSafetensors(
   tensors: Readonly<Record<string, Tensor>>,
   metadata: Readonly<Record<string, string>>,
 ): { header: Uint8Array; pieces: Uint8Array[] } {
@@ -347,6 +348,6 @@ export function layOut(
 }
 
 function typeNameOf(name: string, tensor: Tensor): string {
-  for (const [type, { dataType }] of readable) if (dataType === tensor.dataType) return type;
+  for (const [type, { dataType }] of tensorTypes) if (dataType === tensor.dataType) return type;
   throw new InferyardError("INPUT_INVALID", `tensor "${name}" is ${tensor.dataType}, which safetensors cannot hold`);
 }

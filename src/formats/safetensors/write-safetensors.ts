@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { open, rename, rm } from "node:fs/promises";
 import { InferyardError, messageOf } from "../../errors.ts";
-import { layOut } from "./read-safetensors.ts";
+import { serializeSafetensors } from "./read-safetensors.ts";
 import type { Tensor } from "../../tensor.ts";
 
 /**
@@ -14,7 +14,7 @@ export async function writeSafetensors(
   tensors: Readonly<Record<string, Tensor>>,
   metadata: Readonly<Record<string, string>> = {},
 ): Promise<void> {
-  const { header, pieces } = layOut(tensors, metadata);
+  const { header, pieces } = serializeSafetensors(tensors, metadata);
   const temporary = `${path}.${process.pid}.${randomUUID()}.tmp`;
   try {
     const file = await open(temporary, "wx");

@@ -1,9 +1,9 @@
 /** What is wrong with a metadata.json, and what it asks for that this version does not do: each as sentences. */
-import { type JsonObject, isJsonObject, liesOutside, withoutAbsent } from "../model-folder.ts";
+import { type JsonObject, isJsonObject, escapesFolder, omitNullish } from "../model-folder.ts";
 import { schemaProblems } from "../validation/schema-problems.ts";
 import { formatOf } from "../manifest/weights.ts";
 import type { AimodJson, HardwareRequirements } from "./aimod-json.ts";
-import { normal, providersOf } from "./hardware.ts";
+import { normalizeWord, providersOf } from "./hardware.ts";
 import { aimodSchema } from "./schema.ts";
 import { formatOfFramework, strategies } from "./vocabulary.ts";
 
@@ -13,23 +13,23 @@ export type AimodCheck =
   | { readonly problems?: never; readonly json: AimodJson; readonly wishes: readonly string[] };
 
 export function checkAimod(written: JsonObject): AimodCheck {
-  const value = presentIn(written);
+  const value = omitNullishFields(written);
   const result = aimodSchema.safeParse(value);
   if (!result.success) return { problems: schemaProblems(aimodSchema, value) };
   const json = result.data;
   const problems = [...fileProblems(json), ...deviceProblems(json.hardware_requirements ?? {})];
-  return problems.length > 0 ? { problems } : { json, wishes: unsupportedWishes(json) };
+  return problems.length > 0 ? { problems } : { json, wishes: unsupportedFeatures(json) };
 }
 
-function presentIn(written: JsonObject): JsonObject {
-  const json = withoutAbsent(written);
+function omitNullishFields(written: JsonObject): JsonObject {
+  const json = omitNullish(written);
   const hardware = json["hardware_requirements"];
-  return isJsonObject(hardware) ? { ...json, hardware_requirements: withoutAbsent(hardware) } : json;
+  return isJsonObject(hardware) ? { ...json, hardware_requirements: omitNullish(hardware) } : json;
 }
 
 function fileProblems({ model_file, framework, format }: AimodJson): string[] {
-  if (liesOutside(model_file)) return [`model_file: "${model_file}" lies outside the package`];
-  const stated = formatOfFramework.get(normal(format ?? framework));
+  if (escapesFolder(model_file)) return [`model_file: "${model_file}" lies outside the package`];
+  const stated = formatOfFramework.get(normalizeWord(format ?? framework));
   const found = formatOf(model_file);
   if (found === undefined) return [`model_file: "${model_file}" ends in none of .onnx, .gguf, .safetensors`];
   if (stated === found) return [];
@@ -52,20 +52,20 @@ function deviceProblems(hardware: HardwareRequirements): string[] {
   return problems;
 }
 
-function unsupportedWishes({ hardware_requirements, cron_jobs }: AimodJson): string[] {
+function unsupportedFeatures({ hardware_requirements, cron_jobs }: AimodJson): string[] {
   const { strategy, isolation_mode, gpu_memory_limit_mb, gpu_compute_share_milli } = hardware_requirements ?? {};
   const place = "hardware_requirements.";
   const wishes: string[] = [];
-  if (strategies.get(normal(strategy ?? "")) === "parts")
+  if (strategies.get(normalizeWord(strategy ?? "")) === "parts")
     wishes.push(`${place}strategy: "${strategy}" puts parts of a model on several devices`);
-  if (isolation_mode !== undefined && normal(isolation_mode) !== "best_effort")
+  if (isolation_mode !== undefined && normalizeWord(isolation_mode) !== "best_effort")
     wishes.push(`${place}isolation_mode: "${isolation_mode}" keeps other models off the device`);
   if ((gpu_memory_limit_mb ?? 0) > 0) wishes.push(`${place}gpu_memory_limit_mb: a limit on the device's memory`);
-  if (gpu_compute_share_milli !== undefined && gpu_compute_share_milli !== wholeShare)
+  if (gpu_compute_share_milli !== undefined && gpu_compute_share_milli !== fullComputeShare)
     wishes.push(`${place}gpu_compute_share_milli: a share of the device's time`);
   if ((cron_jobs ?? []).length > 0) wishes.push("cron_jobs: requests by the clock");
   return wishes;
 }
 
 /** Thousandths: all of the device. */
-const wholeShare = 1000;
+const fullComputeShare = 1000;

@@ -14,7 +14,7 @@ const fixed = { version: "1.0.0", created_at: "1970-01-01T00:00:00Z" } as const;
  * The model's file is its first variant; the others go along, and are found in the folder again. Targets of other backends, and what else
  * Kapsl has no word for, stay in the manifest files of the folder, which are in the package too.
  */
-export function metadataOf(manifest: Manifest, name: string): AimodJson {
+export function createMetadata(manifest: Manifest, name: string): AimodJson {
   const [main] = manifest.variants;
   if (main === undefined) throw new InferyardError("CONTRACT_VIOLATION", `${manifest.reference} has no variant`);
   const { license } = manifest;

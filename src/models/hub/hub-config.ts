@@ -6,7 +6,7 @@ import { InferyardError, messageOf } from "../../errors.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-export interface HubSurroundings {
+export interface HubConfig {
   /** Address of the hub, without a slash at its end. */
   readonly endpoint: string;
   /** Sent to the endpoint and to no other host. */
@@ -21,7 +21,7 @@ export interface HubSurroundings {
  * HF_ENDPOINT, HF_TOKEN, HF_TOKEN_PATH, HF_HOME, HF_HUB_CACHE and HF_HUB_OFFLINE, as huggingface_hub reads them
  * (https://huggingface.co/docs/huggingface_hub/package_reference/environment_variables).
  */
-export async function hubSurroundings(environment: Environment = process.env, offline?: boolean): Promise<HubSurroundings> {
+export async function readHubConfig(environment: Environment = process.env, offline?: boolean): Promise<HubConfig> {
   const variable = (name: string): string | undefined => environment[name]?.trim() || undefined;
   const home = resolve(variable("HF_HOME") ?? join(variable("XDG_CACHE_HOME") ?? join(homedir(), ".cache"), "huggingface"));
   const token =

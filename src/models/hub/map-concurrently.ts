@@ -4,7 +4,7 @@
  * Results in the order of the items. The first failure stops the others through the signal they are given; it is thrown when all have
  * ended, so that nothing goes on unseen.
  */
-export async function sideBySide<Item, Result>(
+export async function mapConcurrently<Item, Result>(
   items: readonly Item[],
   most: number,
   signal: AbortSignal | undefined,

@@ -29,7 +29,7 @@ export interface PullReport {
 }
 
 /** The rest of what one pull needs. */
-export interface Pulling {
+export interface PullSession {
   readonly layout: StoreLayout;
   /** Undefined: offline. */
   readonly network: Network | undefined;

@@ -2,14 +2,14 @@
 import { basename, dirname } from "node:path/posix";
 import { InferyardError } from "../../errors.ts";
 import { entryKey } from "../aimod/entry-name.ts";
-import { isCalled } from "../store/locate.ts";
+import { hasName } from "../store/locate.ts";
 import type { StoredVariant } from "../store/record.ts";
 import { nameVariants } from "../manifest/variant-names.ts";
-import { formatOf, noWeights, pickWeights, weightFolders } from "../manifest/weights.ts";
+import { formatOf, missingWeights, selectWeightFiles, weightFolders } from "../manifest/weights.ts";
 import type { HubFile } from "./listing.ts";
 
 /** Files that say what a model is, by name. */
-const describing: ReadonlySet<string> = new Set([
+const descriptionNames: ReadonlySet<string> = new Set([
   "config.json",
   "gliner_config.json",
   "artifact.metadata",
@@ -26,22 +26,22 @@ const describing: ReadonlySet<string> = new Set([
   "config_sentence_transformers.json",
 ]);
 /** Those with a part that varies: sentence_bert_config.json and its like. */
-const describingForms = /^(sentence_\w+_config\.json|(LICENSE|LICENCE|NOTICE|README)(\.\w+)?)$/i;
+const descriptionPattern = /^(sentence_\w+_config\.json|(LICENSE|LICENCE|NOTICE|README)(\.\w+)?)$/i;
 /** Folders of sentence-transformers' modules: 1_Pooling, 0_Transformer. */
 const moduleFolder = /^\d+_\w+$/;
 
 /** Manifests that speak for every file of the repository: what they name cannot be told from names. */
-const wholeManifests: ReadonlySet<string> = new Set(["inferyard.json", "model_manifest.json"]);
+const repositoryManifests: ReadonlySet<string> = new Set(["inferyard.json", "model_manifest.json"]);
 /** Weights of other programs, and folders of them. */
-const foreign =
+const foreignWeights =
   /\.(bin|h5|msgpack|ot|pt|pth|ckpt|tflite|pb|mlmodel|npz|pkl|joblib|keras|llamafile|arrow|parquet)$|(^|\/)(openvino|coreml|\.[^/]*)\//i;
 
 /** What has to be known before weights can be chosen. */
 export function descriptionFiles(files: readonly HubFile[]): HubFile[] {
   const found = files.filter(({ path }) => {
     const [folder, name] = [dirname(path), basename(path)];
-    if (folder === "." && wholeManifests.has(name)) return true;
-    return (folder === "." || moduleFolder.test(folder)) && (describing.has(name) || describingForms.test(name));
+    if (folder === "." && repositoryManifests.has(name)) return true;
+    return (folder === "." || moduleFolder.test(folder)) && (descriptionNames.has(name) || descriptionPattern.test(name));
   });
   // LICENSE and license are one file where capitals do not count.
   return found.filter(({ path }, index) => found.findIndex((other) => entryKey(other.path) === entryKey(path)) === index);
@@ -56,7 +56,7 @@ export interface ModelShape {
   readonly moduleWeights: readonly string[];
 }
 
-export interface Choice {
+export interface WeightSelection {
   /** Left out for a repository with a manifest of its own, which is taken whole. */
   readonly variant?: StoredVariant;
   readonly files: readonly HubFile[];
@@ -66,11 +66,13 @@ export interface Choice {
  * The weights of the variant wanted, or of the one a load would take first. `shown` is the model in messages. Throws MODEL_UNSUPPORTED or
  * MODEL_NOT_FOUND where the repository has none in a format we read, and MODEL_NOT_FOUND where it has none of that name.
  */
-export function chooseWeights(shown: string, files: readonly HubFile[], shape: ModelShape, wanted?: string): Choice {
-  if (files.some(({ path }) => wholeManifests.has(path))) return { files: files.filter(({ path }) => !foreign.test(path)) };
+export function selectWeights(shown: string, files: readonly HubFile[], shape: ModelShape, wanted?: string): WeightSelection {
+  if (files.some(({ path }) => repositoryManifests.has(path)))
+    return { files: files.filter(({ path }) => !foreignWeights.test(path)) };
   const paths = pathsIn(files, shape.modelPath);
   const variants = variantsAmong(paths, shape.isStatic);
-  const variant = wanted === undefined ? firstOf(shown, variants, files, paths) : variants.find((one) => isCalled(one, wanted));
+  const variant =
+    wanted === undefined ? defaultVariant(shown, variants, files, paths) : variants.find((one) => hasName(one, wanted));
   if (variant === undefined) throw noVariant(shown, variants, wanted ?? "", files, paths);
   const needed = new Set(variant.files);
   return { variant, files: files.filter(({ path }) => needed.has(path)) };
@@ -87,12 +89,12 @@ function pathsIn(files: readonly HubFile[], modelPath: string): string[] {
 
 /** In the order a load prefers. Each has the files that belong to its weights. */
 function variantsAmong(paths: readonly string[], isStatic: boolean): StoredVariant[] {
-  const weights = pickWeights(paths, isStatic).filter((path) => !isLaterShard(path));
+  const weights = selectWeightFiles(paths, isStatic).filter((path) => !isLaterShard(path));
   const named = nameVariants(weights.map((file) => ({ file })));
   const variants = named.map(({ name, aliases, file }) => ({
     name: withoutShard(name),
     aliases,
-    files: [file, ...companions(file, paths)],
+    files: [file, ...companionFiles(file, paths)],
   }));
   const shards = paths.filter((path) =>
     /(^|\/)model-\d{5}-of-\d{5}\.safetensors$|(^|\/)model\.safetensors\.index\.json$/.test(path),
@@ -102,21 +104,21 @@ function variantsAmong(paths: readonly string[], isStatic: boolean): StoredVaria
 }
 
 /** A GGUF file that was split is one variant: llama.cpp's gguf-split names its parts -00001-of-00003. */
-const shardForm = /-(\d{5})-of-(\d{5})(?=\.gguf$|$)/;
+const shardSuffix = /-(\d{5})-of-(\d{5})(?=\.gguf$|$)/;
 
 function isLaterShard(path: string): boolean {
-  const number = shardForm.exec(path)?.[1];
+  const number = shardSuffix.exec(path)?.[1];
   return path.endsWith(".gguf") && number !== undefined && number !== "00001";
 }
 
 function withoutShard(name: string): string {
-  return name.replace(shardForm, "");
+  return name.replace(shardSuffix, "");
 }
 
 /** External data beside an ONNX graph (model.onnx_data, model.onnx_data_1, model.onnx.data, model.data), and the other parts of a split GGUF. */
-function companions(file: string, paths: readonly string[]): string[] {
+function companionFiles(file: string, paths: readonly string[]): string[] {
   if (file.endsWith(".gguf"))
-    return paths.filter((path) => path !== file && path.replace(shardForm, "") === file.replace(shardForm, ""));
+    return paths.filter((path) => path !== file && path.replace(shardSuffix, "") === file.replace(shardSuffix, ""));
   if (!file.endsWith(".onnx")) return [];
   const stem = file.slice(0, -".onnx".length);
   return paths.filter(
@@ -126,9 +128,9 @@ function companions(file: string, paths: readonly string[]): string[] {
 }
 
 /** Files whose name says nothing but that they are the model: these have an order. */
-const usualName = /^model(_\w+)?\.(onnx|safetensors|gguf)$/;
+const conventionalName = /^model(_\w+)?\.(onnx|safetensors|gguf)$/;
 
-function firstOf(
+function defaultVariant(
   shown: string,
   variants: readonly StoredVariant[],
   files: readonly HubFile[],
@@ -138,9 +140,9 @@ function firstOf(
   const isSharded = first?.files.some((path) => path.endsWith(".safetensors.index.json")) === true;
   if (first === undefined || isSharded) {
     const remedy = isSharded ? `; to fetch them all the same: ${shown}:safetensors` : "";
-    throw withMore(noWeights(shown, paths.length > 0 ? paths : files.map(({ path }) => path)), remedy);
+    throw withRemedySuffix(missingWeights(shown, paths.length > 0 ? paths : files.map(({ path }) => path)), remedy);
   }
-  if (variants.length === 1 || usualName.test(basename(first.files[0] ?? ""))) return first;
+  if (variants.length === 1 || conventionalName.test(basename(first.files[0] ?? ""))) return first;
   throw new InferyardError(
     "MODEL_NOT_FOUND",
     `${shown} has ${variants.length} sets of weights, and none of them is the usual one`,
@@ -158,7 +160,7 @@ function noVariant(
   files: readonly HubFile[],
   paths: readonly string[],
 ): InferyardError {
-  if (variants.length === 0) return noWeights(shown, paths);
+  if (variants.length === 0) return missingWeights(shown, paths);
   return new InferyardError("MODEL_NOT_FOUND", `${shown} has no variant "${wanted}"`, {
     remedy: `choose one of ${namesOf(variants, files)}`,
     data: { variants: variants.map(({ name }) => name) },
@@ -175,6 +177,6 @@ function namesOf(variants: readonly StoredVariant[], files: readonly HubFile[]):
   return [...shown, ...(variants.length > shown.length ? ["…"] : [])].join(", ");
 }
 
-function withMore(error: InferyardError, more: string): InferyardError {
+function withRemedySuffix(error: InferyardError, more: string): InferyardError {
   return new InferyardError(error.code, error.message, { remedy: `${error.remedy ?? ""}${more}`, data: error.data });
 }

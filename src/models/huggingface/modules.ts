@@ -13,13 +13,13 @@ export interface Modules {
   /** Folder of the Pooling module, relative. */
   readonly poolingPath?: string;
   /** What a text's vector goes through after pooling, in order; the Normalize at the end is not among them. */
-  readonly vectorModules: readonly VectorModulePlace[];
+  readonly vectorModules: readonly VectorModuleEntry[];
   /** Whether the chain ends with Normalize. */
   readonly normalize: boolean;
 }
 
 /** A module that takes a text's vector and gives another. */
-export interface VectorModulePlace {
+export interface VectorModuleEntry {
   readonly type: VectorModuleType;
   /** Its folder, relative. */
   readonly path: string;
@@ -35,7 +35,7 @@ interface Module {
   readonly path: string;
 }
 
-const kinds: Readonly<Record<string, Modules["kind"]>> = { Transformer: "transformer", StaticEmbedding: "static" };
+const kindByFirstModule: Readonly<Record<string, Modules["kind"]>> = { Transformer: "transformer", StaticEmbedding: "static" };
 
 /** Undefined where the folder has no modules.json. */
 export async function readModules(folder: Folder): Promise<Modules | undefined> {
@@ -44,10 +44,10 @@ export async function readModules(folder: Folder): Promise<Modules | undefined> 
   if (value === undefined) return undefined;
   if (!Array.isArray(value) || value.length === 0) throw broken(shown, "it holds no list of modules");
   const [first, ...rest] = value.map((entry) => readModule(entry, folder, shown));
-  const kind = kinds[first?.type ?? ""];
+  const kind = kindByFirstModule[first?.type ?? ""];
   if (first === undefined || kind === undefined) throw unsupported(shown, first?.type ?? "nothing");
   const pooling = kind === "transformer" && rest[0]?.type === "Pooling" ? rest.shift() : undefined;
-  const vectorModules: VectorModulePlace[] = [];
+  const vectorModules: VectorModuleEntry[] = [];
   for (const module of rest) {
     if (!isVectorModule(module)) throw unsupported(shown, module.type);
     const isLearned = module.type !== "Normalize";
@@ -66,7 +66,7 @@ export function vectorModuleWeights({ vectorModules }: Modules): string[] {
   return vectorModules.filter(({ type }) => type !== "Normalize").map(({ path }) => `${path}/model.safetensors`);
 }
 
-function isVectorModule(module: Module): module is VectorModulePlace {
+function isVectorModule(module: Module): module is VectorModuleEntry {
   return vectorModuleTypes.has(module.type);
 }
 

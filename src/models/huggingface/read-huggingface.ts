@@ -5,16 +5,16 @@ import type { Manifest, ManifestSelection, ManifestSettings, ModelProbe, Require
 import { architectureOf, readLicense, tasksOf } from "./model-card.ts";
 import { type Folder, type JsonObject, pathInside, readJsonObject, shownIn } from "../model-folder.ts";
 import { readModules } from "./modules.ts";
-import { type StatedText, readTextSettings } from "./text-settings.ts";
-import { type VariantFile, foundVariants } from "../manifest/variants.ts";
-import { findWeights } from "../manifest/weights.ts";
+import { type TextOverrides, readTextSettings } from "./text-settings.ts";
+import { type VariantFile, readFoundVariants } from "../manifest/variants.ts";
+import { findWeightFiles } from "../manifest/weights.ts";
 
 /** What is known of a model from elsewhere; it wins over what the folder's files say. */
-export interface Stated {
+export interface ManifestOverrides {
   readonly source: Manifest["source"];
   readonly name?: string;
   readonly tasks?: readonly string[];
-  readonly text?: StatedText;
+  readonly text?: TextOverrides;
   readonly selection?: ManifestSelection;
   readonly requirements?: Requirements;
   readonly probe?: ModelProbe;
@@ -30,7 +30,7 @@ export interface Stated {
 /** The manifest of a folder. `variants` are those already known; left out, they are looked for. */
 export async function readHuggingFace(
   folder: Folder,
-  stated: Stated = { source: "huggingface" },
+  stated: ManifestOverrides = { source: "huggingface" },
   variants?: readonly VariantFile[],
 ): Promise<Manifest> {
   const modules = await readModules(folder);
@@ -39,9 +39,9 @@ export async function readHuggingFace(
   const spanConfig = await readJsonObject(inner, "gliner_config.json");
   const config = { ...spanConfig, ...(await readJsonObject(inner, "config.json")) };
   const isStatic = modules?.kind === "static" || config["model_type"] === "model2vec";
-  const files = variants ?? (await foldersVariants(folder, modelPath, isStatic, stated.mainFile));
+  const files = variants ?? (await discoverFolderVariants(folder, modelPath, isStatic, stated.mainFile));
   const { flat = false } = stated;
-  const text = await readTextSettings(folder, inner, { modules, config, isStatic, flat, stated: stated.text ?? {} });
+  const text = await readTextSettings(folder, inner, { modules, config, isStatic, flat, overrides: stated.text ?? {} });
   const architecture = isStatic ? "StaticModel" : architectureOf(config);
   const license = stated.license ?? (await readLicense(folder));
   return {
@@ -63,21 +63,22 @@ export async function readHuggingFace(
   };
 }
 
-async function foldersVariants(
+async function discoverFolderVariants(
   folder: Folder,
   modelPath: string,
   isStatic: boolean,
   mainFile: string | undefined,
 ): Promise<VariantFile[]> {
-  if (mainFile === undefined) return await foundVariants(folder, await findWeights(folder, modelPath, isStatic), folder.shown);
-  const found = await findWeights(folder, modelPath, isStatic).catch((error: unknown): string[] => {
+  if (mainFile === undefined)
+    return await readFoundVariants(folder, await findWeightFiles(folder, modelPath, isStatic), folder.shown);
+  const found = await findWeightFiles(folder, modelPath, isStatic).catch((error: unknown): string[] => {
     // The main file may lie where no one looks for weights.
     if (error instanceof InferyardError && error.code === "MODEL_NOT_FOUND") return [];
     throw error;
   });
   const path = pathInside(folder, mainFile, folder.shown);
   const others = found.filter((file) => pathInside(folder, file, folder.shown) !== path);
-  const variants = await foundVariants(folder, [mainFile, ...others], folder.shown);
+  const variants = await readFoundVariants(folder, [mainFile, ...others], folder.shown);
   return variants.toSorted((a, b) => Number(b.path === path) - Number(a.path === path));
 }
 

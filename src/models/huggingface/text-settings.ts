@@ -8,7 +8,7 @@ import { checkDefaultPrompt, readPrompts } from "./prompts.ts";
 import { type TokenLimit, readSentenceConfig, tokenLimit } from "./token-limit.ts";
 
 /** What inferyard.json states itself; the rest comes from the other files. */
-export interface StatedText {
+export interface TextOverrides {
   readonly tokenizer?: string;
   readonly pooling?: Pooling;
   readonly normalize?: boolean;
@@ -41,34 +41,34 @@ export interface TextSources {
   readonly isStatic: boolean;
   /** The folder was written without its subfolders, the Pooling module's among them. */
   readonly flat: boolean;
-  readonly stated: StatedText;
+  readonly overrides: TextOverrides;
 }
 
 /** `inner` is the folder of the model proper, mostly the same. Undefined for a model that is not one of text. */
 export async function readTextSettings(folder: Folder, inner: Folder, sources: TextSources): Promise<TextSettings | undefined> {
-  const { modules, config, isStatic, flat, stated } = sources;
-  const takesText = modules !== undefined || stated.tokenizer !== undefined || (await hasAny(inner, textFiles));
+  const { modules, config, isStatic, flat, overrides } = sources;
+  const takesText = modules !== undefined || overrides.tokenizer !== undefined || (await hasAny(inner, textFiles));
   if (!takesText) return undefined;
 
   const tokenizerConfig = (await readJsonObject(inner, "tokenizer_config.json")) ?? {};
   const sentence = modules?.kind === "transformer" ? await readSentenceConfig(inner) : undefined;
-  refuseOtherTask(sentence, inner);
+  refuseOtherTransformerTask(sentence, inner);
   const isModel2vec = config["model_type"] === "model2vec";
   const limit = isStatic ? staticLimit(config, isModel2vec) : tokenLimit(sentence, config, tokenizerConfig);
-  const ownPooling = stated.pooling === undefined ? await poolingOf(folder, modules, isStatic, flat) : undefined;
-  const pooling = stated.pooling ?? ownPooling?.pooling;
+  const ownPooling = overrides.pooling === undefined ? await poolingOf(folder, modules, isStatic, flat) : undefined;
+  const pooling = overrides.pooling ?? ownPooling?.pooling;
   return {
-    ...(await tokenizerFile(folder, inner, stated)),
+    ...(await tokenizerFile(folder, inner, overrides)),
     tokenizerConfig,
-    ...limitSettings(stated, limit),
-    specialTokens: stated.specialTokens ?? !isStatic,
-    dropUnknown: stated.dropUnknown ?? isModel2vec,
+    ...limitSettings(overrides, limit),
+    specialTokens: overrides.specialTokens ?? !isStatic,
+    dropUnknown: overrides.dropUnknown ?? isModel2vec,
     lowercase: sentence?.config["do_lower_case"] === true,
     ...(pooling === undefined ? {} : { pooling }),
     poolPrompt: ownPooling?.includePrompt ?? true,
     ...(await vectorModules(folder, modules)),
-    normalize: stated.normalize ?? normalizes(config, modules, isModel2vec),
-    ...(await prompts(folder, stated)),
+    normalize: overrides.normalize ?? normalizes(config, modules, isModel2vec),
+    ...(await prompts(folder, overrides)),
   };
 }
 
@@ -80,14 +80,17 @@ async function hasAny(folder: Folder, files: readonly string[]): Promise<boolean
 async function tokenizerFile(
   folder: Folder,
   inner: Folder,
-  stated: StatedText,
+  stated: TextOverrides,
 ): Promise<Pick<TextSettings, "tokenizerPath" | "tokenizerShown">> {
   const file = stated.tokenizer ?? "tokenizer.json";
   const place = stated.tokenizer === undefined && (await hasAny(inner, [file])) ? inner : folder;
   return { tokenizerPath: pathInside(place, file, "inferyard.json"), tokenizerShown: shownIn(place, file) };
 }
 
-function limitSettings(stated: StatedText, limit: TokenLimit | undefined): Pick<TextSettings, "maxTokens" | "maxTokensSource"> {
+function limitSettings(
+  stated: TextOverrides,
+  limit: TokenLimit | undefined,
+): Pick<TextSettings, "maxTokens" | "maxTokensSource"> {
   if (stated.maxTokens === null) return {};
   if (stated.maxTokens !== undefined) return { maxTokens: stated.maxTokens, maxTokensSource: "inferyard.json maxTokens" };
   return limit === undefined ? {} : { maxTokens: limit.maxTokens, maxTokensSource: limit.source };
@@ -130,7 +133,7 @@ async function vectorModules(folder: Folder, modules: Modules | undefined): Prom
 
 async function prompts(
   folder: Folder,
-  stated: StatedText,
+  stated: TextOverrides,
 ): Promise<Pick<TextSettings, "prompts" | "defaultPrompt" | "similarity" | "lateInteraction">> {
   const found = await readPrompts(folder);
   if (stated.prompts === undefined && stated.defaultPrompt === undefined) return found;
@@ -140,7 +143,7 @@ async function prompts(
 }
 
 /** Such a Transformer module gives logits or generated text, not token vectors. */
-function refuseOtherTask(sentence: { file: string; config: JsonObject } | undefined, folder: Folder): void {
+function refuseOtherTransformerTask(sentence: { file: string; config: JsonObject } | undefined, folder: Folder): void {
   const task = sentence?.config["transformer_task"] ?? "feature-extraction";
   if (sentence === undefined || task === "feature-extraction") return;
   throw new InferyardError(

@@ -11,7 +11,7 @@ export interface TokenLimit {
 }
 
 /** The name of this file changed with the kind of model; the first one that is there counts. */
-export const sentenceConfigs: readonly string[] = [
+export const sentenceConfigFiles: readonly string[] = [
   "bert",
   "roberta",
   "distilbert",
@@ -23,7 +23,7 @@ export const sentenceConfigs: readonly string[] = [
 
 /** sentence-transformers' own configuration of its Transformer module, with the file's name. */
 export async function readSentenceConfig(folder: Folder): Promise<{ file: string; config: JsonObject } | undefined> {
-  for (const file of sentenceConfigs) {
+  for (const file of sentenceConfigFiles) {
     const config = await readJsonObject(folder, file);
     if (config !== undefined) return { file, config };
   }

@@ -3,18 +3,18 @@ import { InferyardError } from "../../errors.ts";
 import { basename, dirname } from "../../platform/node/paths.ts";
 import type { DenseActivation, ModuleWeights, VectorModule } from "../manifest.ts";
 import { type Folder, type JsonObject, isFile, modelInvalid, pathInside, readJsonObject, shownIn } from "../model-folder.ts";
-import type { VectorModulePlace } from "./modules.ts";
+import type { VectorModuleEntry } from "./modules.ts";
 import { readHeader } from "../manifest/weights.ts";
 
 /** What a module takes and gives, to hold it against the next. */
-interface Sized {
+interface SizedModule {
   readonly module: VectorModule;
-  readonly takes: number;
-  readonly gives: number;
+  readonly inputSize: number;
+  readonly outputSize: number;
 }
 
 /** Throws MODEL_INVALID for files that are missing or contradict each other, MODEL_UNSUPPORTED for what this version does not compute. */
-export async function readVectorModules(folder: Folder, places: readonly VectorModulePlace[]): Promise<VectorModule[]> {
+export async function readVectorModules(folder: Folder, places: readonly VectorModuleEntry[]): Promise<VectorModule[]> {
   const modules: VectorModule[] = [];
   let length: number | undefined;
   for (const { type, path } of places) {
@@ -22,14 +22,15 @@ export async function readVectorModules(folder: Folder, places: readonly VectorM
       modules.push({ kind: "normalize" });
       continue;
     }
-    const { module, takes, gives } = type === "Dense" ? await readDense(folder, path) : await readLayerNorm(folder, path);
-    if (length !== undefined && length !== takes) {
+    const { module, inputSize, outputSize } =
+      type === "Dense" ? await readDense(folder, path) : await readLayerNorm(folder, path);
+    if (length !== undefined && length !== inputSize) {
       throw modelInvalid(
-        `${shownIn(folder, path)} takes vectors of ${takes} numbers, and the module before it gives ${length}`,
+        `${shownIn(folder, path)} takes vectors of ${inputSize} numbers, and the module before it gives ${length}`,
         "download the whole folder of the model again",
       );
     }
-    length = gives;
+    length = outputSize;
     modules.push(module);
   }
   return modules;
@@ -37,7 +38,7 @@ export async function readVectorModules(folder: Folder, places: readonly VectorM
 
 const activations: readonly DenseActivation[] = ["Identity", "Tanh", "ReLU", "GELU", "Sigmoid", "SiLU"];
 
-async function readDense(folder: Folder, path: string): Promise<Sized> {
+async function readDense(folder: Folder, path: string): Promise<SizedModule> {
   const { config, shown } = await readConfig(folder, path);
   const { module_input_name: input = "sentence_embedding", module_output_name: output, bias = true } = config;
   if (input !== "sentence_embedding" || (output ?? input) !== input) {
@@ -50,14 +51,18 @@ async function readDense(folder: Folder, path: string): Promise<Sized> {
   const activation = activationIn(config, shown);
   const shapes = { "linear.weight": [outFeatures, inFeatures], ...(bias ? { "linear.bias": [outFeatures] } : {}) };
   const weights = await findWeights(folder, path, shapes);
-  return { module: { kind: "dense", weights, inFeatures, outFeatures, bias, activation }, takes: inFeatures, gives: outFeatures };
+  return {
+    module: { kind: "dense", weights, inFeatures, outFeatures, bias, activation },
+    inputSize: inFeatures,
+    outputSize: outFeatures,
+  };
 }
 
-async function readLayerNorm(folder: Folder, path: string): Promise<Sized> {
+async function readLayerNorm(folder: Folder, path: string): Promise<SizedModule> {
   const { config, shown } = await readConfig(folder, path);
   const features = sizeIn(config, "dimension", shown);
   const weights = await findWeights(folder, path, { "norm.weight": [features], "norm.bias": [features] });
-  return { module: { kind: "layer-norm", weights, features }, takes: features, gives: features };
+  return { module: { kind: "layer-norm", weights, features }, inputSize: features, outputSize: features };
 }
 
 async function readConfig(folder: Folder, path: string): Promise<{ config: JsonObject; shown: string }> {
@@ -95,7 +100,7 @@ async function findWeights(
   const weights = { path: pathInside(folder, file, "modules.json"), shown: shownIn(folder, file) };
   if (!(await isFile(weights.path, weights.shown))) {
     const other = `${module}/pytorch_model.bin`;
-    throw noModuleWeights(weights.shown, await isFile(pathInside(folder, other, "modules.json"), shownIn(folder, other)));
+    throw missingModuleWeights(weights.shown, await isFile(pathInside(folder, other, "modules.json"), shownIn(folder, other)));
   }
   const { tensors } = await readHeader(weights.path, weights.shown);
   for (const [name, shape] of Object.entries(shapes)) {
@@ -111,7 +116,7 @@ async function findWeights(
 }
 
 /** For a module without `model.safetensors`; `shown` is that file. `isPickled`: its weights are there as pytorch_model.bin. */
-export function noModuleWeights(shown: string, isPickled: boolean): InferyardError {
+export function missingModuleWeights(shown: string, isPickled: boolean): InferyardError {
   if (!isPickled)
     return modelInvalid(`${shown} is missing, and modules.json names its folder`, "download the whole folder of the model");
   const name = basename(dirname(shown));

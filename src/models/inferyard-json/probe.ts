@@ -1,12 +1,12 @@
 /** The `probe` of inferyard.json: plain JSON there, vectors and tensors here. */
-import { bytesOfBase64, floatsOfBytes } from "../../platform/base64.ts";
+import { decodeBase64, float32FromBytes } from "../../platform/base64.ts";
 import { elementCount, zeros } from "../../tensor.ts";
 import type { Tensor } from "../../tensor.ts";
-import type { StatedProbe, StatedTensor } from "./schema.ts";
+import type { ProbeJson, ProbeTensorJson } from "./schema.ts";
 import type { ModelProbe } from "../manifest.ts";
 
 /** Problems found are added to `problems`, as sentences. */
-export function readProbe(stated: StatedProbe, problems: string[]): ModelProbe | undefined {
+export function readProbe(stated: ProbeJson, problems: string[]): ModelProbe | undefined {
   const { texts, inputs } = stated;
   if ((texts === undefined) === (inputs === undefined)) {
     problems.push('probe: give "texts" or "inputs", one of the two');
@@ -25,14 +25,14 @@ export function readProbe(stated: StatedProbe, problems: string[]): ModelProbe |
 }
 
 function readVector(base64: string, place: string, problems: string[]): Float32Array {
-  const bytes = bytesOfBase64(base64);
+  const bytes = decodeBase64(base64);
   if (bytes.length % 4 !== 0) problems.push(`${place}${bytes.length} bytes are not a whole number of 32-bit floats`);
-  const vector = floatsOfBytes(bytes);
+  const vector = float32FromBytes(bytes);
   if (vector.some((value) => !Number.isFinite(value))) problems.push(`${place}it holds a value that is not a number`);
   return vector;
 }
 
-function readTensor({ dataType, shape, data }: StatedTensor, place: string, problems: string[]): Tensor {
+function readTensor({ dataType, shape, data }: ProbeTensorJson, place: string, problems: string[]): Tensor {
   const needed = elementCount(shape);
   if (data.length !== needed) {
     problems.push(`${place}${data.length} values, and the shape [${shape.join(", ")}] needs ${needed}`);
@@ -41,13 +41,13 @@ function readTensor({ dataType, shape, data }: StatedTensor, place: string, prob
   if (dataType === "string") return { dataType, shape, data: data.map(String) };
   const tensor = zeros(dataType, shape);
   const target = tensor.data as { [index: number]: number | bigint };
-  const wrong = data.findIndex((value, index) => !put(target, index, value, dataType));
+  const wrong = data.findIndex((value, index) => !storeElement(target, index, value, dataType));
   if (wrong !== -1) problems.push(`${place}value ${wrong} (${JSON.stringify(data[wrong])}) is no ${dataType}`);
   return tensor;
 }
 
 /** Whether the value fits the type, which a typed array would not tell: it wraps. */
-function put(
+function storeElement(
   target: { [index: number]: number | bigint },
   index: number,
   value: number | string | boolean,

@@ -1,20 +1,20 @@
 /** inferyard.json: what its author states about a model, checked; what it leaves out comes from the files beside it. */
-import type { Stated } from "../huggingface/read-huggingface.ts";
+import type { ManifestOverrides } from "../huggingface/read-huggingface.ts";
 import type { InferyardJson } from "./schema.ts";
 import type { InferyardError } from "../../errors.ts";
 import { manifestInvalid } from "../validation/manifest-errors.ts";
 import { type Folder, readJsonObject, shownIn } from "../model-folder.ts";
 import { readProbe } from "./probe.ts";
-import type { StatedVariant } from "../manifest/variants.ts";
+import type { DeclaredVariant } from "../manifest/variants.ts";
 
-export interface InferyardStatement {
-  readonly stated: Stated;
+export interface InferyardManifest {
+  readonly stated: ManifestOverrides;
   /** Left out: the files found in the folder. */
-  readonly variants?: readonly StatedVariant[];
+  readonly variants?: readonly DeclaredVariant[];
 }
 
 /** Undefined where the folder has none; MODEL_INVALID with every problem where it is not right. */
-export async function readInferyardJson(folder: Folder): Promise<InferyardStatement | undefined> {
+export async function readInferyardJson(folder: Folder): Promise<InferyardManifest | undefined> {
   const value = await readJsonObject(folder, "inferyard.json");
   if (value === undefined) return undefined;
   // Imported where it is needed: the schema library takes longer to load than all the rest of this room.
@@ -39,15 +39,15 @@ export async function readInferyardJson(folder: Folder): Promise<InferyardStatem
     license,
     probe,
     provenance,
-    selection: statesTargets ? given({ backends: backends ?? [], preferred, fallbacks: fallbacks ?? [] }) : undefined,
-    text: given({ tokenizer, pooling, normalize, maxTokens, specialTokens, dropUnknown, prompts, defaultPrompt }),
+    selection: statesTargets ? withoutUndefined({ backends: backends ?? [], preferred, fallbacks: fallbacks ?? [] }) : undefined,
+    text: withoutUndefined({ tokenizer, pooling, normalize, maxTokens, specialTokens, dropUnknown, prompts, defaultPrompt }),
   };
-  return given({ stated: given(stated) as Stated, variants }) as InferyardStatement;
+  return withoutUndefined({ stated: withoutUndefined(stated) as ManifestOverrides, variants }) as InferyardManifest;
 }
 
-function readVariants(stated: NonNullable<InferyardJson["variants"]>, problems: string[]): StatedVariant[] {
+function readVariants(stated: NonNullable<InferyardJson["variants"]>, problems: string[]): DeclaredVariant[] {
   const names = new Set<string>();
-  const variants: StatedVariant[] = Object.entries(stated).map(([name, variant]) => Object.assign({ name }, variant));
+  const variants: DeclaredVariant[] = Object.entries(stated).map(([name, variant]) => Object.assign({ name }, variant));
   if (variants.length === 0) problems.push("variants: name at least one, or leave it out");
   for (const { name, aliases = [] } of variants) {
     for (const word of [name, ...aliases]) {
@@ -59,7 +59,7 @@ function readVariants(stated: NonNullable<InferyardJson["variants"]>, problems: 
 }
 
 /** The object without the keys that were left out. */
-function given<T extends object>(object: T): { [Key in keyof T]: Exclude<T[Key], undefined> } {
+function withoutUndefined<T extends object>(object: T): { [Key in keyof T]: Exclude<T[Key], undefined> } {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as {
     [Key in keyof T]: Exclude<T[Key], undefined>;
   };

@@ -5,32 +5,32 @@
 import * as z from "zod";
 import type { DataType } from "../../tensor.ts";
 import type { Requirements } from "../manifest.ts";
-import type { StatedText } from "../huggingface/text-settings.ts";
-import type { StatedVariant } from "../manifest/variants.ts";
+import type { TextOverrides } from "../huggingface/text-settings.ts";
+import type { DeclaredVariant } from "../manifest/variants.ts";
 
 /** inferyard.json as it stands. */
-export interface InferyardJson extends StatedText {
+export interface InferyardJson extends TextOverrides {
   readonly $schema?: string;
   readonly name?: string;
   readonly tasks?: readonly string[];
-  readonly variants?: Readonly<Record<string, Omit<StatedVariant, "name">>>;
+  readonly variants?: Readonly<Record<string, Omit<DeclaredVariant, "name">>>;
   readonly backends?: readonly string[];
   readonly preferred?: string;
   readonly fallbacks?: readonly string[];
   readonly requirements?: Requirements;
   readonly license?: string;
   readonly provenance?: unknown;
-  readonly probe?: StatedProbe;
+  readonly probe?: ProbeJson;
 }
 
 /** One of the two is there. */
-export interface StatedProbe {
+export interface ProbeJson {
   readonly texts?: readonly { readonly text: string; readonly embedding: string; readonly tolerance: number }[];
-  readonly inputs?: Readonly<Record<string, StatedTensor>>;
+  readonly inputs?: Readonly<Record<string, ProbeTensorJson>>;
 }
 
 /** Half precisions are left out: JSON has no number of theirs. */
-export interface StatedTensor {
+export interface ProbeTensorJson {
   readonly dataType: Exclude<DataType, "float16" | "bfloat16">;
   readonly shape: readonly number[];
   readonly data: readonly (number | string | boolean)[];

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { InferyardError } from "../../errors.ts";
-import { inspectOnnx } from "./onnx-weights.ts";
+import { readOnnxWeights } from "./onnx-weights.ts";
 
 const shared = fileURLToPath(new URL("../../../../shared/data/", import.meta.url));
 const absent = existsSync(shared) ? "" : ` (skipped: ${shared} is not there)`;
@@ -23,11 +23,11 @@ describe.skipIf(absent)(`ONNX files${absent}`, () => {
     ["vision/SqueezeNet_fp16.onnx", "fp16"],
     ["transformer-dummies/add_float.onnx", undefined],
   ])("%s has weights in %s", async (file, precision) => {
-    expect((await inspectOnnx(join(shared, file), file)).precision).toBe(precision);
+    expect((await readOnnxWeights(join(shared, file), file)).precision).toBe(precision);
   });
 
   it("names the files beside it that hold weights", async () => {
-    const { externalFiles } = await inspectOnnx(
+    const { externalFiles } = await readOnnxWeights(
       join(shared, "transformer-dummies/external_data/add_with_external_data.onnx"),
       "x",
     );
@@ -39,7 +39,7 @@ describe.skipIf(absent)(`ONNX files${absent}`, () => {
   const path = (): string => join(folder, "broken.onnx");
   const outcome = async (bytes: Buffer): Promise<string> => {
     await writeFile(path(), bytes);
-    return await inspectOnnx(path(), "./broken.onnx").then(
+    return await readOnnxWeights(path(), "./broken.onnx").then(
       () => "read",
       (error: InferyardError) => `${error.code} ${error.message}`,
     );

@@ -3,29 +3,29 @@ import { InferyardError } from "../../errors.ts";
 import { isPackage } from "../aimod/package-name.ts";
 import { readHuggingFace } from "../huggingface/read-huggingface.ts";
 import type { Manifest } from "../manifest.ts";
-import type { Place } from "../reference/model-location.ts";
+import type { ModelLocation } from "../reference/model-location.ts";
 import { readSingleFile } from "./single-file.ts";
-import { readStatements } from "./manifest-files.ts";
+import { readManifestFiles } from "./manifest-files.ts";
 import type { ReadOptions } from "./variants.ts";
 
 /** Something must be there. */
-export async function readFolder(place: Place, isDirectory: boolean, options: ReadOptions): Promise<Manifest> {
-  return onlyVariant(await readWhole(place, isDirectory, options), place);
+export async function readManifestAt(place: ModelLocation, isDirectory: boolean, options: ReadOptions): Promise<Manifest> {
+  return keepNamedVariant(await readAllVariants(place, isDirectory, options), place);
 }
 
-async function readWhole(place: Place, isDirectory: boolean, options: ReadOptions): Promise<Manifest> {
+async function readAllVariants(place: ModelLocation, isDirectory: boolean, options: ReadOptions): Promise<Manifest> {
   if (!isDirectory) {
     if (!isPackage(place.path)) return await readSingleFile(place, options);
     // Imported where it is needed: few models come in packages.
     const { readPackage } = await import("../aimod/read-package.ts");
     return await readPackage(place, options);
   }
-  const { stated, variants } = await readStatements(place, options);
-  return await readHuggingFace(place, { ...(place.name === undefined ? {} : { name: place.name }), ...stated }, variants);
+  const { overrides, variants } = await readManifestFiles(place, options);
+  return await readHuggingFace(place, { ...(place.name === undefined ? {} : { name: place.name }), ...overrides }, variants);
 }
 
 /** A reference that names a variant means that one alone. */
-function onlyVariant(manifest: Manifest, { variant: wanted, shown }: Place): Manifest {
+function keepNamedVariant(manifest: Manifest, { variant: wanted, shown }: ModelLocation): Manifest {
   if (wanted === undefined) return manifest;
   const variants = manifest.variants.filter(({ name, aliases }) => name === wanted || aliases.includes(wanted));
   if (variants.length > 0) return { ...manifest, variants };

@@ -4,12 +4,12 @@ import { InferyardError } from "../../errors.ts";
 import { readHuggingFace } from "../huggingface/read-huggingface.ts";
 import type { Manifest } from "../manifest.ts";
 import { type Folder, isFile, shownIn } from "../model-folder.ts";
-import { readStatements } from "./manifest-files.ts";
-import { type ReadOptions, foundVariants } from "./variants.ts";
+import { readManifestFiles } from "./manifest-files.ts";
+import { type ReadOptions, readFoundVariants } from "./variants.ts";
 import { formatOf } from "./weights.ts";
 
 /** Files that make a folder a model's own. */
-const telling = ["inferyard.json", "config.json", "modules.json", "tokenizer.json"];
+const modelFolderMarkers = ["inferyard.json", "config.json", "modules.json", "tokenizer.json"];
 
 /** `file` is the weights, as the user wrote it. Its folder is where it lies, or the one above when that is called `onnx`. */
 export async function readSingleFile(file: Folder, options: ReadOptions): Promise<Manifest> {
@@ -24,10 +24,10 @@ export async function readSingleFile(file: Folder, options: ReadOptions): Promis
   }
   const folder = await folderOf(file);
   const name = basename(file.path);
-  const { stated, variants } = await readStatements(folder, options, file.path);
+  const { overrides, variants } = await readManifestFiles(folder, options, file.path);
   const beside: Folder = { path: dirname(file.path), shown: parentOf(file.shown) };
-  const files = variants ?? (await foundVariants(beside, [name], file.shown));
-  const manifest = await readHuggingFace(folder, { name, ...stated, source: "file" }, files);
+  const files = variants ?? (await readFoundVariants(beside, [name], file.shown));
+  const manifest = await readHuggingFace(folder, { name, ...overrides, source: "file" }, files);
   return { ...manifest, reference: file.shown };
 }
 
@@ -39,7 +39,7 @@ async function folderOf(file: Folder): Promise<Folder> {
 }
 
 async function hasAny(folder: Folder): Promise<boolean> {
-  for (const name of telling) if (await isFile(join(folder.path, name), shownIn(folder, name))) return true;
+  for (const name of modelFolderMarkers) if (await isFile(join(folder.path, name), shownIn(folder, name))) return true;
   return false;
 }
 

@@ -51,19 +51,19 @@ export function nameVariants<File extends NamedFile>(files: readonly File[]): (F
   const taken = new Set<string>();
   const named: (File & VariantName)[] = [];
   for (const file of files) {
-    const { name: wish, aliases: others, precision = file.precision } = { ...claimOf(file), ...file.claim };
-    const wishes = [wish, ...others, fallbackName(file), file.file];
+    const { name: constraints, aliases: others, precision = file.precision } = { ...nameFromFile(file), ...file.claim };
+    const wishes = [constraints, ...others, fallbackName(file), file.file];
     const [name = file.file, ...rest] = wishes.filter((word) => !taken.has(word));
     const aliases = rest.filter((word) => others.includes(word));
     for (const word of [name, ...aliases]) taken.add(word);
     named.push({ ...file, name, aliases, ...(precision === undefined ? {} : { precision }) });
   }
   const place = ({ file }: NamedFile): number => formatOrder.indexOf(extname(file));
-  return named.sort((a, b) => place(a) - place(b) || rank(a.name) - rank(b.name));
+  return named.sort((a, b) => place(a) - place(b) || nameRank(a.name) - nameRank(b.name));
 }
 
 /** What a file would like to be called. */
-function claimOf(file: NamedFile): VariantName {
+function nameFromFile(file: NamedFile): VariantName {
   const stem = basename(file.file, extname(file.file));
   const known = suffixes.get(/^model_(.+)$/.exec(stem)?.[1] ?? "");
   if (known !== undefined) return known;
@@ -78,7 +78,7 @@ function fallbackName(file: NamedFile): string {
   return basename(file.file, extname(file.file));
 }
 
-function rank(name: string): number {
+function nameRank(name: string): number {
   const at = order.indexOf(name);
   return at < 0 ? order.length : at;
 }

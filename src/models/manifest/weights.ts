@@ -5,11 +5,11 @@ import { listFolder } from "../../platform/node/files.ts";
 import { basename, dirname, extname, join } from "../../platform/node/paths.ts";
 import { readSafetensorsHeader } from "../../formats/safetensors/read-safetensors.ts";
 import type { SafetensorsHeader } from "../../formats/safetensors/read-safetensors.ts";
-import { inspectOnnx } from "./onnx-weights.ts";
+import { readOnnxWeights } from "./onnx-weights.ts";
 import { type Folder, modelInvalid, pathInside, shownIn, sizeOfFile, unreadable } from "../model-folder.ts";
 
 /** One file of weights, relative to its folder. */
-export interface Weights {
+export interface WeightsFile {
   readonly file: string;
   readonly format: ModelFormat;
   readonly path: string;
@@ -21,10 +21,14 @@ export interface Weights {
 }
 
 /** Formats by extension. */
-export const formats: Readonly<Record<string, ModelFormat>> = { ".onnx": "onnx", ".safetensors": "safetensors", ".gguf": "gguf" };
+export const formatByExtension: Readonly<Record<string, ModelFormat>> = {
+  ".onnx": "onnx",
+  ".safetensors": "safetensors",
+  ".gguf": "gguf",
+};
 
 export function formatOf(file: string): ModelFormat | undefined {
-  return formats[extname(file).toLowerCase()];
+  return formatByExtension[extname(file).toLowerCase()];
 }
 
 /**
@@ -32,11 +36,11 @@ export function formatOf(file: string): ModelFormat | undefined {
  * both. Of safetensors only `model.safetensors`, since others are adapters. A static model is its safetensors; an ONNX export
  * of one takes other inputs than text encoders do.
  */
-export async function findWeights(folder: Folder, modelPath: string, isStatic: boolean): Promise<string[]> {
+export async function findWeightFiles(folder: Folder, modelPath: string, isStatic: boolean): Promise<string[]> {
   const lists = await Promise.all(weightFolders(modelPath).map((subfolder) => filesOf(folder, subfolder)));
   const files = lists.flat();
-  const found = pickWeights(files, isStatic);
-  if (found.length === 0) throw noWeights(folder.shown, files);
+  const found = selectWeightFiles(files, isStatic);
+  if (found.length === 0) throw missingWeights(folder.shown, files);
   return found;
 }
 
@@ -47,7 +51,7 @@ export function weightFolders(modelPath: string): readonly string[] {
 }
 
 /** Those of the files that hold weights, by the rules of `findWeights`. */
-export function pickWeights(files: readonly string[], isStatic: boolean): string[] {
+export function selectWeightFiles(files: readonly string[], isStatic: boolean): string[] {
   const found = [
     ...files.filter((file) => file.endsWith(".onnx")),
     ...files.filter((file) => basename(file) === "model.safetensors" && dirname(file) !== "onnx"),
@@ -71,7 +75,7 @@ async function filesOf(folder: Folder, subfolder: string): Promise<string[]> {
 }
 
 /** Why a model without weights of a format we read is refused; `shown` is the model, as the user wrote it. */
-export function noWeights(shown: string, files: readonly string[]): InferyardError {
+export function missingWeights(shown: string, files: readonly string[]): InferyardError {
   const sharded = files.find((file) => file.endsWith(".safetensors.index.json"));
   const other = files
     .map((file) => basename(file))
@@ -96,20 +100,20 @@ export async function readWeights(
   file: string,
   namedIn: string,
   format: ModelFormat | undefined = formatOf(file),
-): Promise<Weights> {
+): Promise<WeightsFile> {
   const path = pathInside(folder, file, namedIn);
   const shown = shownIn(folder, file);
   if (format === undefined) {
     throw modelInvalid(
       `${namedIn} names ${file}, whose format cannot be told from its name`,
-      `add "format": ${Object.values(formats).join(" or ")}`,
+      `add "format": ${Object.values(formatByExtension).join(" or ")}`,
     );
   }
   const size = await sizeOfFile(path, shown, `put ${file} in its place, or take it out of ${namedIn}`);
   const weights = { file, format, path, size, bytes: size };
   if (format === "gguf") return weights;
   if (format === "safetensors") return { ...weights, ...(await safetensorsPrecision(path, shown)) };
-  const { precision, externalFiles } = await inspectOnnx(path, shown);
+  const { precision, externalFiles } = await readOnnxWeights(path, shown);
   const beside: Folder = { path: dirname(path), shown: shownIn(folder, dirname(file)) };
   let bytes = size;
   for (const [external, needed] of externalFiles) bytes += await externalBytes(beside, external, needed, shown);

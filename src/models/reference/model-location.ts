@@ -2,14 +2,14 @@
 import type { Folder } from "../model-folder.ts";
 
 /** Where a model lies. */
-export interface Place extends Folder {
+export interface ModelLocation extends Folder {
   /** What people call it; left out, the folder's name. */
   readonly name?: string;
   /** The variant the reference names. */
   readonly variant?: string;
 }
 
-export interface PlaceOptions {
+export interface ResolveOptions {
   /** Where the store is. Default: INFERYARD_HOME, else the platform's data folder. */
   readonly dataFolder?: string;
   /** A variant that must be in the store, where the reference itself names none. */

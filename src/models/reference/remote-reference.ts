@@ -31,17 +31,17 @@ export function isRemote(reference: string): boolean {
 }
 
 /** Whether a reference names a model on the hub, well formed or not. */
-export function isHub(reference: string): boolean {
+export function isHubReference(reference: string): boolean {
   return /^hf:/i.test(reference);
 }
 
 /** Throws INPUT_INVALID for one that is not well formed, with the form it should have. */
 export function parseRemote(reference: string): RemoteReference {
-  return isHub(reference) ? parseHub(reference) : parseUrl(reference);
+  return isHubReference(reference) ? parseHub(reference) : parseUrl(reference);
 }
 
 const namePart = "[A-Za-z0-9](?:[\\w.-]{0,94}[A-Za-z0-9_-])?";
-const hubForm = new RegExp(
+const hubPattern = new RegExp(
   `^(?<repository>${namePart}(?:/${namePart})?)(?:@(?<revision>[^:@\\s]+))?(?::(?<variant>[^:@/\\s]+))?$`,
 );
 
@@ -55,7 +55,7 @@ function parseHub(reference: string): HubReference {
 
 /** The same without the `hf:` in front; undefined when it is none. */
 export function parseHubName(text: string): HubReference | undefined {
-  const { repository, revision = defaultRevision, variant } = hubForm.exec(text)?.groups ?? {};
+  const { repository, revision = defaultRevision, variant } = hubPattern.exec(text)?.groups ?? {};
   if (repository === undefined || /--|\.\./.test(repository) || !isRevision(revision)) return undefined;
   return { kind: "hub", repository, revision, ...(variant === undefined ? {} : { variant }) };
 }
@@ -65,7 +65,7 @@ function isRevision(revision: string): boolean {
   return /^[\w][\w./-]{0,254}$/.test(revision) && !/\.\.|\/\/|\/$/.test(revision);
 }
 
-const modelEndings = [".onnx", ".safetensors", ".gguf", ".aimod"];
+const modelExtensions = [".onnx", ".safetensors", ".gguf", ".aimod"];
 
 function parseUrl(reference: string): UrlReference {
   const [address = "", ...fragments] = reference.split("#");
@@ -78,8 +78,8 @@ function parseUrl(reference: string): UrlReference {
     );
   }
   const file = fileNameOf(url);
-  if (!modelEndings.some((ending) => file.toLowerCase().endsWith(ending))) {
-    throw invalidUrl(`${address} names no model: it ends in none of ${modelEndings.join(", ")}`, remedyForUrl(url));
+  if (!modelExtensions.some((ending) => file.toLowerCase().endsWith(ending))) {
+    throw invalidUrl(`${address} names no model: it ends in none of ${modelExtensions.join(", ")}`, remedyForUrl(url));
   }
   const sha256 = /^sha256[:=]([0-9a-f]{64})$/i.exec(fragments.join("#"))?.[1];
   if (sha256 === undefined) {

@@ -2,7 +2,7 @@ import { homedir, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
-import { placeOf, resolveReference } from "./resolve-reference.ts";
+import { canonicalReference, resolveReference } from "./resolve-reference.ts";
 
 /** A store with nothing in it. */
 const dataFolder = join(tmpdir(), "inferyard-no-store");
@@ -41,9 +41,9 @@ describe("a reference", () => {
   });
 
   it("has one place for all its spellings, and remote ones have one without a variant", async () => {
-    expect(await placeOf("./src")).toBe(await placeOf(resolve("src")));
-    expect(await placeOf("hf:a/b:int8")).toBe(await placeOf("hf:a/b@main"));
-    expect(await placeOf("hf:a/b")).not.toBe(await placeOf("hf:a/b@v1"));
-    expect(await placeOf("no such model")).toBe("no such model");
+    expect(await canonicalReference("./src")).toBe(await canonicalReference(resolve("src")));
+    expect(await canonicalReference("hf:a/b:int8")).toBe(await canonicalReference("hf:a/b@main"));
+    expect(await canonicalReference("hf:a/b")).not.toBe(await canonicalReference("hf:a/b@v1"));
+    expect(await canonicalReference("no such model")).toBe("no such model");
   });
 });

@@ -4,8 +4,8 @@ import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { InferyardError, messageOf } from "../../errors.ts";
-import { nearest } from "../validation/nearest-name.ts";
-import type { Place, PlaceOptions } from "./model-location.ts";
+import { nearestName } from "../validation/nearest-name.ts";
+import type { ModelLocation, ResolveOptions } from "./model-location.ts";
 import { canonicalName, isRemote, parseRemote } from "./remote-reference.ts";
 
 /** The model in the package itself: beside `src` and `dist` alike. */
@@ -16,23 +16,23 @@ const builtinPath = fileURLToPath(new URL("../../../builtin", import.meta.url));
  * digest, or a name in the store. A path that is there comes before a name. Throws MODEL_NOT_FOUND for what is none of these and for what
  * is not in the store, INPUT_INVALID for a remote reference that is not well formed. Whether something is at a path is the reader's question.
  */
-export async function resolveReference(reference: string, options: PlaceOptions = {}): Promise<Place> {
+export async function resolveReference(reference: string, options: ResolveOptions = {}): Promise<ModelLocation> {
   if (reference === "builtin") return { path: builtinPath, shown: reference };
   if (reference.trim() === "") throw notFound("no model was named", 'give "builtin" or the path of a model');
   const path = isRemote(reference) ? undefined : pathOf(reference);
   if (path !== undefined && (looksLikePath(reference) || existsSync(path))) return { path, shown: reference };
   // Imported where it is needed: a path does without the store.
-  const { storedNames, storedPlace } = await import("../store/locate.ts");
-  const stored = await storedPlace(reference, options);
+  const { storedNames, locateStored } = await import("../store/locate.ts");
+  const stored = await locateStored(reference, options);
   if (stored !== undefined) return stored;
-  throw unknownName(reference, await storedNames(options.dataFolder));
+  throw unknownModel(reference, await storedNames(options.dataFolder));
 }
 
 /**
  * The same for all spellings of one place: how wishes for a model find it. A remote reference stands for itself without its variant, and
  * so does one that points nowhere.
  */
-export async function placeOf(reference: string): Promise<string> {
+export async function canonicalReference(reference: string): Promise<string> {
   try {
     if (reference === "builtin") return builtinPath;
     if (isRemote(reference)) return canonicalName(parseRemote(reference));
@@ -47,7 +47,7 @@ export async function placeOf(reference: string): Promise<string> {
 }
 
 function pathOf(reference: string): string {
-  return /^file:/i.test(reference) ? fileUrlPath(reference) : resolve(fromHome(reference));
+  return /^file:/i.test(reference) ? fileUrlPath(reference) : resolve(expandHome(reference));
 }
 
 /** INPUT_INVALID for a URL that names no file of this machine: of another host, with an encoded slash, or not well encoded. */
@@ -62,7 +62,7 @@ function fileUrlPath(reference: string): string {
   }
 }
 
-function fromHome(reference: string): string {
+function expandHome(reference: string): string {
   return reference === "~" || /^~[/\\]/.test(reference) ? join(homedir(), reference.slice(1)) : reference;
 }
 
@@ -73,8 +73,8 @@ function looksLikePath(reference: string): boolean {
   );
 }
 
-function unknownName(reference: string, stored: readonly string[]): InferyardError {
-  const guess = nearest(reference, ["builtin", ...stored]);
+function unknownModel(reference: string, stored: readonly string[]): InferyardError {
+  const guess = nearestName(reference, ["builtin", ...stored]);
   const message = `there is no model "${reference}" in the store, and no file or folder of that name here`;
   if (guess !== undefined) return notFound(message, `did you mean "${guess}"?`);
   if (reference.includes("/")) return notFound(message, `if it is a model on Hugging Face: inferyard pull hf:${reference}`);

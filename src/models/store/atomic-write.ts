@@ -6,7 +6,7 @@ import { diskError } from "./disk.ts";
 import { stagingName } from "./staging.ts";
 
 /** Writes a small file so that a reader sees the old one or the new one, also after a loss of power. */
-export async function writeWhole(path: string, text: string): Promise<void> {
+export async function writeFileAtomically(path: string, text: string): Promise<void> {
   const staging = `${path}${stagingName("writing")}`;
   try {
     const file = await open(staging, "wx");

@@ -37,7 +37,7 @@ function problemOf(value: JsonObject): string | undefined {
   if (typeof tree !== "string" || !isSha256(tree)) return "it names no tree";
   if (!Array.isArray(files) || files.length === 0 || !files.every(isStoredFile)) return "its list of files is broken";
   if (!Array.isArray(variants) || !variants.every(isStoredVariant)) return "its list of variants is broken";
-  if (!isTexts(tasks) || typeof source !== "string") return "its tasks or its source are broken";
+  if (!isStringArray(tasks) || typeof source !== "string") return "its tasks or its source are broken";
   if (typeof pulledAt !== "string" || Number.isNaN(Date.parse(pulledAt))) return "its time is none";
   for (const field of ["repository", "revision", "commit"])
     if (value[field] !== undefined && typeof value[field] !== "string") return `its ${field} is no text`;
@@ -53,10 +53,12 @@ function isStoredFile(value: unknown): value is { readonly path: string } {
 }
 
 function isStoredVariant(value: unknown): boolean {
-  return isJsonObject(value) && typeof value["name"] === "string" && isTexts(value["aliases"]) && isTexts(value["files"]);
+  return (
+    isJsonObject(value) && typeof value["name"] === "string" && isStringArray(value["aliases"]) && isStringArray(value["files"])
+  );
 }
 
-function isTexts(value: unknown): boolean {
+function isStringArray(value: unknown): boolean {
   return Array.isArray(value) && value.every((one) => typeof one === "string");
 }
 

@@ -2,7 +2,7 @@
  * What a model_manifest.json must look like, and what a model of each type must have by Termite's own rules. The rules look at names only,
  * so that they can speak of a manifest that is otherwise wrong.
  */
-import { type JsonObject, isJsonObject, liesOutside, withoutAbsent } from "../model-folder.ts";
+import { type JsonObject, isJsonObject, escapesFolder, omitNullish } from "../model-folder.ts";
 import { schemaProblems } from "../validation/schema-problems.ts";
 import { termiteFilesSchema, termiteSchema } from "./schema.ts";
 import { type TermiteJson, type TermiteVariant, variantFiles } from "./termite-json.ts";
@@ -18,7 +18,7 @@ const singleGraph: ReadonlySet<string> = new Set(["embedder", "chunker", "rerank
 export type TermiteCheck = { readonly problems: readonly string[] } | { readonly problems?: never; readonly json: TermiteJson };
 
 export function checkTermite(written: JsonObject): TermiteCheck {
-  const value = withoutAbsent(written);
+  const value = omitNullish(written);
   const result = termiteSchema.safeParse(value);
   const problems = [...schemaProblems(termiteSchema, value), ...ruleProblems(value)];
   return result.success && problems.length === 0 ? { json: result.data } : { problems };
@@ -77,7 +77,7 @@ function variantProblems(variants: JsonObject): string[] {
 }
 
 function outside(names: readonly string[], place: string): string[] {
-  return names.filter(liesOutside).map((name) => `${place}: "${name}" lies outside the model's folder`);
+  return names.filter(escapesFolder).map((name) => `${place}: "${name}" lies outside the model's folder`);
 }
 
 function fileNames(files: unknown): string[] {

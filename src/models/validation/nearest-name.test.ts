@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { nearest } from "./nearest-name.ts";
+import { nearestName } from "./nearest-name.ts";
 
 it.each([
   ["bultin", ["builtin", "native"], "builtin"],
@@ -11,7 +11,7 @@ it.each([
   ["cat", ["dog", "bird"], undefined],
   ["x", [], undefined],
 ])("for %j among %j it is %j", (name, candidates, expected) => {
-  expect(nearest(name, candidates)).toBe(expected);
+  expect(nearestName(name, candidates)).toBe(expected);
 });
 
 it("finds a name again after any one slip in it", () => {
@@ -26,7 +26,7 @@ it("finds a name again after any one slip in it", () => {
       swap: before + second + first + after,
       change: `${before}#${second}${after}`,
     };
-    expect(nearest(slipped[kind], names)).toBe(name);
+    expect(nearestName(slipped[kind], names)).toBe(name);
   });
   fc.assert(property);
 });

@@ -1,26 +1,26 @@
 /** The name a person probably meant: for messages about unknown names. */
 
 /** Longer names get no suggestion: the comparison takes time in proportion to both lengths. */
-const longest = 128;
+const maxNameLength = 128;
 
 /**
  * The candidate with the fewest typing slips (a letter missing, added, changed, or two swapped; capitals do not count),
  * if there are few enough for a slip: one in names of up to four letters, a third of the letters in longer ones.
  */
-export function nearest(name: string, candidates: readonly string[]): string | undefined {
-  if (name.length > longest) return undefined;
+export function nearestName(name: string, candidates: readonly string[]): string | undefined {
+  if (name.length > maxNameLength) return undefined;
   const allowed = Math.max(1, Math.floor(name.length / 3));
   let best: { candidate: string; slips: number } | undefined;
   for (const candidate of candidates) {
     if (Math.abs(candidate.length - name.length) > allowed) continue; // so many slips at least
-    const slips = slipsBetween(name.toLowerCase(), candidate.toLowerCase());
+    const slips = editDistance(name.toLowerCase(), candidate.toLowerCase());
     if (slips <= allowed && slips < (best?.slips ?? Infinity)) best = { candidate, slips };
   }
   return best?.candidate;
 }
 
 /** Optimal string alignment distance (Damerau 1964, each place edited once), row by row. */
-function slipsBetween(a: string, b: string): number {
+function editDistance(a: string, b: string): number {
   let before: number[] = [];
   let above = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (let row = 1; row <= a.length; row += 1) {

@@ -1,11 +1,11 @@
 /** What is wrong with a value, in sentences: every problem of a zod schema, and for each unknown key the nearest right one. */
 import * as z from "zod";
-import { nearest } from "./nearest-name.ts";
+import { nearestName } from "./nearest-name.ts";
 
 /** Empty when the value fits. */
 export function schemaProblems(schema: z.ZodType, value: unknown): string[] {
   const result = schema.safeParse(value);
-  return result.success ? [] : result.error.issues.flatMap((issue) => sentences(schema, issue));
+  return result.success ? [] : result.error.issues.flatMap((issue) => issueSentences(schema, issue));
 }
 
 /** The same of a check that was made already, without knowing the schema: unknown keys get no suggestion. The first 20, for a message. */
@@ -15,11 +15,11 @@ export function issueProblems(issues: readonly z.core.$ZodIssue[]): string[] {
 
 const maxIssues = 20;
 
-function sentences(schema: z.ZodType, issue: z.core.$ZodIssue): string[] {
+function issueSentences(schema: z.ZodType, issue: z.core.$ZodIssue): string[] {
   if (issue.code !== "unrecognized_keys") return [`${formatPath(issue.path)}${issue.message}`];
   const known = keysAt(schema, issue.path);
   return issue.keys.map((key) => {
-    const guess = nearest(key, known);
+    const guess = nearestName(key, known);
     const hint = guess === undefined ? `it may have ${known.join(", ")}` : `did you mean "${guess}"?`;
     return `${formatPath(issue.path)}unknown key "${key}" (${hint})`;
   });

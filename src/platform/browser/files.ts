@@ -1,6 +1,6 @@
 /** Files in a browser: those the Cache API keeps. Stands for src/platform/node/files.ts, and fails as that one does: with an error that has a `code`. */
 import type { FileStatus, FolderEntry, OpenFile } from "../node/files.ts";
-import { type KeptFile, keptFile, keptFilesBelow } from "./model-cache.ts";
+import { type CachedFile, findCachedFile, listCachedFiles } from "./model-cache.ts";
 
 export async function openFile(path: string): Promise<OpenFile> {
   const file = await presentFile(path);
@@ -30,14 +30,14 @@ export async function readBytes(path: string): Promise<Uint8Array<ArrayBuffer>> 
 
 /** A folder is there when a file below it is. */
 export async function fileStatus(path: string): Promise<FileStatus> {
-  const file = await keptFile(path);
-  if (file?.there === true) return statusOf(file);
-  if ((await keptFilesBelow(path)).length === 0) throw absence(path);
+  const file = await findCachedFile(path);
+  if (file?.exists === true) return statusOf(file);
+  if ((await listCachedFiles(path)).length === 0) throw absence(path);
   return { size: 0, mtimeMs: 0, isFile: () => false, isDirectory: () => true };
 }
 
 export async function listFolder(path: string): Promise<FolderEntry[]> {
-  const inside = (await keptFilesBelow(path)).map(({ url }) => url.slice(path.length + 1));
+  const inside = (await listCachedFiles(path)).map(({ url }) => url.slice(path.length + 1));
   if (inside.length === 0) throw absence(path);
   const entries = new Map(inside.map((name) => [decodeURIComponent(name.split("/")[0] ?? ""), name.includes("/")]));
   return [...entries].map(([name, isFolder]) => ({ name, isDirectory: () => isFolder }));
@@ -53,14 +53,14 @@ export async function sha256OfBlob(content: Blob): Promise<string> {
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-async function presentFile(path: string): Promise<KeptFile> {
-  const file = await keptFile(path);
-  if (file?.there !== true) throw absence(path);
+async function presentFile(path: string): Promise<CachedFile> {
+  const file = await findCachedFile(path);
+  if (file?.exists !== true) throw absence(path);
   return file;
 }
 
-function statusOf({ size, keptAt }: KeptFile): FileStatus {
-  return { size, mtimeMs: keptAt, isFile: () => true, isDirectory: () => false };
+function statusOf({ size, cachedAt }: CachedFile): FileStatus {
+  return { size, mtimeMs: cachedAt, isFile: () => true, isDirectory: () => false };
 }
 
 function absence(path: string): Error {

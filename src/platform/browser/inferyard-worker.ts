@@ -4,11 +4,11 @@ import { wasm } from "../../backends/wasm/index.ts";
 import { ModelServer } from "../../hosts/model-server.ts";
 import type { CallMessage, Results } from "../../hosts/protocol.ts";
 import { transferables } from "../../tensor.ts";
-import { carriedEntry } from "./bundled-entry.ts";
+import { bundledEntry } from "./bundled-entry.ts";
 import type { MessageEnd } from "./global-scope.ts";
 
 const page = globalThis as typeof globalThis & MessageEnd;
-const server = new ModelServer("worker", async (module) => (module === carriedEntry ? { native, wasm } : import(module)));
+const server = new ModelServer("worker", async (module) => (module === bundledEntry ? { native, wasm } : import(module)));
 
 page.addEventListener("message", ({ data }) => void answer(data as CallMessage));
 

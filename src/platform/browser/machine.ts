@@ -5,7 +5,7 @@ import { type BrowserScope, browserScope } from "./global-scope.ts";
 
 const gibibyte = 1024 ** 3;
 /** Pages of 64 KiB a memory of WebAssembly has at most, with 32-bit addresses: more no engine here can use. */
-const mostWasmBytes = 4 * gibibyte;
+const maxWasmMemoryBytes = 4 * gibibyte;
 
 export function browserMachine(): MachineReader {
   return {
@@ -31,7 +31,7 @@ function machineFacts({ navigator, ...scope }: BrowserScope): MachineFacts {
 function memoryFacts({ navigator }: BrowserScope): MachineFacts["memory"] {
   const { deviceMemory } = navigator;
   const limit: Fact<number> = {
-    value: mostWasmBytes,
+    value: maxWasmMemoryBytes,
     source: "the most one WebAssembly memory can hold; a browser does not tell more",
   };
   if (deviceMemory === undefined) return { total: limit, available: limit };

@@ -8,14 +8,14 @@ import { type BrowserCache, browserScope } from "./global-scope.ts";
 const cacheName = "inferyard-models";
 
 /** A file that is kept, or what is known of one that is not there. */
-export interface KeptFile {
+export interface CachedFile {
   readonly url: string;
   /** false: the server has said that there is none. */
-  readonly there: boolean;
+  readonly exists: boolean;
   /** Bytes. */
   readonly size: number;
   /** When it was put here, in milliseconds since 1970. */
-  readonly keptAt: number;
+  readonly cachedAt: number;
   /** What the server called this version: its ETag, or its date and length. Empty: the server said nothing. */
   readonly version: string;
   bytes(): Promise<Blob>;
@@ -24,21 +24,21 @@ export interface KeptFile {
 const headers = { keptAt: "x-inferyard-kept-at", size: "x-inferyard-size", version: "x-inferyard-version" };
 
 /** undefined where nothing is known of the file. */
-export async function keptFile(url: string): Promise<KeptFile | undefined> {
+export async function findCachedFile(url: string): Promise<CachedFile | undefined> {
   const response = await (await openCache()).match(url);
   return response === undefined ? undefined : described(url, response);
 }
 
 /** All files below a folder, those that are not there left out. */
-export async function keptFilesBelow(folder: string): Promise<KeptFile[]> {
+export async function listCachedFiles(folder: string): Promise<CachedFile[]> {
   const cache = await openCache();
   const urls = (await cache.keys()).map(({ url }) => url).filter((url) => url.startsWith(`${folder}/`));
-  const files = await Promise.all(urls.map((url) => keptFile(url)));
-  return files.flatMap((file) => (file?.there === true ? [file] : []));
+  const files = await Promise.all(urls.map((url) => findCachedFile(url)));
+  return files.flatMap((file) => (file?.exists === true ? [file] : []));
 }
 
 /** Keeps a file, or with `undefined` that there is none. DISK_FULL where the browser gives no more room. */
-export async function keepFile(url: string, content: Blob | undefined, version: string): Promise<void> {
+export async function cacheFile(url: string, content: Blob | undefined, version: string): Promise<void> {
   const response = new Response(content ?? null, {
     status: content === undefined ? 404 : 200,
     headers: {
@@ -60,13 +60,13 @@ export async function keepFile(url: string, content: Blob | undefined, version: 
   }
 }
 
-function described(url: string, response: Response): KeptFile {
+function described(url: string, response: Response): CachedFile {
   const stated = (name: string): string => response.headers.get(name) ?? "";
   return {
     url,
-    there: response.status === 200,
+    exists: response.status === 200,
     size: Number(stated(headers.size)),
-    keptAt: Number(stated(headers.keptAt)),
+    cachedAt: Number(stated(headers.keptAt)),
     version: decodeURIComponent(stated(headers.version)),
     bytes: () => response.blob(),
   };

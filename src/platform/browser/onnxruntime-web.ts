@@ -6,7 +6,7 @@ import type { Requirement } from "../../backend.ts";
 import type { EngineOptions, GraphSource } from "../../backends/wasm/engine-options.ts";
 import type { OnnxEnvironment, OnnxRuntime } from "../../backends/onnxruntime/library.ts";
 import { InferyardError, messageOf } from "../../errors.ts";
-import { keptFilesBelow } from "./model-cache.ts";
+import { listCachedFiles } from "./model-cache.ts";
 import { readBytes } from "./files.ts";
 import { basename, dirname } from "./paths.ts";
 import { browserScope } from "./global-scope.ts";
@@ -47,7 +47,7 @@ export async function importLibrary({ threads, assets }: EngineOptions): Promise
 /** The graph's bytes, and those of the files beside it that are called after it, which is where exports put their weights. */
 export async function graphSource(path: string): Promise<GraphSource> {
   const name = basename(path);
-  const beside = (await keptFilesBelow(dirname(path))).filter(({ url }) => url !== path && basename(url).startsWith(name));
+  const beside = (await listCachedFiles(dirname(path))).filter(({ url }) => url !== path && basename(url).startsWith(name));
   const externalData = await Promise.all(beside.map(async ({ url }) => ({ path: basename(url), data: await readBytes(url) })));
   return { graph: await readBytes(path), ...(externalData.length === 0 ? {} : { externalData }) };
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { builtinPath, placeNamed, placeOf } from "./reference.ts";
+import { builtinPath, parseReference, canonicalReference } from "./reference.ts";
 
 beforeEach(() => void vi.stubGlobal("location", { href: "https://page.example/app/index.html" }));
 afterEach(() => void vi.unstubAllGlobals());
@@ -13,7 +13,7 @@ describe("references in a browser", () => {
     ["hf:owner/name", "https://huggingface.co/owner/name/resolve/main"],
     ["hf:owner/name@refs/pr/1", "https://huggingface.co/owner/name/resolve/refs%2Fpr%2F1"],
   ])("%s lies at %s", (reference, path) => {
-    expect(placeNamed(reference)).toMatchObject({ path, shown: reference, partial: true });
+    expect(parseReference(reference)).toMatchObject({ path, shown: reference, partial: true });
   });
 
   it.each([
@@ -25,15 +25,15 @@ describe("references in a browser", () => {
     ["https://host/model?token=1", "INPUT_INVALID"],
     ["https://host/model.AIMOD", "MODEL_UNSUPPORTED"],
   ])("%s is refused as %s", (reference, code) => {
-    expect(() => placeNamed(reference)).toThrowError(expect.objectContaining({ code }));
+    expect(() => parseReference(reference)).toThrowError(expect.objectContaining({ code }));
   });
 
   it("may name a variant of a model on the hub", () => {
-    expect(placeNamed("hf:owner/name:int8")).toMatchObject({ path: placeNamed("hf:owner/name").path, variant: "int8" });
+    expect(parseReference("hf:owner/name:int8")).toMatchObject({ path: parseReference("hf:owner/name").path, variant: "int8" });
   });
 
   it("have one place for all spellings", async () => {
-    expect(await placeOf("https://host/minilm//")).toBe(await placeOf("https://host/minilm"));
-    expect(await placeOf("minilm")).toBe("minilm");
+    expect(await canonicalReference("https://host/minilm//")).toBe(await canonicalReference("https://host/minilm"));
+    expect(await canonicalReference("minilm")).toBe("minilm");
   });
 });

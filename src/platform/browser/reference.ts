@@ -4,9 +4,9 @@
  */
 import { InferyardError } from "../../errors.ts";
 import { isPackage } from "../../models/aimod/package-name.ts";
-import { isHub, parseRemote } from "../../models/reference/remote-reference.ts";
-import type { Place, PlaceOptions } from "../../models/reference/model-location.ts";
-import { keptFile, keptFilesBelow } from "./model-cache.ts";
+import { isHubReference, parseRemote } from "../../models/reference/remote-reference.ts";
+import type { ModelLocation, ResolveOptions } from "../../models/reference/model-location.ts";
+import { findCachedFile, listCachedFiles } from "./model-cache.ts";
 import { browserScope } from "./global-scope.ts";
 
 /** No host can have this name (RFC 6761), so that the built-in model is one in the cache, wherever a page has it from. */
@@ -15,18 +15,18 @@ export const builtinPath = "https://inferyard.invalid/builtin";
 const hub = "https://huggingface.co";
 
 /** A model's place, once it has been fetched or compared; MODEL_NOT_FOUND for one that is not kept and may not be fetched. */
-export async function resolveReference(reference: string, options: PlaceOptions = {}): Promise<Place> {
-  const place = placeNamed(reference);
+export async function resolveReference(reference: string, options: ResolveOptions = {}): Promise<ModelLocation> {
+  const place = parseReference(reference);
   if (options.fetch !== undefined) await options.fetch(reference);
-  else if ((await keptFile(place.path))?.there !== true && (await keptFilesBelow(place.path)).length === 0)
+  else if ((await findCachedFile(place.path))?.exists !== true && (await listCachedFiles(place.path)).length === 0)
     throw notFetched(reference);
   return place;
 }
 
 /** The same for all spellings of one place; a reference that points nowhere stands for itself. */
-export async function placeOf(reference: string): Promise<string> {
+export async function canonicalReference(reference: string): Promise<string> {
   try {
-    return placeNamed(reference).path;
+    return parseReference(reference).path;
   } catch (error) {
     if (error instanceof InferyardError) return reference;
     throw error;
@@ -34,10 +34,10 @@ export async function placeOf(reference: string): Promise<string> {
 }
 
 /** What a reference says by itself. INPUT_INVALID for one that is not well formed, MODEL_UNSUPPORTED for what a browser cannot have. */
-export function placeNamed(reference: string): Place {
+export function parseReference(reference: string): ModelLocation {
   const folder = { shown: reference, partial: true };
   if (reference === "builtin") return { ...folder, path: builtinPath, name: reference };
-  if (isHub(reference)) return { ...folder, ...hubPlace(reference) };
+  if (isHubReference(reference)) return { ...folder, ...hubLocation(reference) };
   const url = addressOf(reference);
   if (url.search !== "" || url.hash !== "")
     throw invalid(`${reference} has a query or a fragment`, "give the plain address of the model's folder");
@@ -57,7 +57,7 @@ function addressOf(reference: string): URL {
 }
 
 /** https://huggingface.co/docs/hub: `/{repository}/resolve/{revision}/{file}` is a file of a repository. */
-function hubPlace(reference: string): Pick<Place, "path" | "name" | "variant"> {
+function hubLocation(reference: string): Pick<ModelLocation, "path" | "name" | "variant"> {
   const remote = parseRemote(reference);
   if (remote.kind !== "hub") throw invalid(`"${reference}" does not name a model on Hugging Face`, "write hf:owner/name");
   const { repository, revision, variant } = remote;

@@ -25,7 +25,7 @@ function startWorker(program: URL | undefined, { onAnswer, onDeath }: PeerEvents
   return {
     kind: "worker",
     send: (message) => worker.postMessage(message),
-    hold: () => {}, // a page ends when it is closed, whatever works
+    setBusy: () => {}, // a page ends when it is closed, whatever works
     interruptible: true, // no engine of a page is native
     end: async () => worker.terminate(),
     kill: async () => worker.terminate(),

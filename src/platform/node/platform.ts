@@ -4,17 +4,17 @@ import { readMeasurements } from "../../measurements/index.ts";
 import { inlineHost } from "../../hosts/inline.ts";
 import { processHost } from "../../hosts/process.ts";
 import { workerHost } from "../../hosts/worker.ts";
-import { superviseBy } from "../../runtime/supervision/supervisor.ts";
-import type { FetchOptions, Surroundings } from "../../runtime/platform.ts";
+import { createSupervision } from "../../runtime/supervision/supervisor.ts";
+import type { FetchOptions, Platform } from "../../runtime/platform.ts";
 
-export function nodeSurroundings(): Surroundings {
+export function nodePlatform(): Platform {
   return {
     hosts: { inline: inlineHost(), worker: workerHost(), process: processHost() },
-    isolating: "process",
+    isolatingHost: "process",
     readMeasurements: () => readMeasurements(),
     machine: createMachineReader(),
     fetchModel,
-    supervise: superviseBy,
+    createSupervision,
   };
 }
 

@@ -8,7 +8,7 @@ const candidate = z.strictObject({
   target: z.string().describe("backend:device[:index]"),
   verdict: z.enum(["selected", "would-run", "refused", "failed", "not-tried"]),
   stage: z
-    .enum(["wish", "manifest", "package", "probe", "device", "capability", "requirement", "circuit", "load", "verify"])
+    .enum(["constraints", "manifest", "package", "probe", "device", "capability", "requirement", "circuit", "load", "verify"])
     .describe("The step at which the candidate's fate was settled."),
   reason: z.string(),
   remedy: z.string().optional().describe("A command or a setting that would change the verdict."),
@@ -28,7 +28,7 @@ const decision = z.strictObject({
     variant: z.string().optional(),
     digest: z.string().optional().describe("sha256:… of the variant's main file."),
   }),
-  wish: z.strictObject({
+  constraints: z.strictObject({
     policy: z.enum(policies),
     preferred: z.array(z.string()),
     required: z.array(z.string()),

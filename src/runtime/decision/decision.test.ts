@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Manifest, Variant } from "../../models/manifest.ts";
 import { makeDecision } from "./decision.ts";
 import { checkDecision, decisionJsonSchema } from "./decision-schema.ts";
-import { mergeWishes } from "../selection/constraints.ts";
+import { mergeConstraints } from "../selection/constraints.ts";
 
 const variant: Variant = { name: "fp32", aliases: [], format: "onnx", path: "/m/model.onnx", bytes: 1, config: {} };
 const manifest: Manifest = {
@@ -25,16 +25,16 @@ const selected = {
 };
 
 describe("the decision record", () => {
-  const wish = mergeWishes({ prefer: "onnx:cuda:1", target: "onnx,wasm", exclude: "native" });
+  const constraints = mergeConstraints({ prefer: "onnx:cuda:1", target: "onnx,wasm", exclude: "native" });
 
   it("fits its published schema, loaded or not", () => {
     const candidates = [{ target: "onnx:cpu", verdict: "selected", stage: "verify", reason: "x 1", milliseconds: 3 } as const];
-    checkDecision(structuredClone(makeDecision({ manifest, wish, candidates, selected, variant, digest: "sha256:abc" })));
-    checkDecision(makeDecision({ manifest, wish, candidates: [], selected: null }));
+    checkDecision(structuredClone(makeDecision({ manifest, constraints, candidates, selected, variant, digest: "sha256:abc" })));
+    checkDecision(makeDecision({ manifest, constraints, candidates: [], selected: null }));
   });
 
   it("says what was wished in the spelling of targets", () => {
-    expect(makeDecision({ manifest, wish, candidates: [], selected: null }).wish).toEqual({
+    expect(makeDecision({ manifest, constraints, candidates: [], selected: null }).constraints).toEqual({
       policy: "priority",
       preferred: ["onnx:cuda:1"],
       required: ["onnx or wasm"],
@@ -43,16 +43,16 @@ describe("the decision record", () => {
   });
 
   it("names the format that was loaded, or all there are", () => {
-    expect(makeDecision({ manifest, wish, candidates: [], selected, variant }).model).toEqual({
+    expect(makeDecision({ manifest, constraints, candidates: [], selected, variant }).model).toEqual({
       reference: "./m",
       format: "onnx",
       variant: "fp32",
     });
-    expect(makeDecision({ manifest, wish, candidates: [], selected: null }).model.format).toBe("onnx, safetensors");
+    expect(makeDecision({ manifest, constraints, candidates: [], selected: null }).model.format).toBe("onnx, safetensors");
   });
 
   it("has an id of its own each time", () => {
-    const make = (): string => makeDecision({ manifest, wish, candidates: [], selected: null }).id;
+    const make = (): string => makeDecision({ manifest, constraints, candidates: [], selected: null }).id;
     expect(make()).not.toBe(make());
   });
 

@@ -2,11 +2,11 @@
 import type { Library } from "../../backend.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { formatPattern } from "../selection/target.ts";
-import type { Policy, Wish } from "../selection/constraints.ts";
+import type { Policy, Constraints } from "../selection/constraints.ts";
 
 /** The step at which a candidate's fate was settled. */
 export type Stage =
-  | "wish"
+  | "constraints"
   | "manifest"
   | "package"
   | "probe"
@@ -45,7 +45,7 @@ export interface Decision {
     /** "sha256:…" of the variant's main file; left out where nothing was loaded. */
     readonly digest?: string;
   };
-  readonly wish: {
+  readonly constraints: {
     readonly policy: Policy;
     readonly preferred: readonly string[];
     readonly required: readonly string[];
@@ -68,7 +68,7 @@ export interface Selected {
 
 export interface DecisionParts {
   readonly manifest: Manifest;
-  readonly wish: Wish;
+  readonly constraints: Constraints;
   readonly candidates: readonly Candidate[];
   readonly selected: Selected | null;
   readonly variant?: { readonly name: string; readonly format: string };
@@ -76,7 +76,7 @@ export interface DecisionParts {
 }
 
 export function makeDecision(parts: DecisionParts): Decision {
-  const { manifest, wish } = parts;
+  const { manifest, constraints } = parts;
   const formats = [...new Set(manifest.variants.map((variant) => variant.format))];
   return {
     id: crypto.randomUUID(),
@@ -87,11 +87,11 @@ export function makeDecision(parts: DecisionParts): Decision {
       ...(parts.variant === undefined ? {} : { variant: parts.variant.name }),
       ...(parts.digest === undefined ? {} : { digest: parts.digest }),
     },
-    wish: {
-      policy: wish.policy,
-      preferred: wish.preferred.map(formatPattern),
-      required: wish.required.map((alternatives) => alternatives.map(formatPattern).join(" or ")),
-      excluded: wish.excluded.map(formatPattern),
+    constraints: {
+      policy: constraints.policy,
+      preferred: constraints.preferred.map(formatPattern),
+      required: constraints.required.map((alternatives) => alternatives.map(formatPattern).join(" or ")),
+      excluded: constraints.excluded.map(formatPattern),
     },
     candidates: parts.candidates,
     selected: parts.selected,

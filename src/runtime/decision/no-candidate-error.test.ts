@@ -4,7 +4,7 @@ import type { Manifest } from "../../models/manifest.ts";
 import type { OpenCircuit } from "../supervision/circuit-breakers.ts";
 import { type Candidate, makeDecision } from "./decision.ts";
 import { noCandidateError } from "./no-candidate-error.ts";
-import { type WishInput, mergeWishes } from "../selection/constraints.ts";
+import { type ConstraintOptions, mergeConstraints } from "../selection/constraints.ts";
 
 const manifest: Manifest = {
   reference: "./m",
@@ -21,13 +21,13 @@ interface Scene {
   readonly candidates: readonly Candidate[];
   readonly failures?: readonly InferyardError[];
   readonly circuits?: readonly OpenCircuit[];
-  readonly wish?: WishInput;
+  readonly constraints?: ConstraintOptions;
 }
 
-function refused({ candidates, failures = [], circuits = [], wish: input = {} }: Scene): InferyardError {
-  const wish = mergeWishes(input);
-  const decision = makeDecision({ manifest, wish, candidates, selected: null });
-  return noCandidateError(manifest, wish, decision, { failures, circuits });
+function refused({ candidates, failures = [], circuits = [], constraints: input = {} }: Scene): InferyardError {
+  const constraints = mergeConstraints(input);
+  const decision = makeDecision({ manifest, constraints, candidates, selected: null });
+  return noCandidateError(manifest, constraints, decision, { failures, circuits });
 }
 
 const failed = (target: string, remedy?: string): Candidate => ({
@@ -69,8 +69,8 @@ describe("the error of a load that found no home", () => {
   it("says when to come back: as soon as the first of those that may run later", () => {
     const candidates = [failed("a:cpu"), resting];
     const circuits = [
-      { reason: "it died at 12:00", leftMs: 4000.2 },
-      { reason: "of another model", leftMs: 1 },
+      { reason: "it died at 12:00", remainingMs: 4000.2 },
+      { reason: "of another model", remainingMs: 1 },
     ];
     expect(refused({ candidates, circuits }).retryAfterMs).toBe(4001);
     expect(refused({ candidates, circuits, failures: [failure("HOST_DIED", 900)] }).retryAfterMs).toBe(900);
@@ -82,31 +82,31 @@ describe("the error of a load that found no home", () => {
       message: "no backend on this machine can run m\n  a:cpu  load: a:cpu failed  (install a)\n  b:cpu  load: b:cpu failed",
       remedy: expect.stringContaining("inferyard doctor") as string,
     });
-    expect(refused({ candidates: [failed("a:cpu", "install a")], wish: { target: "a" } }).remedy).toBe(
+    expect(refused({ candidates: [failed("a:cpu", "install a")], constraints: { target: "a" } }).remedy).toBe(
       "install a; you required this target, so nothing else was tried; --prefer a would fall back to another",
     );
-    expect(refused({ candidates: [failed("a:cpu")], wish: { target: "a" } }).remedy).toMatch(/^you required this target/);
+    expect(refused({ candidates: [failed("a:cpu")], constraints: { target: "a" } }).remedy).toMatch(/^you required this target/);
   });
 
   it("leaves out what was only not wished for, unless that is all there is", () => {
-    const unwished: Candidate = { target: "b:cpu", verdict: "refused", stage: "wish", reason: "excluded" };
+    const unwished: Candidate = { target: "b:cpu", verdict: "refused", stage: "constraints", reason: "excluded" };
     expect(refused({ candidates: [failed("a:cpu"), unwished] }).message).toBe("a:cpu cannot run m\n  load: a:cpu failed");
-    expect(refused({ candidates: [unwished] }).message).toBe("b:cpu cannot run m\n  wish: excluded");
+    expect(refused({ candidates: [unwished] }).message).toBe("b:cpu cannot run m\n  constraints: excluded");
   });
 });
 
 describe("wishes", () => {
   it("of several levels that each require a target are named as the likely cause", () => {
-    const wish = mergeWishes({ target: "a" }, { target: "b" });
-    const decision = makeDecision({ manifest, wish, candidates: [failed("a:cpu"), failed("b:cpu")], selected: null });
-    expect(noCandidateError(manifest, wish, decision, { failures: [], circuits: [] }).remedy).toContain(
+    const constraints = mergeConstraints({ target: "a" }, { target: "b" });
+    const decision = makeDecision({ manifest, constraints, candidates: [failed("a:cpu"), failed("b:cpu")], selected: null });
+    expect(noCandidateError(manifest, constraints, decision, { failures: [], circuits: [] }).remedy).toContain(
       "no target meets all of them",
     );
   });
 
   it("for a policy that does not exist are refused with those there are", () => {
-    const unknown: WishInput = JSON.parse('{"policy":"luckiest"}') as WishInput;
-    expect(() => mergeWishes({}, unknown)).toThrow(
+    const unknown: ConstraintOptions = JSON.parse('{"policy":"luckiest"}') as ConstraintOptions;
+    expect(() => mergeConstraints({}, unknown)).toThrow(
       expect.objectContaining({ code: "INPUT_INVALID", remedy: "choose one of priority, manifest, fastest" }),
     );
   });

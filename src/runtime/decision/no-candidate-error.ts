@@ -4,16 +4,16 @@ import type { Manifest } from "../../models/manifest.ts";
 import type { OpenCircuit } from "../supervision/circuit-breakers.ts";
 import type { Candidate, Decision } from "./decision.ts";
 import { formatPattern } from "../selection/target.ts";
-import type { Wish } from "../selection/constraints.ts";
+import type { Constraints } from "../selection/constraints.ts";
 
 export function noCandidateError(
   manifest: Manifest,
-  wish: Wish,
+  constraints: Constraints,
   decision: Decision,
   { failures, circuits }: { readonly failures: readonly InferyardError[]; readonly circuits: readonly OpenCircuit[] },
 ): InferyardError {
   const { candidates } = decision;
-  const considered = candidates.filter((candidate) => candidate.stage !== "wish");
+  const considered = candidates.filter((candidate) => candidate.stage !== "constraints");
   const listed = considered.length > 0 ? considered : candidates;
   const [only] = listed;
   const headline = headlineOf(manifest.name, listed);
@@ -22,7 +22,7 @@ export function noCandidateError(
   return new InferyardError(codeFor(listed, failures), [headline, ...lines.map((line) => `  ${line}`)].join("\n"), {
     data: { decision },
     ...(waits.length === 0 ? {} : { retryAfterMs: Math.ceil(Math.min(...waits)) }),
-    remedy: remedyFor(wish, listed),
+    remedy: remedyFor(constraints, listed),
     ...(failures[0] === undefined ? {} : { cause: failures[0] }),
   });
 }
@@ -40,7 +40,7 @@ function waitsOf(
   circuits: readonly OpenCircuit[],
 ): readonly number[] {
   const resting = new Set(listed.filter(({ stage }) => stage === "circuit").map(({ reason }) => reason));
-  const rests = circuits.filter(({ reason }) => resting.has(reason)).map(({ leftMs }) => leftMs);
+  const rests = circuits.filter(({ reason }) => resting.has(reason)).map(({ remainingMs }) => remainingMs);
   return [...rests, ...failures.flatMap(({ retryAfterMs }) => (retryAfterMs === undefined ? [] : [retryAfterMs]))];
 }
 
@@ -66,12 +66,12 @@ function table(candidates: readonly Candidate[]): string[] {
 }
 
 /** A table names each candidate's remedy beside it; a single candidate's belongs to the error. */
-function remedyFor(wish: Wish, listed: readonly Candidate[]): string {
+function remedyFor(constraints: Constraints, listed: readonly Candidate[]): string {
   const [own] = listed.length === 1 ? listed.flatMap(({ remedy }) => (remedy === undefined ? [] : [remedy])) : [];
-  if (wish.required.length > 1) return "process, model and request each require a target, and no target meets all of them";
-  if (wish.required.length === 0)
+  if (constraints.required.length > 1) return "process, model and request each require a target, and no target meets all of them";
+  if (constraints.required.length === 0)
     return own ?? "`inferyard doctor` runs a tiny computation on every target and says what is missing";
-  const asked = wish.required.flat().map(formatPattern).join(",");
+  const asked = constraints.required.flat().map(formatPattern).join(",");
   const fallback = `you required this target, so nothing else was tried; --prefer ${asked} would fall back to another`;
   return own === undefined ? fallback : `${own}; ${fallback}`;
 }

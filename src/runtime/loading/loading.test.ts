@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
 import type { LoadSettings } from "../../backend.ts";
 import { InferyardError } from "../../errors.ts";
-import type { HostChoice } from "./host-selection.ts";
+import type { HostPolicy } from "./host-selection.ts";
 import { inlineHost } from "../../hosts/inline.ts";
 import type { Manifest, Variant } from "../../models/manifest.ts";
 import { type ScriptedBackend, type ScriptedBackendOptions, scriptedBackend } from "../../testing/scripted-backend.ts";
 import type { Tensor } from "../../tensor.ts";
-import { type Loaded, type LoadingContext, explainCandidates, loadFirst } from "./loading.ts";
+import { type VerifiedModel, type LoadingContext, explainCandidates, loadFirstCandidate } from "./loading.ts";
 import { select } from "../selection/selection.ts";
 import type { SelectionFacts } from "../selection/selection-facts.ts";
 import type { AnswerCheck } from "./verification.ts";
-import { type WishInput, mergeWishes } from "../selection/constraints.ts";
+import { type ConstraintOptions, mergeConstraints } from "../selection/constraints.ts";
 
 const variant: Variant = { name: "fp32", aliases: [], format: "onnx", path: "/m/model.onnx", bytes: 100, config: {} };
 const manifest: Manifest = {
@@ -37,14 +37,14 @@ const answers = (...data: number[]): ScriptedBackendOptions => ({
 });
 
 interface Scene {
-  readonly wish?: WishInput;
+  readonly constraints?: ConstraintOptions;
   readonly checkAnswers?: AnswerCheck;
   readonly signal?: AbortSignal;
   readonly manifest?: Manifest;
   readonly settings?: LoadSettings;
 }
 
-async function load(backends: readonly ScriptedBackend[], scene: Scene = {}): Promise<Loaded> {
+async function load(backends: readonly ScriptedBackend[], scene: Scene = {}): Promise<VerifiedModel> {
   const context: LoadingContext = {
     backends,
     hosts: { inline: inlineHost(), worker: inlineHost(), process: inlineHost() },
@@ -53,12 +53,12 @@ async function load(backends: readonly ScriptedBackend[], scene: Scene = {}): Pr
     checkAnswers: scene.checkAnswers ?? (async () => undefined),
     digestOf: async () => "abc",
   };
-  const wish = mergeWishes(scene.wish ?? {});
-  return loadFirst(
+  const constraints = mergeConstraints(scene.constraints ?? {});
+  return loadFirstCandidate(
     context,
     await facts(backends),
     scene.manifest ?? manifest,
-    wish,
+    constraints,
     { settings: scene.settings ?? {} },
     scene.signal,
   );
@@ -145,7 +145,7 @@ describe("the load loop", () => {
     const seen: unknown[] = [];
     const backend = scriptedBackend("onnx", { onLoad: (_model, _device, options) => void seen.push(options) });
     const loaded = await load([backend], { settings: { threads: 2, graphOptimization: "basic", memoryArena: false } });
-    await loaded.copy({ threads: 1 });
+    await loaded.loadReplica({ threads: 1 });
     expect(seen).toEqual([
       { threads: 2, graphOptimization: "basic", memoryArena: false },
       { threads: 1, graphOptimization: "basic", memoryArena: false },
@@ -158,7 +158,7 @@ describe("the load loop", () => {
     const stated = { ...manifest, variants: [{ ...variant, sha256: "ABC" }] };
     const loaded = await load([backend], { manifest: stated });
     expect(loaded.decision.model.digest).toBe("sha256:abc");
-    await loaded.copy({ threads: 99 }); // clamped
+    await loaded.loadReplica({ threads: 99 }); // clamped
     expect(seen).toEqual([2, 2]);
     const without = scriptedBackend("onnx", {
       capabilities: { options: [] },
@@ -278,7 +278,9 @@ describe("when no candidate holds", () => {
 
   it("a required target that cannot run is BACKEND_UNAVAILABLE, and says what a preference would do", async () => {
     const error = await refusal(
-      load([scriptedBackend("onnx", fails("LOAD_FAILED", "no driver")), scriptedBackend("wasm")], { wish: { target: "onnx" } }),
+      load([scriptedBackend("onnx", fails("LOAD_FAILED", "no driver")), scriptedBackend("wasm")], {
+        constraints: { target: "onnx" },
+      }),
     );
     expect(error.code).toBe("BACKEND_UNAVAILABLE");
     expect(error.message).toBe("onnx:cpu cannot run m\n  load: no driver");
@@ -287,11 +289,11 @@ describe("when no candidate holds", () => {
     );
   });
 
-  it("a wish that leaves nothing is told as such", async () => {
+  it("a constraints that leaves nothing is told as such", async () => {
     const error = await refusal(
-      load([scriptedBackend("onnx"), scriptedBackend("wasm")], { wish: { exclude: ["onnx", "wasm"] } }),
+      load([scriptedBackend("onnx"), scriptedBackend("wasm")], { constraints: { exclude: ["onnx", "wasm"] } }),
     );
-    expect(error.message).toContain("onnx:cpu  wish: you excluded onnx");
+    expect(error.message).toContain("onnx:cpu  constraints: you excluded onnx");
     expect(error.code).toBe("NO_BACKEND");
   });
 
@@ -303,7 +305,7 @@ describe("when no candidate holds", () => {
 });
 
 describe("hosts", () => {
-  const hostOf = async (host: HostChoice, blocking: boolean, entry: boolean): Promise<string | undefined> => {
+  const hostOf = async (host: HostPolicy, blocking: boolean, entry: boolean): Promise<string | undefined> => {
     const base = scriptedBackend("onnx", { capabilities: { blocking } });
     const backend = entry ? { ...base, entry: { module: import.meta.url, export: "x" } } : base;
     const context: LoadingContext = {
@@ -318,7 +320,7 @@ describe("hosts", () => {
       checkAnswers: async () => undefined,
       digestOf: async () => "abc",
     };
-    const { decision } = await loadFirst(context, await facts([base]), manifest, mergeWishes(), { settings: {} });
+    const { decision } = await loadFirstCandidate(context, await facts([base]), manifest, mergeConstraints(), { settings: {} });
     return decision.selected?.host;
   };
   it.each([
@@ -339,7 +341,7 @@ describe("explaining without loading", () => {
       scriptedBackend("native"),
       scriptedBackend("wasm"),
     ];
-    const candidates = explainCandidates(select(await facts(backends), manifest, mergeWishes(), { settings: {} }));
+    const candidates = explainCandidates(select(await facts(backends), manifest, mergeConstraints(), { settings: {} }));
     expect(candidates.map(({ target, verdict }) => `${target} ${verdict}`)).toEqual([
       "onnx:cpu refused",
       "native:cpu would-run",

@@ -42,7 +42,7 @@ export async function runProbe(
   try {
     await run(zero);
   } catch (error) {
-    if (!(error instanceof InferyardError && ofTheInput.has(error.code))) throw error;
+    if (!(error instanceof InferyardError && inputFailureCodes.has(error.code))) throw error;
     // A sound model may divide by what it is given, or take a logarithm of it: ones are tried before the engine is blamed.
     await run(probeInputs(model.inputs, 1) ?? zero).catch(() => {
       throw error;
@@ -52,7 +52,7 @@ export async function runProbe(
 }
 
 /** Failures that may come of the made-up input, and not of the engine. */
-const ofTheInput: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["INPUT_INVALID", "RUN_FAILED", "VERIFICATION_FAILED"]);
+const inputFailureCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["INPUT_INVALID", "RUN_FAILED", "VERIFICATION_FAILED"]);
 
 function refuseNonFinite(outputs: TensorMap): void {
   for (const [name, tensor] of Object.entries(outputs)) {
@@ -78,10 +78,10 @@ const freeSizes: readonly { readonly pattern: RegExp; readonly size: number }[] 
 /** Elements of all made-up inputs together: 256 MB of float32. */
 const maxProbeElements = 2 ** 26;
 /** A text counts as so many. */
-const textCost = 64;
+const elementsPerString = 64;
 /** Samples of sound, by transformers' name: a tenth of a second at 16 kHz, since the first convolution needs some hundreds. */
-const soundInput = "input_values";
-const soundLength = 1600;
+const audioInput = "input_values";
+const audioSamples = 1600;
 const tokenInputs: ReadonlySet<string> = new Set(["input_ids", "attention_mask", "token_type_ids", "position_ids"]);
 
 /**
@@ -95,7 +95,7 @@ export function probeInputs(inputs: readonly TensorInfo[], fill: 0 | 1 = 0): Ten
   for (const input of inputs) {
     const shape = input.shape.map((dimension, axis) => sizeOf(dimension, axis, input));
     if (shape.length === 0 || !shape.every((size) => size !== undefined)) return undefined;
-    elements += elementCount(shape) * (input.dataType === "string" ? textCost : 1);
+    elements += elementCount(shape) * (input.dataType === "string" ? elementsPerString : 1);
     if (elements > maxProbeElements) throw tooLarge(input, shape);
     const tensor = zeros(input.dataType, shape);
     if (fill === 1 || input.name === "attention_mask") fillWithOnes(tensor);
@@ -107,7 +107,7 @@ export function probeInputs(inputs: readonly TensorInfo[], fill: 0 | 1 = 0): Ten
 function sizeOf(dimension: number | string, axis: number, input: TensorInfo): number | undefined {
   if (typeof dimension === "number") return dimension >= 0 ? dimension : undefined;
   if (tokenInputs.has(input.name) && input.shape.length === 2) return axis === 0 ? 1 : sequenceLength;
-  if (input.name === soundInput && input.shape.length === 2 && axis === 1) return soundLength;
+  if (input.name === audioInput && input.shape.length === 2 && axis === 1) return audioSamples;
   return freeSizes.find(({ pattern }) => pattern.test(dimension))?.size;
 }
 

@@ -4,13 +4,13 @@ import { InferyardError } from "../../errors.ts";
 import { type HostName, hostNames } from "../../hosts/host.ts";
 import { parseDuration } from "./duration.ts";
 import { parseSize } from "./size.ts";
-import { nearest } from "../../models/validation/nearest-name.ts";
+import { nearestName } from "../../models/validation/nearest-name.ts";
 import type { LimitSettings, ModelOptions, ModelSettings, RuntimeSettings, Strategy } from "./runtime-settings.ts";
-import type { WishInput } from "../selection/constraints.ts";
+import type { ConstraintOptions } from "../selection/constraints.ts";
 
-export const wishNames: readonly (keyof WishInput)[] = ["policy", "priority", "prefer", "target", "exclude"];
+export const constraintNames: readonly (keyof ConstraintOptions)[] = ["policy", "priority", "prefer", "target", "exclude"];
 
-const modelSettingNames: readonly (keyof ModelSettings)[] = [...wishNames, "strategy"];
+const modelSettingNames: readonly (keyof ModelSettings)[] = [...constraintNames, "strategy"];
 
 export const loadSettingNames: readonly (keyof LoadSettings)[] = [
   "threads",
@@ -22,10 +22,10 @@ export const loadSettingNames: readonly (keyof LoadSettings)[] = [
 
 export const limitSettingNames: readonly (keyof LimitSettings)[] = ["maxTraceTime", "maxTraceMemory", "maxRunMemory"];
 
-export const modelOptionNames: readonly (keyof ModelOptions)[] = [...wishNames, ...loadSettingNames, "variant", "signal"];
+export const modelOptionNames: readonly (keyof ModelOptions)[] = [...constraintNames, ...loadSettingNames, "variant", "signal"];
 
 export const runtimeSettingNames: readonly (keyof RuntimeSettings)[] = [
-  ...wishNames,
+  ...constraintNames,
   ...loadSettingNames,
   "models",
   "preload",
@@ -65,14 +65,14 @@ export function refuseUnknown(given: object, known: readonly string[], where: st
   if (Object.hasOwn(notBuilt, unknown)) {
     throw new InferyardError("INPUT_INVALID", `${where} has no option "${unknown}"`, { remedy: notBuilt[unknown] ?? "" });
   }
-  const guess = nearest(unknown, known);
+  const guess = nearestName(unknown, known);
   throw new InferyardError("INPUT_INVALID", `${where} has no option "${unknown}"`, {
     remedy: guess === undefined ? `it has ${known.join(", ")}` : `did you mean "${guess}"?`,
   });
 }
 
 /** INPUT_INVALID for a value that is given and is not one of those allowed. */
-export function refuseOther<Value>(name: string, value: Value | undefined, allowed: readonly Value[]): void {
+export function refuseUnlisted<Value>(name: string, value: Value | undefined, allowed: readonly Value[]): void {
   if (value === undefined || allowed.includes(value)) return;
   throw new InferyardError("INPUT_INVALID", `${name} is ${JSON.stringify(value)}`, {
     remedy: `choose one of ${allowed.join(", ")}`,
@@ -90,31 +90,31 @@ export function refuseNonPositive(name: string, value: number | undefined): void
 export function checkLoadSettings(settings: LoadSettings): void {
   const { graphOptimization, cpuNodes, memoryPattern, memoryArena } = settings;
   refuseNonPositive("threads", settings.threads);
-  refuseOther("graphOptimization", graphOptimization, ["disabled", "basic", "extended", "all"]);
-  refuseOther("cpuNodes", cpuNodes, ["refuse", "allow"]);
-  refuseOther("memoryPattern", memoryPattern, [true, false]);
-  refuseOther("memoryArena", memoryArena, [true, false]);
+  refuseUnlisted("graphOptimization", graphOptimization, ["disabled", "basic", "extended", "all"]);
+  refuseUnlisted("cpuNodes", cpuNodes, ["refuse", "allow"]);
+  refuseUnlisted("memoryPattern", memoryPattern, [true, false]);
+  refuseUnlisted("memoryArena", memoryArena, [true, false]);
 }
 
 export function checkRuntimeSettings(settings: RuntimeSettings): void {
   refuseUnknown(settings, runtimeSettingNames, "a runtime");
   checkLoadSettings(settings);
-  refuseOther<HostName>("host", settings.host, hostNames);
-  refuseOther("failover", settings.failover, [true, false]);
-  refuseOther("shareBatches", settings.shareBatches, [true, false]);
+  refuseUnlisted<HostName>("host", settings.host, hostNames);
+  refuseUnlisted("failover", settings.failover, [true, false]);
+  refuseUnlisted("shareBatches", settings.shareBatches, [true, false]);
   refuseNonPositive("textThreads.maxCharacters", settings.textThreads?.maxCharacters);
-  refuseOther("offline", settings.offline, [true, false]);
+  refuseUnlisted("offline", settings.offline, [true, false]);
   if (settings.replicas !== "auto") refuseNonPositive("replicas", settings.replicas);
   refuseNonPositive("maxLoadedModels", settings.maxLoadedModels);
   refuseNonPositive("maxCrashes", settings.maxCrashes);
   for (const [reference, model] of Object.entries(settings.models ?? {})) {
     refuseUnknown(model, modelSettingNames, `the settings for ${reference}`);
-    refuseOther<Strategy>(`the strategy for ${reference}`, model.strategy, ["lazy", "eager", "pinned"]);
+    refuseUnlisted<Strategy>(`the strategy for ${reference}`, model.strategy, ["lazy", "eager", "pinned"]);
   }
 }
 
 /** Durations and sizes as numbers. CONFIG_INVALID for what is none, or for no time at all. */
-export function loadLimitsOf({ maxTraceTime, maxTraceMemory, maxRunMemory }: LimitSettings): LoadLimits {
+export function parseLoadLimits({ maxTraceTime, maxTraceMemory, maxRunMemory }: LimitSettings): LoadLimits {
   const milliseconds = maxTraceTime === undefined ? undefined : parseDuration(maxTraceTime);
   if (milliseconds === 0) {
     throw new InferyardError("CONFIG_INVALID", "maxTraceTime is 0, and a model cannot be traced in no time", {

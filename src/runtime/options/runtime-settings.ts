@@ -3,13 +3,13 @@ import type { LoadSettings } from "../../backend.ts";
 import type { HostName } from "../../hosts/host.ts";
 import type { ReplacementReason } from "../../hosts/supervision.ts";
 import type { PullProgress } from "../../models/hub/progress.ts";
-import type { BudgetSettings } from "../residency/memory-budget.ts";
+import type { MemoryBudgetSettings } from "../residency/memory-budget.ts";
 import type { Decision } from "../decision/decision.ts";
-import type { Departure } from "../residency/residency.ts";
-import type { WishInput } from "../selection/constraints.ts";
+import type { UnloadReason } from "../residency/residency.ts";
+import type { ConstraintOptions } from "../selection/constraints.ts";
 
 /** How a runtime behaves; every setting holds for all its models unless a load says otherwise. */
-export interface RuntimeSettings extends WishInput, LoadSettings, LimitSettings, BudgetSettings {
+export interface RuntimeSettings extends ConstraintOptions, LoadSettings, LimitSettings, MemoryBudgetSettings {
   /** Settings for single models, by the reference they are loaded with. */
   readonly models?: Readonly<Record<string, ModelSettings>>;
   /** Models to load when the runtime is made, beside those whose strategy says so. Default: none. */
@@ -96,7 +96,7 @@ export interface TextThreadSettings {
 }
 
 /** How a model comes and goes. */
-export interface ModelSettings extends WishInput {
+export interface ModelSettings extends ConstraintOptions {
   /**
    * lazy: loaded at its first use, unloaded after `keepAlive`. eager: loaded when the runtime is made, and leaves only when room is needed.
    * pinned: loaded when the runtime is made, and stays until it is unloaded by name. Default: "lazy".
@@ -112,7 +112,7 @@ export type RuntimeEvent =
   | { readonly type: "loaded"; readonly decision: Decision }
   /** A load was given up, because no target could run the model or because nobody waited for it any more. */
   | { readonly type: "load-failed"; readonly reference: string; readonly code: string; readonly reason: string }
-  | ({ readonly type: "unloaded"; readonly reference: string; readonly target: string } & Departure)
+  | ({ readonly type: "unloaded"; readonly reference: string; readonly target: string } & UnloadReason)
   | { readonly type: "failover"; readonly reference: string; readonly from: string; readonly reason: string }
   | {
       /** A model's thread or process died by itself. */
@@ -155,7 +155,7 @@ export interface RuntimeDisposeOptions {
 }
 
 /** What one load may ask for. */
-export interface ModelOptions extends WishInput, LoadSettings {
+export interface ModelOptions extends ConstraintOptions, LoadSettings {
   /** Name or alias of a variant: "fp32", "int8", "quantized", ... Default: the first one the chosen backend can run. */
   readonly variant?: string;
   readonly signal?: AbortSignal;

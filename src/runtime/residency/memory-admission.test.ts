@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { InferyardError } from "../../errors.ts";
-import type { Amounts, Limits } from "./memory-budget.ts";
-import { type Lease, Residency, type Resident, type Stay } from "./residency.ts";
+import type { MemoryAmounts, MemoryLimits } from "./memory-budget.ts";
+import { type Lease, Residency, type Resident, type Reservation } from "./residency.ts";
 
 interface Model extends Resident {
   readonly name: string;
@@ -15,16 +15,16 @@ interface House {
   readonly log: string[];
   /** Bytes of the models that are alive or being loaded. */
   held(): number;
-  acquire(name: string, over?: Partial<Stay>, signal?: AbortSignal): Promise<Lease<Model>>;
+  acquire(name: string, over?: Partial<Reservation>, signal?: AbortSignal): Promise<Lease<Model>>;
 }
 
-const limited = (bytes: number, models = Number.POSITIVE_INFINITY): Limits => ({
+const limited = (bytes: number, models = Number.POSITIVE_INFINITY): MemoryLimits => ({
   bytes: Number.isFinite(bytes) ? { memory: bytes } : {},
   models,
 });
 
 /** A residency of models whose sizes are told by their names; loading and leaving take a turn of the event loop. */
-function house(limits: Limits, sizes: Readonly<Record<string, number>>, waitMs = 1000): House {
+function house(limits: MemoryLimits, sizes: Readonly<Record<string, number>>, waitMs = 1000): House {
   const log: string[] = [];
   const alive: string[] = [];
   const residency = new Residency<Model>({ keepAliveMs: 0, limits, waitMs });
@@ -36,7 +36,7 @@ function house(limits: Limits, sizes: Readonly<Record<string, number>>, waitMs =
     acquire: (name, over = {}, signal) =>
       residency.acquire(
         name,
-        { reference: name, place: name, ...over },
+        { reference: name, location: name, ...over },
         async (_signal, room) => {
           await room.book({ memory: sizes[name] ?? 0 }, true);
           alive.push(name);
@@ -156,10 +156,10 @@ describe("a full budget", () => {
 
   it("is not starved by a stream of requests: a model held only for pieces of work takes no new ones, and leaves", async () => {
     const { acquire, log } = house(limited(100), all);
-    let lease = await acquire("a", { hold: "work" });
-    const waiting = acquire("b", { hold: "work" });
+    let lease = await acquire("a", { leaseKind: "work" });
+    const waiting = acquire("b", { leaseKind: "work" });
     await new Promise((resolve) => setImmediate(resolve));
-    const next = acquire("a", { hold: "work" }); // comes while the first is still at work
+    const next = acquire("a", { leaseKind: "work" }); // comes while the first is still at work
     lease.release();
     (await waiting).release();
     lease = await next;
@@ -172,7 +172,7 @@ describe("a full budget", () => {
     const handle = await acquire("a");
     const refused = refusal(acquire("b"));
     await new Promise((resolve) => setImmediate(resolve));
-    (await acquire("a", { hold: "work" })).release();
+    (await acquire("a", { leaseKind: "work" })).release();
     expect((await refused).code).toBe("MEMORY_BUDGET");
     expect(log).toEqual(["load a"]);
     handle.release();
@@ -180,16 +180,16 @@ describe("a full budget", () => {
 
   it("opens the door again when the load that wanted the room gives up", async () => {
     const { acquire } = house(limited(100), all, 20);
-    const lease = await acquire("a", { hold: "work" });
+    const lease = await acquire("a", { leaseKind: "work" });
     const refused = refusal(acquire("b"));
-    const second = acquire("a", { hold: "work" });
+    const second = acquire("a", { leaseKind: "work" });
     expect((await refused).code).toBe("MEMORY_BUDGET");
     expect((await second).item).toBe(lease.item);
   });
 
   it("gives up what a failed load booked", async () => {
     const { residency, acquire } = house(limited(100), all);
-    const failing = residency.acquire("x", { reference: "x", place: "x" }, async (_signal, room) => {
+    const failing = residency.acquire("x", { reference: "x", location: "x" }, async (_signal, room) => {
       await room.book({ memory: 100 }, true);
       throw new InferyardError("LOAD_FAILED", "no");
     });
@@ -211,8 +211,8 @@ describe("measured sizes", () => {
   it("that exceed the budget by more than a tenth make idle models leave", async () => {
     const { residency, acquire, log } = house(limited(200), all);
     (await acquire("a")).release();
-    const rooms: { correct(amounts: Amounts): void }[] = [];
-    const lease = await residency.acquire("grown", { reference: "grown", place: "grown" }, async (_signal, room) => {
+    const rooms: { correct(amounts: MemoryAmounts): void }[] = [];
+    const lease = await residency.acquire("grown", { reference: "grown", location: "grown" }, async (_signal, room) => {
       await room.book({ memory: 100 }, true);
       rooms.push(room);
       return { name: "grown", alive: true, dispose: async () => {} };
@@ -249,17 +249,17 @@ describe("who waits, and who goes", () => {
   it("what is in memory, loading or leaving is told", async () => {
     const { residency, acquire } = house(limited(1000), all);
     const loading = acquire("a");
-    expect(residency.present()).toEqual([]);
+    expect(residency.entries()).toEqual([]);
     const lease = await loading;
-    expect(residency.present()).toMatchObject([{ reference: "a", state: "in use (1 user)" }]);
-    const second = await acquire("a", { hold: "work" });
-    expect(residency.present()).toMatchObject([{ state: "in use (2 users)" }]);
+    expect(residency.entries()).toMatchObject([{ reference: "a", state: "in use (1 user)" }]);
+    const second = await acquire("a", { leaseKind: "work" });
+    expect(residency.entries()).toMatchObject([{ state: "in use (2 users)" }]);
     second.release();
     lease.release();
     const leaving = residency.clear();
-    expect(residency.present()).toMatchObject([{ reference: "a", state: "leaving" }]);
+    expect(residency.entries()).toMatchObject([{ reference: "a", state: "leaving" }]);
     await leaving;
-    expect(residency.present()).toEqual([]);
+    expect(residency.entries()).toEqual([]);
   });
 
   it("a model given back after all was closed is not kept", async () => {
@@ -271,10 +271,10 @@ describe("who waits, and who goes", () => {
     expect(log).toEqual(["load a", "unload a"]);
   });
 
-  it("where nothing is limited every wish for room is granted", async () => {
+  it("where nothing is limited every constraints for room is granted", async () => {
     const residency = new Residency<Model>({ keepAliveMs: 0 });
     const granted: unknown[] = [];
-    await residency.acquire("a", { reference: "a", place: "a" }, async (_signal, room) => {
+    await residency.acquire("a", { reference: "a", location: "a" }, async (_signal, room) => {
       await room.book({ memory: 1e18 }, false);
       granted.push(room.grow({ memory: 1e18 }));
       room.correct({ memory: 1e18 });
@@ -287,7 +287,7 @@ describe("who waits, and who goes", () => {
     const { residency, acquire } = house(limited(250), all);
     (await acquire("a")).release();
     const granted: boolean[] = [];
-    await residency.acquire("b", { reference: "b", place: "b" }, async (_signal, room) => {
+    await residency.acquire("b", { reference: "b", location: "b" }, async (_signal, room) => {
       granted.push(room.grow({ memory: 1 })); // nothing was booked yet
       await room.book({ memory: 100 }, true);
       granted.push(room.grow({ memory: 50 }), room.grow({ memory: 1 }));
@@ -298,7 +298,7 @@ describe("who waits, and who goes", () => {
 
   it("what is corrected before it was booked counts for nothing", async () => {
     const { residency, acquire } = house(limited(100), all);
-    await residency.acquire("b", { reference: "b", place: "b" }, async (_signal, room) => {
+    await residency.acquire("b", { reference: "b", location: "b" }, async (_signal, room) => {
       room.correct({ memory: 1000 });
       return { name: "b", alive: true, dispose: async () => {} };
     });
@@ -307,10 +307,10 @@ describe("who waits, and who goes", () => {
 
   it("a second load in line closes no second door, and both get their turn", async () => {
     const { acquire, log } = house(limited(200), all);
-    const held = [await acquire("a", { hold: "work" }), await acquire("b", { hold: "work" })];
-    const waiting = [acquire("c", { hold: "work" }), acquire("d", { hold: "work" })];
+    const held = [await acquire("a", { leaseKind: "work" }), await acquire("b", { leaseKind: "work" })];
+    const waiting = [acquire("c", { leaseKind: "work" }), acquire("d", { leaseKind: "work" })];
     await new Promise((resolve) => setImmediate(resolve));
-    (await acquire("b", { hold: "work" })).release(); // its door is open
+    (await acquire("b", { leaseKind: "work" })).release(); // its door is open
     for (const lease of held) lease.release();
     for (const lease of await Promise.all(waiting)) lease.release();
     expect(log).toContain("evict a for c");
@@ -332,7 +332,7 @@ describe("who waits, and who goes", () => {
     const cancelled = refusal(
       residency.acquire(
         "x",
-        { reference: "x", place: "x" },
+        { reference: "x", location: "x" },
         async (signal, room) => {
           await new Promise((resolve) => setTimeout(resolve, 10));
           begun.push(signal.aborted);
@@ -351,11 +351,14 @@ describe("who waits, and who goes", () => {
 
   it("the budget of a device is told by its name", async () => {
     const { residency } = house({ bytes: { "cuda:0": 100 }, models: 9 }, all);
-    const load = async (_signal: AbortSignal, room: { book(need: Amounts, known: boolean): Promise<void> }): Promise<Model> => {
+    const load = async (
+      _signal: AbortSignal,
+      room: { book(need: MemoryAmounts, known: boolean): Promise<void> },
+    ): Promise<Model> => {
       await room.book({ memory: 5, "cuda:0": 200e6 }, true);
       return { name: "x", alive: true, dispose: async () => {} };
     };
-    const error = await refusal(residency.acquire("x", { reference: "x", place: "x" }, load));
+    const error = await refusal(residency.acquire("x", { reference: "x", location: "x" }, load));
     expect(error.message).toBe("x needs about 200 MB on cuda:0, and the budget of 1 MB has 1 MB left");
   });
 });
@@ -423,7 +426,7 @@ describe("any interleaving", () => {
           await scheduler.schedule(Promise.resolve(), "load");
           return { name: "a", alive: true, dispose: async () => {} };
         };
-        const asks = Array.from({ length: 8 }, () => residency.acquire("a", { reference: "a", place: "a" }, load));
+        const asks = Array.from({ length: 8 }, () => residency.acquire("a", { reference: "a", location: "a" }, load));
         await scheduler.waitFor(Promise.all(asks));
         expect(loads).toBe(1);
       }),
@@ -435,10 +438,10 @@ describe("any interleaving", () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 24 }), fc.scheduler(), async (steps, scheduler) => {
         const { residency, acquire, held } = house(limited(200), all, 60_000);
-        const users = steps.map(async ({ name, hold, turns, also }) => {
+        const users = steps.map(async ({ name, hold: leaseKind, turns, also }) => {
           await scheduler.schedule(Promise.resolve(), `${name} arrives`);
           const controller = new AbortController();
-          const asked = acquire(name, { hold }, controller.signal);
+          const asked = acquire(name, { leaseKind }, controller.signal);
           if (also === "cancel") controller.abort();
           const lease = await asked.catch((error: unknown) => {
             expect(error).toMatchObject({ code: "ABORTED" });
@@ -458,7 +461,7 @@ describe("any interleaving", () => {
         await scheduler.waitFor(Promise.all(users));
         await residency.clear();
         await vi.waitFor(() => expect(held()).toBe(0));
-        expect(residency.present()).toEqual([]);
+        expect(residency.entries()).toEqual([]);
         await Promise.all([acquire("a"), acquire("b")]); // all of the budget is free again
       }),
       { numRuns: 100 },

@@ -6,11 +6,11 @@ import { parseSize } from "../options/size.ts";
 import { type Target, formatDevice } from "../selection/target.ts";
 
 /** Bytes by place. "memory" is that of the machine; a device's own is named as in a target, for example "cuda:0". */
-export type Amounts = Readonly<Record<string, number>>;
+export type MemoryAmounts = Readonly<Record<string, number>>;
 
 export const machineMemory = "memory";
 
-export interface BudgetSettings {
+export interface MemoryBudgetSettings {
   /** Most memory of the machine that all models may take together: bytes, or "2GB". Default: no limit. */
   readonly maxMemory?: number | string;
   /** The same for the memory of devices, by their names, for example { "cuda:0": "8GB" }. */
@@ -19,15 +19,21 @@ export interface BudgetSettings {
   readonly maxLoadedModels?: number;
 }
 
-export interface Limits {
-  readonly bytes: Amounts;
+export interface MemoryLimits {
+  readonly bytes: MemoryAmounts;
   /** Infinity where there is no limit. */
   readonly models: number;
 }
 
 /** Undefined where nothing is limited. */
-export function limitsOf({ maxMemory, maxDeviceMemory, maxLoadedModels }: BudgetSettings): Limits | undefined {
-  const devices = Object.entries(maxDeviceMemory ?? {}).map(([device, size]) => [fullName(device), parseSize(size)] as const);
+export function parseMemoryLimits({
+  maxMemory,
+  maxDeviceMemory,
+  maxLoadedModels,
+}: MemoryBudgetSettings): MemoryLimits | undefined {
+  const devices = Object.entries(maxDeviceMemory ?? {}).map(
+    ([device, size]) => [canonicalDevice(device), parseSize(size)] as const,
+  );
   const bytes = Object.fromEntries([
     ...(maxMemory === undefined ? [] : [[machineMemory, parseSize(maxMemory)] as const]),
     ...devices,
@@ -37,7 +43,7 @@ export function limitsOf({ maxMemory, maxDeviceMemory, maxLoadedModels }: Budget
 }
 
 /** "cuda" is the first one: "cuda:0". */
-function fullName(device: string): string {
+function canonicalDevice(device: string): string {
   return device.includes(":") ? device : `${device}:0`;
 }
 
@@ -48,30 +54,30 @@ const processBytes = 54e6;
  * What a model will take before it is loaded: what its author says it needs, else the weights and the engine's own share (see
  * `Capabilities.footprint`), and a process where it gets one. On a device, the weights count there as well.
  */
-export function estimate(
+export function estimateMemory(
   target: Target,
   variant: Pick<Variant, "bytes">,
   requirements: Requirements,
   capabilities: Capabilities,
   host: HostName,
-): Amounts {
+): MemoryAmounts {
   const { bytes = 0, perWeightByte = 1 } = capabilities.footprint ?? {};
   const engine = requirements.memoryBytes ?? Math.ceil(bytes + variant.bytes * perWeightByte);
   const memory = engine + (host === "process" ? processBytes : 0);
   if (target.device.type === "cpu") return { [machineMemory]: memory };
-  return { [machineMemory]: memory, [placeOfDevice(target)]: requirements.deviceMemoryBytes ?? variant.bytes };
+  return { [machineMemory]: memory, [deviceMemoryPool(target)]: requirements.deviceMemoryBytes ?? variant.bytes };
 }
 
 /** "cuda:0", also for a single device of its kind. */
-function placeOfDevice({ device }: Target): string {
-  return fullName(formatDevice(device));
+function deviceMemoryPool({ device }: Target): string {
+  return canonicalDevice(formatDevice(device));
 }
 
 /** Engines unpack some weights to several times their size, which no file says (measured: an int8 model took 1.5 times its estimate). */
 const firstLoadMargin = 1.5;
 
 /** What is booked for a model that was never loaded here: more than the estimate, but no more than could fit beside those that stay. */
-export function firstBooking(need: Amounts, limits: Limits, staying: readonly Amounts[]): Amounts {
+export function initialBooking(need: MemoryAmounts, limits: MemoryLimits, staying: readonly MemoryAmounts[]): MemoryAmounts {
   return Object.fromEntries(
     Object.entries(need).map(([place, bytes]) => {
       const limit = limits.bytes[place] ?? Number.POSITIVE_INFINITY;
@@ -82,32 +88,36 @@ export function firstBooking(need: Amounts, limits: Limits, staying: readonly Am
 }
 
 /** What a loaded model holds: measured where that is the machine's memory and somebody measured it, else what was estimated. */
-export function heldBy(memory: LoadedModel["memory"], need: Amounts): Amounts {
+export function heldMemory(memory: LoadedModel["memory"], need: MemoryAmounts): MemoryAmounts {
   const onDevice = Object.keys(need).length > 1;
   const measured = memory.measure === "resident" || (memory.measure === "allocated" && !onDevice);
   return measured ? { ...need, [machineMemory]: memory.bytes } : need;
 }
 
 /** A place where something does not fit. */
-export interface Shortage {
-  readonly place: string;
+export interface MemoryShortage {
+  readonly pool: string;
   readonly need: number;
   readonly limit: number;
   readonly left: number;
 }
 
 /** The first place where `need` does not fit beside what others hold; undefined when it fits everywhere. */
-export function shortageOf(limits: Limits, held: readonly Amounts[], need: Amounts): Shortage | undefined {
-  for (const [place, limit] of Object.entries(limits.bytes)) {
-    const wanted = need[place] ?? 0;
-    const left = limit - held.reduce((sum, amounts) => sum + (amounts[place] ?? 0), 0);
-    if (wanted > 0 && wanted > left) return { place, need: wanted, limit, left: Math.max(left, 0) };
+export function findShortage(
+  limits: MemoryLimits,
+  held: readonly MemoryAmounts[],
+  need: MemoryAmounts,
+): MemoryShortage | undefined {
+  for (const [pool, limit] of Object.entries(limits.bytes)) {
+    const wanted = need[pool] ?? 0;
+    const left = limit - held.reduce((sum, amounts) => sum + (amounts[pool] ?? 0), 0);
+    if (wanted > 0 && wanted > left) return { pool, need: wanted, limit, left: Math.max(left, 0) };
   }
   return undefined;
 }
 
 /** The sum of two. */
-export function plus(a: Amounts, b: Amounts): Amounts {
+export function addAmounts(a: MemoryAmounts, b: MemoryAmounts): MemoryAmounts {
   const sum: Record<string, number> = { ...a };
   for (const [place, bytes] of Object.entries(b)) sum[place] = (sum[place] ?? 0) + bytes;
   return sum;

@@ -3,8 +3,8 @@ import type { LoadSettings } from "../../backend.ts";
 import type { Variant } from "../../models/manifest.ts";
 import { loadSettingNames } from "../options/options.ts";
 import type { ModelOptions } from "../options/runtime-settings.ts";
-import type { Selection } from "../selection/selection.ts";
-import { type Target, formatPattern, formatTarget, placedFile } from "../selection/target.ts";
+import type { CheckedCandidate } from "../selection/selection.ts";
+import { type Target, formatPattern, formatTarget, placementKey } from "../selection/target.ts";
 import { parseTargets } from "../selection/constraints.ts";
 
 /**
@@ -18,19 +18,19 @@ export function requestKey(reference: string, options: Omit<ModelOptions, "signa
     variant,
     policy,
     priority,
-    spelled(prefer),
-    spelled(target),
-    spelled(exclude),
+    canonicalTargets(prefer),
+    canonicalTargets(target),
+    canonicalTargets(exclude),
     settingsOf(options),
   ]);
 }
 
-function spelled(targets: string | readonly string[] | undefined): readonly string[] {
+function canonicalTargets(targets: string | readonly string[] | undefined): readonly string[] {
   return targets === undefined ? [] : parseTargets(targets).map(formatPattern);
 }
 
 /** What was resolved: model, weights, target and settings. Requests with the same key share one loaded model. */
-export interface Resolved {
+export interface ResolvedModel {
   readonly reference: string;
   readonly target: Target;
   readonly variant: Pick<Variant, "path">;
@@ -42,15 +42,15 @@ export interface Resolved {
   readonly permitted?: readonly string[];
 }
 
-export function residentKey({ reference, target, variant, settings, permitted }: Resolved): string {
-  return JSON.stringify([reference, placedFile(target, variant), settingsOf(settings), permitted]);
+export function residentKey({ reference, target, variant, settings, permitted }: ResolvedModel): string {
+  return JSON.stringify([reference, placementKey(target, variant), settingsOf(settings), permitted]);
 }
 
 /** Targets that the constraints do not rule out, in order; those nobody knows are not among them, since a caller may name any number. */
-export function permittedTargets(selections: readonly Selection[]): readonly string[] {
+export function permittedTargets(selections: readonly CheckedCandidate[]): readonly string[] {
   return selections.flatMap((selection) => {
     if (selection.verdict === "open") return [formatTarget(selection.target)];
-    return selection.stage === "wish" || selection.stage === "package" ? [] : [selection.target];
+    return selection.stage === "constraints" || selection.stage === "package" ? [] : [selection.target];
   });
 }
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { InferyardError, abortError } from "../../errors.ts";
-import { Residency, type Resident, type Stay } from "./residency.ts";
+import { Residency, type Resident, type Reservation } from "./residency.ts";
 
 interface Thing extends Resident {
   readonly number: number;
@@ -23,7 +23,7 @@ function factory(): { load: () => Promise<Thing>; made: Thing[] } {
   return { load, made };
 }
 
-const stay = (reference: string, over: Partial<Stay> = {}): Stay => ({ reference, place: reference, ...over });
+const stay = (reference: string, over: Partial<Reservation> = {}): Reservation => ({ reference, location: reference, ...over });
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -1,50 +1,50 @@
 /** Which models are in memory: loads happen once, users are counted, and what nobody uses leaves after a while, or when room is needed. */
 import { InferyardError } from "../../errors.ts";
-import { later } from "../../platform/event-loop.ts";
-import { Admission, type Tenant } from "./memory-admission.ts";
-import type { Amounts, Limits } from "./memory-budget.ts";
+import { unrefTimeout } from "../../platform/event-loop.ts";
+import { MemoryAdmission, type MemoryConsumer } from "./memory-admission.ts";
+import type { MemoryAmounts, MemoryLimits } from "./memory-budget.ts";
 import { maxTimerMs } from "../../concurrency/time-limit.ts";
-import { waitFor } from "../../concurrency/abortable.ts";
+import { abortable } from "../../concurrency/abortable.ts";
 
 /** Why a model left. */
-export type Departure =
+export type UnloadReason =
   | { readonly why: "idle" | "unloaded" | "disposed" }
   | { readonly why: "evicted"; /** The reference of the model that needs the room. */ readonly toMakeRoomFor: string };
 
 /** A thing that is kept while somebody uses it. */
 export interface Resident {
   /** `waitMs`: longest wait for work that somebody waits for. Default: as long as it takes. */
-  dispose(departure: Departure, waitMs?: number): Promise<void>;
+  dispose(departure: UnloadReason, waitMs?: number): Promise<void>;
 }
 
 /** Who asks, and for how long the model stays. */
-export interface Stay {
+export interface Reservation {
   /** As the user wrote it. */
   readonly reference: string;
   /** What all spellings of the same model share. */
-  readonly place: string;
+  readonly location: string;
   /** "handle": until somebody gives it back, perhaps never. "work": for one piece of work that ends by itself. Default: "handle". */
-  readonly hold?: "handle" | "work";
+  readonly leaseKind?: "handle" | "work";
   /** Never unloaded, neither for time nor for room. */
   readonly pinned?: boolean;
   /** Not unloaded for time. */
-  readonly kept?: boolean;
+  readonly keepAliveExempt?: boolean;
 }
 
 /** What a load does about memory. Where nothing is limited all of it is granted. */
-export interface Room {
+export interface MemoryBooking {
   /**
    * Waits until this fits beside the others; a second call takes the place of the first. `known`: it was seen, not estimated. Throws
    * MEMORY_BUDGET.
    */
-  book(need: Amounts, known: boolean): Promise<void>;
+  book(need: MemoryAmounts, known: boolean): Promise<void>;
   /** Books more, if it fits at once. */
-  grow(extra: Amounts): boolean;
+  grow(extra: MemoryAmounts): boolean;
   /** What the model really holds. */
-  correct(amounts: Amounts): void;
+  correct(amounts: MemoryAmounts): void;
 }
 
-export type Load<Item> = (signal: AbortSignal, room: Room) => Promise<Item>;
+export type Load<Item> = (signal: AbortSignal, room: MemoryBooking) => Promise<Item>;
 
 /** One user's hold on a resident. Releasing twice does nothing. */
 export interface Lease<Item> {
@@ -56,17 +56,17 @@ export interface ResidencyOptions {
   /** How long something unused stays; 0 = until it is unloaded, evicted or all is closed. */
   readonly keepAliveMs: number;
   /** Default: none. */
-  readonly limits?: Limits;
+  readonly limits?: MemoryLimits;
   /** How long a load waits for room. Default: 30 s. */
   readonly waitMs?: number;
 }
 
-interface Entry<Item> extends Tenant {
+interface Entry<Item> extends MemoryConsumer {
   readonly key: string;
-  readonly place: string;
+  readonly location: string;
   readonly load: Promise<Item>;
   readonly controller: AbortController;
-  readonly kept: boolean;
+  readonly keepAliveExempt: boolean;
   /** Set when it is loaded. */
   item: Item | undefined;
   handles: number;
@@ -75,15 +75,15 @@ interface Entry<Item> extends Tenant {
   lastUse: number;
   idleTimer: NodeJS.Timeout | undefined;
   /** Set while nobody new may use it; resolves when the door opens, or the entry has left. */
-  door: Door | undefined;
-  departure: Promise<void> | undefined;
+  draining: Draining | undefined;
+  unloading: Promise<void> | undefined;
   /** Told when the last user has gone. */
   readonly whenIdle: (() => void)[];
 }
 
-interface Door {
-  readonly opened: Promise<void>;
-  readonly open: () => void;
+interface Draining {
+  readonly ended: Promise<void>;
+  readonly end: () => void;
 }
 
 const defaultWaitMs = 30_000;
@@ -91,18 +91,18 @@ const defaultWaitMs = 30_000;
 export class Residency<Item extends Resident> {
   readonly #entries = new Map<string, Entry<Item>>();
   readonly #keepAliveMs: number;
-  readonly #admission: Admission<Entry<Item>> | undefined;
+  readonly #admission: MemoryAdmission<Entry<Item>> | undefined;
   #uses = 0;
   #closed = false;
 
   constructor({ keepAliveMs, limits, waitMs = defaultWaitMs }: ResidencyOptions) {
     this.#keepAliveMs = Math.min(keepAliveMs, maxTimerMs);
     if (limits === undefined) return;
-    this.#admission = new Admission<Entry<Item>>(limits, Math.min(waitMs, maxTimerMs), {
-      idle: () => this.#byLastUse((entry) => isIdle(entry) && !entry.pinned),
-      soonIdle: () =>
+    this.#admission = new MemoryAdmission<Entry<Item>>(limits, Math.min(waitMs, maxTimerMs), {
+      evictable: () => this.#byLastUse((entry) => isIdle(entry) && !entry.pinned),
+      evictableSoon: () =>
         this.#byLastUse((entry) => entry.item !== undefined && entry.handles === 0 && entry.works > 0 && !entry.pinned),
-      closeDoor: (entry) => closeDoor(entry),
+      drain: (entry) => startDraining(entry),
       evict: (entry, toMakeRoomFor) => this.#unload(entry, { why: "evicted", toMakeRoomFor }),
       stateOf,
     });
@@ -113,27 +113,27 @@ export class Residency<Item extends Resident> {
    * cancels stops waiting; the load itself is cancelled when the last one who waits has gone. Who asks for one that is about to leave
    * waits until it has left, and loads it anew.
    */
-  async acquire(key: string, stay: Stay, load: Load<Item>, signal?: AbortSignal): Promise<Lease<Item>> {
+  async acquire(key: string, stay: Reservation, load: Load<Item>, signal?: AbortSignal): Promise<Lease<Item>> {
     for (;;) {
       if (this.#closed) throw disposed();
-      const door = this.#entries.get(key)?.door;
+      const door = this.#entries.get(key)?.draining;
       if (door === undefined) break;
-      await waitFor(door.opened, signal);
+      await abortable(door.ended, signal);
     }
     const entry = this.#entries.get(key) ?? this.#begin(key, stay, load);
-    const kind = stay.hold === "work" ? "works" : "handles";
+    const kind = stay.leaseKind === "work" ? "works" : "handles";
     clearTimeout(entry.idleTimer);
     entry[kind] += 1;
     this.#touch(entry);
     try {
-      const item = await waitFor(entry.load, signal);
+      const item = await abortable(entry.load, signal);
       return { item, release: once(() => this.#release(entry, kind)) };
     } catch (error) {
       if (entry.item !== undefined) {
         this.#release(entry, kind);
       } else {
         entry[kind] -= 1;
-        if (usersOf(entry) === 0) this.#abandon(entry);
+        if (usersOf(entry) === 0) this.#cancelLoad(entry);
       }
       if (this.#closed && signal?.aborted !== true) throw disposed();
       throw error;
@@ -143,13 +143,13 @@ export class Residency<Item extends Resident> {
   /** Whether the item with this key is there for whoever comes. */
   has(key: string): boolean {
     const entry = this.#entries.get(key);
-    return entry?.item !== undefined && entry.door === undefined;
+    return entry?.item !== undefined && entry.draining === undefined;
   }
 
   /** A lease on the item with this key, where it is loaded and may be used; else undefined. `hold`: see `Stay`. */
   acquireLoaded(key: string, hold: "handle" | "work" = "work"): Lease<Item> | undefined {
     const entry = this.#entries.get(key);
-    if (entry?.item === undefined || entry.door !== undefined || this.#closed) return undefined;
+    if (entry?.item === undefined || entry.draining !== undefined || this.#closed) return undefined;
     const kind = hold === "work" ? "works" : "handles";
     clearTimeout(entry.idleTimer);
     entry[kind] += 1;
@@ -164,7 +164,7 @@ export class Residency<Item extends Resident> {
   }
 
   /** What is in memory now, and who uses it. */
-  present(): { readonly reference: string; readonly state: string; readonly item: Item }[] {
+  entries(): { readonly reference: string; readonly state: string; readonly item: Item }[] {
     return [...this.#entries.values()].flatMap((entry) =>
       entry.item === undefined ? [] : [{ reference: entry.reference, state: stateOf(entry), item: entry.item }],
     );
@@ -181,7 +181,7 @@ export class Residency<Item extends Resident> {
    * the signal, those that are still in use stay.
    */
   async unload(place: string, signal?: AbortSignal): Promise<number> {
-    const entries = [...this.#entries.values()].filter((entry) => entry.place === place);
+    const entries = [...this.#entries.values()].filter((entry) => entry.location === place);
     await Promise.all(entries.map((entry) => this.#unloadWhenIdle(entry, signal)));
     return entries.length;
   }
@@ -197,17 +197,21 @@ export class Residency<Item extends Resident> {
     await Promise.all([...this.#entries.values()].map(unload));
   }
 
-  #begin(key: string, { reference, place, pinned = false, kept = false }: Stay, load: Load<Item>): Entry<Item> {
+  #begin(
+    key: string,
+    { reference, location, pinned = false, keepAliveExempt = false }: Reservation,
+    load: Load<Item>,
+  ): Entry<Item> {
     const controller = new AbortController();
     // `load` gets its room from the entry, and the entry its promise from `load`: the room is asked for after this turn.
-    const start = async (): Promise<Item> => load(controller.signal, this.#roomFor(entry));
+    const start = async (): Promise<Item> => load(controller.signal, this.#bookingFor(entry));
     const begun = Promise.resolve().then(start);
     const entry: Entry<Item> = {
       key,
       reference,
-      place,
+      location,
       pinned,
-      kept: kept || pinned,
+      keepAliveExempt: keepAliveExempt || pinned,
       load: begun,
       controller,
       item: undefined,
@@ -215,8 +219,8 @@ export class Residency<Item extends Resident> {
       works: 0,
       lastUse: 0,
       idleTimer: undefined,
-      door: undefined,
-      departure: undefined,
+      draining: undefined,
+      unloading: undefined,
       whenIdle: [],
     };
     this.#entries.set(key, entry);
@@ -227,12 +231,12 @@ export class Residency<Item extends Resident> {
     return entry;
   }
 
-  #roomFor(entry: Entry<Item>): Room {
+  #bookingFor(entry: Entry<Item>): MemoryBooking {
     const admission = this.#admission;
     return {
-      book: async (need, known) => admission?.enter(entry, need, known, entry.controller.signal),
+      book: async (need, known) => admission?.reserve(entry, need, known, entry.controller.signal),
       grow: (extra) => admission?.grow(entry, extra) ?? true,
-      correct: (amounts) => admission?.correct(entry, amounts),
+      correct: (amounts) => admission?.update(entry, amounts),
     };
   }
 
@@ -241,23 +245,23 @@ export class Residency<Item extends Resident> {
     if (usersOf(entry) > 0 || this.#entries.get(entry.key) !== entry) return;
     this.#touch(entry);
     for (const tell of entry.whenIdle.splice(0)) tell();
-    if (entry.departure !== undefined) return;
-    if (this.#keepAliveMs > 0 && !entry.kept) {
-      entry.idleTimer = later(() => void this.#unload(entry, { why: "idle" }), this.#keepAliveMs);
+    if (entry.unloading !== undefined) return;
+    if (this.#keepAliveMs > 0 && !entry.keepAliveExempt) {
+      entry.idleTimer = unrefTimeout(() => void this.#unload(entry, { why: "idle" }), this.#keepAliveMs);
     }
-    this.#admission?.look();
+    this.#admission?.admitNext();
   }
 
   /** Nobody waits for this load any more. It is cancelled, and the next caller waits until it has ended and its memory is free. */
-  #abandon(entry: Entry<Item>): void {
+  #cancelLoad(entry: Entry<Item>): void {
     entry.controller.abort();
     this.#unload(entry, { why: "unloaded" }).catch(() => {}); // the callers have had the error
   }
 
   async #unloadWhenIdle(entry: Entry<Item>, signal: AbortSignal | undefined): Promise<void> {
-    const reopen = closeDoor(entry);
+    const reopen = startDraining(entry);
     try {
-      if (!isIdle(entry)) await waitFor(new Promise<void>((resolve) => entry.whenIdle.push(resolve)), signal);
+      if (!isIdle(entry)) await abortable(new Promise<void>((resolve) => entry.whenIdle.push(resolve)), signal);
       await this.#unload(entry, { why: "unloaded" });
     } finally {
       reopen();
@@ -265,14 +269,14 @@ export class Residency<Item extends Resident> {
   }
 
   /** A second call waits for the first. */
-  #unload(entry: Entry<Item>, departure: Departure, waitMs?: number): Promise<void> {
+  #unload(entry: Entry<Item>, departure: UnloadReason, waitMs?: number): Promise<void> {
     clearTimeout(entry.idleTimer);
-    entry.departure ??= this.#depart(entry, departure, waitMs);
-    return entry.departure;
+    entry.unloading ??= this.#unloadNow(entry, departure, waitMs);
+    return entry.unloading;
   }
 
-  async #depart(entry: Entry<Item>, departure: Departure, waitMs?: number): Promise<void> {
-    closeDoor(entry); // whoever wants it now waits until its memory is free
+  async #unloadNow(entry: Entry<Item>, departure: UnloadReason, waitMs?: number): Promise<void> {
+    startDraining(entry); // whoever wants it now waits until its memory is free
     try {
       const [settled] = await Promise.allSettled([entry.load]);
       if (settled.status === "fulfilled") await settled.value.dispose(departure, waitMs);
@@ -284,9 +288,9 @@ export class Residency<Item extends Resident> {
   #forget(entry: Entry<Item>): void {
     if (this.#entries.get(entry.key) === entry) this.#entries.delete(entry.key);
     for (const tell of entry.whenIdle.splice(0)) tell();
-    entry.door?.open();
-    entry.door = undefined;
-    this.#admission?.leave(entry);
+    entry.draining?.end();
+    entry.draining = undefined;
+    this.#admission?.release(entry);
   }
 
   #byLastUse(suits: (entry: Entry<Item>) => boolean): Entry<Item>[] {
@@ -304,28 +308,28 @@ function usersOf({ handles, works }: { readonly handles: number; readonly works:
 }
 
 function isIdle(entry: Entry<unknown>): boolean {
-  return entry.item !== undefined && usersOf(entry) === 0 && entry.departure === undefined;
+  return entry.item !== undefined && usersOf(entry) === 0 && entry.unloading === undefined;
 }
 
 function stateOf(entry: Entry<unknown>): string {
   if (entry.item === undefined) return "loading";
-  if (entry.departure !== undefined) return "leaving";
+  if (entry.unloading !== undefined) return "leaving";
   const users = usersOf(entry);
   const use = users === 0 ? "idle" : `in use (${users} ${users === 1 ? "user" : "users"})`;
   return entry.pinned ? `pinned, ${use}` : use;
 }
 
 /** Closes the door, unless it is closed already; the result opens it again if it was this call that closed it. */
-function closeDoor(entry: Entry<unknown>): () => void {
-  if (entry.door !== undefined) return () => {};
-  let open = (): void => {};
-  const opened = new Promise<void>((resolve) => (open = resolve));
-  const door: Door = { opened, open };
-  entry.door = door;
+function startDraining(entry: Entry<unknown>): () => void {
+  if (entry.draining !== undefined) return () => {};
+  let end = (): void => {};
+  const ended = new Promise<void>((resolve) => (end = resolve));
+  const door: Draining = { ended, end };
+  entry.draining = door;
   return () => {
-    if (entry.door !== door || entry.departure !== undefined) return;
-    entry.door = undefined;
-    door.open();
+    if (entry.draining !== door || entry.unloading !== undefined) return;
+    entry.draining = undefined;
+    door.end();
   };
 }
 

@@ -4,9 +4,9 @@ import { inlineHost } from "../../hosts/inline.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import type { TensorMap } from "../../tensor.ts";
 import { type ScriptedBackend, type ScriptedBackendOptions, scriptedBackend } from "../../testing/scripted-backend.ts";
-import { type Loaded, loadFirst } from "../loading/loading.ts";
+import { type VerifiedModel, loadFirstCandidate } from "../loading/loading.ts";
 import { ResidentModel, type ResidentModelOptions } from "./resident-model.ts";
-import { mergeWishes } from "../selection/constraints.ts";
+import { mergeConstraints } from "../selection/constraints.ts";
 
 const manifest: Manifest = {
   reference: "./m",
@@ -22,10 +22,10 @@ const x = { dataType: "float32", shape: [2], data: Float32Array.of(1, 2) } as co
 const inputs: TensorMap = { x };
 
 /** The model on a scripted backend, by the real load loop; the calls of loading and verifying are forgotten. */
-async function loadedOn(backend: ScriptedBackend): Promise<Loaded> {
+async function loadedOn(backend: ScriptedBackend): Promise<VerifiedModel> {
   const host = inlineHost();
   const availability = await backend.probe({ machine: {} as never, run: false });
-  const loaded = await loadFirst(
+  const loaded = await loadFirstCandidate(
     {
       backends: [backend],
       hosts: { inline: host, worker: host, process: host },
@@ -41,7 +41,7 @@ async function loadedOn(backend: ScriptedBackend): Promise<Loaded> {
       openCircuits: new Map(),
     },
     manifest,
-    mergeWishes(),
+    mergeConstraints(),
     { settings: {} },
   );
   backend.calls.length = 0;
@@ -70,7 +70,7 @@ async function scene(first: ScriptedBackend, second: ScriptedBackend, over: Part
     moves.push(`${failed.target.backend} ${failure.code}`);
     return loadedOn(second);
   };
-  return { resident: new ResidentModel(await loadedOn(first), { copies: 1, failover, ...over }), moves };
+  return { resident: new ResidentModel(await loadedOn(first), { replicas: 1, failover, ...over }), moves };
 }
 
 describe("a run that fails", () => {
@@ -113,7 +113,7 @@ describe("a run that fails", () => {
   });
 
   it("is the caller's to repeat where failover is off", async () => {
-    const resident = new ResidentModel(await loadedOn(failing("onnx", "HOST_DIED")), { copies: 1 });
+    const resident = new ResidentModel(await loadedOn(failing("onnx", "HOST_DIED")), { replicas: 1 });
     await expect(resident.run(inputs)).rejects.toMatchObject({ code: "HOST_DIED", retryable: true });
   });
 
@@ -139,7 +139,7 @@ describe("a run that fails", () => {
   it("looks for another place again at the next failure, when there was none at the first", async () => {
     const second = scriptedBackend("wasm");
     let asked = 0;
-    const failover = async (): Promise<Loaded> => {
+    const failover = async (): Promise<VerifiedModel> => {
       asked += 1;
       if (asked === 1) throw new InferyardError("NO_BACKEND", "nothing else can run it");
       return loadedOn(second);
@@ -154,18 +154,18 @@ describe("copies for bulk work", () => {
   it("are loaded with one thread each, at the first call, and kept", async () => {
     const threads: unknown[] = [];
     const backend = scriptedBackend("onnx", { onLoad: (_model, _device, options) => void threads.push(options.threads) });
-    const resident = new ResidentModel(await loadedOn(backend), { copies: 3 });
+    const resident = new ResidentModel(await loadedOn(backend), { replicas: 3 });
     expect(threads).toEqual([4]);
-    const [lanes, again] = await Promise.all([resident.lanes(), resident.lanes()]);
+    const [lanes, again] = await Promise.all([resident.replicas(), resident.replicas()]);
     expect(lanes).toHaveLength(3);
     expect(again).toHaveLength(3);
     expect(threads).toEqual([4, 1, 1, 1]);
     expect(lanes).not.toContain(resident);
   });
 
-  it.each([0, 1])("%d copies: the model itself does the work", async (copies) => {
-    const resident = new ResidentModel(await loadedOn(scriptedBackend("onnx")), { copies });
-    expect(await resident.lanes()).toEqual([resident]);
+  it.each([0, 1])("%d copies: the model itself does the work", async (replicas) => {
+    const resident = new ResidentModel(await loadedOn(scriptedBackend("onnx")), { replicas });
+    expect(await resident.replicas()).toEqual([resident]);
   });
 
   it("when one does not load, those that did are given back and the model itself does the work", async () => {
@@ -176,10 +176,10 @@ describe("copies for bulk work", () => {
         if (loads === 3) throw new InferyardError("OUT_OF_MEMORY", "no memory");
       },
     });
-    const resident = new ResidentModel(await loadedOn(backend), { copies: 2 });
-    expect(await resident.lanes()).toEqual([resident]);
+    const resident = new ResidentModel(await loadedOn(backend), { replicas: 2 });
+    expect(await resident.replicas()).toEqual([resident]);
     expect(backend.calls).toEqual(["load cpu", "load cpu", "dispose model"]);
-    expect(await resident.lanes()).toEqual([resident]);
+    expect(await resident.replicas()).toEqual([resident]);
     expect(loads).toBe(3);
   });
 });
@@ -188,13 +188,13 @@ describe("unloading", () => {
   it("frees the model and its copies, says so, and refuses further use", async () => {
     const backend = scriptedBackend("onnx");
     const gone: string[] = [];
-    const resident = new ResidentModel(await loadedOn(backend), { copies: 2, onDispose: (target) => void gone.push(target) });
-    await resident.lanes();
+    const resident = new ResidentModel(await loadedOn(backend), { replicas: 2, onDispose: (target) => void gone.push(target) });
+    await resident.replicas();
     await resident.dispose({ why: "disposed" });
     expect(backend.calls.filter((call) => call === "dispose model")).toHaveLength(3);
     expect(gone).toEqual(["onnx:cpu"]);
     await expect(resident.run(inputs)).rejects.toMatchObject({ code: "DISPOSED", remedy: "load it again" });
-    await expect(resident.lanes()).rejects.toMatchObject({ code: "DISPOSED" });
+    await expect(resident.replicas()).rejects.toMatchObject({ code: "DISPOSED" });
   });
 
   it("in the middle of a move frees both places", async () => {
@@ -244,7 +244,7 @@ describe("runs that overlap", () => {
 
   it("go to the copy with the least to do, the first model having those that find it at rest", async () => {
     const { backend, ran, end } = stalled();
-    const resident = new ResidentModel(await loadedOn(backend), { copies: 2, spread: true });
+    const resident = new ResidentModel(await loadedOn(backend), { replicas: 2, spreadOverlappingRuns: true });
     const first = [resident.run(inputs), resident.run(inputs)]; // the second overlaps: copies are loaded, and it waits for the first
     await turn();
     const more = Array.from({ length: 4 }, () => resident.run(inputs));
@@ -261,11 +261,11 @@ describe("runs that overlap", () => {
 
   it("load no copies where those are for bulk work only, and use them when they are there", async () => {
     const { backend, ran, end } = stalled();
-    const resident = new ResidentModel(await loadedOn(backend), { copies: 2 });
+    const resident = new ResidentModel(await loadedOn(backend), { replicas: 2 });
     const first = [resident.run(inputs), resident.run(inputs)];
     await turn();
     expect(backend.calls.filter((call) => call.startsWith("load"))).toEqual([]);
-    await resident.lanes();
+    await resident.replicas();
     const third = resident.run(inputs);
     await turn();
     expect(ran).toEqual([0, 0, 1]);
@@ -285,13 +285,13 @@ describe("runs that overlap", () => {
         return { ...loaded, run: () => Promise.reject(new InferyardError("HOST_DIED", "the copy died")) };
       },
     };
-    const failover = (): Promise<Loaded> => Promise.reject(new Error("not needed"));
+    const failover = (): Promise<VerifiedModel> => Promise.reject(new Error("not needed"));
     const [saved, lost] = [
-      new ResidentModel(await loadedOn(backend), { copies: 2, failover }),
-      new ResidentModel(await loadedOn(((loads = 0), backend)), { copies: 2 }),
+      new ResidentModel(await loadedOn(backend), { replicas: 2, failover }),
+      new ResidentModel(await loadedOn(((loads = 0), backend)), { replicas: 2 }),
     ];
-    expect((await (await saved.lanes())[0]!.run(inputs))["y"]?.data).toEqual(Float32Array.of(2, 3));
-    await expect((await lost.lanes())[0]!.run(inputs)).rejects.toMatchObject({ code: "HOST_DIED" });
+    expect((await (await saved.replicas())[0]!.run(inputs))["y"]?.data).toEqual(Float32Array.of(2, 3));
+    await expect((await lost.replicas())[0]!.run(inputs)).rejects.toMatchObject({ code: "HOST_DIED" });
   });
 
   it("are run on the model itself where a copy that died is not loaded again: its file was changed, or it is left alone", async () => {
@@ -306,8 +306,8 @@ describe("runs that overlap", () => {
           return loads === 1 ? loaded : { ...loaded, run: () => Promise.reject(new InferyardError(code, "not again")) };
         },
       };
-      const resident = new ResidentModel(await loadedOn(backend), { copies: 2 });
-      expect((await (await resident.lanes())[0]!.run(inputs))["y"]?.data, code).toEqual(Float32Array.of(2, 3));
+      const resident = new ResidentModel(await loadedOn(backend), { replicas: 2 });
+      expect((await (await resident.replicas())[0]!.run(inputs))["y"]?.data, code).toEqual(Float32Array.of(2, 3));
     }
   });
 });
@@ -315,10 +315,10 @@ describe("runs that overlap", () => {
 describe("what a model and its copies hold", () => {
   it("is booked before copies are loaded; where it does not fit there are none", async () => {
     const corrected: unknown[] = [];
-    const room = { grow: () => false, correct: (amounts: unknown) => void corrected.push(amounts) };
+    const booking = { grow: () => false, correct: (amounts: unknown) => void corrected.push(amounts) };
     const backend = scriptedBackend("onnx");
-    const resident = new ResidentModel(await loadedOn(backend), { copies: 2, room });
-    expect(await resident.lanes()).toEqual([resident]);
+    const resident = new ResidentModel(await loadedOn(backend), { replicas: 2, booking });
+    expect(await resident.replicas()).toEqual([resident]);
     expect(backend.calls).toEqual([]);
   });
 
@@ -337,13 +337,13 @@ describe("what a model and its copies hold", () => {
     sizes.bytes = 100e6;
     const corrected: unknown[] = [];
     const resident = new ResidentModel(await loadedOn(backend), {
-      copies: 2,
-      room: { grow: () => true, correct: ({ memory }) => void corrected.push(memory) },
+      replicas: 2,
+      booking: { grow: () => true, correct: ({ memory }) => void corrected.push(memory) },
     });
     await resident.run(inputs);
     sizes.bytes = 130e6;
     await resident.run(inputs);
-    await resident.lanes();
+    await resident.replicas();
     expect(corrected).toEqual([100e6, 130e6, 390e6]);
   });
 });

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { tinyGraph } from "../../backends/onnxruntime/tiny-graph.ts";
 import { InferyardError } from "../../errors.ts";
-import { nodeSurroundings } from "../../platform/node/platform.ts";
+import { nodePlatform } from "../../platform/node/platform.ts";
 import type { TensorMap } from "../../tensor.ts";
 import { type ScriptedBackend, scriptedBackend } from "../../testing/scripted-backend.ts";
 import { requestKey } from "./model-keys.ts";
@@ -38,7 +38,7 @@ async function withRuntime(
 ): Promise<void> {
   const events: RuntimeEvent[] = [];
   const told = { onEvent: (event: RuntimeEvent): void => void events.push(event), ...settings };
-  const runtime = new ModelRuntime(backends, told, async () => undefined, nodeSurroundings());
+  const runtime = new ModelRuntime(backends, told, async () => undefined, nodePlatform());
   try {
     await test(runtime, events);
   } finally {
@@ -80,7 +80,7 @@ describe("requests", () => {
             await runtime.use(model, options, async ({ target, decision }) => {
               expect(target).toBe(wanted.target);
               // Truthful for this request: what it asked, every candidate in its order, and what runs.
-              expect(decision.wish).toEqual(expected.wish);
+              expect(decision.constraints).toEqual(expected.constraints);
               expect(decision.candidates.map((candidate) => candidate.target)).toEqual(
                 expected.candidates.map((candidate) => candidate.target),
               );
@@ -164,7 +164,7 @@ describe("a model that moves when it fails", () => {
       await Promise.all([any, same, narrow].map((handle) => handle.run(inputs)));
       expect([any, same, narrow].map(({ target }) => target)).toEqual(["native:cpu", "native:cpu", "wasm:cpu"]);
       expect(same.decision).toBe(same.decision);
-      expect([any, same].map(({ decision }) => [decision.wish.preferred, decision.selected?.target])).toEqual([
+      expect([any, same].map(({ decision }) => [decision.constraints.preferred, decision.selected?.target])).toEqual([
         [["onnx:cpu"], "native:cpu"],
         [[], "native:cpu"],
       ]);

@@ -5,13 +5,20 @@
  */
 import type { InferyardError } from "../../errors.ts";
 import type { Decision } from "../decision/decision.ts";
-import { type Choice, type Decide, type FailedAttempt, type Loaded, type Tried, tryCandidates } from "../loading/loading.ts";
+import {
+  type SelectionOutcome,
+  type DecisionFactory,
+  type FailedLoad,
+  type VerifiedModel,
+  type LoadOutcome,
+  tryCandidates,
+} from "../loading/loading.ts";
 import { permittedTargets, requestKey, residentKey } from "./model-keys.ts";
-import type { Lease, Residency, Room, Stay } from "./residency.ts";
+import type { Lease, Residency, MemoryBooking, Reservation } from "./residency.ts";
 import type { ResidentModel } from "./resident-model.ts";
 import type { ModelOptions } from "../options/runtime-settings.ts";
-import type { OpenCandidate } from "../selection/selection.ts";
-import { SharedTasks } from "../../concurrency/single-flight.ts";
+import type { EligibleCandidate } from "../selection/selection.ts";
+import { SingleFlight } from "../../concurrency/single-flight.ts";
 import { formatTarget } from "../selection/target.ts";
 import type { AdmitLoad } from "../scheduling/scheduling-key.ts";
 
@@ -19,66 +26,66 @@ export interface ModelRequest {
   readonly reference: string;
   readonly options: Omit<ModelOptions, "signal">;
   /** See `Stay`. */
-  readonly hold: "handle" | "work";
+  readonly leaseKind: "handle" | "work";
   /** See `Turn`. */
   readonly admitLoad?: AdmitLoad | undefined;
 }
 
 /** One user's hold on a loaded model. */
-export interface HeldModel {
+export interface LeasedModel {
   readonly lease: Lease<ResidentModel>;
   /** Why the user's request runs where it runs now. */
-  readonly decisionOf: (loaded: Loaded) => Decision;
+  readonly decisionOf: (loaded: VerifiedModel) => Decision;
 }
 
 /** One candidate, to be loaded. */
 export interface CandidateLoad {
   readonly reference: string;
   readonly options: Omit<ModelOptions, "signal">;
-  readonly choice: Choice;
-  readonly candidate: OpenCandidate;
-  readonly decide: Decide;
+  readonly choice: SelectionOutcome;
+  readonly candidate: EligibleCandidate;
+  readonly decide: DecisionFactory;
   readonly signal: AbortSignal;
-  readonly room: Room;
+  readonly booking: MemoryBooking;
 }
 
 export interface SharedModelsOptions {
   readonly residency: Residency<ResidentModel>;
   /** Whether models move to other targets when they fail. */
-  readonly movable: boolean;
-  readonly stayOf: (reference: string) => Promise<Omit<Stay, "hold">>;
+  readonly failover: boolean;
+  readonly reservationFor: (reference: string) => Promise<Omit<Reservation, "leaseKind">>;
   /** Reads what is decided on. `fetch`: whether a model that is not on this machine is fetched. */
   readonly choose: (
     request: Pick<ModelRequest, "reference" | "options">,
     fetch: boolean,
     signal?: AbortSignal,
-  ) => Promise<Choice>;
-  readonly load: (load: CandidateLoad) => Promise<Tried<ResidentModel>>;
+  ) => Promise<SelectionOutcome>;
+  readonly load: (load: CandidateLoad) => Promise<LoadOutcome<ResidentModel>>;
   /** Told of a load that was given up, because no target could run the model or because nobody waited for it any more. */
   readonly onFailed: (reference: string, error: unknown) => void;
 }
 
-interface Remembered {
+interface ResolvedRequest {
   /** Under which the residency has the model. */
   readonly key: string;
   readonly resident: ResidentModel;
   /** As it was when the request was resolved. */
-  readonly loaded: Loaded;
+  readonly loaded: VerifiedModel;
   readonly decision: Decision;
   /** Set when the model has moved since: where it was then, and the decision of this request. */
-  moved?: { readonly loaded: Loaded; readonly decision: Decision };
+  failedOver?: { readonly loaded: VerifiedModel; readonly decision: Decision };
 }
 
 /** Spellings of requests that are remembered, the most recent ones; a client may make up any number. */
-const maxRemembered = 1000;
+const maxResolvedRequests = 1000;
 
 export class SharedModels {
   readonly #options: SharedModelsOptions;
   /** By request, the least recently used first. */
-  readonly #remembered = new Map<string, Remembered>();
-  readonly #resolving = new SharedTasks<Lease<ResidentModel>>((lease) => lease.release());
+  readonly #resolved = new Map<string, ResolvedRequest>();
+  readonly #resolving = new SingleFlight<Lease<ResidentModel>>((lease) => lease.release());
   /** Of candidates that did not load: why, by the error that says so. */
-  readonly #failed = new WeakMap<object, FailedAttempt>();
+  readonly #failed = new WeakMap<object, FailedLoad>();
   /** Errors of loads that were not admitted: they are those of one client, and not of the others that wait. */
   readonly #notAdmitted = new WeakSet<object>();
 
@@ -87,10 +94,10 @@ export class SharedModels {
   }
 
   /** The model in memory for this request, or the one that is loaded for it. Throws what loading throws. */
-  async acquire(request: ModelRequest, signal: AbortSignal | undefined): Promise<HeldModel> {
+  async acquire(request: ModelRequest, signal: AbortSignal | undefined): Promise<LeasedModel> {
     const key = requestKey(request.reference, request.options);
     for (;;) {
-      const held = this.#inMemory(key, request.hold);
+      const held = this.#leaseLoaded(key, request.leaseKind);
       if (held !== undefined) return held;
       let began = false;
       const begin = (together: AbortSignal): Promise<Lease<ResidentModel>> => {
@@ -98,7 +105,7 @@ export class SharedModels {
         return this.#resolve(key, request, together);
       };
       try {
-        const taken = await this.#resolving.join(key, begin, () => this.#inMemory(key, request.hold), signal);
+        const taken = await this.#resolving.join(key, begin, () => this.#leaseLoaded(key, request.leaseKind), signal);
         if (taken !== undefined) return taken; // else it is about to leave already, and is loaded anew
       } catch (error) {
         if (began || !this.#isNotAdmitted(error)) throw error;
@@ -107,15 +114,15 @@ export class SharedModels {
   }
 
   /** As `acquire` where the model is in memory and this request was resolved before; else undefined. */
-  acquireLoaded({ reference, options, hold }: ModelRequest): HeldModel | undefined {
-    return this.#inMemory(requestKey(reference, options), hold);
+  acquireLoaded({ reference, options, leaseKind }: ModelRequest): LeasedModel | undefined {
+    return this.#leaseLoaded(requestKey(reference, options), leaseKind);
   }
 
   /** Whether `acquire` would take a model that is in memory. */
   async isLoaded(request: Pick<ModelRequest, "reference" | "options">): Promise<boolean> {
     const { residency, choose } = this.#options;
     const key = requestKey(request.reference, request.options);
-    const known = this.#remembered.get(key);
+    const known = this.#resolved.get(key);
     if (known !== undefined) return residency.has(known.key);
     if (this.#resolving.has(key)) return false;
     const choice = await choose(request, false).catch(() => undefined); // what cannot be read is not in memory
@@ -125,11 +132,11 @@ export class SharedModels {
 
   /** A model has left memory. */
   forget(resident: ResidentModel): void {
-    for (const [key, known] of this.#remembered) if (known.resident === resident) this.#remembered.delete(key);
+    for (const [key, known] of this.#resolved) if (known.resident === resident) this.#resolved.delete(key);
   }
 
-  #inMemory(key: string, hold: "handle" | "work"): HeldModel | undefined {
-    const known = this.#remembered.get(key);
+  #leaseLoaded(key: string, hold: "handle" | "work"): LeasedModel | undefined {
+    const known = this.#resolved.get(key);
     if (known === undefined) return undefined;
     const lease = this.#options.residency.acquireLoaded(known.key, hold);
     if (lease === undefined) return undefined;
@@ -138,15 +145,15 @@ export class SharedModels {
       return undefined;
     }
     this.#remember(key, known);
-    return { lease, decisionOf: (loaded) => decisionNow(known, loaded) };
+    return { lease, decisionOf: (loaded) => currentDecision(known, loaded) };
   }
 
   async #resolve(key: string, request: ModelRequest, signal: AbortSignal): Promise<Lease<ResidentModel>> {
-    const { choose, stayOf, onFailed } = this.#options;
+    const { choose, reservationFor, onFailed } = this.#options;
     try {
-      const stay = { ...(await stayOf(request.reference)), hold: "work" as const };
+      const stay = { ...(await reservationFor(request.reference)), leaseKind: "work" as const };
       const choice = await choose(request, true, signal);
-      const attempt = (candidate: OpenCandidate, decide: Decide): Promise<Tried<Lease<ResidentModel>>> =>
+      const attempt = (candidate: EligibleCandidate, decide: DecisionFactory): Promise<LoadOutcome<Lease<ResidentModel>>> =>
         this.#attempt(key, request, stay, choice, { candidate, decide, signal });
       return await tryCandidates(choice, attempt, signal);
     } catch (error) {
@@ -159,19 +166,19 @@ export class SharedModels {
   async #attempt(
     key: string,
     { reference, options, admitLoad }: ModelRequest,
-    stay: Stay,
-    choice: Choice,
+    stay: Reservation,
+    choice: SelectionOutcome,
     { candidate, decide, signal }: Pick<CandidateLoad, "candidate" | "decide" | "signal">,
-  ): Promise<Tried<Lease<ResidentModel>>> {
+  ): Promise<LoadOutcome<Lease<ResidentModel>>> {
     const place = this.#keyOf(reference, choice, candidate);
     const started = Date.now();
     for (;;) {
       let began = false;
-      const load = async (loadSignal: AbortSignal, room: Room): Promise<ResidentModel> => {
+      const load = async (loadSignal: AbortSignal, booking: MemoryBooking): Promise<ResidentModel> => {
         began = true;
         const end = await this.#admit(admitLoad, loadSignal);
         try {
-          const tried = await this.#options.load({ reference, options, choice, candidate, decide, signal: loadSignal, room });
+          const tried = await this.#options.load({ reference, options, choice, candidate, decide, signal: loadSignal, booking });
           if (tried.ok) return tried.item;
           this.#failed.set(tried.error, tried);
           throw tried.error;
@@ -205,30 +212,30 @@ export class SharedModels {
     return typeof error === "object" && error !== null && this.#notAdmitted.has(error);
   }
 
-  #keyOf(reference: string, { selections, request }: Choice, { target, variant }: OpenCandidate): string {
-    const permitted = this.#options.movable ? { permitted: permittedTargets(selections) } : {};
+  #keyOf(reference: string, { selections, request }: SelectionOutcome, { target, variant }: EligibleCandidate): string {
+    const permitted = this.#options.failover ? { permitted: permittedTargets(selections) } : {};
     return residentKey({ reference, target, variant, settings: request.settings, ...permitted });
   }
 
-  #remember(key: string, known: Remembered): void {
-    this.#remembered.delete(key); // the most recent one comes last
-    this.#remembered.set(key, known);
-    if (this.#remembered.size <= maxRemembered) return;
-    for (const oldest of this.#remembered.keys()) return void this.#remembered.delete(oldest);
+  #remember(key: string, known: ResolvedRequest): void {
+    this.#resolved.delete(key); // the most recent one comes last
+    this.#resolved.set(key, known);
+    if (this.#resolved.size <= maxResolvedRequests) return;
+    for (const oldest of this.#resolved.keys()) return void this.#resolved.delete(oldest);
   }
 }
 
 /** A model that moved has the decision of the request it was loaded for; for others it is the same but for what they asked. */
-function decisionNow(known: Remembered, loaded: Loaded): Decision {
+function currentDecision(known: ResolvedRequest, loaded: VerifiedModel): Decision {
   if (loaded === known.loaded) return known.decision;
-  if (known.moved?.loaded === loaded) return known.moved.decision;
-  const decision = { ...loaded.decision, wish: known.decision.wish };
-  known.moved = { loaded, decision };
+  if (known.failedOver?.loaded === loaded) return known.failedOver.decision;
+  const decision = { ...loaded.decision, constraints: known.decision.constraints };
+  known.failedOver = { loaded, decision };
   return decision;
 }
 
 /** Of a request that shares a model which was loaded for another one: what it asked and what it may have, and what the model's load found. */
-function decisionFor({ target }: OpenCandidate, loaded: Loaded, decide: Decide, started: number): Decision {
+function decisionFor({ target }: EligibleCandidate, loaded: VerifiedModel, decide: DecisionFactory, started: number): Decision {
   const { selected, model, at } = loaded.decision;
   if (selected === null || formatTarget(loaded.target) !== formatTarget(target)) return loaded.decision; // it has moved
   return decide(selected, model.digest, Date.parse(at) >= started);

@@ -22,12 +22,12 @@ export function independentRows(
 }
 
 /** Rows from `start` up to `end` of each input. They share the memory of the whole. */
-export function partOf(inputs: TensorMap, start: number, end: number): TensorMap {
-  return Object.fromEntries(Object.entries(inputs).map(([name, tensor]) => [name, rowsOf(tensor, start, end)]));
+export function sliceRows(inputs: TensorMap, start: number, end: number): TensorMap {
+  return Object.fromEntries(Object.entries(inputs).map(([name, tensor]) => [name, sliceTensor(tensor, start, end)]));
 }
 
 /** The same of what is made of each row of an output. */
-export function optionsOfPart(options: HostedRunOptions, start: number, end: number): HostedRunOptions {
+export function sliceOptions(options: HostedRunOptions, start: number, end: number): HostedRunOptions {
   const { reductions } = options;
   if (reductions === undefined) return options;
   const parts = Object.entries(reductions).map(([name, reduction]) => {
@@ -39,7 +39,7 @@ export function optionsOfPart(options: HostedRunOptions, start: number, end: num
 }
 
 /** The outputs of all parts, one behind the other. undefined where some part did not give one row for each of its own, or rows of another shape. */
-export function joinedParts(parts: readonly TensorMap[], rows: readonly number[]): TensorMap | undefined {
+export function joinParts(parts: readonly TensorMap[], rows: readonly number[]): TensorMap | undefined {
   const [first = {}] = parts;
   const joined: Record<string, Tensor> = {};
   for (const [name, { dataType, shape }] of Object.entries(first)) {
@@ -52,7 +52,7 @@ export function joinedParts(parts: readonly TensorMap[], rows: readonly number[]
     joined[name] = {
       dataType,
       shape: whole,
-      data: joinedData(
+      data: joinData(
         tensors.map((tensor) => tensor?.data ?? []),
         elementCount(whole),
       ),
@@ -61,13 +61,13 @@ export function joinedParts(parts: readonly TensorMap[], rows: readonly number[]
   return joined;
 }
 
-function rowsOf({ dataType, shape, data }: Tensor, start: number, end: number): Tensor {
+function sliceTensor({ dataType, shape, data }: Tensor, start: number, end: number): Tensor {
   const width = elementCount(shape.slice(1));
   const part = ArrayBuffer.isView(data) ? data.subarray(start * width, end * width) : data.slice(start * width, end * width);
   return { dataType, shape: shape.with(0, end - start), data: part };
 }
 
-function joinedData(parts: readonly TensorData[], length: number): TensorData {
+function joinData(parts: readonly TensorData[], length: number): TensorData {
   const [first] = parts;
   if (first === undefined || !ArrayBuffer.isView(first)) return parts.flatMap((part) => [...(part as readonly string[])]);
   const whole = new (first.constructor as Float64ArrayConstructor)(length);

@@ -3,7 +3,7 @@ import type { HostedModel, HostedRunOptions } from "../../hosts/host.ts";
 import { InferyardError } from "../../errors.ts";
 import type { TensorMap } from "../../tensor.ts";
 import { boundedRun } from "./bounded-run.ts";
-import type { Loaded } from "../loading/loading.ts";
+import type { VerifiedModel } from "../loading/loading.ts";
 import { estimateRunMemory } from "./run-memory.ts";
 
 const config = { hidden_size: 384, num_attention_heads: 12, intermediate_size: 1536, vocab_size: 1000, model_type: "bert" };
@@ -12,7 +12,7 @@ const config = { hidden_size: 384, num_attention_heads: 12, intermediate_size: 1
 function modelOf(
   backend = "onnx",
   outputBatch = "batch",
-): { loaded: Pick<Loaded, "model" | "variant" | "target">; rows: number[]; run: HostedModel["run"] } {
+): { loaded: Pick<VerifiedModel, "model" | "variant" | "target">; rows: number[]; run: HostedModel["run"] } {
   const rows: number[] = [];
   const run = async (inputs: TensorMap, options: HostedRunOptions = {}): Promise<TensorMap> => {
     const { shape = [], data } = inputs["input_ids"] ?? {};

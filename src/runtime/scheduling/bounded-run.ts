@@ -2,8 +2,8 @@
 import { InferyardError } from "../../errors.ts";
 import type { HostedModel, HostedRunOptions } from "../../hosts/host.ts";
 import { checkInputs, type TensorMap } from "../../tensor.ts";
-import { independentRows, joinedParts, optionsOfPart, partOf } from "./batch-split.ts";
-import type { Loaded } from "../loading/loading.ts";
+import { independentRows, joinParts, sliceOptions, sliceRows } from "./batch-split.ts";
+import type { VerifiedModel } from "../loading/loading.ts";
 import { estimateRunMemory } from "./run-memory.ts";
 
 type Run = HostedModel["run"];
@@ -21,13 +21,13 @@ export interface RunBounds {
  * memory than it may and cannot be split; both before anything is allocated. Without a limit a run takes what it takes.
  */
 export async function boundedRun(
-  { model, variant, target }: Pick<Loaded, "model" | "variant" | "target">,
+  { model, variant, target }: Pick<VerifiedModel, "model" | "variant" | "target">,
   { memory: limit, tokens: maxTokens = Number.POSITIVE_INFINITY }: RunBounds,
   run: Run,
   inputs: TensorMap,
   options: HostedRunOptions,
 ): Promise<TensorMap> {
-  refuseForeignTokens(variant.config, inputs);
+  refuseUnknownTokenIds(variant.config, inputs);
   if (limit === undefined) return await run(inputs, options);
   checkInputs(model.inputs, inputs);
   const { config, architecture } = variant;
@@ -57,13 +57,13 @@ export async function boundedRun(
     const sizes: number[] = [];
     for (let start = 0; start < rows; start += together) {
       const end = Math.min(start + together, rows);
-      const part = await run(partOf(inputs, start, end), optionsOfPart(options, start, end));
+      const part = await run(sliceRows(inputs, start, end), sliceOptions(options, start, end));
       const joinedBytes = (bytesOf(part) / (end - start)) * rows;
       if (joinedBytes > (limit ?? 0)) throw tooLarge(joinedBytes, limit ?? 0, rows); // its outputs alone
       parts.push(part);
       sizes.push(end - start);
     }
-    const joined = joinedParts(parts, sizes);
+    const joined = joinParts(parts, sizes);
     if (joined !== undefined) return joined;
     if (cause === undefined && needed <= (limit ?? 0)) return await run(inputs, options); // its outputs do not have a row for each row of its inputs
     throw cause ?? tooLarge(needed, limit ?? 0, undefined);
@@ -87,11 +87,15 @@ function tooLarge(estimate: number, limit: number, rows: number | undefined): In
 }
 
 /** A token id is an index of the model's table of embeddings: engines look it up, some without a check. */
-function refuseForeignTokens({ vocab_size: size }: Readonly<Record<string, unknown>>, inputs: TensorMap): void {
+function refuseUnknownTokenIds({ vocab_size: size }: Readonly<Record<string, unknown>>, inputs: TensorMap): void {
   if (typeof size !== "number" || !Number.isSafeInteger(size) || size < 1) return;
   const data = inputs["input_ids"]?.data;
   const found =
-    data instanceof BigInt64Array ? firstForeignWide(data, size) : data instanceof Int32Array ? firstForeign(data, size) : -1;
+    data instanceof BigInt64Array
+      ? findUnknownInt64Id(data, size)
+      : data instanceof Int32Array
+        ? findUnknownInt32Id(data, size)
+        : -1;
   if (found < 0) return;
   throw new InferyardError(
     "INPUT_INVALID",
@@ -104,12 +108,12 @@ function refuseForeignTokens({ vocab_size: size }: Readonly<Record<string, unkno
 }
 
 /** Pairs of int32, low half first (every supported platform is little-endian): no bigint is made for each token. */
-function firstForeignWide(ids: BigInt64Array, size: number): number {
+function findUnknownInt64Id(ids: BigInt64Array, size: number): number {
   const halves = new Uint32Array(ids.buffer, ids.byteOffset, ids.length * 2);
   for (let at = 0; at < ids.length; at += 1) if (halves[2 * at + 1] !== 0 || (halves[2 * at] ?? 0) >= size) return at;
   return -1;
 }
 
-function firstForeign(ids: Int32Array, size: number): number {
+function findUnknownInt32Id(ids: Int32Array, size: number): number {
   return ids.findIndex((id) => id < 0 || id >= size);
 }

@@ -2,22 +2,22 @@
 import type { HostedModel, HostedRunOptions } from "../../hosts/host.ts";
 import type { TensorMap } from "../../tensor.ts";
 
-interface Lane {
+interface Replica {
   readonly model: Pick<HostedModel, "run">;
   /** Runs given to it that have not ended. */
   running: number;
 }
 
 export class Dispatcher {
-  readonly #lanes: readonly Lane[];
+  readonly #replicas: readonly Replica[];
 
   constructor(models: readonly Pick<HostedModel, "run">[]) {
-    this.#lanes = models.map((model) => ({ model, running: 0 }));
+    this.#replicas = models.map((model) => ({ model, running: 0 }));
   }
 
   /** Runs on the copy with the fewest runs under way; the first of equals. */
   async run(inputs: TensorMap, options: HostedRunOptions): Promise<TensorMap> {
-    const lane = this.#lanes.reduce((least, other) => (other.running < least.running ? other : least));
+    const lane = this.#replicas.reduce((least, other) => (other.running < least.running ? other : least));
     lane.running += 1;
     try {
       return await lane.model.run(inputs, options);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { FairQueue, type Verdict, priorityWeights } from "./fair-queue.ts";
+import { FairQueue, type Eligibility, priorityWeights } from "./fair-queue.ts";
 import type { Priority } from "./scheduling-key.ts";
 
 interface Item {
@@ -72,7 +72,7 @@ it("items that may not go are passed over and keep their place, those that are o
   const flow = { client: "a", priority: "normal" } as const;
   for (const item of ["over", "blocked", "first", "second"]) queue.add(flow, item);
   queue.add({ client: "b", priority: "normal" }, "other");
-  const verdict = (item: string): Verdict => (item === "over" ? "drop" : item === "blocked" ? "skip" : "take");
+  const verdict = (item: string): Eligibility => (item === "over" ? "drop" : item === "blocked" ? "skip" : "take");
   expect([queue.take(verdict), queue.take(verdict), queue.take(verdict), queue.take(verdict)]).toEqual([
     "first",
     "other",

@@ -3,12 +3,12 @@
  * 1 / weight of virtual time, and the flow whose turn would end first goes first: while flows wait, each gets turns in proportion to its
  * weight, and none waits for ever.
  */
-import type { Priority, Turn } from "./scheduling-key.ts";
+import type { Priority, SchedulingKey } from "./scheduling-key.ts";
 
 /** Turns of a flow of high priority for one of normal priority, where both wait. */
 export const priorityWeights: Readonly<Record<Priority, number>> = { high: 4, normal: 1 };
 
-type Flow = Pick<Turn, "client" | "priority">;
+type Flow = Pick<SchedulingKey, "client" | "priority">;
 
 interface Waiting<Item> {
   /** In the order they came. */
@@ -19,13 +19,13 @@ interface Waiting<Item> {
 }
 
 /** "take": its turn may be now. "skip": it waits on, and others go before it. "drop": it is over and leaves the queue. */
-export type Verdict = "take" | "skip" | "drop";
+export type Eligibility = "take" | "skip" | "drop";
 
 export class FairQueue<Item> {
   /** Those with items, in the order of their last turn. */
   readonly #flows = new Map<string, Waiting<Item>>();
   /** The end of the last turn. */
-  #now = 0;
+  #virtualTime = 0;
 
   /** Puts an item behind the others of its flow. */
   add({ client, priority }: Flow, item: Item): void {
@@ -36,7 +36,7 @@ export class FairQueue<Item> {
       return;
     }
     const weight = priorityWeights[priority];
-    this.#flows.set(key, { items: [item], weight, finish: this.#now + 1 / weight });
+    this.#flows.set(key, { items: [item], weight, finish: this.#virtualTime + 1 / weight });
   }
 
   /** Takes an item out, without a turn. */
@@ -56,19 +56,19 @@ export class FairQueue<Item> {
   }
 
   /** Takes the next item whose turn it is: the oldest of its flow that may go. Undefined where none may. */
-  take(verdictOf: (item: Item) => Verdict): Item | undefined {
+  take(verdictOf: (item: Item) => Eligibility): Item | undefined {
     let best: { readonly key: string; readonly flow: Waiting<Item>; readonly at: number } | undefined;
     for (const [key, flow] of this.#flows) {
-      if (best !== undefined && !goesBefore(flow, best.flow)) continue;
-      const at = firstOf(flow.items, verdictOf);
+      if (best !== undefined && !precedes(flow, best.flow)) continue;
+      const at = findEligible(flow.items, verdictOf);
       if (flow.items.length === 0) this.#flows.delete(key);
       else if (at !== undefined) best = { key, flow, at };
     }
     if (best === undefined) return undefined;
     const { key, flow, at } = best;
     const [item] = flow.items.splice(at, 1);
-    this.#now = Math.max(this.#now, flow.finish); // one whose items were skipped has an end in the past
-    flow.finish = this.#now + 1 / flow.weight;
+    this.#virtualTime = Math.max(this.#virtualTime, flow.finish); // one whose items were skipped has an end in the past
+    flow.finish = this.#virtualTime + 1 / flow.weight;
     this.#flows.delete(key); // behind those whose turn ends at the same time
     if (flow.items.length > 0) this.#flows.set(key, flow);
     return item;
@@ -79,12 +79,12 @@ function keyOf(client: string, priority: Priority): string {
   return `${priority} ${client}`;
 }
 
-function goesBefore(flow: Waiting<unknown>, other: Waiting<unknown>): boolean {
+function precedes(flow: Waiting<unknown>, other: Waiting<unknown>): boolean {
   return flow.finish < other.finish || (flow.finish === other.finish && flow.weight > other.weight);
 }
 
 /** Position of the first item that may go. Items that are over are removed on the way. */
-function firstOf<Item>(items: Item[], verdictOf: (item: Item) => Verdict): number | undefined {
+function findEligible<Item>(items: Item[], verdictOf: (item: Item) => Eligibility): number | undefined {
   for (let at = 0; at < items.length;) {
     const item = items[at] as Item;
     const verdict = verdictOf(item);

@@ -16,8 +16,8 @@ interface EncoderSizes {
  * Copies of the widest tensors that are alive at once. onnxruntime keeps the operands beside the result; our own engine computes attention,
  * softmax and activations in place. Measured on MiniLM in fp32 and int8: docs/guide/tuning.md.
  */
-const copiesAlive: Readonly<Record<string, number>> = { native: 1 };
-const otherCopiesAlive = 2;
+const liveTensorFactor: Readonly<Record<string, number>> = { native: 1 };
+const defaultLiveTensorFactor = 2;
 
 /**
  * Bytes a run takes for each byte of its inputs where the model's sizes are not known: a coarse bound. Measured: 4 to 15 for detectors and
@@ -44,7 +44,7 @@ export function estimateRunMemory(
   const { hidden, heads, intermediate, scores, logits } = sizes;
   const attention = scores * batch * heads * length * keys;
   const widest = batch * length * (intermediate + 2 * hidden + logits);
-  return given + (copiesAlive[backend] ?? otherCopiesAlive) * (attention + widest) * floatBytes;
+  return given + (liveTensorFactor[backend] ?? defaultLiveTensorFactor) * (attention + widest) * floatBytes;
 }
 
 function encoderSizes(config: Readonly<Record<string, unknown>>, architecture: string | undefined): EncoderSizes | undefined {

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { RunTurns } from "./run-scheduler.ts";
-import type { Turn } from "./scheduling-key.ts";
+import { RunScheduler } from "./run-scheduler.ts";
+import type { SchedulingKey } from "./scheduling-key.ts";
 
-const turnOf = (client: string): Turn => ({ client, priority: "normal" });
+const turnOf = (client: string): SchedulingKey => ({ client, priority: "normal" });
 
 /** Runs that end when they are told to, and their names in the order in which they began. */
 function scripted(): { begun: string[]; work: (name: string) => () => Promise<string>; end: (name: string) => Promise<void> } {
@@ -23,7 +23,7 @@ function scripted(): { begun: string[]; work: (name: string) => () => Promise<st
 }
 
 it("a client that comes later goes before the second run of one that came first", async () => {
-  const turns = new RunTurns();
+  const turns = new RunScheduler();
   const { begun, work, end } = scripted();
   for (const name of ["a1", "a2", "a3"]) void turns.run(turnOf("a"), 1, undefined, work(name));
   const other = turns.run(turnOf("b"), 1, undefined, work("b1"));
@@ -37,7 +37,7 @@ it("a client that comes later goes before the second run of one that came first"
 });
 
 it("as many run at a time as the limit says", async () => {
-  const turns = new RunTurns();
+  const turns = new RunScheduler();
   const { begun, work, end } = scripted();
   for (const name of ["a", "b", "c"]) void turns.run(turnOf(name), 2, undefined, work(name));
   await end("");
@@ -47,7 +47,7 @@ it("as many run at a time as the limit says", async () => {
 });
 
 it("who leaves the queue gets ABORTED, and a run that fails gives its turn on", async () => {
-  const turns = new RunTurns();
+  const turns = new RunScheduler();
   const { begun, work, end } = scripted();
   const leaving = new AbortController();
   const failing = turns.run(turnOf("a"), 1, undefined, async () => {

@@ -1,22 +1,27 @@
 /** Runs of one model on raw tensors: as many at a time as the model has replicas, in the order of a fair queue of clients. */
 import { abortError, throwIfAborted } from "../../errors.ts";
 import { FairQueue } from "./fair-queue.ts";
-import type { Turn } from "./scheduling-key.ts";
+import type { SchedulingKey } from "./scheduling-key.ts";
 
 interface Waiting {
   readonly signal: AbortSignal | undefined;
   readonly begin: () => void;
 }
 
-export class RunTurns {
+export class RunScheduler {
   readonly #queue = new FairQueue<Waiting>();
   #running = 0;
 
   /** Waits for a turn of the client and does the work in it. `limit`: runs at a time. Throws ABORTED while it waits. */
-  async run<Result>(turn: Turn, limit: number, signal: AbortSignal | undefined, work: () => Promise<Result>): Promise<Result> {
+  async run<Result>(
+    turn: SchedulingKey,
+    limit: number,
+    signal: AbortSignal | undefined,
+    work: () => Promise<Result>,
+  ): Promise<Result> {
     throwIfAborted(signal);
     if (this.#running < limit) this.#running += 1;
-    else await this.#turn(turn, signal);
+    else await this.#waitForSlot(turn, signal);
     try {
       throwIfAborted(signal);
       return await work();
@@ -27,7 +32,7 @@ export class RunTurns {
     }
   }
 
-  #turn(turn: Turn, signal: AbortSignal | undefined): Promise<void> {
+  #waitForSlot(turn: SchedulingKey, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const waiting: Waiting = {
         signal,

@@ -3,7 +3,7 @@
 /** Where both wait, a client of "high" has four turns for each turn of a client of "normal" (`fair-queue.ts`). */
 export type Priority = "high" | "normal";
 
-export interface Turn {
+export interface SchedulingKey {
   /** Tells clients apart, so that each gets its turn. */
   readonly client: string;
   readonly priority: Priority;
@@ -15,4 +15,4 @@ export interface Turn {
 export type AdmitLoad = (signal: AbortSignal) => Promise<() => void>;
 
 /** Of a call that says nothing. */
-export const anyTurn: Turn = { client: "", priority: "normal" };
+export const defaultSchedulingKey: SchedulingKey = { client: "", priority: "normal" };

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { scriptedBackend } from "../../testing/scripted-backend.ts";
-import { registryOf } from "./backend-registry.ts";
+import { validateBackends } from "./backend-registry.ts";
 
 describe("registering backends", () => {
   it("keeps them in order", () => {
     const backends = [scriptedBackend("wasm"), scriptedBackend("onnx")];
-    expect(registryOf(backends)).toEqual(backends);
+    expect(validateBackends(backends)).toEqual(backends);
   });
 
   it.each([
@@ -17,7 +17,7 @@ describe("registering backends", () => {
       "contract version 2, and this is version 1",
     ],
   ])("refuses %s", (_name, backends, reason) => {
-    expect(() => registryOf(backends)).toThrow(expect.objectContaining({ code: "CONTRACT_VIOLATION" }));
-    expect(() => registryOf(backends)).toThrow(reason);
+    expect(() => validateBackends(backends)).toThrow(expect.objectContaining({ code: "CONTRACT_VIOLATION" }));
+    expect(() => validateBackends(backends)).toThrow(reason);
   });
 });

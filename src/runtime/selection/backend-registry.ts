@@ -4,7 +4,7 @@ import { InferyardError } from "../../errors.ts";
 import { deviceWords } from "./target.ts";
 
 /** Checks what can be checked without running anything: names, their uniqueness, the contract's version. */
-export function registryOf(backends: readonly Backend[]): readonly Backend[] {
+export function validateBackends(backends: readonly Backend[]): readonly Backend[] {
   const seen = new Set<string>();
   for (const { name, contractVersion } of backends) {
     if (!/^[a-z][a-z0-9-]*$/.test(name)) throw violation(name, "its name must be a lower-case word");

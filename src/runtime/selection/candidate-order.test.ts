@@ -2,16 +2,16 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Manifest } from "../../models/manifest.ts";
-import { type Orderable, orderByPolicy } from "./candidate-order.ts";
+import { type RankableCandidate, orderByPolicy } from "./candidate-order.ts";
 import { formatTarget } from "./target.ts";
-import { mergeWishes } from "./constraints.ts";
+import { mergeConstraints } from "./constraints.ts";
 
 const manifest = { selection: { backends: [], fallbacks: [] } } as unknown as Manifest;
 
 const targets = ["onnx", "wasm", "native", "other"].flatMap((backend) =>
   ["cpu", "cuda", "webgpu"].map((type) => ({ backend, device: { type, index: 0 } })),
 );
-const items: fc.Arbitrary<Orderable[]> = fc.shuffledSubarray(targets, { minLength: 1 }).chain((chosen) =>
+const items: fc.Arbitrary<RankableCandidate[]> = fc.shuffledSubarray(targets, { minLength: 1 }).chain((chosen) =>
   fc
     .array(fc.option(fc.integer({ min: 1, max: 5 }), { nil: undefined }), {
       minLength: chosen.length,
@@ -23,10 +23,10 @@ const items: fc.Arbitrary<Orderable[]> = fc.shuffledSubarray(targets, { minLengt
 );
 const preferred = fc.shuffledSubarray(["wasm", "onnx:cuda", "native:cpu"]);
 
-const unmeasured = (list: readonly Orderable[]): Orderable[] => list.map(({ target }) => ({ target }));
-const names = (list: readonly Orderable[]): string[] => list.map(({ target }) => formatTarget(target));
-const order = (list: readonly Orderable[], prefer: readonly string[] = []): Orderable[] =>
-  orderByPolicy(list, manifest, mergeWishes({ policy: "fastest", prefer }));
+const unmeasured = (list: readonly RankableCandidate[]): RankableCandidate[] => list.map(({ target }) => ({ target }));
+const names = (list: readonly RankableCandidate[]): string[] => list.map(({ target }) => formatTarget(target));
+const order = (list: readonly RankableCandidate[], prefer: readonly string[] = []): RankableCandidate[] =>
+  orderByPolicy(list, manifest, mergeConstraints({ policy: "fastest", prefer }));
 
 describe("the policy fastest", () => {
   it("loses no candidate and invents none", () => {
@@ -60,7 +60,7 @@ describe("the policy fastest", () => {
     fc.assert(
       fc.property(items, (list) => {
         const sorted = names(order(unmeasured(list)));
-        const byPriority = names(orderByPolicy(unmeasured(list), manifest, mergeWishes({ policy: "priority" })));
+        const byPriority = names(orderByPolicy(unmeasured(list), manifest, mergeConstraints({ policy: "priority" })));
         expect(sorted.filter((name) => name.endsWith(":cpu"))).toEqual(byPriority.filter((name) => name.endsWith(":cpu")));
         expect(sorted.findLastIndex((name) => !name.endsWith(":cpu"))).toBe(
           sorted.filter((name) => !name.endsWith(":cpu")).length - 1,
@@ -72,7 +72,7 @@ describe("the policy fastest", () => {
   it("what is preferred comes first, however slow it is", () => {
     fc.assert(
       fc.property(items, preferred, (list, prefer) => {
-        const without = names(orderByPolicy(list, manifest, mergeWishes({ policy: "priority", prefer })));
+        const without = names(orderByPolicy(list, manifest, mergeConstraints({ policy: "priority", prefer })));
         const isPreferred = (name: string): boolean => prefer.some((pattern) => `${name}:`.startsWith(`${pattern}:`));
         expect(new Set(names(order(list, prefer)).slice(0, without.filter(isPreferred).length))).toEqual(
           new Set(without.filter(isPreferred)),
@@ -88,6 +88,6 @@ describe("the policy fastest", () => {
   });
 });
 
-function byName(a: Orderable, b: Orderable): number {
+function byName(a: RankableCandidate, b: RankableCandidate): number {
   return formatTarget(a.target) < formatTarget(b.target) ? -1 : 1;
 }

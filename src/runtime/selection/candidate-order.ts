@@ -1,35 +1,39 @@
 /** The order of candidates: one function per policy, then the caller's preferences in front. Sorting is stable. */
 import type { Manifest } from "../../models/manifest.ts";
 import { type Target, type TargetPattern, matches, parseTarget } from "./target.ts";
-import type { Policy, Wish } from "./constraints.ts";
+import type { Policy, Constraints } from "./constraints.ts";
 
 /** What is ordered. `latencyMs`: how long one input takes here, where that was measured and the candidate can run. */
-export interface Orderable {
+export interface RankableCandidate {
   readonly target: Target;
   readonly latencyMs?: number;
 }
 
 type Rank = (target: Target) => number;
 
-const byPriority = (_manifest: Manifest, wish: Wish): readonly Rank[] => [
-  (target) => positionOf(target, wish.priority.map(parseTarget)),
+const byPriority = (_manifest: Manifest, constraints: Constraints): readonly Rank[] => [
+  (target) => positionOf(target, constraints.priority.map(parseTarget)),
 ];
 
-const rankBy: Readonly<Record<Policy, (manifest: Manifest, wish: Wish) => readonly Rank[]>> = {
+const rankBy: Readonly<Record<Policy, (manifest: Manifest, constraints: Constraints) => readonly Rank[]>> = {
   priority: byPriority,
   manifest: ({ selection }) => {
     const named = [...(selection.preferred === undefined ? [] : [selection.preferred]), ...selection.fallbacks].map(parseTarget);
     return [(target) => positionOf(target, named)];
   },
-  fastest: (manifest, wish) => [({ device }) => (device.type === "cpu" ? 1 : 0), ...byPriority(manifest, wish)],
+  fastest: (manifest, constraints) => [({ device }) => (device.type === "cpu" ? 1 : 0), ...byPriority(manifest, constraints)],
 };
 
 /** Orders anything that has a target; equal ranks keep the order of registration and the backend's own order of devices. */
-export function orderByPolicy<Item extends Orderable>(items: readonly Item[], manifest: Manifest, wish: Wish): Item[] {
-  const preference: Rank = (target) => positionOf(target, wish.preferred);
-  const ranks = [preference, ...rankBy[wish.policy](manifest, wish)];
+export function orderByPolicy<Item extends RankableCandidate>(
+  items: readonly Item[],
+  manifest: Manifest,
+  constraints: Constraints,
+): Item[] {
+  const preference: Rank = (target) => positionOf(target, constraints.preferred);
+  const ranks = [preference, ...rankBy[constraints.policy](manifest, constraints)];
   const placed = items.toSorted((a, b) => firstDifference(ranks, a.target, b.target));
-  if (wish.policy !== "fastest") return placed;
+  if (constraints.policy !== "fastest") return placed;
   const groups = new Set(placed.map(({ target }) => preference(target)));
   return [...groups].flatMap((group) => fastestFirst(placed.filter(({ target }) => preference(target) === group)));
 }
@@ -40,7 +44,7 @@ function firstDifference(ranks: readonly Rank[], a: Target, b: Target): number {
 }
 
 /** Those that were measured share out the places they hold among themselves, the fastest first; the others stay where they are. */
-function fastestFirst<Item extends Orderable>(items: readonly Item[]): Item[] {
+function fastestFirst<Item extends RankableCandidate>(items: readonly Item[]): Item[] {
   const measured = items
     .flatMap((item) => (item.latencyMs === undefined ? [] : [{ item, latencyMs: item.latencyMs }]))
     .toSorted((a, b) => a.latencyMs - b.latencyMs)

@@ -10,8 +10,8 @@ export const policies: readonly Policy[] = ["priority", "manifest", "fastest"];
 /** The order of backends under the policies "priority" and "fastest". Backends not named here come after, as they were registered. */
 export const defaultPriority: readonly string[] = ["onnx", "xla", "llamacpp", "native", "wasm"];
 
-/** A wish as people write it, at any level. Targets are written `backend[:device[:index]]`. */
-export interface WishInput {
+/** A constraints as people write it, at any level. Targets are written `backend[:device[:index]]`. */
+export interface ConstraintOptions {
   /** Default: "priority". */
   readonly policy?: Policy;
   /** Order of backends under the policies "priority" and "fastest". Default: onnx, xla, llamacpp, native, wasm. */
@@ -24,8 +24,8 @@ export interface WishInput {
   readonly exclude?: string | readonly string[];
 }
 
-/** The merged wish. */
-export interface Wish {
+/** The merged constraints. */
+export interface Constraints {
   readonly policy: Policy;
   readonly priority: readonly string[];
   /** Whether someone chose the order: then backends it names that are not registered are reported. */
@@ -40,7 +40,7 @@ export interface Wish {
  * Merges wishes, the most general first (process, model, request). The last policy and order win; preferences of the later level
  * come first; exclusions add up; and requirements add up too, so that no level can loosen what another one demanded.
  */
-export function mergeWishes(...levels: readonly WishInput[]): Wish {
+export function mergeConstraints(...levels: readonly ConstraintOptions[]): Constraints {
   const unknown = levels.find(({ policy }) => policy !== undefined && !policies.includes(policy))?.policy;
   if (unknown !== undefined) {
     throw new InferyardError("INPUT_INVALID", `"${unknown}" is not a policy of this version`, {

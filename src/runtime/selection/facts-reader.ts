@@ -2,7 +2,7 @@
 import type { Availability, Backend, MachineFacts } from "../../backend.ts";
 import type { MachineReader } from "../../devices/machine.ts";
 import { messageOf } from "../../errors.ts";
-import type { Circuits } from "../supervision/circuit-breakers.ts";
+import type { CircuitBreakers } from "../supervision/circuit-breakers.ts";
 import type { BackendFacts, SelectionFacts } from "./selection-facts.ts";
 
 export class FactsReader {
@@ -20,7 +20,7 @@ export class FactsReader {
   }
 
   /** Facts for selection. `again` looks at everything anew, for example after a package was installed. */
-  async read(circuits: Circuits, options: { readonly again?: boolean } = {}): Promise<SelectionFacts> {
+  async read(circuits: CircuitBreakers, options: { readonly again?: boolean } = {}): Promise<SelectionFacts> {
     const machine = await this.#machine.read(options);
     if (options.again === true) this.#presence.clear();
     const [backends, availableMemory] = await Promise.all([
@@ -42,11 +42,11 @@ export class FactsReader {
   /** Runs a tiny computation on every device of a backend. Never remembered. */
   async run(backend: Backend, signal?: AbortSignal): Promise<Availability> {
     const machine = await this.#machine.read();
-    return settle(backend.probe({ machine, run: true, ...(signal === undefined ? {} : { signal }) }));
+    return absentOnThrow(backend.probe({ machine, run: true, ...(signal === undefined ? {} : { signal }) }));
   }
 
   async #backendFacts(backend: Backend, machine: MachineFacts): Promise<BackendFacts> {
-    const known = this.#presence.get(backend.name) ?? settle(backend.probe({ machine, run: false }));
+    const known = this.#presence.get(backend.name) ?? absentOnThrow(backend.probe({ machine, run: false }));
     this.#presence.set(backend.name, known);
     const availability = await known;
     return { name: backend.name, availability, capabilities: (device) => backend.capabilities(device) };
@@ -54,6 +54,6 @@ export class FactsReader {
 }
 
 /** A probe must not throw; one that does is a reason like any other. */
-function settle(probe: Promise<Availability>): Promise<Availability> {
+function absentOnThrow(probe: Promise<Availability>): Promise<Availability> {
   return probe.catch((error: unknown) => ({ present: false, reason: `its probe failed: ${messageOf(error)}` }));
 }

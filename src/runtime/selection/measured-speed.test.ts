@@ -6,8 +6,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type MeasuredMachine, type Measurement, measuredMachine } from "../../measurements/index.ts";
 import type { Manifest, Variant } from "../../models/manifest.ts";
 import { scriptedMachine } from "../../testing/scripted-backend.ts";
-import { type MeasurementFacts, standingOf } from "./measured-speed.ts";
-import { gatherMeasurements } from "./measurement-facts.ts";
+import { type MeasurementFacts, measuredSpeed } from "./measured-speed.ts";
+import { gatherMeasurementFacts } from "./measurement-facts.ts";
 
 const here: MeasuredMachine = measuredMachine(scriptedMachine());
 const variant: Variant = { name: "fp32", aliases: [], format: "onnx", path: "/m/model.onnx", bytes: 90, config: {} };
@@ -40,7 +40,7 @@ const on = (over: Partial<MeasuredMachine>): MeasurementFacts => changed({ machi
 
 describe("a measurement", () => {
   it("of this machine, these weights, this library and these settings counts", () => {
-    expect(standingOf(subject, facts())).toEqual({ latencyMs: 7.25, note: "measured 2026-11-20: 7.25 ms for one text" });
+    expect(measuredSpeed(subject, facts())).toEqual({ latencyMs: 7.25, note: "measured 2026-11-20: 7.25 ms for one text" });
   });
 
   const ignored: readonly [string, MeasurementFacts, string][] = [
@@ -88,25 +88,25 @@ describe("a measurement", () => {
     ],
   ];
   it.each(ignored)("%s is ignored, and the note says so", (_name, given, reason) => {
-    expect(standingOf(subject, given)).toEqual({ note: `a measurement of 2026-11-20 is ignored: ${reason}` });
+    expect(measuredSpeed(subject, given)).toEqual({ note: `a measurement of 2026-11-20 is ignored: ${reason}` });
   });
 
   it("of this machine counts beside one of another, and of two that count the newer", () => {
     const foreign = { ...measurement, at: "2026-11-30T00:00:00.000Z", machine: { ...here, processor: "AMD EPYC" } };
     const newer = { ...measurement, at: "2026-11-21T00:00:00.000Z", figures: { ...measurement.figures, latencyMs: 3 } };
-    expect(standingOf(subject, facts({ measurements: [measurement, foreign, newer] })).latencyMs).toBe(3);
+    expect(measuredSpeed(subject, facts({ measurements: [measurement, foreign, newer] })).latencyMs).toBe(3);
   });
 
   it("a little more or less memory is the same machine, as is another patch of Node.js", () => {
     const [major] = process.versions.node.split(".");
-    expect(standingOf(subject, on({ memoryBytes: 8.1e9, node: `${major}.0.0` })).latencyMs).toBe(7.25);
+    expect(measuredSpeed(subject, on({ memoryBytes: 8.1e9, node: `${major}.0.0` })).latencyMs).toBe(7.25);
   });
 
   it("a new graphics driver touches the targets that may use it, and not the CPU", () => {
     const gpu = (driver: string): MeasuredMachine => ({ ...here, accelerators: [{ device: "cuda:0", name: "H200", driver }] });
     const given = facts({ machine: gpu("600"), measurements: [{ ...measurement, machine: gpu("580") }] });
-    expect(standingOf(subject, given).latencyMs).toBe(7.25);
-    expect(standingOf({ ...subject, onCpu: false }, given).note).toContain(
+    expect(measuredSpeed(subject, given).latencyMs).toBe(7.25);
+    expect(measuredSpeed({ ...subject, onCpu: false }, given).note).toContain(
       "(H200 with driver 580, and this is H200 with driver 600)",
     );
   });
@@ -118,17 +118,19 @@ describe("a measurement", () => {
       ],
       digests: new Map([["/m/q.onnx", "sha256:cc"]]),
     });
-    expect(standingOf(subject, given)).toEqual({ note: "not measured with fp32, only with int8" });
+    expect(measuredSpeed(subject, given)).toEqual({ note: "not measured with fp32, only with int8" });
   });
 
   it("that cannot be read is a reason", () => {
     const problems = new Map([[digest, "/home/m.json is damaged"]]);
-    expect(standingOf(subject, facts({ measurements: [], problems }))).toEqual({ note: "not measured: /home/m.json is damaged" });
+    expect(measuredSpeed(subject, facts({ measurements: [], problems }))).toEqual({
+      note: "not measured: /home/m.json is damaged",
+    });
   });
 
   it("of nothing: not measured", () => {
-    expect(standingOf(subject, facts({ measurements: [] }))).toEqual({ note: "not measured" });
-    expect(standingOf({ ...subject, target: "wasm:cpu" }, facts())).toEqual({ note: "not measured" });
+    expect(measuredSpeed(subject, facts({ measurements: [] }))).toEqual({ note: "not measured" });
+    expect(measuredSpeed({ ...subject, target: "wasm:cpu" }, facts())).toEqual({ note: "not measured" });
   });
 });
 
@@ -151,7 +153,7 @@ describe("gathering", () => {
       { ...variant, name: "int8", path: other, bytes: 23 },
     ];
     const kept = model === undefined ? [] : [{ ...measurement, model: { ...measurement.model, path, ...model } }];
-    const facts = await gatherMeasurements({
+    const facts = await gatherMeasurementFacts({
       manifest: { variants } as unknown as Manifest,
       settings: { threads: 1, memoryArena: false },
       machine: scriptedMachine(),

@@ -18,7 +18,7 @@ export interface MeasurementFacts {
 }
 
 /** `latencyMs` is there where a measurement counts. The note is a sentence without a full stop, for the decision. */
-export interface Standing {
+export interface MeasuredSpeed {
   readonly latencyMs?: number;
   readonly note: string;
 }
@@ -31,20 +31,20 @@ interface Subject {
 }
 
 /** The newest measurement that counts; else the reason why the newest one does not. */
-export function standingOf(subject: Subject, facts: MeasurementFacts): Standing {
+export function measuredSpeed(subject: Subject, facts: MeasurementFacts): MeasuredSpeed {
   const digest = facts.digests.get(subject.variant.path);
   const problem = facts.problems.get(digest ?? "") ?? facts.problems.get("");
   if (problem !== undefined) return { note: `not measured: ${problem}` };
   const about = facts.measurements
     .filter(({ target, model }) => target === subject.target && (model.digest === digest || model.path === subject.variant.path))
     .toSorted((a, b) => (a.at < b.at ? 1 : -1))
-    .map((measurement) => ({ measurement, objection: objectionTo(measurement, subject, facts) }));
+    .map((measurement) => ({ measurement, objection: reasonToIgnore(measurement, subject, facts) }));
   const sound = about.find(({ objection }) => objection === undefined)?.measurement;
   if (sound !== undefined) {
     const { latencyMs, unit } = sound.figures;
     return {
       latencyMs,
-      note: `measured ${sound.at.slice(0, 10)}: ${readable(latencyMs)} for one ${unit === "texts" ? "text" : "run"}`,
+      note: `measured ${sound.at.slice(0, 10)}: ${formatMilliseconds(latencyMs)} for one ${unit === "texts" ? "text" : "run"}`,
     };
   }
   const [newest] = about;
@@ -62,13 +62,13 @@ function hasDigest({ digests }: MeasurementFacts, wanted: string): boolean {
 }
 
 /** Why a measurement says nothing about a load here and now; the least mendable reason first. */
-function objectionTo(measurement: Measurement, subject: Subject, facts: MeasurementFacts): string | undefined {
+function reasonToIgnore(measurement: Measurement, subject: Subject, facts: MeasurementFacts): string | undefined {
   const { library, threads, settings, model, machine } = measurement;
   const machines = machineDifference(machine, facts.machine, subject.onCpu);
   if (machines !== undefined) return `it was taken on another machine (${machines})`;
   if (model.digest !== facts.digests.get(subject.variant.path)) return "the file of weights has changed since";
   if (library.name !== subject.library.name || library.version !== subject.library.version) {
-    return `it was taken with ${spell(library)}, and this is ${spell(subject.library)}`;
+    return `it was taken with ${formatLibrary(library)}, and this is ${formatLibrary(subject.library)}`;
   }
   if (threads !== facts.threads)
     return `it was taken with ${threads} ${threads === 1 ? "thread" : "threads"}, and this load has ${facts.threads}`;
@@ -77,10 +77,10 @@ function objectionTo(measurement: Measurement, subject: Subject, facts: Measurem
   return undefined;
 }
 
-function spell({ name, version }: Library): string {
+function formatLibrary({ name, version }: Library): string {
   return `${name} ${version}`;
 }
 
-function readable(milliseconds: number): string {
+function formatMilliseconds(milliseconds: number): string {
   return `${milliseconds < 10 ? milliseconds.toFixed(2) : milliseconds.toFixed(1)} ms`;
 }

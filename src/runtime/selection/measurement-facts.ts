@@ -4,27 +4,27 @@ import { threadsFor } from "../../devices/threads.ts";
 import { fileStatus } from "../../platform/node/files.ts";
 import { measuredMachine } from "../../measurements/machine.ts";
 import { speedSettings } from "../../measurements/measurement.ts";
-import type { KeptMeasurements } from "../../measurements/store.ts";
+import type { StoredMeasurements } from "../../measurements/store.ts";
 import type { Manifest, Variant } from "../../models/manifest.ts";
 import type { MeasurementFacts } from "./measured-speed.ts";
 
-export interface MeasurementQuestion {
+export interface MeasurementQuery {
   readonly manifest: Manifest;
   readonly settings: LoadSettings;
   readonly machine: MachineFacts;
   /** Hexadecimal sha256 of a variant's main file. */
   readonly digestOf: (variant: Variant) => Promise<string>;
-  readonly kept: KeptMeasurements;
+  readonly kept: StoredMeasurements;
 }
 
-export async function gatherMeasurements(question: MeasurementQuestion): Promise<MeasurementFacts> {
+export async function gatherMeasurementFacts(question: MeasurementQuery): Promise<MeasurementFacts> {
   const { manifest, settings, machine, kept, digestOf } = question;
   // Reading 90 MB takes a fifth of a second: only files are read that have the size of something measured, or that damaged records may be about.
   const sizes = new Set(kept.measurements.map(({ model }) => model.bytes));
   const candidates = manifest.variants.filter(({ bytes }) => sizes.has(bytes) || kept.problems.length > 0);
   const digests = await Promise.all(
     candidates.map(async (variant) => {
-      const digest = (await rememberedDigest(variant, kept)) ?? `sha256:${await digestOf(variant)}`;
+      const digest = (await recordedDigest(variant, kept)) ?? `sha256:${await digestOf(variant)}`;
       return [variant.path, digest] as const;
     }),
   );
@@ -39,7 +39,7 @@ export async function gatherMeasurements(question: MeasurementQuestion): Promise
 }
 
 /** The digest that was recorded of this very file, while it has the size and the time of change it had then. */
-async function rememberedDigest({ path, bytes }: Variant, { measurements }: KeptMeasurements): Promise<string | undefined> {
+async function recordedDigest({ path, bytes }: Variant, { measurements }: StoredMeasurements): Promise<string | undefined> {
   const about = measurements.filter(({ model }) => model.path === path && model.bytes === bytes);
   if (about.length === 0) return undefined;
   const { mtimeMs } = await fileStatus(path);

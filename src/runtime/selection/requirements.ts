@@ -1,8 +1,8 @@
 /** Whether a target meets what the model's manifest and its size demand. */
 import type { Capabilities } from "../../backend.ts";
 import type { Requirements, Variant } from "../../models/manifest.ts";
-import { estimate, machineMemory, shortageOf } from "../residency/memory-budget.ts";
-import { hostFor } from "../loading/host-selection.ts";
+import { estimateMemory, machineMemory, findShortage } from "../residency/memory-budget.ts";
+import { selectHost } from "../loading/host-selection.ts";
 import type { SelectionFacts } from "./selection-facts.ts";
 import type { Target } from "./target.ts";
 import { compareVersions } from "../../devices/versions.ts";
@@ -23,10 +23,10 @@ export function requirementProblem(
   }
   if (facts.budget !== undefined) {
     const { limits, host } = facts.budget;
-    const need = estimate(target, variant, requirements, capabilities, hostFor(host, capabilities, variant, true));
-    const shortage = shortageOf(limits, [], need);
+    const need = estimateMemory(target, variant, requirements, capabilities, selectHost(host, capabilities, variant, true));
+    const shortage = findShortage(limits, [], need);
     if (shortage !== undefined) {
-      const limit = shortage.place === machineMemory ? "maxMemory" : `the budget of ${shortage.place}`;
+      const limit = shortage.pool === machineMemory ? "maxMemory" : `the budget of ${shortage.pool}`;
       return `needs about ${inMegabytes(shortage.need)}, and ${limit} is ${inMegabytes(shortage.limit)}`;
     }
   }

@@ -1,8 +1,8 @@
 /** The facts that selection decides on: plain data, gathered by `facts.ts`, made up by tests. */
 import type { Availability, Capabilities, Device } from "../../backend.ts";
-import type { Limits } from "../residency/memory-budget.ts";
+import type { MemoryLimits } from "../residency/memory-budget.ts";
 import type { OpenCircuit } from "../supervision/circuit-breakers.ts";
-import type { HostChoice } from "../loading/host-selection.ts";
+import type { HostPolicy } from "../loading/host-selection.ts";
 import type { MeasurementFacts } from "./measured-speed.ts";
 
 /** What selection knows of the machine. */
@@ -11,7 +11,7 @@ export interface SelectionFacts {
   readonly availableMemory: number;
   readonly deviceFacts: readonly DeviceFacts[];
   /** What models may take together, and where they will live; left out: no limit. */
-  readonly budget?: { readonly limits: Limits; readonly host: HostChoice };
+  readonly budget?: { readonly limits: MemoryLimits; readonly host: HostPolicy };
   /** What failed while running and is left alone for now: targets, and single files on targets (see `placedFile`). */
   readonly openCircuits: ReadonlyMap<string, OpenCircuit>;
   /** There under the policy "fastest" only. */

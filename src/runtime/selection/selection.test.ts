@@ -3,10 +3,10 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Capabilities, DeviceAvailability } from "../../backend.ts";
 import type { Manifest, Requirements, Variant } from "../../models/manifest.ts";
-import { type LoadRequest, type Selection, select } from "./selection.ts";
+import { type LoadRequest, type CheckedCandidate, select } from "./selection.ts";
 import type { BackendFacts, SelectionFacts } from "./selection-facts.ts";
 import { formatTarget } from "./target.ts";
-import { type WishInput, mergeWishes } from "./constraints.ts";
+import { type ConstraintOptions, mergeConstraints } from "./constraints.ts";
 
 const gigabyte = 1e9;
 
@@ -96,11 +96,11 @@ interface Scene {
   readonly backends?: readonly BackendFacts[];
   readonly facts?: Partial<SelectionFacts>;
   readonly manifest?: Partial<Manifest>;
-  readonly wish?: WishInput;
+  readonly constraints?: ConstraintOptions;
   readonly request?: Partial<LoadRequest>;
 }
 
-function selectIn(scene: Scene): Selection[] {
+function selectIn(scene: Scene): CheckedCandidate[] {
   const facts: SelectionFacts = {
     backends: scene.backends ?? [onnx, native, wasm],
     availableMemory: 8 * gigabyte,
@@ -108,10 +108,10 @@ function selectIn(scene: Scene): Selection[] {
     openCircuits: new Map(),
     ...scene.facts,
   };
-  return select(facts, manifest(scene.manifest), mergeWishes(scene.wish ?? {}), { settings: {}, ...scene.request });
+  return select(facts, manifest(scene.manifest), mergeConstraints(scene.constraints ?? {}), { settings: {}, ...scene.request });
 }
 
-const targetOf = (selection: Selection): string =>
+const targetOf = (selection: CheckedCandidate): string =>
   selection.verdict === "open" ? formatTarget(selection.target) : selection.target;
 const open = (scene: Scene): string[] =>
   selectIn(scene).flatMap((selection) => (selection.verdict === "open" ? [targetOf(selection)] : []));
@@ -124,37 +124,41 @@ describe("which targets are tried, and in what order", () => {
   const cases: readonly [string, Scene, string[]][] = [
     ["the order of backends: onnx, native, wasm", {}, ["onnx:cpu", "wasm:cpu"]],
     ["within a backend, its own order of devices", { backends: [onnxWithGpus] }, ["onnx:cuda", "onnx:cuda:1", "onnx:cpu"]],
-    ["an order the user chose", { wish: { priority: ["wasm", "onnx"] } }, ["wasm:cpu", "onnx:cpu"]],
-    ["backends left out of the order come last", { wish: { priority: ["wasm"] } }, ["wasm:cpu", "onnx:cpu"]],
-    ["a preferred target first, the others as fallbacks", { wish: { prefer: "wasm" } }, ["wasm:cpu", "onnx:cpu"]],
-    ["a preferred target that is absent changes nothing else", { wish: { prefer: "onnx:cuda" } }, ["onnx:cpu", "wasm:cpu"]],
+    ["an order the user chose", { constraints: { priority: ["wasm", "onnx"] } }, ["wasm:cpu", "onnx:cpu"]],
+    ["backends left out of the order come last", { constraints: { priority: ["wasm"] } }, ["wasm:cpu", "onnx:cpu"]],
+    ["a preferred target first, the others as fallbacks", { constraints: { prefer: "wasm" } }, ["wasm:cpu", "onnx:cpu"]],
+    [
+      "a preferred target that is absent changes nothing else",
+      { constraints: { prefer: "onnx:cuda" } },
+      ["onnx:cpu", "wasm:cpu"],
+    ],
     [
       "several preferred targets in their order",
-      { backends: [onnxWithGpus, wasm], wish: { prefer: ["onnx:cpu", "onnx:cuda:1"] } },
+      { backends: [onnxWithGpus, wasm], constraints: { prefer: ["onnx:cpu", "onnx:cuda:1"] } },
       ["onnx:cpu", "onnx:cuda:1", "onnx:cuda", "wasm:cpu"],
     ],
-    ["a required target and nothing else", { wish: { target: "wasm:cpu" } }, ["wasm:cpu"]],
-    ["a required target that is absent: nothing (fails closed)", { wish: { target: "onnx:cuda" } }, []],
-    ["several required targets are alternatives", { wish: { target: "onnx:cuda,onnx:cpu" } }, ["onnx:cpu"]],
-    ["auto means any device", { wish: { target: "onnx:auto" } }, ["onnx:cpu"]],
-    ["an excluded backend never", { wish: { exclude: "onnx" } }, ["wasm:cpu"]],
+    ["a required target and nothing else", { constraints: { target: "wasm:cpu" } }, ["wasm:cpu"]],
+    ["a required target that is absent: nothing (fails closed)", { constraints: { target: "onnx:cuda" } }, []],
+    ["several required targets are alternatives", { constraints: { target: "onnx:cuda,onnx:cpu" } }, ["onnx:cpu"]],
+    ["auto means any device", { constraints: { target: "onnx:auto" } }, ["onnx:cpu"]],
+    ["an excluded backend never", { constraints: { exclude: "onnx" } }, ["wasm:cpu"]],
     [
       "an excluded device never, its siblings still",
-      { backends: [onnxWithGpus], wish: { exclude: "onnx:cuda:0" } },
+      { backends: [onnxWithGpus], constraints: { exclude: "onnx:cuda:0" } },
       ["onnx:cuda:1", "onnx:cpu"],
     ],
-    ["exclusion wins over preference", { wish: { prefer: "onnx", exclude: "onnx" } }, ["wasm:cpu"]],
+    ["exclusion wins over preference", { constraints: { prefer: "onnx", exclude: "onnx" } }, ["wasm:cpu"]],
     ["the manifest's backends, and no others", { manifest: { selection: { backends: ["wasm"], fallbacks: [] } } }, ["wasm:cpu"]],
     [
       "policy manifest: preferred, then its fallbacks, and nothing else",
       {
         backends: [onnxWithGpus, native, wasm],
-        wish: { policy: "manifest" },
+        constraints: { policy: "manifest" },
         manifest: { selection: { backends: [], preferred: "wasm", fallbacks: ["onnx:cpu"] } },
       },
       ["wasm:cpu", "onnx:cpu"],
     ],
-    ["policy manifest without a preferred target: nothing", { wish: { policy: "manifest" } }, []],
+    ["policy manifest without a preferred target: nothing", { constraints: { policy: "manifest" } }, []],
     ["static embeddings run on the backend that knows them", { manifest: { variants: [rows] } }, ["native:cpu"]],
   ];
   it.each(cases)("%s", (_name, scene, expected) => expect(open(scene)).toEqual(expected));
@@ -162,8 +166,8 @@ describe("which targets are tried, and in what order", () => {
 
 describe("why a target is refused", () => {
   const cases: readonly [string, Scene, string, string][] = [
-    ["excluded", { wish: { exclude: "onnx" } }, "onnx:cpu", "wish: you excluded onnx"],
-    ["another one is required", { wish: { target: "wasm" } }, "onnx:cpu", "wish: you required wasm"],
+    ["excluded", { constraints: { exclude: "onnx" } }, "onnx:cpu", "constraints: you excluded onnx"],
+    ["another one is required", { constraints: { target: "wasm" } }, "onnx:cpu", "constraints: you required wasm"],
     [
       "not in the manifest",
       { manifest: { selection: { backends: ["wasm"], fallbacks: [] } } },
@@ -172,39 +176,39 @@ describe("why a target is refused", () => {
     ],
     [
       "not named under the policy manifest",
-      { wish: { policy: "manifest" }, manifest: { selection: { backends: [], preferred: "wasm", fallbacks: [] } } },
+      { constraints: { policy: "manifest" }, manifest: { selection: { backends: [], preferred: "wasm", fallbacks: [] } } },
       "onnx:cpu",
       'manifest: the policy is "manifest", which names only wasm',
     ],
     [
       "the manifest names nothing",
-      { wish: { policy: "manifest" } },
+      { constraints: { policy: "manifest" } },
       "onnx:cpu",
       'manifest: the policy is "manifest", and the manifest names no preferred target',
     ],
     [
       "not registered, and required",
-      { wish: { target: "xla:tpu" } },
+      { constraints: { target: "xla:tpu" } },
       "xla:tpu",
       'package: no backend named "xla" is registered in this runtime',
     ],
     [
       "not registered, and in the chosen order",
-      { wish: { priority: ["xla", "onnx"] } },
+      { constraints: { priority: ["xla", "onnx"] } },
       "xla:cpu",
       'package: no backend named "xla" is registered in this runtime',
     ],
     ["package missing", { backends: [missing("onnx"), wasm] }, "onnx:cpu", "package: onnx is not installed"],
     [
       "package missing, for a device that was named",
-      { backends: [missing("onnx")], wish: { prefer: "onnx:cuda" } },
+      { backends: [missing("onnx")], constraints: { prefer: "onnx:cuda" } },
       "onnx:cuda",
       "package: onnx is not installed",
     ],
     ["device absent", {}, "onnx:cuda", "device: no NVIDIA driver on this machine"],
     [
       "device unknown to the backend",
-      { wish: { prefer: "wasm:cuda" } },
+      { constraints: { prefer: "wasm:cuda" } },
       "wasm:cuda",
       "device: wasm has no such device here; it knows wasm:cpu",
     ],
@@ -253,7 +257,7 @@ describe("why a target is refused", () => {
     ],
     [
       "left alone after a failure",
-      { facts: { openCircuits: new Map([["onnx:cpu", { reason: "it failed while running", leftMs: 1000 }]]) } },
+      { facts: { openCircuits: new Map([["onnx:cpu", { reason: "it failed while running", remainingMs: 1000 }]]) } },
       "onnx:cpu",
       "circuit: it failed while running",
     ],
@@ -314,21 +318,21 @@ describe("which variant", () => {
   };
   it("the first one the backend can run", () => {
     expect(variantIn({})).toBe("fp32");
-    expect(variantIn({ manifest: { variants: [weights, rows, fp32] }, wish: { target: "native" } })).toBe("rows");
+    expect(variantIn({ manifest: { variants: [weights, rows, fp32] }, constraints: { target: "native" } })).toBe("rows");
     expect(variantIn({ manifest: { variants: [weights, rows, fp32] } })).toBe("fp32");
   });
   it.each(["int8", "quantized", "q8"])("the one named %s", (variant) => expect(variantIn({ request: { variant } })).toBe("int8"));
 });
 
 describe("wishes of several levels", () => {
-  const merged = (...levels: WishInput[]): Selection[] =>
+  const merged = (...levels: ConstraintOptions[]): CheckedCandidate[] =>
     select(
       { backends: [onnxWithGpus, native, wasm], availableMemory: gigabyte, deviceFacts: [], openCircuits: new Map() },
       manifest(),
-      mergeWishes(...levels),
+      mergeConstraints(...levels),
       { settings: {} },
     );
-  const opened = (...levels: WishInput[]): string[] =>
+  const opened = (...levels: ConstraintOptions[]): string[] =>
     merged(...levels).flatMap((entry) => (entry.verdict === "open" ? [targetOf(entry)] : []));
 
   it("the later level's preference comes first", () => {
@@ -353,8 +357,8 @@ describe("whatever is wished", () => {
 
   it("each target is one candidate, and every refusal has a reason", () => {
     fc.assert(
-      fc.property(wishes, (wish) => {
-        const selections = selectIn({ backends: [onnxWithGpus, native, wasm], wish });
+      fc.property(wishes, (constraints) => {
+        const selections = selectIn({ backends: [onnxWithGpus, native, wasm], constraints });
         const targets = selections.map(targetOf);
         expect(new Set(targets).size).toBe(targets.length);
         for (const selection of selections) expect(selection.reason).not.toBe("");
@@ -364,9 +368,9 @@ describe("whatever is wished", () => {
 
   it("nothing that is excluded, or not among what is required, is ever open", () => {
     fc.assert(
-      fc.property(wishes, (wish) => {
-        const { excluded, required } = mergeWishes(wish);
-        for (const target of open({ backends: [onnxWithGpus, native, wasm], wish })) {
+      fc.property(wishes, (constraints) => {
+        const { excluded, required } = mergeConstraints(constraints);
+        for (const target of open({ backends: [onnxWithGpus, native, wasm], constraints })) {
           const [backendName, type, index] = target.split(":");
           const means = (pattern: { backend: string; deviceType?: string; index?: number }): boolean =>
             pattern.backend === backendName &&

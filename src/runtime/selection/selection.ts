@@ -1,5 +1,5 @@
 /**
- * Selection: facts, then order, then wish. Pure: no input or output, no clock; `selection.test.ts` reads like its specification.
+ * Selection: facts, then order, then constraints. Pure: no input or output, no clock; `selection.test.ts` reads like its specification.
  *
  * Every target that could be meant becomes a candidate, in order of preference. A candidate that cannot run carries the first
  * reason, in the order of `checks`; the others are open, and loading tries them one after the other.
@@ -7,24 +7,24 @@
 import type { Capabilities, Device, DeviceAvailability, LoadSettings } from "../../backend.ts";
 import type { Manifest, Variant } from "../../models/manifest.ts";
 import type { Stage } from "../decision/decision.ts";
-import { standingOf } from "./measured-speed.ts";
+import { measuredSpeed } from "./measured-speed.ts";
 import { orderByPolicy } from "./candidate-order.ts";
 import { requirementProblem } from "./requirements.ts";
 import type { BackendFacts, SelectionFacts } from "./selection-facts.ts";
-import { shownNames } from "../../shown-names.ts";
-import { type Target, type TargetPattern, formatPattern, formatTarget, matches, parseTarget, placedFile } from "./target.ts";
-import type { Wish } from "./constraints.ts";
+import { abbreviatedList } from "../../shown-names.ts";
+import { type Target, type TargetPattern, formatPattern, formatTarget, matches, parseTarget, placementKey } from "./target.ts";
+import type { Constraints } from "./constraints.ts";
 
-/** What this load asks for beside the wish. */
+/** What this load asks for beside the constraints. */
 export interface LoadRequest {
   /** Name or alias of a variant. Default: the first one a backend can run. */
   readonly variant?: string;
   readonly settings: LoadSettings;
 }
 
-export type Selection = OpenCandidate | RefusedCandidate;
+export type CheckedCandidate = EligibleCandidate | RefusedCandidate;
 
-export interface OpenCandidate {
+export interface EligibleCandidate {
   readonly verdict: "open";
   readonly target: Target;
   readonly variant: Variant;
@@ -44,30 +44,41 @@ interface Refusal {
   readonly remedy?: string;
 }
 
-interface Question {
+interface CandidateContext {
   readonly target: Target;
   /** Left out where the backend is not registered or not installed. */
   readonly device?: DeviceAvailability;
   readonly backend?: BackendFacts;
   readonly facts: SelectionFacts;
   readonly manifest: Manifest;
-  readonly wish: Wish;
+  readonly constraints: Constraints;
   readonly request: LoadRequest;
 }
 
 /** Every candidate, in order of preference. */
-export function select(facts: SelectionFacts, manifest: Manifest, wish: Wish, request: LoadRequest): Selection[] {
-  const questions = expand(facts, manifest, wish).map((expanded) => ({ ...expanded, facts, manifest, wish, request }));
-  return orderByPolicy(questions.map(judge), manifest, wish).map(({ selection }) => selection);
+export function select(
+  facts: SelectionFacts,
+  manifest: Manifest,
+  constraints: Constraints,
+  request: LoadRequest,
+): CheckedCandidate[] {
+  const questions = expand(facts, manifest, constraints).map((expanded) => ({
+    ...expanded,
+    facts,
+    manifest,
+    constraints,
+    request,
+  }));
+  return orderByPolicy(questions.map(checkCandidate), manifest, constraints).map(({ selection }) => selection);
 }
 
-interface Judged {
+interface RankedCandidate {
   readonly target: Target;
-  readonly selection: Selection;
+  readonly selection: CheckedCandidate;
   readonly latencyMs?: number;
 }
 
-function judge(question: Question): Judged {
+function checkCandidate(question: CandidateContext): RankedCandidate {
   const { target, facts } = question;
   for (const check of checks) {
     const refusal = check(question);
@@ -77,16 +88,25 @@ function judge(question: Question): Judged {
   const present = question.backend?.availability;
   if (variant === undefined || present?.present !== true) throw new TypeError("a candidate passed every check without a variant");
   const { library } = present;
-  const open: OpenCandidate = { verdict: "open", target, variant, reason: `${library.name} ${library.version}, ${variant.name}` };
+  const open: EligibleCandidate = {
+    verdict: "open",
+    target,
+    variant,
+    reason: `${library.name} ${library.version}, ${variant.name}`,
+  };
   if (facts.measurements === undefined) return { target, selection: open };
   const subject = { target: formatTarget(target), onCpu: target.device.type === "cpu", variant, library };
-  const { note, ...measured } = standingOf(subject, facts.measurements);
+  const { note, ...measured } = measuredSpeed(subject, facts.measurements);
   return { target, selection: { ...open, note }, ...measured };
 }
 
 /** All targets: those the registered backends know, and those that somebody named. Where a backend is missing, its CPU stands for it. */
-function expand(facts: SelectionFacts, manifest: Manifest, wish: Wish): Pick<Question, "target" | "device" | "backend">[] {
-  const expanded: Pick<Question, "target" | "device" | "backend">[] = facts.backends.flatMap((backend) =>
+function expand(
+  facts: SelectionFacts,
+  manifest: Manifest,
+  constraints: Constraints,
+): Pick<CandidateContext, "target" | "device" | "backend">[] {
+  const expanded: Pick<CandidateContext, "target" | "device" | "backend">[] = facts.backends.flatMap((backend) =>
     backend.availability.present
       ? backend.availability.devices.map((device) => ({
           target: { backend: backend.name, device: device.device },
@@ -95,8 +115,8 @@ function expand(facts: SelectionFacts, manifest: Manifest, wish: Wish): Pick<Que
         }))
       : [{ target: { backend: backend.name, device: cpu }, backend }],
   );
-  const order = wish.priorityChosen && wish.policy !== "manifest" ? wish.priority : [];
-  const named = [...wish.required.flat(), ...wish.preferred, ...namedByManifest(manifest, wish)];
+  const order = constraints.priorityChosen && constraints.policy !== "manifest" ? constraints.priority : [];
+  const named = [...constraints.required.flat(), ...constraints.preferred, ...namedByManifest(manifest, constraints)];
   for (const pattern of [...named, ...[...order, ...manifest.selection.backends].map(parseTarget)]) {
     if (expanded.some(({ target }) => matches(pattern, target))) continue;
     const backend = facts.backends.find(({ name }) => name === pattern.backend);
@@ -108,30 +128,30 @@ function expand(facts: SelectionFacts, manifest: Manifest, wish: Wish): Pick<Que
 
 const cpu: Device = { type: "cpu", index: 0 };
 
-function namedByManifest(manifest: Manifest, wish: Wish): TargetPattern[] {
-  if (wish.policy !== "manifest") return [];
+function namedByManifest(manifest: Manifest, constraints: Constraints): TargetPattern[] {
+  if (constraints.policy !== "manifest") return [];
   const { preferred, fallbacks } = manifest.selection;
   return [...(preferred === undefined ? [] : [preferred]), ...fallbacks].map(parseTarget);
 }
 
 /** In the order in which reasons are given. */
-const checks: readonly ((question: Question) => Refusal | undefined)[] = [
-  function excluded({ target, wish }) {
-    const pattern = wish.excluded.find((candidate) => matches(candidate, target));
-    return pattern && { stage: "wish", reason: `you excluded ${formatPattern(pattern)}` };
+const checks: readonly ((question: CandidateContext) => Refusal | undefined)[] = [
+  function excluded({ target, constraints }) {
+    const pattern = constraints.excluded.find((candidate) => matches(candidate, target));
+    return pattern && { stage: "constraints", reason: `you excluded ${formatPattern(pattern)}` };
   },
-  function required({ target, wish }) {
-    const missed = wish.required.find((alternatives) => !alternatives.some((pattern) => matches(pattern, target)));
-    return missed && { stage: "wish", reason: `you required ${missed.map(formatPattern).join(" or ")}` };
+  function required({ target, constraints }) {
+    const missed = constraints.required.find((alternatives) => !alternatives.some((pattern) => matches(pattern, target)));
+    return missed && { stage: "constraints", reason: `you required ${missed.map(formatPattern).join(" or ")}` };
   },
   function allowedByManifest({ target, manifest }) {
     const { backends } = manifest.selection;
     if (backends.length === 0 || backends.includes(target.backend)) return undefined;
     return { stage: "manifest", reason: `the model's manifest allows only ${backends.join(", ")}` };
   },
-  function namedUnderManifestPolicy({ target, manifest, wish }) {
-    if (wish.policy !== "manifest") return undefined;
-    const named = namedByManifest(manifest, wish);
+  function namedUnderManifestPolicy({ target, manifest, constraints }) {
+    if (constraints.policy !== "manifest") return undefined;
+    const named = namedByManifest(manifest, constraints);
     if (named.some((pattern) => matches(pattern, target))) return undefined;
     const reason =
       named.length === 0
@@ -177,19 +197,19 @@ const checks: readonly ((question: Question) => Refusal | undefined)[] = [
   function circuitClosed(question) {
     const { target, facts } = question;
     const variant = runnableVariant(question);
-    const keys = [formatTarget(target), ...(variant === undefined ? [] : [placedFile(target, variant)])];
+    const keys = [formatTarget(target), ...(variant === undefined ? [] : [placementKey(target, variant)])];
     const [open] = keys.flatMap((key) => facts.openCircuits.get(key) ?? []);
     return open === undefined ? undefined : { stage: "circuit", reason: open.reason };
   },
 ];
 
-function wantedVariants({ manifest, request }: Question): readonly Variant[] {
+function wantedVariants({ manifest, request }: CandidateContext): readonly Variant[] {
   if (request.variant === undefined) return manifest.variants;
   const wanted = request.variant;
   return manifest.variants.filter((variant) => variant.name === wanted || variant.aliases.includes(wanted));
 }
 
-function runnableVariant(question: Question): Variant | undefined {
+function runnableVariant(question: CandidateContext): Variant | undefined {
   const capabilities = question.backend?.capabilities(question.target.device);
   return wantedVariants(question).find((variant) => capabilities !== undefined && canRun(capabilities, variant));
 }
@@ -201,7 +221,7 @@ function canRun(capabilities: Capabilities, variant: Variant): boolean {
   return architectures === "any" || (variant.architecture !== undefined && architectures.includes(variant.architecture));
 }
 
-function formatRefusal(question: Question): Refusal {
+function formatRefusal(question: CandidateContext): Refusal {
   const { target, backend } = question;
   const capabilities = backend?.capabilities(target.device);
   const wanted = wantedVariants(question);
@@ -212,7 +232,7 @@ function formatRefusal(question: Question): Refusal {
   }
   const architectures = capabilities?.formats[sameFormat.format];
   if (architectures !== "any" && !architectures?.includes(sameFormat.architecture ?? "")) {
-    const known = shownNames(architectures ?? []);
+    const known = abbreviatedList(architectures ?? []);
     return {
       stage: "capability",
       reason: `${target.backend} runs ${sameFormat.format} of ${known}, not of ${sameFormat.architecture ?? "an unnamed architecture"}`,

@@ -102,6 +102,6 @@ export function formatPattern(pattern: TargetPattern): string {
 }
 
 /** One file of weights on one target: for circuits of one model, and for what was seen of its size and speed. */
-export function placedFile(target: Target, { path }: { readonly path: string }): string {
+export function placementKey(target: Target, { path }: { readonly path: string }): string {
   return `${formatTarget(target)} ${path}`;
 }

@@ -4,7 +4,7 @@ import type { Variant } from "../../models/index.ts";
 import type { ModelOptions } from "../options/runtime-settings.ts";
 
 /** The part of a load's options that readers of models take. */
-export function wantedVariant({ variant }: ModelOptions): { readonly variant?: string } {
+export function variantOption({ variant }: ModelOptions): { readonly variant?: string } {
   return variant === undefined ? {} : { variant };
 }
 

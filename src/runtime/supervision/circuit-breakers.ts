@@ -3,10 +3,10 @@
 export interface OpenCircuit {
   readonly reason: string;
   /** Milliseconds until it closes. */
-  readonly leftMs: number;
+  readonly remainingMs: number;
 }
 
-export class Circuits {
+export class CircuitBreakers {
   readonly #open = new Map<string, { readonly reason: string; readonly until: number }>();
   readonly #restMs: number;
   readonly #now: () => number;
@@ -26,6 +26,6 @@ export class Circuits {
   current(): Map<string, OpenCircuit> {
     const now = this.#now();
     const open = [...this.#open].filter(([, { until }]) => until > now);
-    return new Map(open.map(([key, { reason, until }]) => [key, { reason, leftMs: until - now }]));
+    return new Map(open.map(([key, { reason, until }]) => [key, { reason, remainingMs: until - now }]));
   }
 }

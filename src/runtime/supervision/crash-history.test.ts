@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Crashes } from "./crash-history.ts";
+import { CrashHistory } from "./crash-history.ts";
 
-function start(most = 5, windowMs = 60_000): { crashes: Crashes; pass: (milliseconds: number) => void } {
+function start(maxCrashes = 5, windowMs = 60_000): { crashes: CrashHistory; pass: (milliseconds: number) => void } {
   let now = 0;
-  return { crashes: new Crashes({ most, windowMs }, () => now), pass: (milliseconds) => (now += milliseconds) };
+  return { crashes: new CrashHistory({ maxCrashes, windowMs }, () => now), pass: (milliseconds) => (now += milliseconds) };
 }
 
 describe("crashes", () => {

@@ -1,16 +1,16 @@
 /** The deaths of the hosts of one model on one target: how long the next start waits for them, and when they are too many. Pure but for its clock. */
 
 /** The second start waits this long, each further one twice as long as the one before. The first waits for nothing. */
-const firstDelayMs = 250;
-const longestDelayMs = 30_000;
+const initialDelayMs = 250;
+const maxDelayMs = 30_000;
 
 export interface CrashLimits {
   /** So many deaths within the window are a crash loop. */
-  readonly most: number;
+  readonly maxCrashes: number;
   readonly windowMs: number;
 }
 
-export class Crashes {
+export class CrashHistory {
   readonly #limits: CrashLimits;
   readonly #now: () => number;
   /** Times of deaths within the window. */
@@ -34,13 +34,13 @@ export class Crashes {
    * window does not count that time, in which the model did not show that it works: else hangs longer than the window would never be a loop.
    */
   add(hungMs = 0): "restart" | "rest" {
-    const { most, windowMs } = this.#limits;
+    const { maxCrashes, windowMs } = this.#limits;
     const now = this.#now();
     this.#deaths = this.#deaths.map((at) => Math.min(at + hungMs, now));
     this.#restsUntil += hungMs;
     const relapsed = now - this.#restsUntil < windowMs;
     this.#deaths = [...this.#recent(), now];
-    if (this.#deaths.length < most && !relapsed) return "restart";
+    if (this.#deaths.length < maxCrashes && !relapsed) return "restart";
     this.#restsUntil = now + windowMs;
     return "rest";
   }
@@ -50,7 +50,7 @@ export class Crashes {
     const recent = this.#recent();
     const last = recent.at(-1);
     if (last === undefined || recent.length < 2) return 0;
-    const delay = Math.min(firstDelayMs * 2 ** (recent.length - 2), longestDelayMs);
+    const delay = Math.min(initialDelayMs * 2 ** (recent.length - 2), maxDelayMs);
     return Math.max(last + delay - this.#now(), 0);
   }
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Supervision } from "../../hosts/supervision.ts";
-import { Circuits } from "./circuit-breakers.ts";
+import { CircuitBreakers } from "./circuit-breakers.ts";
 import type { RuntimeEvent } from "../options/runtime-settings.ts";
 import { Supervisor } from "./supervisor.ts";
 
@@ -9,10 +9,10 @@ afterEach(() => void vi.useRealTimers());
 
 const target = { backend: "onnx", device: { type: "cpu", index: 0 } } as const;
 
-function start(): { of: (path: string) => Supervision; circuits: Circuits; events: RuntimeEvent[] } {
+function start(): { of: (path: string) => Supervision; circuits: CircuitBreakers; events: RuntimeEvent[] } {
   const now = (): number => Date.now();
-  const [circuits, events]: [Circuits, RuntimeEvent[]] = [new Circuits(60_000, now), []];
-  const limits = { most: 3, windowMs: 10_000 };
+  const [circuits, events]: [CircuitBreakers, RuntimeEvent[]] = [new CircuitBreakers(60_000, now), []];
+  const limits = { maxCrashes: 3, windowMs: 10_000 };
   const supervisor = new Supervisor({ limits, circuits, now, onEvent: (event) => events.push(event) });
   return { of: (path) => supervisor.of("./m", target, { path }), circuits, events };
 }

@@ -5,13 +5,13 @@
 import { InferyardError, abortError } from "../../errors.ts";
 import type { Supervision } from "../../hosts/supervision.ts";
 import type { Variant } from "../../models/manifest.ts";
-import type { Circuits } from "./circuit-breakers.ts";
-import { type CrashLimits, Crashes } from "./crash-history.ts";
+import type { CircuitBreakers } from "./circuit-breakers.ts";
+import { type CrashLimits, CrashHistory } from "./crash-history.ts";
 import { parseDuration } from "../options/duration.ts";
 import type { RuntimeEvent, RuntimeSettings } from "../options/runtime-settings.ts";
 import { parseSize } from "../options/size.ts";
-import type { Supervise } from "../platform.ts";
-import { type Target, formatTarget, placedFile } from "../selection/target.ts";
+import type { SupervisionFactory } from "../platform.ts";
+import { type Target, formatTarget, placementKey } from "../selection/target.ts";
 import { maxTimerMs } from "../../concurrency/time-limit.ts";
 
 const defaultMaxCrashes = 5;
@@ -20,7 +20,7 @@ const defaultCrashWindow = "1m";
 const defaultLoadTimeout = "10m";
 
 /** Of the runtime with these settings. INPUT_INVALID where one of them could mean nothing. */
-export function superviseBy(settings: RuntimeSettings, circuits: Circuits): Supervise {
+export function createSupervision(settings: RuntimeSettings, circuits: CircuitBreakers): SupervisionFactory {
   const { maxCrashes = defaultMaxCrashes, crashWindow = defaultCrashWindow, maxProcessMemory, host, onEvent } = settings;
   if (maxProcessMemory !== undefined && host !== undefined && host !== "process") {
     throw new InferyardError("INPUT_INVALID", "maxProcessMemory is set, and models do not live in processes", {
@@ -29,11 +29,11 @@ export function superviseBy(settings: RuntimeSettings, circuits: Circuits): Supe
   }
   const { loadTimeout = defaultLoadTimeout, runTimeout = 0 } = settings;
   const supervisor = new Supervisor({
-    limits: { most: maxCrashes, windowMs: parseDuration(crashWindow) },
+    limits: { maxCrashes, windowMs: parseDuration(crashWindow) },
     circuits,
     maxMemory: maxProcessMemory === undefined ? undefined : parseSize(maxProcessMemory),
-    maxLoadMs: limitOf(loadTimeout),
-    maxRunMs: limitOf(runTimeout),
+    maxLoadMs: parseTimeLimit(loadTimeout),
+    maxRunMs: parseTimeLimit(runTimeout),
     onEvent,
   });
   return (reference, target, variant) => supervisor.of(reference, target, variant);
@@ -41,7 +41,7 @@ export function superviseBy(settings: RuntimeSettings, circuits: Circuits): Supe
 
 export interface SupervisorOptions {
   readonly limits: CrashLimits;
-  readonly circuits: Circuits;
+  readonly circuits: CircuitBreakers;
   /** Bytes; see `Supervision.maxMemory`. */
   readonly maxMemory?: number | undefined;
   /** Milliseconds; see `Supervision`. */
@@ -55,7 +55,7 @@ export interface SupervisorOptions {
 export class Supervisor {
   readonly #options: SupervisorOptions;
   /** One for each file of weights on each target: copies die together. */
-  readonly #crashes = new Map<string, Crashes>();
+  readonly #crashes = new Map<string, CrashHistory>();
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
@@ -64,8 +64,8 @@ export class Supervisor {
   /** Of a model that is loaded as `reference`. */
   of(reference: string, target: Target, variant: Pick<Variant, "path">): Supervision {
     const { limits, circuits, maxMemory, maxLoadMs, maxRunMs, onEvent, now } = this.#options;
-    const key = placedFile(target, variant);
-    const crashes = this.#crashes.get(key) ?? new Crashes(limits, now);
+    const key = placementKey(target, variant);
+    const crashes = this.#crashes.get(key) ?? new CrashHistory(limits, now);
     this.#crashes.set(key, crashes);
     const place = { reference, target: formatTarget(target) };
     return {
@@ -74,7 +74,7 @@ export class Supervisor {
       maxRunMs,
       admit: async (signal) => {
         const open = circuits.current().get(key);
-        if (open !== undefined) throw circuitOpen(open.reason, open.leftMs);
+        if (open !== undefined) throw circuitOpen(open.reason, open.remainingMs);
         await pause(crashes.waitMs, signal);
       },
       died: (reason, hungMs) => {
@@ -92,7 +92,7 @@ export class Supervisor {
 }
 
 /** Milliseconds of a limit; undefined for 0, which is none. */
-function limitOf(written: number | string): number | undefined {
+function parseTimeLimit(written: number | string): number | undefined {
   const milliseconds = parseDuration(written);
   return milliseconds === 0 ? undefined : Math.min(milliseconds, maxTimerMs);
 }
@@ -102,10 +102,10 @@ function loopReason(deaths: number, reason: string): string {
   return `its host died ${times}, the last time like this: ${reason}`;
 }
 
-function circuitOpen(reason: string, leftMs: number): InferyardError {
-  return new InferyardError("CIRCUIT_OPEN", `this model is left alone for ${Math.ceil(leftMs / 1000)} s: ${reason}`, {
+function circuitOpen(reason: string, remainingMs: number): InferyardError {
+  return new InferyardError("CIRCUIT_OPEN", `this model is left alone for ${Math.ceil(remainingMs / 1000)} s: ${reason}`, {
     remedy: "send the request again later; try another target, or another variant of the model",
-    retryAfterMs: Math.ceil(leftMs),
+    retryAfterMs: Math.ceil(remainingMs),
   });
 }
 

@@ -4,17 +4,17 @@ import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { HTTPException } from "hono/http-exception";
 import { type ErrorCode, InferyardError, errorKinds } from "../../errors.ts";
-import type { AnswerReservation } from "../serving/response-memory.ts";
+import type { ResponseReservation } from "../serving/response-memory.ts";
 import type { Priority } from "../../runtime/scheduling/scheduling-key.ts";
-import { withoutDeparture } from "./client-disconnect.ts";
+import { abortedIfDisconnected } from "./client-disconnect.ts";
 import type { Role } from "../server-settings.ts";
 import type { LoadProgress } from "../serving/load-progress.ts";
 import type { RequestBody } from "./bodies/request-body.ts";
 import { requestLimits } from "./request-limits.ts";
 import { scrub } from "./scrub.ts";
-import { shortened } from "./ellipsize.ts";
-import { type ShownProgress, shownProgress } from "../protocols/load-progress-body.ts";
-import type { Answered, CallRecord, Caller, Served } from "../serving/service.ts";
+import { ellipsize } from "./ellipsize.ts";
+import { type LoadProgressBody, loadProgressBody } from "../protocols/load-progress-body.ts";
+import type { CallResult, CallRecord, Caller, ModelCallResult } from "../serving/service.ts";
 
 /** What the outermost layer finds out about each request, for the routes. */
 export interface Env {
@@ -37,7 +37,7 @@ export interface Env {
     /** Of a request whose method has one. */
     readonly body: RequestBody;
     /** Memory for the answer, returned when the answer is made. */
-    readonly answerMemory?: AnswerReservation;
+    readonly answerMemory?: ResponseReservation;
     /** What the service last did for this request. */
     readonly call?: CallRecord;
   };
@@ -55,7 +55,7 @@ export function callerOf(context: Context<Env>): Caller {
     priority,
     signal: context.req.raw.signal,
     target: context.req.header("x-inferyard-target"),
-    memory: context.get("answerMemory"),
+    responseMemory: context.get("answerMemory"),
     onCall: (record) => context.set("call", record),
   };
 }
@@ -67,7 +67,7 @@ export function servedHeaders({
   queueMs,
   inferenceMs,
   reuse,
-}: Omit<Answered<unknown> & Partial<Served<unknown>>, "result">): Record<string, string> {
+}: Omit<CallResult<unknown> & Partial<ModelCallResult<unknown>>, "result">): Record<string, string> {
   const times = `queue;dur=${queueMs.toFixed(1)}, inference;dur=${inferenceMs.toFixed(1)}`;
   return {
     ...(target === undefined ? {} : { "x-inferyard-target": target }),
@@ -85,12 +85,12 @@ export interface PublicError {
   readonly retryable: boolean;
   readonly retryAfterMs?: number;
   /** Of MODEL_LOADING: how far the load is. */
-  readonly loading?: ShownProgress;
+  readonly loading?: LoadProgressBody;
   readonly headers: Record<string, string>;
 }
 
 export function publicError(thrown: unknown): PublicError {
-  const { code, message, remedy, retryable, retryAfterMs, data } = known(thrown);
+  const { code, message, remedy, retryable, retryAfterMs, data } = toInferyardError(thrown);
   const progress = code === "MODEL_LOADING" ? (data["loading"] as LoadProgress | undefined) : undefined;
   const retryAfter = retryAfterMs === undefined ? {} : { "retry-after": String(Math.ceil(retryAfterMs / 1000)) };
   return {
@@ -100,13 +100,13 @@ export function publicError(thrown: unknown): PublicError {
     ...(remedy === undefined ? {} : { remedy: bounded(remedy, requestLimits.remedyCharacters) }),
     retryable,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    ...(progress === undefined ? {} : { loading: shownProgress(progress) }),
+    ...(progress === undefined ? {} : { loading: loadProgressBody(progress) }),
     headers: { ...retryAfter, ...(code === "UNAUTHORIZED" ? { "www-authenticate": "Bearer" } : {}) },
   };
 }
 
 /** The answer of a failure, made by the framework, so that it carries what every answer does. */
-export function errorOf(
+export function errorResponse(
   context: Context<Env>,
   body: object,
   { status, headers }: { readonly status: number; readonly headers: Readonly<Record<string, string>> },
@@ -116,11 +116,11 @@ export function errorOf(
 
 /** Words may quote the request, which may be long; only their beginning is read. */
 function bounded(words: string, characters: number): string {
-  return shortened(scrub(words.slice(0, 16 * characters)), characters);
+  return ellipsize(scrub(words.slice(0, 16 * characters)), characters);
 }
 
-function known(caught: unknown): InferyardError {
-  const thrown = withoutDeparture(caught);
+function toInferyardError(caught: unknown): InferyardError {
+  const thrown = abortedIfDisconnected(caught);
   if (thrown instanceof InferyardError) return thrown;
   if (thrown instanceof HTTPException && thrown.status === 415) {
     return new InferyardError("MEDIA_TYPE_UNSUPPORTED", "the content-type is not one that this route reads", {

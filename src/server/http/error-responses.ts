@@ -1,7 +1,7 @@
 /** What the OpenAPI document says of failures, which have one shape in each protocol. */
 import type { z } from "@hono/zod-openapi";
 
-export interface ErrorAnswer {
+export interface DocumentedError {
   readonly description: string;
   readonly content: { readonly "application/json": { readonly schema: z.ZodType } };
 }
@@ -21,13 +21,13 @@ const meanings = {
 } as const;
 
 /** By status; what each means is said in docs/reference/errors.md. */
-export type ErrorAnswers = Readonly<Record<keyof typeof meanings, ErrorAnswer>>;
+export type DocumentedErrors = Readonly<Record<keyof typeof meanings, DocumentedError>>;
 
-export function errorAnswersOf(schema: z.ZodType): ErrorAnswers {
-  const answers = Object.entries(meanings).map(([status, description]) => [status, errorAnswer(schema, description)]);
-  return Object.fromEntries(answers) as ErrorAnswers;
+export function documentErrors(schema: z.ZodType): DocumentedErrors {
+  const answers = Object.entries(meanings).map(([status, description]) => [status, documentError(schema, description)]);
+  return Object.fromEntries(answers) as DocumentedErrors;
 }
 
-export function errorAnswer(schema: z.ZodType, description: string): ErrorAnswer {
+export function documentError(schema: z.ZodType, description: string): DocumentedError {
   return { description, content: { "application/json": { schema } } };
 }

@@ -1,14 +1,14 @@
 import { describe, expect, it, vi } from "vitest";
 import { z } from "@hono/zod-openapi";
 import { InferyardError } from "../../errors.ts";
-import { anyList, arrayShape, isNumber, isText, listOf, members, oneOf, text, texts, tokenIds } from "./field-schemas.ts";
+import { anyList, arrayAlternative, isNumber, isText, listOf, members, oneOf, text, texts, tokenIds } from "./field-schemas.ts";
 import { invalidRequest } from "./validation.ts";
 
 const input = oneOf<string | string[] | number[] | number[][]>("a string, or an array of strings, of ids, or of arrays of ids", [
   text,
-  arrayShape(texts(3, 1), isText),
-  arrayShape(tokenIds(1), isNumber),
-  arrayShape(listOf(tokenIds(1), { min: 1, max: 3 }), Array.isArray),
+  arrayAlternative(texts(3, 1), isText),
+  arrayAlternative(tokenIds(1), isNumber),
+  arrayAlternative(listOf(tokenIds(1), { min: 1, max: 3 }), Array.isArray),
 ]);
 const body = z.strictObject({ input });
 

@@ -20,7 +20,7 @@ export interface ListLimits<Item> {
 /** An array of `item`, which is not copied. */
 export function listOf<Item>(item: z.ZodType<Item>, { min = 0, max, fits }: ListLimits<Item>): z.ZodType<Item[]> {
   const check = (value: unknown): Issue | undefined => {
-    if (!Array.isArray(value)) return mismatch(value, "an array");
+    if (!Array.isArray(value)) return mismatchIssue(value, "an array");
     if (value.length > max) return tooLong(value, max, `has ${value.length} elements, and the limit is ${max}`);
     if (value.length < min) return { code: "too_small", origin: "array", minimum: min, inclusive: true, input: value };
     for (const [index, element] of value.entries()) {
@@ -31,26 +31,26 @@ export function listOf<Item>(item: z.ZodType<Item>, { min = 0, max, fits }: List
     return undefined;
   };
   const bounds = { ...(min === 0 ? {} : { minItems: min }), maxItems: max };
-  return checkedBy(check, { type: "array", items: documented(item), ...bounds });
+  return customSchema(check, { type: "array", items: jsonSchemaOf(item), ...bounds });
 }
 
 /** One shape of a field, and how a value of it is recognized. */
-export interface Shape<Value> {
+export interface Alternative<Value> {
   readonly schema: z.ZodType<Value>;
   readonly fits: (value: unknown) => boolean;
 }
 
 /** The first shape that recognizes the value checks it alone. `expected`: what the field may be, in words. */
-export function oneOf<Value>(expected: string, shapes: readonly Shape<Value>[]): z.ZodType<Value> {
+export function oneOf<Value>(expected: string, shapes: readonly Alternative<Value>[]): z.ZodType<Value> {
   const check = (value: unknown): Issue | undefined => {
     const shape = shapes.find(({ fits }) => fits(value));
-    return shape === undefined ? mismatch(value, expected) : firstIssue(shape.schema, value);
+    return shape === undefined ? mismatchIssue(value, expected) : firstIssue(shape.schema, value);
   };
-  return checkedBy(check, { anyOf: shapes.map(({ schema }) => documented(schema)) });
+  return customSchema(check, { anyOf: shapes.map(({ schema }) => jsonSchemaOf(schema)) });
 }
 
 /** A shape of arrays, recognized by the first element; an empty array is of the first such shape. */
-export function arrayShape<Value>(schema: z.ZodType<Value>, fits: (first: unknown) => boolean): Shape<Value> {
+export function arrayAlternative<Value>(schema: z.ZodType<Value>, fits: (first: unknown) => boolean): Alternative<Value> {
   return { schema, fits: (value) => Array.isArray(value) && (value.length === 0 || fits(value[0])) };
 }
 
@@ -58,7 +58,7 @@ export const isText = (value: unknown): value is string => typeof value === "str
 const isId = (value: unknown): value is number => typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 export const isNumber = (value: unknown): boolean => typeof value === "number";
 
-export const text: Shape<string> = { schema: z.string(), fits: isText };
+export const text: Alternative<string> = { schema: z.string(), fits: isText };
 
 /** Texts of one request. */
 export function texts(max: number, min = 0): z.ZodType<string[]> {
@@ -78,7 +78,7 @@ export function name(): z.ZodString {
 /** An object with any members, which is not copied. Default: as many as the body may have. */
 export function members(max: number = Number.POSITIVE_INFINITY): z.ZodType<Record<string, unknown>> {
   const check = (value: unknown): Issue | undefined => {
-    if (!isObject(value)) return mismatch(value, "an object");
+    if (!isObject(value)) return mismatchIssue(value, "an object");
     let count = 0;
     for (const _member in value) {
       count += 1;
@@ -86,7 +86,11 @@ export function members(max: number = Number.POSITIVE_INFINITY): z.ZodType<Recor
     }
     return undefined;
   };
-  return checkedBy(check, { type: "object", additionalProperties: {}, ...(Number.isFinite(max) ? { maxProperties: max } : {}) });
+  return customSchema(check, {
+    type: "object",
+    additionalProperties: {},
+    ...(Number.isFinite(max) ? { maxProperties: max } : {}),
+  });
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {
@@ -95,7 +99,10 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 
 /** An array whose elements are checked elsewhere; not copied. */
 export function anyList(): z.ZodType<unknown[]> {
-  return checkedBy((value) => (Array.isArray(value) ? undefined : mismatch(value, "an array")), { type: "array", items: {} });
+  return customSchema((value) => (Array.isArray(value) ? undefined : mismatchIssue(value, "an array")), {
+    type: "array",
+    items: {},
+  });
 }
 
 function firstIssue(schema: z.ZodType, value: unknown): Issue | undefined {
@@ -104,7 +111,7 @@ function firstIssue(schema: z.ZodType, value: unknown): Issue | undefined {
   return issue === undefined ? undefined : ({ ...issue, input: value } as Issue);
 }
 
-function checkedBy<Value>(check: (value: unknown) => Issue | undefined, documentation: Documentation): z.ZodType<Value> {
+function customSchema<Value>(check: (value: unknown) => Issue | undefined, documentation: Documentation): z.ZodType<Value> {
   const checked = z
     .unknown() // the generator of the document asks nothing of it
     .check((context) => {
@@ -116,12 +123,12 @@ function checkedBy<Value>(check: (value: unknown) => Issue | undefined, document
   return checked as z.ZodType as z.ZodType<Value>;
 }
 
-function documented(schema: z.ZodType): Documentation {
+function jsonSchemaOf(schema: z.ZodType): Documentation {
   const { $schema: _dialect, ...shape } = z.toJSONSchema(schema, { unrepresentable: "any" });
   return shape;
 }
 
-function mismatch(value: unknown, expected: string): Issue {
+function mismatchIssue(value: unknown, expected: string): Issue {
   return { code: "custom", input: value, message: `Invalid input: expected ${expected}, received ${kindOf(value)}` };
 }
 

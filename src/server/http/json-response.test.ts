@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { jsonBytes } from "./json-response.ts";
+import { encodeJson } from "./json-response.ts";
 
-const textOf = async (value: unknown): Promise<string> => new TextDecoder().decode(await jsonBytes(value));
+const textOf = async (value: unknown): Promise<string> => new TextDecoder().decode(await encodeJson(value));
 
 it("writes what JSON.stringify writes", async () => {
   await fc.assert(
@@ -24,7 +24,7 @@ it("writes typed arrays like arrays, and long lists whole", async () => {
 it("lets others go on meanwhile", async () => {
   let turns = 0;
   const timer = setInterval(() => (turns += 1), 0);
-  await jsonBytes(Array.from({ length: 1000 }, () => new Float32Array(1000).fill(0.123_456_789)));
+  await encodeJson(Array.from({ length: 1000 }, () => new Float32Array(1000).fill(0.123_456_789)));
   clearInterval(timer);
   expect(turns).toBeGreaterThan(3);
 });

@@ -12,17 +12,17 @@ const blockCharacters = 65_536;
  * An answer of 200 with this body as JSON. Typed arrays of numbers are written like arrays. The result has the type of any answer: what routes
  * promise of their bodies is held against the document by tests.
  */
-export async function jsonAnswer(
+export async function jsonResponse(
   context: Context<Env>,
   body: unknown,
   headers: Readonly<Record<string, string>>,
 ): Promise<never> {
-  const bytes = await jsonBytes(body);
+  const bytes = await encodeJson(body);
   return context.body(bytes, 200, { ...headers, "content-type": "application/json" }) as never;
 }
 
 /** The value as JSON, in UTF-8. */
-export async function jsonBytes(value: unknown): Promise<Uint8Array<ArrayBuffer>> {
+export async function encodeJson(value: unknown): Promise<Uint8Array<ArrayBuffer>> {
   const blocks: Buffer[] = [];
   const rest = createYielder();
   let block = "";

@@ -1,6 +1,6 @@
 /** The frame most routes share: POST, JSON in, JSON out, and their protocol's failures. Types and not interfaces: the framework wants records. */
 import type { z } from "@hono/zod-openapi";
-import type { ErrorAnswer } from "./error-responses.ts";
+import type { DocumentedError } from "./error-responses.ts";
 
 type JsonBody<Schema> = { readonly "application/json": { readonly schema: Schema } };
 
@@ -9,7 +9,7 @@ export type JsonRoute<
   Path extends string,
   Request extends z.ZodType,
   Response extends z.ZodType,
-  Failures extends Readonly<Record<number, ErrorAnswer>>,
+  Failures extends Readonly<Record<number, DocumentedError>>,
 > = {
   method: "post";
   path: Path;
@@ -22,7 +22,7 @@ export function jsonRoute<
   Path extends string,
   Request extends z.ZodType,
   Response extends z.ZodType,
-  Failures extends Readonly<Record<number, ErrorAnswer>>,
+  Failures extends Readonly<Record<number, DocumentedError>>,
 >(
   path: Path,
   summary: string,

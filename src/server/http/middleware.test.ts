@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createRuntime } from "../../api/create-runtime.ts";
 import { InferyardError } from "../../errors.ts";
 import type { Runtime } from "../../api/runtime.ts";
-import { type Connection, type HandlerOptions, createHandler } from "../handler.ts";
+import { type ConnectionInfo, type HandlerOptions, createHandler } from "../handler.ts";
 import type { ApiKey } from "../server-settings.ts";
 
 let runtime: Runtime;
@@ -21,7 +21,7 @@ const keys = [key("ann", "reader"), key("bob", "admin")];
 interface Asked {
   readonly body?: unknown;
   readonly headers?: Record<string, string>;
-  readonly connection?: Connection;
+  readonly connection?: ConnectionInfo;
   readonly method?: string;
   readonly path?: string;
 }
@@ -106,7 +106,7 @@ describe("keys", () => {
 
 describe("without keys", () => {
   const local = { remoteAddress: "127.0.0.1", listenAddress: "127.0.0.1", httpVersion: "1.1" };
-  it.each<[string, Connection | undefined, Record<string, string>, boolean]>([
+  it.each<[string, ConnectionInfo | undefined, Record<string, string>, boolean]>([
     ["this program", undefined, {}, true],
     ["this machine", local, {}, true],
     ["this machine by six", { remoteAddress: "::1" }, { host: "[::1]:8080" }, true],
@@ -120,7 +120,7 @@ describe("without keys", () => {
     ...`x-forwarded-for x-forwarded-host forwarded via x-real-ip cf-connecting-ip cf-ray true-client-ip x-client-ip x-original-url
       x-original-forwarded-for x-envoy-external-address x-azure-clientip`
       .split(/\s+/)
-      .map((name): [string, Connection, Record<string, string>, boolean] => [
+      .map((name): [string, ConnectionInfo, Record<string, string>, boolean] => [
         `a proxy of this machine with ${name}`,
         local,
         { [name]: "127.0.0.1" },
@@ -162,7 +162,7 @@ describe("pages", () => {
     expect([named.status, anybody.status]).toEqual([200, 200]);
   });
 
-  it.each<[string, Partial<HandlerOptions>, Connection, number]>([
+  it.each<[string, Partial<HandlerOptions>, ConnectionInfo, number]>([
     ["localhost:8080", {}, { listenAddress: "127.0.0.1" }, 200],
     ["LOCALHOST", {}, { listenAddress: "127.0.0.1" }, 200],
     ["127.0.0.1:8080", {}, { listenAddress: "localhost" }, 200],

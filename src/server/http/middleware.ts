@@ -3,11 +3,11 @@ import { randomUUID } from "node:crypto";
 import type { Context, MiddlewareHandler } from "hono";
 import { cors as corsHeaders } from "hono/cors";
 import { InferyardError } from "../../errors.ts";
-import { AnswerMemory } from "../serving/response-memory.ts";
+import { ResponseMemory } from "../serving/response-memory.ts";
 import type { Env } from "./context.ts";
-import { type Identity, identify, isOpen } from "./access/identity.ts";
+import { type Identity, identify, isPublicPath } from "./access/identity.ts";
 import { KeyRing } from "./access/api-keys.ts";
-import { refuseForeignHost, refuseForeignPage } from "./access/origin.ts";
+import { refuseUnknownHost, refuseCrossOrigin } from "./access/origin.ts";
 import { RateLimiter } from "./access/rate-limiter.ts";
 import { requestBodies } from "./bodies/request-body.ts";
 import { requestLimits } from "./request-limits.ts";
@@ -17,14 +17,16 @@ import { memoryShare } from "./sockets/memory-share.ts";
 /** Where the machine has much memory. */
 const maxDefaultAnswerBytes = 2 ** 30;
 /** Headers of answers that a page of another origin may read. */
-const exposed = ["x-request-id", "x-inferyard-target", "x-inferyard-decision", "server-timing", "retry-after"];
+const exposedHeaders = ["x-request-id", "x-inferyard-target", "x-inferyard-decision", "server-timing", "retry-after"];
 
 /** In the order in which a request passes them. */
-export function front(settings: ServerSettings): MiddlewareHandler<Env>[] {
+export function requestMiddleware(settings: ServerSettings): MiddlewareHandler<Env>[] {
   const { cors = [] } = settings;
   const pages =
-    cors.length === 0 ? [] : [corsHeaders({ origin: cors.includes("*") ? "*" : [...cors], exposeHeaders: exposed, maxAge: 600 })];
-  return [requestIds, ...pages, limitHead, admit(settings), requestBodies(settings), answerMemory(settings)];
+    cors.length === 0
+      ? []
+      : [corsHeaders({ origin: cors.includes("*") ? "*" : [...cors], exposeHeaders: exposedHeaders, maxAge: 600 })];
+  return [requestIds, ...pages, limitHead, checkAccess(settings), requestBodies(settings), reserveResponseMemory(settings)];
 }
 
 /** A client's own id is kept where it is one that a log can carry. */
@@ -39,7 +41,7 @@ const requestIds: MiddlewareHandler<Env> = async (context, next) => {
   await next();
 };
 
-function admit({
+function checkAccess({
   keys = [],
   cors = [],
   allowedHosts,
@@ -50,10 +52,10 @@ function admit({
   const limiter = new RateLimiter();
   return async (context, next) => {
     const header = (name: string): string | undefined => context.req.header(name);
-    if (!isOpen(context.req.path)) {
+    if (!isPublicPath(context.req.path)) {
       const { remoteAddress: address, listenAddress, httpVersion } = context.env ?? {};
-      refuseForeignHost(header, { address, listenAddress }, { allowedHosts, hasKeys: !ring.empty });
-      refuseForeignPage(header, cors);
+      refuseUnknownHost(header, { address, listenAddress }, { allowedHosts, hasKeys: !ring.empty });
+      refuseCrossOrigin(header, cors);
       const headerNames = (): Iterable<string> => context.req.raw.headers.keys();
       const identity: Identity = identify({ header, headerNames, address, httpVersion }, ring, trustProxy);
       context.set("client", identity.client);
@@ -68,8 +70,10 @@ function admit({
 }
 
 /** Returns the memory of each answer when its body is made, however that went. */
-function answerMemory({ maxAnswerBytes = memoryShare(1 / 8, maxDefaultAnswerBytes) }: ServerSettings): MiddlewareHandler<Env> {
-  const memory = new AnswerMemory(maxAnswerBytes);
+function reserveResponseMemory({
+  maxResponseBytes = memoryShare(1 / 8, maxDefaultAnswerBytes),
+}: ServerSettings): MiddlewareHandler<Env> {
+  const memory = new ResponseMemory(maxResponseBytes);
   return async (context, next) => {
     const reservation = memory.reservation(context.get("client"));
     context.set("answerMemory", reservation);

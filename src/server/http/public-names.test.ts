@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createRuntime } from "../../api/create-runtime.ts";
 import type { Runtime } from "../../api/runtime.ts";
 import { createHandler } from "../handler.ts";
-import { defaultOf } from "../serving/model-names.ts";
+import { defaultModelOf } from "../serving/model-names.ts";
 import { capabilitiesOf } from "../protocols/model-capabilities.ts";
 import { publicName } from "./scrub.ts";
 
@@ -52,9 +52,13 @@ describe("a default model that is a path", () => {
   ])("%s is %s", (reference, name) => expect(publicName(reference)).toBe(name));
 
   it("is called default where its name is another model's", () => {
-    expect(defaultOf({ defaultModel: "/m/mine", models: { mine: "builtin" } })).toMatchObject({ name: "default" });
-    expect(defaultOf({ defaultModel: "/m/mine@onnx:cpu" })).toEqual({ name: "mine", written: "/m/mine", target: "onnx:cpu" });
-    expect(defaultOf({ defaultModel: "a/b/c", models: { "a/b/c": "builtin" } })).toMatchObject({ name: "a/b/c" });
+    expect(defaultModelOf({ defaultModel: "/m/mine", models: { mine: "builtin" } })).toMatchObject({ name: "default" });
+    expect(defaultModelOf({ defaultModel: "/m/mine@onnx:cpu" })).toEqual({
+      name: "mine",
+      written: "/m/mine",
+      target: "onnx:cpu",
+    });
+    expect(defaultModelOf({ defaultModel: "a/b/c", models: { "a/b/c": "builtin" } })).toMatchObject({ name: "a/b/c" });
   });
 });
 

@@ -4,7 +4,7 @@ import { InferyardError } from "../../errors.ts";
 import { issueProblems } from "../../models/validation/schema-problems.ts";
 import type { Env } from "./context.ts";
 import { requestLimits } from "./request-limits.ts";
-import { shortened } from "./ellipsize.ts";
+import { ellipsize } from "./ellipsize.ts";
 
 const faultCharacters = 300;
 
@@ -19,10 +19,10 @@ export function invalidRequest(
   remedy = "correct it; GET /openapi.json describes every request",
 ): InferyardError {
   const [first] = issues;
-  const named = issueProblems(issues.slice(0, requestLimits.faults)).map((problem) => shortened(problem, faultCharacters));
+  const named = issueProblems(issues.slice(0, requestLimits.faults)).map((problem) => ellipsize(problem, faultCharacters));
   const more = issues.length > named.length ? [`and ${issues.length - named.length} more`] : [];
   const isLimit = first?.code === "too_big" && (first.origin === "array" || first.origin === "string");
-  const path = first?.path.slice(0, 8).map((step) => shortened(String(step), 80)) ?? [];
+  const path = first?.path.slice(0, 8).map((step) => ellipsize(String(step), 80)) ?? [];
   return new InferyardError(
     isLimit ? "LIMIT_EXCEEDED" : "INPUT_INVALID",
     `the request is not right: ${[...named, ...more].join("; ")}`,

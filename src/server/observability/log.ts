@@ -21,7 +21,7 @@ export interface LogOptions {
 }
 
 /** Asked for all the time by those who watch. */
-const watching: ReadonlySet<string> = new Set([
+const probeRoutes: ReadonlySet<string> = new Set([
   "/health",
   "/health/live",
   "/health/ready",
@@ -31,7 +31,7 @@ const watching: ReadonlySet<string> = new Set([
 ]);
 
 /** What an operator should see. */
-const troubles: ReadonlySet<RuntimeEvent["type"]> = new Set<RuntimeEvent["type"]>(["failover", "died", "load-failed"]);
+const warningEvents: ReadonlySet<RuntimeEvent["type"]> = new Set<RuntimeEvent["type"]>(["failover", "died", "load-failed"]);
 
 export function createLog({ level, stream }: LogOptions): Log {
   const lines = pino(
@@ -51,13 +51,13 @@ export function createLog({ level, stream }: LogOptions): Log {
     event(event) {
       const quiet = event.type === "loading" || (event.type === "download" && event.progress.stage !== "done");
       const { type, ...fields } = publicEvent(event);
-      lines[quiet ? "debug" : troubles.has(event.type) ? "warn" : "info"](fields, type);
+      lines[quiet ? "debug" : warningEvents.has(event.type) ? "warn" : "info"](fields, type);
     },
   };
 }
 
 function levelOf({ status, route }: Pick<RequestRecord, "status" | "route">): "error" | "warn" | "info" | "debug" {
-  if (watching.has(route)) return "debug";
+  if (probeRoutes.has(route)) return "debug";
   if (status >= 500) return "error";
   return status >= 400 ? "warn" : "info";
 }

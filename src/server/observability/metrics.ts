@@ -2,7 +2,7 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { BatchEvent, RuntimeEvent } from "../../runtime/options/runtime-settings.ts";
-import { defaultOf } from "../serving/model-names.ts";
+import { defaultModelOf } from "../serving/model-names.ts";
 import { scrub } from "../http/scrub.ts";
 import { referenceOf } from "../server-settings.ts";
 import type { CallRecord, Service } from "../serving/service.ts";
@@ -19,13 +19,13 @@ const shares = [0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75];
 const pauseMs = 10;
 
 /** What the server knows of its connections. */
-export interface ConnectionReport {
+export interface ConnectionStats {
   readonly open: number;
   /** Bytes of answers that their readers have not taken. */
   readonly unreadBytes: number;
   /** Since the start: connections refused because of a limit, and readers ended because they stalled or were slow. */
   readonly refused: number;
-  readonly cut: number;
+  readonly disconnected: number;
 }
 
 export class Metrics {
@@ -53,7 +53,7 @@ export class Metrics {
     "why",
   ]);
   readonly #downloads = this.#counter("downloads_total", "Models fetched", ["model"]);
-  readonly #reused = this.#counter("answers_reused_total", "Requests that another one's work answered", ["model", "how"]);
+  readonly #reused = this.#counter("responses_reused_total", "Requests that another one's work answered", ["model", "how"]);
   readonly #requestSeconds = this.#histogram("request_seconds", "From a request to its answer", ["route"], shortTimes);
   readonly #queueSeconds = this.#histogram("queue_seconds", "Waiting for a turn", ["model"], shortTimes);
   readonly #inferenceSeconds = this.#histogram(
@@ -70,7 +70,7 @@ export class Metrics {
 
   constructor(service: Service) {
     const { models = {} } = service.settings;
-    const { name: shown, written } = defaultOf(service.settings);
+    const { name: shown, written } = defaultModelOf(service.settings);
     this.#names = new Map([
       [written, shown],
       ...Object.entries(models).map(([name, model]) => [referenceOf(model), name] as const),
@@ -136,11 +136,15 @@ export class Metrics {
     if (from !== undefined) this.#fallbacks.inc({ from, to, reason: "run" });
   }
 
-  watchConnections(read: () => ConnectionReport): void {
+  watchConnections(read: () => ConnectionStats): void {
     this.#gauge("connections_open", "Connections of clients", () => read().open);
-    this.#gauge("unread_answer_bytes", "Answers that their readers have not taken", () => read().unreadBytes);
+    this.#gauge("unread_response_bytes", "Answers that their readers have not taken", () => read().unreadBytes);
     this.#total("connections_refused_total", "Connections refused because of a limit", () => read().refused);
-    this.#total("readers_cut_total", "Connections ended because their reader stalled or was slow", () => read().cut);
+    this.#total(
+      "readers_disconnected_total",
+      "Connections ended because their reader stalled or was slow",
+      () => read().disconnected,
+    );
   }
 
   #gauges(service: Service): void {

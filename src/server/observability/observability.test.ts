@@ -8,7 +8,7 @@ import { RuntimeEvents } from "./runtime-events.ts";
 
 let runtime: Runtime;
 const events = new RuntimeEvents();
-beforeAll(async () => (runtime = await createRuntime({ onEvent: events.tell })));
+beforeAll(async () => (runtime = await createRuntime({ onEvent: events.emit })));
 afterAll(() => runtime.dispose());
 
 const get = (handler: Handler, path: string, init: RequestInit = {}): Promise<Response> =>
@@ -78,9 +78,9 @@ describe("GET /metrics", () => {
       resting: false,
       restMs: 0,
     } as const;
-    for (const event of [death, death]) own.tell(event);
-    own.tell({ type: "restarted", ...place, why: "died", milliseconds: 80 });
-    own.tell({ type: "restarted", ...place, why: "memory", milliseconds: 80 });
+    for (const event of [death, death]) own.emit(event);
+    own.emit({ type: "restarted", ...place, why: "died", milliseconds: 80 });
+    own.emit({ type: "restarted", ...place, why: "memory", milliseconds: 80 });
     expect(Object.fromEntries(await metricsOf(handler))).toMatchObject({
       'inferyard_child_deaths_total{model="mine",target="onnx:cpu"}': 2,
       'inferyard_child_restarts_total{model="mine",target="onnx:cpu",why="died"}': 1,
@@ -93,16 +93,16 @@ describe("GET /metrics", () => {
     const handler = createHandler(runtime, { events: own, models: { mine: "/models/secret/m" } });
     const loaded = await decision();
     const model = { ...loaded.model, reference: "/models/secret/m" };
-    own.tell({
+    own.emit({
       type: "unloaded",
       reference: "/models/secret/m",
       target: "onnx:cpu",
       why: "evicted",
       toMakeRoomFor: "/models/secret/other",
     });
-    own.tell({ type: "failover", reference: "/models/secret/m", from: "onnx:cuda", reason: "it died" });
+    own.emit({ type: "failover", reference: "/models/secret/m", from: "onnx:cuda", reason: "it died" });
     const tried = { target: "onnx:cuda", verdict: "failed", stage: "verify", reason: "off" } as const;
-    own.tell({ type: "loaded", decision: { ...loaded, model, candidates: [tried, ...loaded.candidates] } });
+    own.emit({ type: "loaded", decision: { ...loaded, model, candidates: [tried, ...loaded.candidates] } });
     const metrics = await metricsOf(handler);
     expect(Object.fromEntries(metrics)).toMatchObject({
       'inferyard_unloads_total{model="mine",target="onnx:cpu",why="evicted"}': 1,
@@ -116,7 +116,7 @@ describe("GET /metrics", () => {
 describe("GET /metrics of batches", () => {
   it.each([true, false])("tells rows, tokens and padding of what ran together (shared: %s)", async (shareBatches) => {
     const own = new RuntimeEvents();
-    const batching = await createRuntime({ shareBatches, onEvent: own.tell, onBatch: own.tellBatch });
+    const batching = await createRuntime({ shareBatches, onEvent: own.emit, onBatch: own.emitBatch });
     const handler = createHandler(batching, { events: own, models: { mine: "builtin" } });
     await embed(handler, { input: ["a", "a cat sleeps"] });
     const metrics = await metricsOf(handler);
@@ -209,15 +209,15 @@ describe("GET /api/events", () => {
     expect(response.headers.get("content-type")).toBe("text/event-stream");
     await embed(handler, { input: "a" });
     await runtime.unload("builtin");
-    events.tell({ type: "failover", reference: "m", from: "onnx:cuda", reason: "/srv/private/lib.so died" });
+    events.emit({ type: "failover", reference: "m", from: "onnx:cuda", reason: "/srv/private/lib.so died" });
     const place = { reference: "/srv/private/m", target: "onnx:cpu" };
-    events.tell({ type: "died", ...place, reason: "/srv/private/lib.so aborted", deaths: 5, resting: true, restMs: 60_000 });
-    events.tell({ type: "restarted", ...place, why: "died", milliseconds: 80 });
-    events.tell({ type: "load-failed", reference: "/srv/private/m", code: "MODEL_INVALID", reason: "/srv/private/m is cut off" });
+    events.emit({ type: "died", ...place, reason: "/srv/private/lib.so aborted", deaths: 5, resting: true, restMs: 60_000 });
+    events.emit({ type: "restarted", ...place, why: "died", milliseconds: 80 });
+    events.emit({ type: "load-failed", reference: "/srv/private/m", code: "MODEL_INVALID", reason: "/srv/private/m is cut off" });
     const progress = { reference: "hf:o/m", stage: "fetching", bytes: 1, bytesPerSecond: 1 } as const;
     for (let bytes = 0; bytes < 100; bytes += 1)
-      events.tell({ type: "download", reference: "hf:o/m", progress: { ...progress, bytes } });
-    events.tell({ type: "download", reference: "hf:o/m", progress: { ...progress, stage: "done" } });
+      events.emit({ type: "download", reference: "hf:o/m", progress: { ...progress, bytes } });
+    events.emit({ type: "download", reference: "hf:o/m", progress: { ...progress, stage: "done" } });
     handler.service.drain();
     const text = await response.text();
     const data = text
@@ -244,7 +244,7 @@ describe("GET /api/events", () => {
     const slow = await get(handler, "/api/events");
     const leaver = await get(handler, "/api/events");
     await leaver.body!.cancel();
-    for (let index = 0; index < 3000; index += 1) own.tell({ type: "failover", reference: "m", from: "x", reason: "y" });
+    for (let index = 0; index < 3000; index += 1) own.emit({ type: "failover", reference: "m", from: "x", reason: "y" });
     const lines = (await slow.text()).split("\n").filter((line) => line.startsWith("data: "));
     expect(lines.length).toBeLessThan(1100);
   });

@@ -2,7 +2,7 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { matchedRoutes } from "hono/route";
 import { InferyardError } from "../../errors.ts";
-import { withoutDeparture } from "../http/client-disconnect.ts";
+import { abortedIfDisconnected } from "../http/client-disconnect.ts";
 import type { Env } from "../http/context.ts";
 import type { CallRecord } from "../serving/service.ts";
 
@@ -38,7 +38,7 @@ export function observeRequests(observers: readonly RequestObserver[]): Middlewa
       status: context.res.status,
       milliseconds: performance.now() - started,
       ...(call === undefined ? {} : { call }),
-      ...(context.error === undefined ? {} : { fault: withoutDeparture(context.error) }),
+      ...(context.error === undefined ? {} : { fault: abortedIfDisconnected(context.error) }),
     };
     for (const observer of observers) observer.request(record);
   };

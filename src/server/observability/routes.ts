@@ -3,7 +3,7 @@ import { OpenAPIHono, type RouteConfig, createRoute, z } from "@hono/zod-openapi
 import { InferyardError } from "../../errors.ts";
 import type { RuntimeEvent } from "../../runtime/options/runtime-settings.ts";
 import type { Env, Routes } from "../http/context.ts";
-import { errorAnswers, nativeError } from "../protocols/inferyard/errors.ts";
+import { documentedErrors, handleInferyardError } from "../protocols/inferyard/errors.ts";
 import type { Service } from "../serving/service.ts";
 import type { Metrics } from "./metrics.ts";
 import { publicEvent } from "./public-event.ts";
@@ -15,7 +15,7 @@ const metricsRoute = createRoute({
   summary: "Counts and times in the text form of Prometheus",
   responses: {
     200: { description: "Metrics", content: { "text/plain": { schema: z.string() } } },
-    401: errorAnswers[401],
+    401: documentedErrors[401],
   },
 } satisfies RouteConfig);
 
@@ -28,8 +28,8 @@ const eventsRoute = createRoute({
       description: "Events, until the client leaves or the server ends",
       content: { "text/event-stream": { schema: z.string() } },
     },
-    401: errorAnswers[401],
-    503: errorAnswers[503],
+    401: documentedErrors[401],
+    503: documentedErrors[503],
   },
 } satisfies RouteConfig);
 
@@ -44,7 +44,7 @@ const progressMs = 500;
 
 export function observationRoutes(service: Service, metrics: Metrics, events: RuntimeEvents): Routes {
   const routes = new OpenAPIHono<Env>();
-  routes.onError(nativeError);
+  routes.onError(handleInferyardError);
   routes.openapi(metricsRoute, async (context) =>
     context.text(await metrics.text(), 200, { "content-type": metrics.contentType }),
   );

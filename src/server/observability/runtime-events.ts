@@ -6,12 +6,12 @@ export class RuntimeEvents {
   readonly #batchListeners = new Set<(batch: BatchEvent) => void>();
 
   /** For the runtime's `onEvent`. */
-  readonly tell: (event: RuntimeEvent) => void = (event) => {
+  readonly emit: (event: RuntimeEvent) => void = (event) => {
     for (const listener of this.#listeners) listener(event);
   };
 
   /** For the runtime's `onBatch`. */
-  readonly tellBatch: (batch: BatchEvent) => void = (batch) => {
+  readonly emitBatch: (batch: BatchEvent) => void = (batch) => {
     for (const listener of this.#batchListeners) listener(batch);
   };
 

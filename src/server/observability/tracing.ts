@@ -14,7 +14,7 @@ import { codeOf, routeOf } from "./request-records.ts";
 type Api = typeof OpenTelemetry;
 
 /** Asked for all the time by those who watch. */
-const unwatched: ReadonlySet<string> = new Set([
+const untracedPaths: ReadonlySet<string> = new Set([
   "/health",
   "/health/live",
   "/health/ready",
@@ -29,7 +29,7 @@ export function traceRequests(): MiddlewareHandler<Env> {
   return async (context, next) => {
     loading ??= loadApi();
     const api = await loading;
-    if (api === undefined || unwatched.has(context.req.path)) return next();
+    if (api === undefined || untracedPaths.has(context.req.path)) return next();
     const outer = api.context.active();
     // A program that traces its own requests has a span already; else the caller's is the parent, as its `traceparent` says.
     const parent = api.trace.getSpan(outer) === undefined ? api.propagation.extract(outer, context.req.header()) : outer;

@@ -2,7 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import type { LoadProgress, LoadStage } from "../serving/load-progress.ts";
 
-export interface ShownProgress {
+export interface LoadProgressBody {
   readonly stage: LoadStage;
   readonly elapsed_ms: number;
   readonly bytes?: number;
@@ -11,7 +11,7 @@ export interface ShownProgress {
   readonly estimate_ms?: number;
 }
 
-export const shownProgressSchema: z.ZodType<ShownProgress> = z
+export const loadProgressSchema: z.ZodType<LoadProgressBody> = z
   .object({
     stage: z.enum(["preparing", "downloading", "loading"]),
     elapsed_ms: z.number().openapi({ description: "Since the load began" }),
@@ -20,9 +20,9 @@ export const shownProgressSchema: z.ZodType<ShownProgress> = z
     progress: z.number().optional().openapi({ description: "From 0 to 1, of this stage, where it is known" }),
     estimate_ms: z.number().optional().openapi({ description: "Until this stage is over, where earlier loads tell" }),
   })
-  .openapi("LoadProgress", { description: "Of a model that is still loading" }) as z.ZodType<ShownProgress>;
+  .openapi("LoadProgress", { description: "Of a model that is still loading" }) as z.ZodType<LoadProgressBody>;
 
-export function shownProgress({ stage, elapsedMs, bytes, totalBytes, progress, estimateMs }: LoadProgress): ShownProgress {
+export function loadProgressBody({ stage, elapsedMs, bytes, totalBytes, progress, estimateMs }: LoadProgress): LoadProgressBody {
   return {
     stage,
     elapsed_ms: elapsedMs,

@@ -2,16 +2,16 @@
 import type { z } from "@hono/zod-openapi";
 import { InferyardError } from "../../errors.ts";
 import type { Routes } from "../http/context.ts";
-import { errorAnswer } from "../http/error-responses.ts";
+import { documentError } from "../http/error-responses.ts";
 
 /** `paths` with what each would do. */
-export function addNotBuilt(routes: Routes, paths: Readonly<Record<string, string>>, errorBody: z.ZodType): void {
+export function addUnimplemented(routes: Routes, paths: Readonly<Record<string, string>>, errorBody: z.ZodType): void {
   for (const [path, summary] of Object.entries(paths)) {
     routes.openAPIRegistry.registerPath({
       method: "post",
       path,
       summary: `${summary}: not built yet`,
-      responses: { 501: errorAnswer(errorBody, "Nothing is behind this route yet") },
+      responses: { 501: documentError(errorBody, "Nothing is behind this route yet") },
     });
     routes.post(path, () => {
       throw new InferyardError(

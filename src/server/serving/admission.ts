@@ -9,7 +9,7 @@ export interface AdmissionLimits {
 }
 
 /** Who wants to run, and until when. */
-export interface Applicant {
+export interface AdmissionRequest {
   readonly client: string;
   readonly priority: Priority;
   readonly signal: AbortSignal;
@@ -18,7 +18,7 @@ export interface Applicant {
 }
 
 /** What one model's limits leave. */
-interface Gate {
+interface LimitState {
   readonly limits: AdmissionLimits;
   running: number;
   waiting: number;
@@ -27,19 +27,19 @@ interface Gate {
 
 interface Waiter {
   readonly client: string;
-  readonly gate: Gate | undefined;
+  readonly gate: LimitState | undefined;
   admit(): void;
   /** Leaves the queue with an error. */
   refuse(error: InferyardError): void;
 }
 
 /** How many requests of the recent past the mean is taken over, roughly. */
-const memory = 32;
+const meanWindow = 32;
 
 export class Admission {
   /** Of all models together. */
-  readonly #all: Gate;
-  readonly #gates: ReadonlyMap<string, Gate>;
+  readonly #all: LimitState;
+  readonly #models: ReadonlyMap<string, LimitState>;
   /** Nobody is among them who could run. */
   readonly #queue = new FairQueue<Waiter>();
   /** The same by client, in the order they came. */
@@ -47,8 +47,8 @@ export class Admission {
 
   /** `models`: limits of single models, by the keys that applicants name; what is left out there is limited by `limits` alone. */
   constructor(limits: AdmissionLimits, models: ReadonlyMap<string, Partial<AdmissionLimits>> = new Map()) {
-    this.#all = gateOf(limits);
-    this.#gates = new Map(Array.from(models, ([key, own]) => [key, gateOf({ ...limits, ...own })]));
+    this.#all = newState(limits);
+    this.#models = new Map(Array.from(models, ([key, own]) => [key, newState({ ...limits, ...own })]));
   }
 
   get running(): number {
@@ -61,15 +61,15 @@ export class Admission {
 
   /** How long a request that comes now would wait, by how long others took; in milliseconds. */
   expectedWaitMs(model?: string): number {
-    return Math.max(waitOf(this.#all), waitOf(this.#gateOf(model)));
+    return Math.max(expectedWait(this.#all), expectedWait(this.#stateOf(model)));
   }
 
   /** Runs work when it is its turn. QUEUE_FULL where too many wait; ABORTED when the client leaves while waiting. */
-  async run<Result>(applicant: Applicant, work: () => Promise<Result>): Promise<Result> {
+  async run<Result>(applicant: AdmissionRequest, work: () => Promise<Result>): Promise<Result> {
     const { signal, model } = applicant;
     if (signal.aborted) throw abortError(signal);
-    const gate = this.#gateOf(model);
-    if (this.#hasRoom(gate)) this.#enter(gate);
+    const gate = this.#stateOf(model);
+    if (this.#hasCapacity(gate)) this.#enter(gate);
     else await this.#wait(applicant, gate);
     const started = performance.now();
     try {
@@ -79,32 +79,32 @@ export class Admission {
     }
   }
 
-  #gateOf(model: string | undefined): Gate | undefined {
-    return model === undefined ? undefined : this.#gates.get(model);
+  #stateOf(model: string | undefined): LimitState | undefined {
+    return model === undefined ? undefined : this.#models.get(model);
   }
 
-  #hasRoom(gate: Gate | undefined): boolean {
-    return hasPlace(this.#all) && (gate === undefined || hasPlace(gate));
+  #hasCapacity(gate: LimitState | undefined): boolean {
+    return hasCapacity(this.#all) && (gate === undefined || hasCapacity(gate));
   }
 
-  #enter(gate: Gate | undefined): void {
+  #enter(gate: LimitState | undefined): void {
     this.#all.running += 1;
     if (gate !== undefined) gate.running += 1;
   }
 
-  #leave(gate: Gate | undefined, tookMs: number): void {
+  #leave(gate: LimitState | undefined, tookMs: number): void {
     for (const place of gate === undefined ? [this.#all] : [this.#all, gate]) {
       place.running -= 1;
-      place.meanMs += (tookMs - place.meanMs) / memory;
+      place.meanMs += (tookMs - place.meanMs) / meanWindow;
     }
     while (this.#admitNext()) {
       // one that has ended may make room for several, where models have limits of their own
     }
   }
 
-  async #wait({ client, priority, signal }: Applicant, gate: Gate | undefined): Promise<void> {
-    if (gate !== undefined && isFull(gate)) this.#makeRoom(client, gate);
-    if (isFull(this.#all)) this.#makeRoom(client, this.#all);
+  async #wait({ client, priority, signal }: AdmissionRequest, gate: LimitState | undefined): Promise<void> {
+    if (gate !== undefined && isFull(gate)) this.#dropFromLongestQueue(client, gate);
+    if (isFull(this.#all)) this.#dropFromLongestQueue(client, this.#all);
     return new Promise((resolve, reject) => {
       const end = (): void => {
         signal.removeEventListener("abort", leave);
@@ -139,31 +139,31 @@ export class Admission {
    * Longest queue drop (Suter et al. 1998): in a full queue the newest request of the client with the most waiting ones is refused in place of
    * one of a client with fewer, so that one client cannot fill the queue. QUEUE_FULL where no other has more than one more than this one.
    */
-  #makeRoom(client: string, full: Gate): void {
+  #dropFromLongestQueue(client: string, full: LimitState): void {
     const counts = (waiters: ReadonlySet<Waiter> = new Set()): Waiter[] =>
       [...waiters].filter(({ gate }) => full === this.#all || gate === full);
     const most = [...this.#clients.values()]
       .map((waiters) => counts(waiters))
       .reduce((a, b) => (b.length > a.length ? b : a), []);
-    const error = this.#full(full, full === this.#all ? "" : " for this model");
+    const error = this.#queueFull(full, full === this.#all ? "" : " for this model");
     if (most.length <= counts(this.#clients.get(client)).length + 1) throw error;
     most.at(-1)?.refuse(error);
   }
 
-  #count(gate: Gate | undefined, change: 1 | -1): void {
+  #count(gate: LimitState | undefined, change: 1 | -1): void {
     this.#all.waiting += change;
     if (gate !== undefined) gate.waiting += change;
   }
 
   /** A place that is free goes to the next in turn whose model has one too. */
   #admitNext(): boolean {
-    const waiter = this.#queue.take(({ gate }) => (this.#hasRoom(gate) ? "take" : "skip"));
+    const waiter = this.#queue.take(({ gate }) => (this.#hasCapacity(gate) ? "take" : "skip"));
     waiter?.admit();
     return waiter !== undefined;
   }
 
-  #full(gate: Gate, where: string): InferyardError {
-    const waitMs = Math.ceil(Math.max(waitOf(gate), 1000));
+  #queueFull(gate: LimitState, where: string): InferyardError {
+    const waitMs = Math.ceil(Math.max(expectedWait(gate), 1000));
     return new InferyardError("QUEUE_FULL", `${gate.waiting} requests${where} are waiting already, and no more are taken`, {
       remedy: "send the request again later, as Retry-After says",
       retryAfterMs: waitMs,
@@ -171,18 +171,18 @@ export class Admission {
   }
 }
 
-function gateOf(limits: AdmissionLimits): Gate {
+function newState(limits: AdmissionLimits): LimitState {
   return { limits, running: 0, waiting: 0, meanMs: 0 };
 }
 
-function hasPlace({ running, limits }: Gate): boolean {
+function hasCapacity({ running, limits }: LimitState): boolean {
   return running < limits.running;
 }
 
-function waitOf(gate: Gate | undefined): number {
+function expectedWait(gate: LimitState | undefined): number {
   return gate === undefined ? 0 : (gate.meanMs * (gate.waiting + 1)) / gate.limits.running;
 }
 
-function isFull({ waiting, limits }: Gate): boolean {
+function isFull({ waiting, limits }: LimitState): boolean {
   return waiting >= limits.waiting;
 }

@@ -42,7 +42,7 @@ async function scene(options: HandlerOptions = {}): Promise<Scene> {
     },
   });
   const events = new RuntimeEvents();
-  const runtime = await createRuntime({ backends: [backend], onEvent: events.tell });
+  const runtime = await createRuntime({ backends: [backend], onEvent: events.emit });
   runtimes.push(runtime);
   const handler = createHandler(runtime, { models, events, ...options });
   return { handler, settle, loads: () => backend.calls.filter((call) => call === "load cpu").length, aborted: () => aborted };

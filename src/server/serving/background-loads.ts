@@ -1,10 +1,10 @@
 /** Requests for models that are not in memory yet: how long they wait, and the load that goes on when they do so no longer. */
 import { InferyardError, abortError } from "../../errors.ts";
 import { requestKey } from "../../runtime/residency/model-keys.ts";
-import { type AdmitLoad, anyTurn } from "../../runtime/scheduling/scheduling-key.ts";
+import { type AdmitLoad, defaultSchedulingKey } from "../../runtime/scheduling/scheduling-key.ts";
 import type { Runtime } from "../../api/runtime.ts";
-import type { LoadProgress, LoadWatch } from "./load-progress.ts";
-import type { NamedModel } from "./model-names.ts";
+import type { LoadProgress, LoadProgressTracker } from "./load-progress.ts";
+import type { ResolvedModel } from "./model-names.ts";
 
 interface Load {
   /** "loaded", or what was thrown. Never rejects. */
@@ -16,26 +16,26 @@ interface Load {
 type Outcome = { readonly loaded: true } | { readonly loaded: false; readonly error: unknown };
 
 /** Of an answer that does not know how long the load takes. */
-const shortestRetryMs = 1000;
-const longestRetryMs = 60_000;
+const minRetryMs = 1000;
+const maxRetryMs = 60_000;
 /** Failures that are kept for whoever asks next; the oldest are forgotten first, since clients may ask for any number of targets. */
 const maxFailures = 100;
 
-export class LoadingModels {
+export class BackgroundLoads {
   readonly #runtime: Runtime;
-  readonly #watch: LoadWatch;
+  readonly #watch: LoadProgressTracker;
   /** Aborted when the server ends: a load that nobody waits for is given up. */
   readonly #ending: AbortSignal;
   readonly #loads = new Map<string, Load>();
   /** Failures nobody has been told of, by load: the next who asks is. */
   readonly #failures = new Map<string, unknown>();
 
-  constructor(runtime: Runtime, watch: LoadWatch, ending: AbortSignal) {
+  constructor(runtime: Runtime, watch: LoadProgressTracker, ending: AbortSignal) {
     this.#runtime = runtime;
     this.#watch = watch;
     this.#ending = ending;
     ending.addEventListener("abort", () => {
-      for (const load of this.#loads.values()) this.#giveUp(load);
+      for (const load of this.#loads.values()) this.#abortIfUnused(load);
     });
   }
 
@@ -43,10 +43,10 @@ export class LoadingModels {
    * Waits until the model is in memory, at most so long; the load goes on all the same. MODEL_LOADING when the time is over, with how far it
    * is; what the load throws; ABORTED. `admitLoad`: see `Turn`.
    */
-  async wait(named: NamedModel, longestMs: number, signal: AbortSignal, admitLoad?: AdmitLoad): Promise<void> {
-    const { reference, wish } = named;
-    if (await this.#runtime.isLoaded(reference, wish)) return;
-    const key = requestKey(reference, wish);
+  async waitUntilLoaded(named: ResolvedModel, longestMs: number, signal: AbortSignal, admitLoad?: AdmitLoad): Promise<void> {
+    const { reference, constraints } = named;
+    if (await this.#runtime.isLoaded(reference, constraints)) return;
+    const key = requestKey(reference, constraints);
     if (this.#failures.has(key)) {
       const failure = this.#failures.get(key);
       this.#failures.delete(key);
@@ -57,21 +57,21 @@ export class LoadingModels {
     load.waiting += 1;
     try {
       const outcome = await within(load.outcome, longestMs, signal);
-      if (outcome === "late") throw modelLoading(named.name, this.#watch.progressOf(reference));
+      if (outcome === "late") throw modelLoadingError(named.name, this.#watch.progressOf(reference));
       if (outcome.loaded) return;
       if (before === undefined || !isRateLimited(outcome.error)) throw outcome.error;
     } finally {
       load.waiting -= 1;
-      if (this.#ending.aborted) this.#giveUp(load);
+      if (this.#ending.aborted) this.#abortIfUnused(load);
     }
-    await this.wait(named, longestMs, signal, admitLoad); // the load of another client was refused, not this one
+    await this.waitUntilLoaded(named, longestMs, signal, admitLoad); // the load of another client was refused, not this one
   }
 
-  #begin(key: string, { reference, wish }: NamedModel, admitLoad: AdmitLoad | undefined): Load {
+  #begin(key: string, { reference, constraints }: ResolvedModel, admitLoad: AdmitLoad | undefined): Load {
     const controller = new AbortController();
-    this.#watch.begin(reference);
-    const turn = admitLoad === undefined ? anyTurn : { ...anyTurn, admitLoad };
-    const loading = this.#runtime.use(reference, { ...wish, signal: controller.signal }, async () => {}, turn);
+    this.#watch.start(reference);
+    const turn = admitLoad === undefined ? defaultSchedulingKey : { ...defaultSchedulingKey, admitLoad };
+    const loading = this.#runtime.use(reference, { ...constraints, signal: controller.signal }, async () => {}, turn);
     const outcome = loading.then(
       (): Outcome => ({ loaded: true }),
       (error: unknown): Outcome => {
@@ -94,7 +94,7 @@ export class LoadingModels {
     for (const oldest of this.#failures.keys()) return void this.#failures.delete(oldest);
   }
 
-  #giveUp({ waiting, controller }: Load): void {
+  #abortIfUnused({ waiting, controller }: Load): void {
     if (waiting === 0) controller.abort();
   }
 }
@@ -105,11 +105,11 @@ function isRateLimited(error: unknown): boolean {
 }
 
 /** For a client that is not to wait any longer. */
-export function modelLoading(name: string, loading: LoadProgress | undefined): InferyardError {
+export function modelLoadingError(name: string, loading: LoadProgress | undefined): InferyardError {
   const { estimateMs = 0 } = loading ?? {};
   return new InferyardError("MODEL_LOADING", `${name} is still loading`, {
     remedy: "send the request again, as Retry-After says",
-    retryAfterMs: Math.min(Math.max(estimateMs, shortestRetryMs), longestRetryMs),
+    retryAfterMs: Math.min(Math.max(estimateMs, minRetryMs), maxRetryMs),
     data: loading === undefined ? {} : { loading },
   });
 }

@@ -1,22 +1,22 @@
 import { describe, expect, it } from "vitest";
 import { InferyardError } from "../../errors.ts";
 import { Admission } from "./admission.ts";
-import { copyOf } from "./plain-data.ts";
-import { SharedWork } from "./call-coalescing.ts";
+import { deepCopy } from "./plain-data.ts";
+import { CallCoalescer } from "./call-coalescing.ts";
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Callers of one queue, and the work they ask for, which ends when told to. */
 function scene(limits = { running: 4, waiting: 10 }) {
-  const shared = new SharedWork();
+  const shared = new CallCoalescer();
   const admission = new Admission(limits);
   const runs: { readonly signal: AbortSignal; readonly end: (how: number[] | Error) => void }[] = [];
   const ask = (key: string, client = "a", signal = new AbortController().signal) =>
-    shared.ask<number[]>({
+    shared.run<number[]>({
       key,
       signal,
-      takeTurn: (waiting, work) => admission.run({ client, priority: "normal", signal: waiting }, work),
-      copy: copyOf,
+      schedule: (waiting, work) => admission.run({ client, priority: "normal", signal: waiting }, work),
+      copy: deepCopy,
       work: (together) =>
         new Promise<number[]>((resolve, reject) => {
           runs.push({ signal: together, end: (how) => (how instanceof Error ? reject(how) : resolve(how)) });
@@ -33,7 +33,7 @@ describe("SharedWork", () => {
     expect([runs.length, admission.running, admission.waiting]).toEqual([2, 2, 0]);
     runs[0]!.end([1]);
     runs[1]!.end([2]);
-    expect((await Promise.all(both)).map(({ result, own }) => [result, own])).toEqual([
+    expect((await Promise.all(both)).map(({ result, isOwn }) => [result, isOwn])).toEqual([
       [[1], true],
       [[1], false],
       [[2], true],

@@ -2,29 +2,29 @@
 import { abortError, throwIfAborted } from "../../errors.ts";
 
 /** One call. */
-export interface Asker<Result> {
+export interface CoalescedCall<Result> {
   /** Calls with the same key ask the same. */
   readonly key: string | symbol;
   /** Aborted when this caller has left; the others go on. */
   readonly signal: AbortSignal;
   /** Runs work when it is this caller's turn; gives up waiting for it when the signal is aborted. */
-  readonly takeTurn: (signal: AbortSignal, work: () => Promise<void>) => Promise<void>;
+  readonly schedule: (signal: AbortSignal, work: () => Promise<void>) => Promise<void>;
   /** `signal` is aborted when nobody waits for the result any more. */
   readonly work: (signal: AbortSignal) => Promise<Result>;
   /** So that nobody who shares a result changes another's. */
   readonly copy: (result: Result) => Result;
 }
 
-export interface SharedAnswer<Result> {
+export interface CoalescedResult<Result> {
   readonly result: Result;
   /** Whether it was this caller who did the work. */
-  readonly own: boolean;
+  readonly isOwn: boolean;
   /** When the work began, by `performance.now()`. */
-  readonly begun: number;
+  readonly startedAt: number;
 }
 
 /** Work that several wait for. */
-interface Joint<Result> {
+interface Flight<Result> {
   readonly answer: Deferred<() => Result>;
   /** Aborted when the work has begun: who waits for a turn needs none any more. */
   readonly begin: AbortController;
@@ -34,25 +34,25 @@ interface Joint<Result> {
   begun: number;
 }
 
-export class SharedWork {
-  readonly #joints = new Map<string | symbol, Joint<unknown>>();
+export class CallCoalescer {
+  readonly #flights = new Map<string | symbol, Flight<unknown>>();
 
   /** Every caller waits in its own place of the queue, so that none is worse off than alone. A failure is that of all who share it. */
-  async ask<Result>(asker: Asker<Result>): Promise<SharedAnswer<Result>> {
+  async run<Result>(asker: CoalescedCall<Result>): Promise<CoalescedResult<Result>> {
     const { key, signal } = asker;
     throwIfAborted(signal);
     // Who has the same key asks the same, and so gets the same kind of result.
-    const joint = (this.#joints.get(key) as Joint<Result> | undefined) ?? this.#open<Result>(key);
+    const joint = (this.#flights.get(key) as Flight<Result> | undefined) ?? this.#startFlight<Result>(key);
     joint.askers += 1;
-    let own = false;
+    let isOwn = false;
     const leaving = whenAborted(signal);
     try {
       const races = [joint.answer.promise, leaving.promise];
       if (!joint.begin.signal.aborted) {
-        races.push(this.#refusal(asker, joint, () => (own = true)));
+        races.push(this.#refusal(asker, joint, () => (isOwn = true)));
       }
       const give = await Promise.race(races);
-      return { result: give(), own, begun: joint.begun };
+      return { result: give(), isOwn, startedAt: joint.begun };
     } finally {
       leaving.stop();
       joint.askers -= 1;
@@ -62,9 +62,9 @@ export class SharedWork {
   }
 
   /** Waits for this caller's turn, and does the work if nobody else has begun it. Settles only where the caller gets no turn. */
-  #refusal<Result>(asker: Asker<Result>, joint: Joint<Result>, onTurn: () => void): Promise<never> {
+  #refusal<Result>(asker: CoalescedCall<Result>, joint: Flight<Result>, onTurn: () => void): Promise<never> {
     const waiting = AbortSignal.any([asker.signal, joint.begin.signal]);
-    const turn = asker.takeTurn(waiting, async () => {
+    const turn = asker.schedule(waiting, async () => {
       if (joint.begin.signal.aborted) return; // two had their turn at once
       onTurn();
       joint.begun = performance.now();
@@ -78,7 +78,7 @@ export class SharedWork {
     });
   }
 
-  async #work<Result>({ key, work, copy }: Asker<Result>, joint: Joint<Result>): Promise<void> {
+  async #work<Result>({ key, work, copy }: CoalescedCall<Result>, joint: Flight<Result>): Promise<void> {
     try {
       const result = await work(joint.end.signal);
       const alone = joint.askers === 1;
@@ -90,17 +90,17 @@ export class SharedWork {
     }
   }
 
-  #open<Result>(key: string | symbol): Joint<Result> {
+  #startFlight<Result>(key: string | symbol): Flight<Result> {
     const answer = deferred<() => Result>();
     answer.promise.catch(() => {}); // all who waited may have left
     const joint = { answer, begin: new AbortController(), end: new AbortController(), askers: 0, begun: 0 };
-    this.#joints.set(key, joint as Joint<unknown>);
+    this.#flights.set(key, joint as Flight<unknown>);
     return joint;
   }
 
   /** Whether it was there still. */
   #forget(key: string | symbol, joint: object): boolean {
-    return this.#joints.get(key) === joint && this.#joints.delete(key);
+    return this.#flights.get(key) === joint && this.#flights.delete(key);
   }
 }
 

@@ -5,10 +5,10 @@ import { createHash } from "node:crypto";
  * What a call asks beside its model, as plain data: the name of the work, then everything that decides the answer. Lists of numbers may be
  * typed.
  */
-export type Question = readonly [work: string, ...parts: unknown[]];
+export type CallKey = readonly [work: string, ...parts: unknown[]];
 
 /** The same for the same parts, in the same order; texts cannot be read out of it. */
-export function keyOf(parts: readonly unknown[]): string {
+export function hashParts(parts: readonly unknown[]): string {
   return digestOf(JSON.stringify(parts, withoutViews));
 }
 

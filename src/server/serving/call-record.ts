@@ -2,7 +2,10 @@
 import type { Decision } from "../../runtime/decision/decision.ts";
 
 /** Until now. What never had its turn has only waited. */
-export function timesOf(started: number, begun: number | undefined): { readonly queueMs: number; readonly inferenceMs: number } {
+export function callTimes(
+  started: number,
+  begun: number | undefined,
+): { readonly queueMs: number; readonly inferenceMs: number } {
   const now = performance.now();
   return { queueMs: (begun ?? now) - started, inferenceMs: now - (begun ?? now) };
 }

@@ -17,7 +17,7 @@ describe("loads", () => {
           const running: string[] = [];
           let done = 0;
           const all = clients.map(async (client) => {
-            const end = await limiter.of(client, "admin")(signal);
+            const end = await limiter.admitterFor(client, "admin")(signal);
             running.push(client);
             expect(running.length).toBeLessThanOrEqual(maxLoads);
             expect(running.filter((other) => other === client).length).toBeLessThanOrEqual(maxLoadsPerClient);
@@ -37,19 +37,19 @@ describe("loads", () => {
 
   it("of a client that has as many as it may do not hold up those of another", async () => {
     const limiter = new LoadLimiter({ maxLoads: 2, maxLoadsPerClient: 1 });
-    await limiter.of("a", "reader")(signal);
-    const waiting = limiter.of("a", "reader")(signal);
-    const other = await limiter.of("b", "reader")(signal);
+    await limiter.admitterFor("a", "reader")(signal);
+    const waiting = limiter.admitterFor("a", "reader")(signal);
+    const other = await limiter.admitterFor("b", "reader")(signal);
     other();
     expect(await Promise.race([waiting, turn().then(() => "waits")])).toBe("waits");
   });
 
   it("that are cancelled while they wait take no turn", async () => {
     const limiter = new LoadLimiter({ maxLoads: 1, maxLoadsPerClient: 1 });
-    const end = await limiter.of("a", "admin")(signal);
+    const end = await limiter.admitterFor("a", "admin")(signal);
     const leaving = new AbortController();
-    const left = limiter.of("b", "admin")(leaving.signal);
-    const third = limiter.of("c", "admin")(signal);
+    const left = limiter.admitterFor("b", "admin")(leaving.signal);
+    const third = limiter.admitterFor("c", "admin")(signal);
     leaving.abort();
     await expect(left).rejects.toMatchObject({ code: "ABORTED" });
     end();
@@ -60,7 +60,7 @@ describe("loads", () => {
     let now = 0;
     const limiter = new LoadLimiter({ loadsPerMinute: 3 }, () => now);
     const load = async (client: string, role: "reader" | "admin" = "reader"): Promise<void> =>
-      (await limiter.of(client, role)(signal))();
+      (await limiter.admitterFor(client, role)(signal))();
     for (let index = 0; index < 3; index += 1) await load("a");
     const refused = await load("a").catch((error: unknown) => error);
     expect(refused).toMatchObject({ code: "RATE_LIMITED", retryable: true, message: expect.stringContaining("3 loads") });

@@ -27,11 +27,11 @@ export class LoadLimiter {
   }
 
   /** Admits the loads of one client. RATE_LIMITED for a reader that loaded too many in the last minute. */
-  of(client: string, role: Role): AdmitLoad {
+  admitterFor(client: string, role: Role): AdmitLoad {
     return async (signal) => {
       throwIfAborted(signal);
       if (role !== "admin") this.#rates.take(client, this.#limits.minute, "loads of models");
-      if (this.#hasRoom(client)) this.#enter(client);
+      if (this.#hasCapacity(client)) this.#enter(client);
       else await this.#wait(client, signal);
       let ended = false;
       return () => {
@@ -42,7 +42,7 @@ export class LoadLimiter {
     };
   }
 
-  #hasRoom(client: string): boolean {
+  #hasCapacity(client: string): boolean {
     return this.#all < this.#limits.all && (this.#running.get(client) ?? 0) < this.#limits.client;
   }
 
@@ -56,7 +56,7 @@ export class LoadLimiter {
     const left = (this.#running.get(client) ?? 0) - 1;
     if (left > 0) this.#running.set(client, left);
     else this.#running.delete(client);
-    const next = this.#waiting.findIndex((waiter) => this.#hasRoom(waiter.client));
+    const next = this.#waiting.findIndex((waiter) => this.#hasCapacity(waiter.client));
     if (next !== -1) this.#waiting.splice(next, 1)[0]?.admit();
   }
 

@@ -17,7 +17,7 @@ export interface LoadProgress {
   readonly estimateMs?: number;
 }
 
-interface Watched {
+interface TrackedLoad {
   readonly since: number;
   stage: LoadStage;
   stageSince: number;
@@ -33,14 +33,14 @@ interface MeasuredLoad {
 }
 
 /** Weights up to so many times larger or smaller say how long a load takes; others are too different. */
-const comparable = 4;
+const maxSizeRatio = 4;
 /** Loads that are remembered, the newest. */
-const mostMeasured = 100;
+const maxMeasured = 100;
 
-export class LoadWatch {
+export class LoadProgressTracker {
   readonly #now: () => number;
   /** By reference. */
-  readonly #loads = new Map<string, Watched>();
+  readonly #loads = new Map<string, TrackedLoad>();
   #measured: MeasuredLoad[] = [];
 
   constructor(now: () => number = () => performance.now()) {
@@ -48,8 +48,8 @@ export class LoadWatch {
   }
 
   /** A load begins, or is joined. */
-  begin(reference: string): void {
-    if (!this.#loads.has(reference)) this.#watch(reference);
+  start(reference: string): void {
+    if (!this.#loads.has(reference)) this.#track(reference);
   }
 
   /** Whatever became of it. */
@@ -57,11 +57,11 @@ export class LoadWatch {
     this.#loads.delete(reference);
   }
 
-  event(event: RuntimeEvent): void {
-    if (event.type === "loaded") return this.#learn(event.decision.model.reference);
+  onEvent(event: RuntimeEvent): void {
+    if (event.type === "loaded") return this.#finish(event.decision.model.reference);
     if (event.type === "load-failed") return this.end(event.reference);
     if (event.type !== "loading" && event.type !== "download") return;
-    const load = this.#loads.get(event.reference) ?? this.#watch(event.reference);
+    const load = this.#loads.get(event.reference) ?? this.#track(event.reference);
     const stage = event.type === "loading" ? "loading" : event.progress.stage === "done" ? "preparing" : "downloading";
     if (stage !== load.stage || stage === "loading") load.stageSince = this.#now();
     load.stage = stage;
@@ -79,25 +79,25 @@ export class LoadWatch {
     return stage === "loading" ? { ...own, ...this.#estimate(load) } : own;
   }
 
-  #watch(reference: string): Watched {
+  #track(reference: string): TrackedLoad {
     const now = this.#now();
-    const load: Watched = { since: now, stage: "preparing", stageSince: now, target: "", bytes: 0, download: undefined };
+    const load: TrackedLoad = { since: now, stage: "preparing", stageSince: now, target: "", bytes: 0, download: undefined };
     this.#loads.set(reference, load);
     return load;
   }
 
-  #learn(reference: string): void {
+  #finish(reference: string): void {
     const load = this.#loads.get(reference);
     this.#loads.delete(reference);
     if (load?.stage !== "loading") return;
     const measured = { target: load.target, bytes: load.bytes, milliseconds: this.#now() - load.stageSince };
-    this.#measured = [measured, ...this.#measured].slice(0, mostMeasured);
+    this.#measured = [measured, ...this.#measured].slice(0, maxMeasured);
   }
 
   /** By the load of the most similar size on the same target; the newest of equals. Nothing once it takes longer than that. */
-  #estimate({ target, bytes, stageSince }: Watched): Pick<LoadProgress, "progress" | "estimateMs"> {
+  #estimate({ target, bytes, stageSince }: TrackedLoad): Pick<LoadProgress, "progress" | "estimateMs"> {
     const unlike = (load: MeasuredLoad): number => Math.abs(Math.log(load.bytes / bytes));
-    const like = this.#measured.filter((load) => load.target === target && unlike(load) <= Math.log(comparable));
+    const like = this.#measured.filter((load) => load.target === target && unlike(load) <= Math.log(maxSizeRatio));
     const [nearest] = like.toSorted((a, b) => unlike(a) - unlike(b));
     if (nearest === undefined) return {};
     const expected = (nearest.milliseconds * bytes) / nearest.bytes;
@@ -107,7 +107,7 @@ export class LoadWatch {
   }
 }
 
-function downloadOf({ download }: Watched): Omit<LoadProgress, "stage" | "elapsedMs"> {
+function downloadOf({ download }: TrackedLoad): Omit<LoadProgress, "stage" | "elapsedMs"> {
   if (download === undefined) return {};
   const { bytes, totalBytes, secondsLeft } = download;
   return {

@@ -5,13 +5,13 @@ import { parseDuration } from "../../runtime/options/duration.ts";
 import type { AdmissionLimits } from "./admission.ts";
 import type { ModelLimits, ServerSettings } from "../server-settings.ts";
 
-export interface OwnLimits {
+export interface PerModelLimits {
   readonly admission: Partial<AdmissionLimits>;
   readonly timeoutMs?: number;
 }
 
 /** CONFIG_INVALID where two names of one model have different limits. */
-export function modelLimits({ models = {} }: ServerSettings): ReadonlyMap<string, OwnLimits> {
+export function modelLimits({ models = {} }: ServerSettings): ReadonlyMap<string, PerModelLimits> {
   const limits = new Map<string, { readonly name: string; readonly own: ModelLimits }>();
   for (const [name, model] of Object.entries(models)) {
     if (typeof model === "string") continue;
@@ -32,7 +32,7 @@ export function modelLimits({ models = {} }: ServerSettings): ReadonlyMap<string
   return new Map(Array.from(limits, ([reference, { own }]) => [reference, limitsOf(own)]));
 }
 
-function limitsOf({ maxConcurrentRequests: running, maxQueue: waiting, requestTimeout }: ModelLimits): OwnLimits {
+function limitsOf({ maxConcurrentRequests: running, maxQueue: waiting, requestTimeout }: ModelLimits): PerModelLimits {
   return {
     admission: { ...(running === undefined ? {} : { running }), ...(waiting === undefined ? {} : { waiting }) },
     ...(requestTimeout === undefined ? {} : { timeoutMs: parseDuration(requestTimeout) }),

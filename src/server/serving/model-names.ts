@@ -1,17 +1,17 @@
 /** From the name a client writes to the reference of a model and where it is to run. */
 import { InferyardError } from "../../errors.ts";
-import { nearest } from "../../models/validation/nearest-name.ts";
+import { nearestName } from "../../models/validation/nearest-name.ts";
 import type { ModelOptions } from "../../runtime/options/runtime-settings.ts";
-import type { WishInput } from "../../runtime/selection/constraints.ts";
+import type { ConstraintOptions } from "../../runtime/selection/constraints.ts";
 import { publicName } from "../http/scrub.ts";
 import { type ServerSettings, referenceOf } from "../server-settings.ts";
 
-export interface NamedModel {
+export interface ResolvedModel {
   /** As the answer writes it: the client's own word. */
   readonly name: string;
   readonly reference: string;
   /** Where it is to run, and which variant of it. */
-  readonly wish: WishInput & Pick<ModelOptions, "variant">;
+  readonly constraints: ConstraintOptions & Pick<ModelOptions, "variant">;
 }
 
 /** Names of models in the store, read anew for each call. */
@@ -22,28 +22,28 @@ export type StoredNames = () => Promise<readonly string[]>;
  * `anyReference`: any other reference (a path, hf:owner/name) is taken as well. `header`: x-inferyard-target, "require=onnx:cpu" or
  * "prefer=wasm".
  */
-export async function namedModel(
+export async function resolveModel(
   written: string | undefined,
   header: string | undefined,
   settings: ServerSettings,
   anyReference: boolean,
   stored: StoredNames,
-): Promise<NamedModel> {
+): Promise<ResolvedModel> {
   const { models = {}, variant } = settings;
-  const byDefault = defaultOf(settings);
+  const byDefault = defaultModelOf(settings);
   const { name, target } = written === undefined ? byDefault : splitTarget(written);
   const own = Object.hasOwn(models, name) ? models[name] : undefined;
   const isDefault = name === byDefault.name || name === byDefault.written;
   const ofDefault = variant === undefined || !isDefault ? {} : { variant };
-  const wish = { ...wishOf(header), ...(target === undefined ? {} : { target }), ...ofDefault };
-  if (own !== undefined) return { name, reference: referenceOf(own), wish };
-  if (isDefault) return { name, reference: byDefault.written, wish };
-  if (name === "builtin") return { name, reference: name, wish };
+  const constraints = { ...parseTargetHeader(header), ...(target === undefined ? {} : { target }), ...ofDefault };
+  if (own !== undefined) return { name, reference: referenceOf(own), constraints };
+  if (isDefault) return { name, reference: byDefault.written, constraints };
+  if (name === "builtin") return { name, reference: name, constraints };
   const names = await stored();
-  if (names.includes(name)) return { name, reference: name, wish };
-  if (anyReference) return { name, reference: name, wish };
+  if (names.includes(name)) return { name, reference: name, constraints };
+  if (anyReference) return { name, reference: name, constraints };
   const known = ["builtin", ...Object.keys(models), ...names];
-  const guess = nearest(name, known);
+  const guess = nearestName(name, known);
   throw new InferyardError("MODEL_NOT_FOUND", `there is no model ${JSON.stringify(name)} here`, {
     remedy: guess === undefined ? remedyFor(name) : `did you mean ${JSON.stringify(guess)}?`,
   });
@@ -56,7 +56,7 @@ function remedyFor(name: string): string {
 }
 
 /** The default model: as the settings write it, and as clients know it, who are not told of folders. */
-export function defaultOf({ models = {}, defaultModel = "builtin" }: ServerSettings): {
+export function defaultModelOf({ models = {}, defaultModel = "builtin" }: ServerSettings): {
   readonly name: string;
   readonly written: string;
   readonly target?: string;
@@ -75,7 +75,7 @@ function splitTarget(written: string): { readonly name: string; readonly target?
   return { name: written.slice(0, at), target: behind };
 }
 
-function wishOf(header: string | undefined): WishInput {
+function parseTargetHeader(header: string | undefined): ConstraintOptions {
   if (header === undefined || header.trim() === "") return {};
   const { kind, targets } = /^(?<kind>prefer|require)=(?<targets>[a-z0-9:,* -]+)$/i.exec(header.trim())?.groups ?? {};
   if (kind === undefined || targets === undefined) {

@@ -8,26 +8,26 @@ const entryBytes = 16;
  * A deep copy. A view has a buffer of its own in the copy, of its length alone. `kept` is not copied: everybody has that object anyway.
  * CONTRACT_VIOLATION for what is not plain data.
  */
-export function copyOf<Value>(value: Value, kept?: object): Value {
-  return copied(value, kept) as Value;
+export function deepCopy<Value>(value: Value, kept?: object): Value {
+  return copyValue(value, kept) as Value;
 }
 
-function copied(value: unknown, kept: object | undefined): unknown {
+function copyValue(value: unknown, kept: object | undefined): unknown {
   if (typeof value === "function" || typeof value === "symbol") throw notPlain(typeof value);
   if (typeof value !== "object" || value === null || value === kept) return value;
-  if (Array.isArray(value)) return value.map((item) => copied(item, kept));
+  if (Array.isArray(value)) return value.map((item) => copyValue(item, kept));
   if (isNumbers(value)) return value.slice();
   if (!isPlain(value)) throw notPlain(value.constructor.name);
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, copied(item, kept)]));
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, copyValue(item, kept)]));
 }
 
 /** About how many bytes of memory a copy takes. */
-export function bytesOf(value: unknown, kept?: object): number {
+export function estimateMemoryBytes(value: unknown, kept?: object): number {
   if (typeof value === "string") return 2 * value.length;
   if (typeof value !== "object" || value === null || value === kept) return 8;
   if (isNumbers(value)) return value.byteLength;
   let bytes = 0;
-  for (const item of Array.isArray(value) ? value : Object.values(value)) bytes += entryBytes + bytesOf(item, kept);
+  for (const item of Array.isArray(value) ? value : Object.values(value)) bytes += entryBytes + estimateMemoryBytes(item, kept);
   return bytes;
 }
 
@@ -35,7 +35,7 @@ export function bytesOf(value: unknown, kept?: object): number {
 const numberCharacters = { float: 22, integer: 12 } as const;
 
 /** About how many bytes the value has as JSON. `kept` is left out. */
-export function jsonBytesOf(value: unknown, kept?: object): number {
+export function estimateJsonBytes(value: unknown, kept?: object): number {
   if (typeof value === "string") return 2 * value.length + 3;
   if (typeof value !== "object" || value === null || value === kept) return numberCharacters.float;
   if (isNumbers(value)) {
@@ -44,9 +44,9 @@ export function jsonBytesOf(value: unknown, kept?: object): number {
   }
   if (Array.isArray(value)) {
     if (typeof value[0] === "number") return value.length * numberCharacters.float;
-    return value.reduce((sum: number, item) => sum + jsonBytesOf(item, kept), 2);
+    return value.reduce((sum: number, item) => sum + estimateJsonBytes(item, kept), 2);
   }
-  return Object.entries(value).reduce((sum, [name, item]) => sum + name.length + 4 + jsonBytesOf(item, kept), 2);
+  return Object.entries(value).reduce((sum, [name, item]) => sum + name.length + 4 + estimateJsonBytes(item, kept), 2);
 }
 
 type Numbers = Exclude<NodeJS.TypedArray, Buffer>;

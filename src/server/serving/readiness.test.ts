@@ -22,14 +22,14 @@ function withUse(use: Runtime["use"]): Runtime {
 describe("GET /health/ready", () => {
   it("is ready when a probe has run on the server's own models, whatever others there are", async () => {
     const handler = createHandler(runtime, { models: { lazy: "./nothing-here" } });
-    await handler.readiness.warm();
+    await handler.readiness.warmUp();
     expect((await runtime.loaded()).map(({ model }) => model.reference)).toEqual(["builtin"]);
     expect(await ready(handler)).toEqual([200, { ready: true, draining: false, models: [{ model: "builtin", ready: true }] }]);
   });
 
   it("is not while one of them cannot run, and says why", async () => {
     const handler = createHandler(runtime, { models: { broken: "./nothing-here" }, preload: ["broken"] });
-    await expect(handler.readiness.warm()).rejects.toMatchObject({ code: "MODEL_NOT_FOUND" });
+    await expect(handler.readiness.warmUp()).rejects.toMatchObject({ code: "MODEL_NOT_FOUND" });
     expect(await ready(handler)).toMatchObject([
       503,
       { ready: false, models: [{ model: "builtin" }, { model: "broken", ready: false, code: "MODEL_NOT_FOUND" }] },
@@ -53,7 +53,7 @@ describe("GET /health/ready", () => {
     const use: Runtime["use"] = (...args) => (works ? runtime.use(...args) : Promise.reject(fault));
     const dying = Object.create(runtime, { use: { value: use }, memory: { value: () => runtime.memory() } }) as Runtime;
     const readiness = new Readiness(createHandler(dying).service, { freshMs: -1 });
-    await readiness.warm();
+    await readiness.warmUp();
     expect((await readiness.report()).ready).toBe(true);
     works = false;
     await vi.waitFor(async () =>
@@ -65,7 +65,7 @@ describe("GET /health/ready", () => {
     let probing = Promise.resolve();
     const use: Runtime["use"] = async (...args) => (await probing, runtime.use(...args));
     const { readiness } = createHandler(withUse(use));
-    await readiness.warm();
+    await readiness.warmUp();
     const died = {
       type: "died",
       reference: "builtin",
@@ -75,16 +75,16 @@ describe("GET /health/ready", () => {
       restMs: 0,
     } as const;
     const heard = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 50));
-    readiness.event({ ...died, resting: false });
+    readiness.onEvent({ ...died, resting: false });
     await heard();
     expect((await readiness.report()).ready).toBe(true);
     for (const how of [{ hung: true, resting: false }, { resting: true }]) {
-      readiness.event({ ...died, reference: "another", ...how });
+      readiness.onEvent({ ...died, reference: "another", ...how });
       await heard();
       expect((await readiness.report()).ready).toBe(true);
       let finish = (): void => {};
       probing = new Promise<void>((resolve) => (finish = resolve));
-      readiness.event({ ...died, ...how });
+      readiness.onEvent({ ...died, ...how });
       await vi.waitFor(async () =>
         expect(await readiness.report()).toMatchObject({
           models: [{ ready: false, code: "HOST_DIED", reason: "it did not answer" }],
@@ -104,7 +104,7 @@ describe("GET /health/ready", () => {
     ): Promise<unknown> => work({ runningMs });
     const stalled = Object.create(withUse(runtime.use.bind(runtime)), { useLoaded: { value: useLoaded } }) as Runtime;
     const { readiness } = createHandler(stalled, { requestTimeout: "40s" });
-    await readiness.warm();
+    await readiness.warmUp();
     runningMs = 9_900;
     expect((await readiness.report()).ready).toBe(true);
     runningMs = 10_100;
@@ -120,7 +120,7 @@ describe("GET /health/ready", () => {
     const use: Runtime["use"] = (...args) => ((uses += 1), runtime.use(...args));
     const counting = Object.create(runtime, { use: { value: use }, memory: { value: () => runtime.memory() } }) as Runtime;
     const readiness = new Readiness(createHandler(counting).service, { freshMs: -1 });
-    await readiness.warm();
+    await readiness.warmUp();
     await runtime.unload("builtin");
     for (let turn = 0; turn < 5; turn += 1) {
       expect((await readiness.report()).ready).toBe(true);
@@ -131,7 +131,7 @@ describe("GET /health/ready", () => {
 
   it("is not once the server ends, which is alive all the same", async () => {
     const handler = createHandler(runtime);
-    await handler.readiness.warm();
+    await handler.readiness.warmUp();
     handler.service.drain();
     expect(await ready(handler)).toMatchObject([503, { ready: false, draining: true }]);
     expect((await handler(new Request("http://localhost/health/live"))).status).toBe(200);

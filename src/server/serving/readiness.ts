@@ -5,15 +5,15 @@ import { parseDuration } from "../../runtime/options/duration.ts";
 import type { RuntimeEvent } from "../../runtime/options/runtime-settings.ts";
 import { runProbe } from "../../runtime/loading/verification.ts";
 import { type PublicError, publicError } from "../http/context.ts";
-import { namedModel } from "./model-names.ts";
+import { resolveModel } from "./model-names.ts";
 import { publicName } from "../http/scrub.ts";
 import type { Service } from "./service.ts";
 import { serverDefaults } from "../../settings/server-section.ts";
 
 /** Whoever asks for the first time waits this long; after it the answer is "not yet". */
-const patienceMs = 300;
+const firstReportWaitMs = 300;
 /** A model is not ready while one run takes longer than this share of `requestTimeout`: it answers nobody. */
-const stalledShare = 0.25;
+const stalledFraction = 0.25;
 
 export interface ModelReadiness {
   /** As the settings name it; of a path the last part. */
@@ -54,10 +54,10 @@ export class Readiness {
   }
 
   /** A model whose process hung, or is left alone, is not ready until a probe has run; the next report begins one. */
-  event(event: RuntimeEvent): void {
+  onEvent(event: RuntimeEvent): void {
     if (event.type !== "died" || (event.hung !== true && !event.resting)) return;
     const { code, message } = publicError(new InferyardError("HOST_DIED", event.reason));
-    void this.#namesOf(event.reference).then(
+    void this.#namesFor(event.reference).then(
       (names) => {
         for (const name of names) this.#fail(name, { code, reason: message });
         if (names.length > 0) this.#probedAt = Number.NEGATIVE_INFINITY;
@@ -71,14 +71,14 @@ export class Readiness {
     const { draining } = this.#service;
     if (!draining && performance.now() - this.#probedAt > this.#freshMs) {
       const probing = this.#probe();
-      if (this.#results.size === 0) await Promise.race([probing, sleep(patienceMs, undefined, { ref: false })]);
+      if (this.#results.size === 0) await Promise.race([probing, sleep(firstReportWaitMs, undefined, { ref: false })]);
     }
     const models = await Promise.all(this.#names().map((name) => this.#resultOf(name)));
     return { ready: !draining && models.every(({ ready }) => ready), draining, models };
   }
 
   /** Loads the server's own models and runs a probe input on each. The first that fails is thrown. */
-  async warm(): Promise<void> {
+  async warmUp(): Promise<void> {
     await Promise.all(this.#names().map((name) => this.#run(name)));
     this.#probedAt = performance.now();
   }
@@ -92,19 +92,19 @@ export class Readiness {
     const result = this.#results.get(name) ?? { model: publicName(name), ready: false, reason: "it is still loading" };
     if (!result.ready) return result;
     const stalledMs = await this.#stalledMs(name);
-    if (stalledMs <= this.#timeoutMs * stalledShare) return result;
+    if (stalledMs <= this.#timeoutMs * stalledFraction) return result;
     const reason = `a run has taken ${Math.round(stalledMs / 1000)} s so far, and no other is answered meanwhile`;
     return { model: publicName(name), ready: false, code: "REQUEST_TIMEOUT", reason };
   }
 
   /** Time in milliseconds since the run under way began, of the model in memory; 0 where there is none. */
   async #stalledMs(name: string): Promise<number> {
-    const { reference, wish } = await this.#find(name);
-    const running = this.#service.runtime.useLoaded(reference, wish, async (handle) => handle.runningMs);
+    const { reference, constraints } = await this.#find(name);
+    const running = this.#service.runtime.useLoaded(reference, constraints, async (handle) => handle.runningMs);
     return (await running.catch(() => 0)) ?? 0; // the runtime ends
   }
 
-  async #namesOf(reference: string): Promise<string[]> {
+  async #namesFor(reference: string): Promise<string[]> {
     const found = this.#names().map(async (name) => ((await this.#find(name)).reference === reference ? [name] : []));
     return (await Promise.all(found)).flat();
   }
@@ -138,14 +138,14 @@ export class Readiness {
     const late = new AbortController();
     let timer: NodeJS.Timeout | undefined;
     try {
-      const { reference, wish } = await this.#find(model);
-      await runtime.use(reference, { ...wish, signal: ending }, async (handle) => {
+      const { reference, constraints } = await this.#find(model);
+      await runtime.use(reference, { ...constraints, signal: ending }, async (handle) => {
         timer = setTimeout(() => late.abort(), this.#timeoutMs); // loading takes its time; a loaded model has that of a request
         return runProbe(handle, handle.manifest, AbortSignal.any([ending, late.signal]));
       });
       this.#results.set(model, { model: publicName(model), ready: true });
     } catch (thrown) {
-      const error = late.signal.aborted ? this.#tooLate() : thrown;
+      const error = late.signal.aborted ? this.#timeoutError() : thrown;
       const { code, message }: PublicError = publicError(error);
       this.#fail(model, { code, reason: message });
       throw error;
@@ -154,13 +154,13 @@ export class Readiness {
     }
   }
 
-  #tooLate(): InferyardError {
+  #timeoutError(): InferyardError {
     return new InferyardError("REQUEST_TIMEOUT", `a probe input was not answered within ${this.#timeoutMs} ms`, {
       remedy: "raise requestTimeout, if the model is only slow",
     });
   }
 
-  #find(name: string): ReturnType<typeof namedModel> {
-    return namedModel(name, undefined, this.#service.settings, true, async () => []);
+  #find(name: string): ReturnType<typeof resolveModel> {
+    return resolveModel(name, undefined, this.#service.settings, true, async () => []);
   }
 }

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createRuntime } from "../../api/create-runtime.ts";
 import type { Runtime } from "../../api/runtime.ts";
-import { type Connection, type Handler, createHandler } from "../handler.ts";
+import { type ConnectionInfo, type Handler, createHandler } from "../handler.ts";
 
 const key = "the-key-of-the-operator";
 const sha256 = createHash("sha256").update(key).digest("hex");
@@ -29,7 +29,7 @@ afterAll(async () => {
   await runtime.dispose();
 });
 
-const local: Connection = { remoteAddress: "127.0.0.1", listenAddress: "127.0.0.1", httpVersion: "1.1" };
+const local: ConnectionInfo = { remoteAddress: "127.0.0.1", listenAddress: "127.0.0.1", httpVersion: "1.1" };
 
 function post(path: string, body: object, headers: Record<string, string> = {}): Request {
   const all = { "content-type": "application/json", host: "localhost", ...headers };

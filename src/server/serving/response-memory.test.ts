@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { AnswerMemory, AnswerSizes, answerKind } from "./response-memory.ts";
+import { ResponseMemory, ResponseSizeEstimates, responseKind } from "./response-memory.ts";
 
 const mebi = 2 ** 20;
 const { signal } = new AbortController();
@@ -14,7 +14,7 @@ async function isSettled(promise: Promise<void>): Promise<boolean> {
 
 describe("the memory of answers", () => {
   it("makes a client that holds half wait, and lets others and small answers go", async () => {
-    const memory = new AnswerMemory(8 * mebi);
+    const memory = new ResponseMemory(8 * mebi);
     const [first, second, other, small] = ["a", "a", "b", "a"].map((client) => memory.reservation(client));
     await first!.reserve(4 * mebi, signal);
     const waiting = second!.reserve(2 * mebi, signal);
@@ -29,7 +29,7 @@ describe("the memory of answers", () => {
   });
 
   it("takes the real size in place of the estimate, and refuses an answer of more than half", async () => {
-    const memory = new AnswerMemory(8 * mebi);
+    const memory = new ResponseMemory(8 * mebi);
     const answer = memory.reservation("a");
     await answer.reserve(100 * mebi, signal); // waits for half at most
     answer.settle(mebi);
@@ -43,7 +43,7 @@ describe("the memory of answers", () => {
   });
 
   it("forgets who leaves while waiting", async () => {
-    const memory = new AnswerMemory(2 * mebi);
+    const memory = new ResponseMemory(2 * mebi);
     const [first, second] = [memory.reservation("a"), memory.reservation("a")];
     await first.reserve(mebi, signal);
     const leaving = new AbortController();
@@ -57,9 +57,9 @@ describe("the memory of answers", () => {
 });
 
 it("answers are estimated by what earlier ones of the same model and work had", async () => {
-  const sizes = new AnswerSizes();
-  const memory = new AnswerMemory(100 * mebi);
-  const kind = (texts: number): ReturnType<typeof answerKind> => answerKind("m", { question: ["embed", []], texts });
+  const sizes = new ResponseSizeEstimates();
+  const memory = new ResponseMemory(100 * mebi);
+  const kind = (texts: number): ReturnType<typeof responseKind> => responseKind("m", { question: ["embed", []], texts });
   const before = memory.reservation("a");
   sizes.settle(before, kind(10), 10_000);
   before.release();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { bytesOf, copyOf } from "./plain-data.ts";
-import { keyOf } from "./call-key.ts";
+import { estimateMemoryBytes, deepCopy } from "./plain-data.ts";
+import { hashParts } from "./call-key.ts";
 import { ResultCache } from "./result-cache.ts";
 
 describe("ResultCache", () => {
@@ -23,17 +23,17 @@ describe("copies of answers", () => {
     const decision = { id: "1" };
     const all = new Float32Array(1000);
     const answer = { decision, embeddings: [all.subarray(2, 4)], tokens: [1, 2], name: "a", none: null, gap: undefined };
-    const copy = copyOf(answer, decision);
+    const copy = deepCopy(answer, decision);
     expect(copy).toEqual(answer);
     expect(copy.decision).toBe(decision);
     expect(copy.embeddings[0]!.buffer.byteLength).toBe(8);
     answer.tokens[0] = 9;
     all[2] = 9;
     expect([copy.tokens[0], copy.embeddings[0]![0]]).toEqual([1, 0]);
-    expect(bytesOf(copy, decision)).toBeLessThan(300);
-    expect(bytesOf(new Float32Array(1000))).toBe(4000);
+    expect(estimateMemoryBytes(copy, decision)).toBeLessThan(300);
+    expect(estimateMemoryBytes(new Float32Array(1000))).toBe(4000);
     for (const odd of [new Map(), () => 1, new DataView(new ArrayBuffer(1))])
-      expect(() => copyOf({ odd })).toThrow(expect.objectContaining({ code: "CONTRACT_VIOLATION" }));
+      expect(() => deepCopy({ odd })).toThrow(expect.objectContaining({ code: "CONTRACT_VIOLATION" }));
   });
 });
 
@@ -48,6 +48,6 @@ it("keys differ where anything does", () => {
     ["infer", { x: { data: new BigInt64Array([1n]) } }],
     ["infer", { x: { data: new BigInt64Array([2n]) } }],
   ];
-  expect(new Set(parts.map(keyOf)).size).toBe(parts.length);
-  expect(keyOf(["infer", new Float32Array([1, 2]).subarray(1)])).toBe(keyOf(["infer", new Float32Array([2])]));
+  expect(new Set(parts.map(hashParts)).size).toBe(parts.length);
+  expect(hashParts(["infer", new Float32Array([1, 2]).subarray(1)])).toBe(hashParts(["infer", new Float32Array([2])]));
 });

@@ -88,7 +88,7 @@ describe("requests that ask the same at the same time", () => {
       false,
       false,
     ]);
-    expect(await metric(handler, 'inferyard_answers_reused_total{model="mine",how="shared"}')).toBe(2);
+    expect(await metric(handler, 'inferyard_responses_reused_total{model="mine",how="shared"}')).toBe(2);
     expect(await metric(handler, 'inferyard_tokens_total{model="mine"}')).toBe(10); // of five, and not of seven
   });
 
@@ -151,7 +151,7 @@ describe("resultCacheBytes", () => {
     expect(await second.json()).toEqual(await first.json());
     expect((await embed(handler, { input: "a cat", dimensions: 2 })).status).toBe(200);
     expect(signals.length).toBe(2);
-    expect(await metric(handler, 'inferyard_answers_reused_total{model="builtin",how="cached"}')).toBe(1);
+    expect(await metric(handler, 'inferyard_responses_reused_total{model="builtin",how="cached"}')).toBe(1);
     expect(await metric(handler, "inferyard_result_cache_bytes")).toBeGreaterThan(1000);
     expect(await metric(handler, 'inferyard_inference_seconds_count{model="builtin",target="native:cpu"}')).toBe(2);
   });

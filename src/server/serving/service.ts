@@ -12,18 +12,18 @@ import type { Runtime } from "../../api/runtime.ts";
 import type { Priority } from "../../runtime/scheduling/scheduling-key.ts";
 import { serverDefaults } from "../../settings/server-section.ts";
 import { Admission } from "./admission.ts";
-import { type AnswerReservation, AnswerSizes, answerKind } from "./response-memory.ts";
-import { targetOf, timesOf, tokensOf, wasLoadedSince } from "./call-record.ts";
+import { type ResponseReservation, ResponseSizeEstimates, responseKind } from "./response-memory.ts";
+import { targetOf, callTimes, tokensOf, wasLoadedSince } from "./call-record.ts";
 import { LoadLimiter } from "./load-limiter.ts";
-import { LoadWatch } from "./load-progress.ts";
-import { LoadingModels } from "./background-loads.ts";
-import { type OwnLimits, modelLimits } from "./model-limits.ts";
-import { type NamedModel, type StoredNames, defaultOf, namedModel } from "./model-names.ts";
-import { bytesOf, copyOf, jsonBytesOf } from "./plain-data.ts";
-import { type Question, keyOf } from "./call-key.ts";
+import { LoadProgressTracker } from "./load-progress.ts";
+import { BackgroundLoads } from "./background-loads.ts";
+import { type PerModelLimits, modelLimits } from "./model-limits.ts";
+import { type ResolvedModel, type StoredNames, defaultModelOf, resolveModel } from "./model-names.ts";
+import { estimateMemoryBytes, deepCopy, estimateJsonBytes } from "./plain-data.ts";
+import { type CallKey, hashParts } from "./call-key.ts";
 import { ResultCache } from "./result-cache.ts";
 import type { Role, ServerSettings } from "../server-settings.ts";
-import { type SharedAnswer, SharedWork } from "./call-coalescing.ts";
+import { type CoalescedResult, CallCoalescer } from "./call-coalescing.ts";
 
 /** Who asks, for how long, and how urgently. */
 export interface Caller {
@@ -36,7 +36,7 @@ export interface Caller {
   /** Aborted when the client hangs up. */
   readonly signal: AbortSignal;
   /** Memory for the answer. Default: it is not bounded. */
-  readonly memory?: AnswerReservation | undefined;
+  readonly responseMemory?: ResponseReservation | undefined;
   /** Header x-inferyard-target. */
   readonly target?: string | undefined;
   /** Told when the call has ended. Default: nobody is. */
@@ -55,7 +55,7 @@ export interface ModelCall<Result = unknown> {
    * What is asked. Calls that overlap and ask the same of the same model in the same place are answered once, and the answer is kept where
    * answers are. It must be plain data. Default: every call is answered by itself.
    */
-  readonly question?: Question;
+  readonly question?: CallKey;
   /** Bytes of the answer to this result. Default: those of the result as JSON. */
   answerBytes?(result: Result): number;
 }
@@ -64,7 +64,7 @@ export interface ModelCall<Result = unknown> {
 export type Reuse = "shared" | "cached";
 
 /** What came of it. */
-export interface Answered<Result> {
+export interface CallResult<Result> {
   readonly result: Result;
   /** The model's name as the client wrote it. */
   readonly model: string;
@@ -74,7 +74,7 @@ export interface Answered<Result> {
 }
 
 /** The same of work that a model did. */
-export interface Served<Result> extends Answered<Result> {
+export interface ModelCallResult<Result> extends CallResult<Result> {
   readonly target: string;
   /** Id of the decision. */
   readonly decision: string;
@@ -100,7 +100,7 @@ export interface CallRecord {
 }
 
 /** What is said of a model, see `Service.describe`. */
-export interface Description<Result> {
+export interface ModelDescriber<Result> {
   readonly loaded: (model: ModelHandle) => Promise<Result>;
   readonly files: (manifest: Manifest) => Promise<Result>;
   readonly missing: () => InferyardError;
@@ -116,11 +116,11 @@ export interface ServiceOptions {
   readonly storedTime?: StoredTime;
   readonly onCall?: (record: CallRecord) => void;
   /** How far loads are. Default: nothing is known of that. */
-  readonly loadWatch?: LoadWatch;
+  readonly loadProgress?: LoadProgressTracker;
 }
 
 /** One piece of work that was done, for one call or for several. */
-interface Done<Result> {
+interface WorkResult<Result> {
   readonly result: Result;
   readonly loadMs?: number;
   /** Where a model did it. */
@@ -128,42 +128,48 @@ interface Done<Result> {
   readonly decision?: Decision;
 }
 
-type DoneByModel<Result> = Done<Result> & Required<Pick<Done<Result>, "target" | "decision">>;
+type ModelWorkResult<Result> = WorkResult<Result> & Required<Pick<WorkResult<Result>, "target" | "decision">>;
 
 export class Service {
   readonly runtime: Runtime;
   readonly settings: ServerSettings;
   readonly admission: Admission;
   /** How far loads are. */
-  readonly loadWatch: LoadWatch;
-  readonly #loading: LoadingModels;
+  readonly loadProgress: LoadProgressTracker;
+  readonly #backgroundLoads: BackgroundLoads;
   readonly #loadLimiter: LoadLimiter;
   readonly #loadingWaitMs: number | undefined;
   readonly #storedNames: StoredNames;
   readonly #storedTime: StoredTime;
   readonly #onCall: ((record: CallRecord) => void) | undefined;
   readonly #timeoutMs: number;
-  readonly #ownLimits: ReadonlyMap<string, OwnLimits>;
-  readonly #shared = new SharedWork();
-  readonly #sizes = new AnswerSizes();
-  readonly #cache: ResultCache<DoneByModel<unknown>> | undefined;
+  readonly #modelLimits: ReadonlyMap<string, PerModelLimits>;
+  readonly #coalescer = new CallCoalescer();
+  readonly #responseSizes = new ResponseSizeEstimates();
+  readonly #cache: ResultCache<ModelWorkResult<unknown>> | undefined;
   readonly #ending = new AbortController();
 
   constructor(runtime: Runtime, options: ServiceOptions) {
-    const { settings, storedNames, storedTime = async () => undefined, onCall, loadWatch = new LoadWatch() } = options;
+    const {
+      settings,
+      storedNames,
+      storedTime = async () => undefined,
+      onCall,
+      loadProgress = new LoadProgressTracker(),
+    } = options;
     const { maxQueue = serverDefaults.maxQueue, resultCacheBytes = serverDefaults.resultCacheBytes } = settings;
     this.runtime = runtime;
     this.settings = settings;
     this.#storedNames = storedNames;
     this.#storedTime = storedTime;
     this.#onCall = onCall;
-    this.loadWatch = loadWatch;
-    this.#loading = new LoadingModels(runtime, loadWatch, this.ending);
+    this.loadProgress = loadProgress;
+    this.#backgroundLoads = new BackgroundLoads(runtime, loadProgress, this.ending);
     this.#loadLimiter = new LoadLimiter(settings);
     this.#loadingWaitMs = settings.loadingWait === undefined ? undefined : parseDuration(settings.loadingWait);
     this.#timeoutMs = parseDuration(settings.requestTimeout ?? serverDefaults.requestTimeout);
-    this.#ownLimits = modelLimits(settings);
-    const admissions = Array.from(this.#ownLimits, ([reference, { admission }]) => [reference, admission] as const);
+    this.#modelLimits = modelLimits(settings);
+    const admissions = Array.from(this.#modelLimits, ([reference, { admission }]) => [reference, admission] as const);
     this.admission = new Admission({ running: this.limits.running, waiting: maxQueue }, new Map(admissions));
     this.#cache = resultCacheBytes === 0 ? undefined : new ResultCache(resultCacheBytes);
   }
@@ -186,7 +192,7 @@ export class Service {
 
   /** Requests for one model that run at once. */
   runningLimit(reference: string): number {
-    return Math.min(this.limits.running, this.#ownLimits.get(reference)?.admission.running ?? Number.POSITIVE_INFINITY);
+    return Math.min(this.limits.running, this.#modelLimits.get(reference)?.admission.running ?? Number.POSITIVE_INFINITY);
   }
 
   /** What the answers that are kept take, in bytes. */
@@ -202,21 +208,21 @@ export class Service {
   /** Names clients may use, the default first. */
   async modelNames(): Promise<string[]> {
     const { models = {} } = this.settings;
-    return [...new Set([defaultOf(this.settings).name, "builtin", ...Object.keys(models), ...(await this.#storedNames())])];
+    return [...new Set([defaultModelOf(this.settings).name, "builtin", ...Object.keys(models), ...(await this.#storedNames())])];
   }
 
   /** When a model was fetched, where that is known. */
   async timeOf(name: string): Promise<Date | undefined> {
-    const { reference } = await this.named({}, name);
+    const { reference } = await this.resolve({}, name);
     return this.#storedTime(reference).catch(() => undefined); // a record that cannot be read has no time
   }
 
   /** The model a client names, which it must be allowed to name. Nothing is loaded. */
-  named(
+  resolve(
     { target, anyReference = false }: Pick<Caller, "target" | "anyReference">,
     written: string | undefined,
-  ): Promise<NamedModel> {
-    return namedModel(written, target, this.settings, anyReference, this.#storedNames);
+  ): Promise<ResolvedModel> {
+    return resolveModel(written, target, this.settings, anyReference, this.#storedNames);
   }
 
   /** Runs work on the model a client names, when it is its turn. */
@@ -224,50 +230,51 @@ export class Service {
     caller: Caller,
     call: ModelCall<Result>,
     work: (model: ModelHandle, signal: AbortSignal) => Promise<Result>,
-  ): Promise<Served<Result>> {
-    this.#refuse(call);
-    const named = await this.named(caller, call.model);
-    const kept = call.question === undefined ? undefined : await this.#kept<Result>(caller, named, call, call.question);
+  ): Promise<ModelCallResult<Result>> {
+    this.#checkCall(call);
+    const named = await this.resolve(caller, call.model);
+    const kept = call.question === undefined ? undefined : await this.#cached<Result>(caller, named, call, call.question);
     if (kept !== undefined) return kept;
-    const { target, decision, ...answered } = await this.#answer(caller, named, call, async (signal, onTarget) => {
+    const { target, decision, ...answered } = await this.#runCall(caller, named, call, async (signal, onTarget) => {
       const { client, priority, role } = caller;
-      const admitLoad = this.#loadLimiter.of(client, role);
+      const admitLoad = this.#loadLimiter.admitterFor(client, role);
       const begun = Date.now();
       const asked = performance.now();
-      const onModel = async (handle: ModelHandle): Promise<DoneByModel<Result>> => {
+      const onModel = async (handle: ModelHandle): Promise<ModelWorkResult<Result>> => {
         const ready = performance.now();
         onTarget(handle.target);
         const before = handle.decision;
         const result = await work(handle, signal);
         const done = { result, target: handle.target, decision: handle.decision };
-        if (call.question !== undefined && before === handle.decision) this.#keep(done, call.question);
+        if (call.question !== undefined && before === handle.decision) this.#cacheResult(done, call.question);
         return { ...done, ...(wasLoadedSince(begun, before) ? { loadMs: ready - asked } : {}) };
       };
       const longest = this.#loadingWaitMs;
-      if (call.loads !== true && longest !== undefined) await this.#loading.wait(named, longest, signal, admitLoad);
-      return this.runtime.use(named.reference, { ...named.wish, signal }, onModel, { client, priority, admitLoad });
+      if (call.loads !== true && longest !== undefined)
+        await this.#backgroundLoads.waitUntilLoaded(named, longest, signal, admitLoad);
+      return this.runtime.use(named.reference, { ...named.constraints, signal }, onModel, { client, priority, admitLoad });
     });
     return { ...answered, target, decision: decision.id };
   }
 
   /** Runs work that needs no model in memory, but its files at most, when it is its turn. */
-  async callFiles<Result>(
+  async callWithoutModel<Result>(
     caller: Caller,
     call: ModelCall<Result>,
-    work: (model: NamedModel, signal: AbortSignal) => Promise<Result>,
-  ): Promise<Answered<Result>> {
-    this.#refuse(call);
-    const named = await this.named(caller, call.model);
-    return this.#answer(caller, named, call, async (signal) => ({ result: await work(named, signal) }));
+    work: (model: ResolvedModel, signal: AbortSignal) => Promise<Result>,
+  ): Promise<CallResult<Result>> {
+    this.#checkCall(call);
+    const named = await this.resolve(caller, call.model);
+    return this.#runCall(caller, named, call, async (signal) => ({ result: await work(named, signal) }));
   }
 
   /**
    * Says something of a model without loading or fetching it: of the one in memory, else what its files say; `missing` makes the error where
    * these are not on this machine.
    */
-  describe<Result>(caller: Caller, written: string | undefined, say: Description<Result>): Promise<Answered<Result>> {
-    return this.callFiles(caller, { model: written, texts: 0 }, async ({ reference, wish }) => {
-      const result = await this.runtime.useLoaded(reference, wish, say.loaded);
+  describe<Result>(caller: Caller, written: string | undefined, say: ModelDescriber<Result>): Promise<CallResult<Result>> {
+    return this.callWithoutModel(caller, { model: written, texts: 0 }, async ({ reference, constraints }) => {
+      const result = await this.runtime.useLoaded(reference, constraints, say.loaded);
       if (result !== undefined) return result;
       return say.files(
         await readManifest(reference).catch((error: unknown) => {
@@ -279,17 +286,17 @@ export class Service {
   }
 
   /** One call from its place in the queue to its answer, within its time, and told of when it ends. */
-  async #answer<Result, Work extends Done<Result>>(
+  async #runCall<Result, Work extends WorkResult<Result>>(
     caller: Caller,
-    { name, reference, wish }: NamedModel,
+    { name, reference, constraints }: ResolvedModel,
     call: ModelCall<Result>,
-    work: (signal: AbortSignal, onTarget: (target: string) => void) => Promise<Work & Done<Result>>,
-  ): Promise<Answered<Result> & Omit<Work, "result" | "loadMs">> {
-    const { client, priority, memory } = caller;
+    work: (signal: AbortSignal, onTarget: (target: string) => void) => Promise<Work & WorkResult<Result>>,
+  ): Promise<CallResult<Result> & Omit<Work, "result" | "loadMs">> {
+    const { client, priority, responseMemory } = caller;
     const { question } = call;
-    const kind = answerKind(reference, call);
+    const kind = responseKind(reference, call);
     const started = performance.now();
-    const timeoutMs = this.#ownLimits.get(reference)?.timeoutMs ?? this.#timeoutMs;
+    const timeoutMs = this.#modelLimits.get(reference)?.timeoutMs ?? this.#timeoutMs;
     // Not AbortSignal.timeout: its timer would keep a request that has long been answered until its time is over.
     const limit = new AbortController();
     const timer = setTimeout(() => limit.abort(), timeoutMs);
@@ -297,30 +304,30 @@ export class Service {
     let begun: number | undefined;
     let target: string | undefined;
     try {
-      await this.#sizes.reserve(memory, kind, signal);
-      const answer: SharedAnswer<Work & Done<Result>> = await this.#shared.ask({
+      await this.#responseSizes.reserve(responseMemory, kind, signal);
+      const answer: CoalescedResult<Work & WorkResult<Result>> = await this.#coalescer.run({
         // What is urgent does not wait for what is not.
-        key: question === undefined ? Symbol(name) : keyOf([reference, wish, priority, question]),
+        key: question === undefined ? Symbol(name) : hashParts([reference, constraints, priority, question]),
         signal,
-        takeTurn: (waiting, run) =>
+        schedule: (waiting, run) =>
           this.admission.run({ client, priority, signal: waiting, model: reference }, () => {
             begun = performance.now();
             return run();
           }),
         work: (together) => work(together, (where) => (target = where)),
-        copy: (done) => ({ ...done, result: copyOf(done.result, done.decision) }),
+        copy: (done) => ({ ...done, result: deepCopy(done.result, done.decision) }),
       });
       const { result, loadMs, ...place } = answer.result;
-      this.#sizes.settle(memory, kind, call.answerBytes?.(result) ?? jsonBytesOf(result, place.decision));
-      const times = timesOf(started, Math.max(started, answer.begun));
-      const how = answer.own ? {} : { reuse: "shared" as const };
-      const own = answer.own ? { ...(loadMs === undefined ? {} : { loadMs }), ...tokensOf(result) } : {};
-      this.#tell(caller, question, { model: name, ...targetOf(place.target), ...times, ...how, ...own });
+      this.#responseSizes.settle(responseMemory, kind, call.answerBytes?.(result) ?? estimateJsonBytes(result, place.decision));
+      const times = callTimes(started, Math.max(started, answer.startedAt));
+      const how = answer.isOwn ? {} : { reuse: "shared" as const };
+      const own = answer.isOwn ? { ...(loadMs === undefined ? {} : { loadMs }), ...tokensOf(result) } : {};
+      this.#recordCall(caller, question, { model: name, ...targetOf(place.target), ...times, ...how, ...own });
       return { ...place, result, model: name, ...times, ...how };
     } catch (thrown) {
-      const error = limit.signal.aborted && !caller.signal.aborted ? this.#tooLate(timeoutMs, reference) : thrown;
+      const error = limit.signal.aborted && !caller.signal.aborted ? this.#timeoutError(timeoutMs, reference) : thrown;
       if (error instanceof InferyardError) {
-        this.#tell(caller, question, { model: name, ...targetOf(target), ...timesOf(started, begun), error });
+        this.#recordCall(caller, question, { model: name, ...targetOf(target), ...callTimes(started, begun), error });
       }
       throw error;
     } finally {
@@ -331,46 +338,50 @@ export class Service {
   /** Begins to load a model, or looks how far that is: throws MODEL_LOADING until it is there, and what the load threw. */
   async loadInBackground(caller: Caller, written: string): Promise<void> {
     this.refuseDraining();
-    const admitLoad = this.#loadLimiter.of(caller.client, caller.role);
-    await this.#loading.wait(await this.named(caller, written), 0, caller.signal, admitLoad);
+    const admitLoad = this.#loadLimiter.admitterFor(caller.client, caller.role);
+    await this.#backgroundLoads.waitUntilLoaded(await this.resolve(caller, written), 0, caller.signal, admitLoad);
   }
 
   /**
    * The answer that the model which is in memory now has given before; undefined where there is none. A model that was loaded anew, or moved,
    * has another decision, so that it never answers for the one before.
    */
-  async #kept<Result>(
+  async #cached<Result>(
     caller: Caller,
-    { name, reference, wish }: NamedModel,
+    { name, reference, constraints }: ResolvedModel,
     call: ModelCall<Result>,
-    question: Question,
-  ): Promise<Served<Result> | undefined> {
+    question: CallKey,
+  ): Promise<ModelCallResult<Result> | undefined> {
     const cache = this.#cache;
     if (cache === undefined) return undefined;
-    await this.#sizes.reserve(caller.memory, answerKind(reference, call), caller.signal);
-    const key = keyOf(question);
-    const done = await this.runtime.useLoaded(reference, wish, async ({ decision }) => cache.get(`${decision.id} ${key}`));
+    await this.#responseSizes.reserve(caller.responseMemory, responseKind(reference, call), caller.signal);
+    const key = hashParts(question);
+    const done = await this.runtime.useLoaded(reference, constraints, async ({ decision }) => cache.get(`${decision.id} ${key}`));
     if (done === undefined) return undefined;
     const { target, decision } = done;
     const answered = { model: name, target, queueMs: 0, inferenceMs: 0, reuse: "cached" as const };
-    this.#tell(caller, question, answered);
+    this.#recordCall(caller, question, answered);
     // What has the same key is the answer to the same question, and so of the same kind.
-    return { ...answered, decision: decision.id, result: copyOf(done.result, decision) as Result };
+    return { ...answered, decision: decision.id, result: deepCopy(done.result, decision) as Result };
   }
 
-  #keep({ result, target, decision }: DoneByModel<unknown>, question: Question): void {
+  #cacheResult({ result, target, decision }: ModelWorkResult<unknown>, question: CallKey): void {
     if (this.#cache === undefined) return;
-    const kept = copyOf(result, decision);
-    this.#cache.put(`${decision.id} ${keyOf(question)}`, { result: kept, target, decision }, bytesOf(kept, decision));
+    const kept = deepCopy(result, decision);
+    this.#cache.put(
+      `${decision.id} ${hashParts(question)}`,
+      { result: kept, target, decision },
+      estimateMemoryBytes(kept, decision),
+    );
   }
 
-  #tell({ onCall }: Caller, question: Question | undefined, ended: Omit<CallRecord, "work" | "endedAt">): void {
+  #recordCall({ onCall }: Caller, question: CallKey | undefined, ended: Omit<CallRecord, "work" | "endedAt">): void {
     const record = { ...ended, ...(question === undefined ? {} : { work: question[0] }), endedAt: performance.now() };
     this.#onCall?.(record);
     onCall?.(record);
   }
 
-  #refuse({ texts = 1 }: ModelCall): void {
+  #checkCall({ texts = 1 }: ModelCall): void {
     this.refuseDraining();
     const { texts: limit } = this.limits;
     if (texts <= limit) return;
@@ -389,7 +400,7 @@ export class Service {
     });
   }
 
-  #tooLate(timeoutMs: number, reference: string): InferyardError {
+  #timeoutError(timeoutMs: number, reference: string): InferyardError {
     return new InferyardError("REQUEST_TIMEOUT", `the request was not done within ${timeoutMs} ms`, {
       remedy: "send less at once, or raise requestTimeout",
       retryAfterMs: Math.ceil(this.admission.expectedWaitMs(reference)),

@@ -3,17 +3,17 @@ import { describe, expect, it } from "vitest";
 import { InferyardError } from "../../errors.ts";
 import type { HostedRunOptions } from "../../hosts/host.ts";
 import { reduceOutputs } from "../../hosts/output-reduction.ts";
-import { anyTurn } from "../../runtime/scheduling/scheduling-key.ts";
+import { defaultSchedulingKey } from "../../runtime/scheduling/scheduling-key.ts";
 import type { TensorMap } from "../../tensor.ts";
-import { BatchPool } from "./dynamic-batcher.ts";
-import type { TokenRow } from "../shared/encoder-inputs.ts";
+import { DynamicBatcher } from "./dynamic-batcher.ts";
+import type { EncoderInputRow } from "../shared/encoder-inputs.ts";
 import type { Encoder, EncoderRunOptions } from "./run-encodings.ts";
 
 type Run = (inputs: TensorMap, options?: HostedRunOptions) => Promise<TensorMap>;
 
 /** Gives [rows, tokens, 2]: each token's id, and its id once more. `bad`: an id that no run with it survives. */
 function model(options: { bad?: number; retryable?: boolean; copies?: number; slow?: boolean } = {}): {
-  lanes(): Promise<{ run: Run }[]>;
+  replicas(): Promise<{ run: Run }[]>;
   run: Run;
   batches: { lane: string; shape: readonly number[] }[];
   atOnce: () => number;
@@ -36,23 +36,23 @@ function model(options: { bad?: number; retryable?: boolean; copies?: number; sl
       return reduceOutputs({ y, z: y }, reductions);
     };
   const copies = Array.from({ length: options.copies ?? 0 }, (_copy, index) => ({ run: lane(`copy ${index}`) }));
-  const self = { run: lane("model"), lanes: async () => (copies.length > 0 ? copies : [self]) };
+  const self = { run: lane("model"), replicas: async () => (copies.length > 0 ? copies : [self]) };
   return { ...self, batches, atOnce: () => most };
 }
 
 const encoder = { inputs: [{ name: "input_ids", dataType: "int64", shape: ["batch", "tokens"] }], tokenizer: { padId: 0 } };
 const options: EncoderRunOptions = { output: "y", batchTokens: 64 };
-const rowOf = (id: number, length: number): TokenRow => ({ ids: Array.from({ length }, () => id) });
+const rowOf = (id: number, length: number): EncoderInputRow => ({ ids: Array.from({ length }, () => id) });
 
 /** What a call is told of each of its rows: the ids of its tokens, and how often it was told. */
 async function ask(
-  pool: BatchPool,
-  rows: readonly TokenRow[],
+  pool: DynamicBatcher,
+  rows: readonly EncoderInputRow[],
   over: Partial<EncoderRunOptions> = {},
   client = "",
 ): Promise<number[][]> {
   const told: number[][] = rows.map(() => []);
-  const shared = pool.inTurnOf({ ...anyTurn, client });
+  const shared = pool.forClient({ ...defaultSchedulingKey, client });
   await shared(encoder as unknown as Encoder, rows, { ...options, ...over }, ({ index, encoding, data, offset }) => {
     expect(encoding).toBe(rows[index]);
     expect(told[index]).toEqual([]);
@@ -68,7 +68,7 @@ describe("a pool of batches", () => {
     await fc.assert(
       fc.asyncProperty(fc.array(record, { maxLength: 10 }), fc.constantFrom(0, 2), async (calls, copies) => {
         const scripted = model({ copies });
-        const pool = new BatchPool(scripted);
+        const pool = new DynamicBatcher(scripted);
         let id = 0;
         const rows = calls.map((call) => call.lengths.map((length) => rowOf((id += 1), length)));
         const told = await Promise.all(calls.map(({ client, output }, call) => ask(pool, rows[call]!, { output }, client)));
@@ -81,14 +81,14 @@ describe("a pool of batches", () => {
 
   it("runs calls that arrive together in one batch, on the model itself", async () => {
     const scripted = model({ copies: 2 });
-    const pool = new BatchPool(scripted);
+    const pool = new DynamicBatcher(scripted);
     await Promise.all([1, 2, 3].map((id) => ask(pool, [rowOf(id, 5)])));
     expect(scripted.batches).toEqual([{ lane: "model", shape: [3, 5] }]);
   });
 
   it("spreads work that lasts over copies, never more batches at once than copies", async () => {
     const scripted = model({ copies: 2, slow: true });
-    const pool = new BatchPool(scripted);
+    const pool = new DynamicBatcher(scripted);
     const bulk = Array.from({ length: 200 }, (_row, index) => rowOf(index + 1, 60));
     await ask(pool, bulk);
     const used = new Map<string, number>();
@@ -103,13 +103,13 @@ describe("a pool of batches", () => {
   it("shares no batch between calls that make their own tensors or reductions without a word of which kind", async () => {
     const first = { reduction: () => ({ kind: "mean", ranges: [{ first: 0, end: 1 }] }) as const };
     const scripted = model();
-    const pool = new BatchPool(scripted);
+    const pool = new DynamicBatcher(scripted);
     await Promise.all([1, 2].map((id) => ask(pool, [rowOf(id, 1)], first)));
     expect(scripted.batches.map(({ shape }) => shape)).toEqual([
       [1, 1],
       [1, 1],
     ]);
-    const reduction = (rows: readonly TokenRow[]): { kind: "mean"; ranges: { first: number; end: number }[] } => ({
+    const reduction = (rows: readonly EncoderInputRow[]): { kind: "mean"; ranges: { first: number; end: number }[] } => ({
       kind: "mean",
       ranges: rows.map(() => ({ first: 0, end: 1 })),
     });
@@ -118,7 +118,7 @@ describe("a pool of batches", () => {
   });
 
   it("fails the one text that cannot run, not those beside it", async () => {
-    const pool = new BatchPool(model({ bad: 13 }));
+    const pool = new DynamicBatcher(model({ bad: 13 }));
     const calls = [1, 13, 3].map((id) => ask(pool, [rowOf(id, 4)]));
     const settled = await Promise.allSettled(calls);
     expect(settled.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
@@ -127,7 +127,7 @@ describe("a pool of batches", () => {
 
   it("fails the rows of a batch whose failure may pass, without a second run", async () => {
     const scripted = model({ bad: 13, retryable: true });
-    const pool = new BatchPool(scripted);
+    const pool = new DynamicBatcher(scripted);
     const settled = await Promise.allSettled([1, 13].map((id) => ask(pool, [rowOf(id, 4)])));
     expect(settled).toMatchObject([{ reason: { code: "HOST_DIED" } }, { reason: { code: "HOST_DIED" } }]);
     expect(scripted.batches).toHaveLength(1);
@@ -136,7 +136,7 @@ describe("a pool of batches", () => {
 
   it("a call that gives up takes its rows along, and nobody else's", async () => {
     const scripted = model({ slow: true });
-    const pool = new BatchPool(scripted);
+    const pool = new DynamicBatcher(scripted);
     const canceller = new AbortController();
     const bulk = ask(
       pool,
@@ -153,8 +153,8 @@ describe("a pool of batches", () => {
   });
 
   it("a call that cannot read its answer fails alone", async () => {
-    const pool = new BatchPool(model());
-    const broken = pool.inTurnOf(anyTurn)(encoder as unknown as Encoder, [rowOf(1, 3)], options, () => {
+    const pool = new DynamicBatcher(model());
+    const broken = pool.forClient(defaultSchedulingKey)(encoder as unknown as Encoder, [rowOf(1, 3)], options, () => {
       throw new InferyardError("RUN_FAILED", "not a number");
     });
     const other = ask(pool, [rowOf(2, 3)]);
@@ -167,14 +167,14 @@ describe("a pool of batches", () => {
     const gone = {
       run: async (): Promise<TensorMap> => Promise.reject(new InferyardError("DISPOSED", "this model was disposed")),
     };
-    const pool = new BatchPool({ run: scripted.run, lanes: async () => [gone, gone] });
+    const pool = new DynamicBatcher({ run: scripted.run, replicas: async () => [gone, gone] });
     const bulk = Array.from({ length: 160 }, (_row, index) => rowOf(index + 1, 60));
     expect(await ask(pool, bulk)).toEqual(bulk.map(({ ids }) => ids));
   });
 
   it("answers the callers of one batch one after the other, each in a turn of its own", async () => {
     const scripted = model();
-    const pool = new BatchPool(scripted);
+    const pool = new DynamicBatcher(scripted);
     let turn = 0;
     let isOver = false;
     const count = (): void => {
@@ -193,6 +193,6 @@ describe("a pool of batches", () => {
   });
 
   it("gives nothing for nothing", async () => {
-    expect(await ask(new BatchPool(model()), [])).toEqual([]);
+    expect(await ask(new DynamicBatcher(model()), [])).toEqual([]);
   });
 });

@@ -1,12 +1,19 @@
 /** Rows of calls that overlap, in batches they share: for a server, where many bring one text each. See docs/decisions/0009. */
 import { InferyardError, abortError, throwIfAborted } from "../../errors.ts";
-import { nextTurn } from "../../platform/event-loop.ts";
+import { yieldToEventLoop } from "../../platform/event-loop.ts";
 import type { ModelHandle } from "../../runtime/model-handle.ts";
-import type { Turn } from "../../runtime/scheduling/scheduling-key.ts";
+import type { SchedulingKey } from "../../runtime/scheduling/scheduling-key.ts";
 import { type BatchValues, runBatch } from "./run-batch.ts";
-import type { TokenRow } from "../shared/encoder-inputs.ts";
-import { type Encoder, type EncoderRow, type EncoderRunOptions, type RunShared, bulkTokens, tell } from "./run-encodings.ts";
-import { type RowBatch, WaitingRows } from "./pending-rows.ts";
+import type { EncoderInputRow } from "../shared/encoder-inputs.ts";
+import {
+  type Encoder,
+  type EncoderRow,
+  type EncoderRunOptions,
+  type RunEncodings,
+  minReplicaTokens,
+  reportBatch,
+} from "./run-encodings.ts";
+import { type RowBatch, PendingRows } from "./pending-rows.ts";
 import { createYielder } from "../shared/yielding.ts";
 
 /** The model that rows run on, for as long as it is in memory. */
@@ -16,7 +23,7 @@ type Lane = Pick<PooledModel, "run">;
 /** A call under way. */
 interface Call {
   /** Runs rows of calls of its kind. */
-  run(lane: Lane, batch: { readonly rows: readonly TokenRow[]; readonly length: number }): Promise<BatchValues>;
+  run(lane: Lane, batch: { readonly rows: readonly EncoderInputRow[]; readonly length: number }): Promise<BatchValues>;
   /** Hands out what was said of one of its rows. Never throws. It ends the call when this was its last. */
   give(index: number, values: BatchValues, row: number): void;
   /** Ends it; a second time does nothing. */
@@ -27,12 +34,12 @@ interface Call {
 interface PooledRow {
   readonly call: Call;
   readonly index: number;
-  readonly item: TokenRow;
+  readonly item: EncoderInputRow;
 }
 
-export class BatchPool {
+export class DynamicBatcher {
   readonly #model: PooledModel;
-  readonly #waiting = new WaitingRows<PooledRow>();
+  readonly #waiting = new PendingRows<PooledRow>();
   readonly #rest = createYielder();
   /** Copies that are free, where copies are loaded. */
   #free: Lane[] = [];
@@ -52,12 +59,12 @@ export class BatchPool {
   }
 
   /** `runEncodings` for the calls of one client: batches are shared with whoever else has rows waiting. */
-  inTurnOf(turn: Turn): RunShared {
+  forClient(turn: SchedulingKey): RunEncodings {
     return (encoder, encodings, options, take) => this.#submit(turn, encoder, encodings, options, take);
   }
 
-  #submit<Item extends TokenRow>(
-    turn: Turn,
+  #submit<Item extends EncoderInputRow>(
+    turn: SchedulingKey,
     encoder: Encoder<{ readonly padId: number }>,
     encodings: readonly Item[],
     options: EncoderRunOptions<Item>,
@@ -82,7 +89,7 @@ export class BatchPool {
         // Rows of one kind are made by one function: they are this call's kind of item, whichever call they are of.
         run: async (lane, { rows, length }) => {
           const values = await runBatch(lane, model, { rows: rows as readonly Item[], length }, options);
-          tell(encoder, rows, length);
+          reportBatch(encoder, rows, length);
           return values;
         },
         give: (index, values, row) => {
@@ -113,7 +120,7 @@ export class BatchPool {
   async #look(): Promise<void> {
     if (this.#looking) return;
     this.#looking = true;
-    await nextTurn();
+    await yieldToEventLoop();
     this.#looking = false;
     this.#fillLanes();
   }
@@ -152,7 +159,7 @@ export class BatchPool {
         for (const [row, { call, index }] of present.entries()) {
           call.give(index, values, row);
           // Its caller makes an answer of it, and asks for more: a batch of many calls must not do all that in one turn.
-          if (call.ended) await nextTurn();
+          if (call.ended) await yieldToEventLoop();
         }
       };
     } catch (error) {
@@ -174,11 +181,11 @@ export class BatchPool {
   /** Work that lasts is worth copies. They are asked for anew in each stretch of work: a model that moved has others. */
   #countBusy({ rows, length }: RowBatch<PooledRow>): void {
     this.#busyTokens += rows.length * length;
-    if (this.#copies !== undefined || (this.#busyTokens < bulkTokens && !this.#hasCopies)) return;
+    if (this.#copies !== undefined || (this.#busyTokens < minReplicaTokens && !this.#hasCopies)) return;
     this.#hasCopies = true;
     const copies = new Set<Lane>();
     this.#copies = copies;
-    this.#model.lanes().then(
+    this.#model.replicas().then(
       (lanes) => {
         if (lanes.length < 2 || this.#copies !== copies) return;
         for (const lane of lanes) copies.add(lane);
@@ -200,7 +207,7 @@ export class BatchPool {
 }
 
 /** What rows must have in common to run together. */
-function kindOf<Item extends TokenRow>(options: EncoderRunOptions<Item>, padId: number): string {
+function kindOf<Item extends EncoderInputRow>(options: EncoderRunOptions<Item>, padId: number): string {
   const { output, others = [], tensors, reduction, kind } = options;
   const own = kind === undefined && (tensors !== undefined || reduction !== undefined) ? crypto.randomUUID() : (kind ?? "");
   return JSON.stringify([output, others, padId, own]);

@@ -1,18 +1,18 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Turn } from "../../runtime/scheduling/scheduling-key.ts";
-import { WaitingRows } from "./pending-rows.ts";
+import type { SchedulingKey } from "../../runtime/scheduling/scheduling-key.ts";
+import { PendingRows } from "./pending-rows.ts";
 
 interface Row {
   readonly name: string;
   readonly length: number;
 }
 
-const turnOf = (client: string, priority: Turn["priority"] = "normal"): Turn => ({ client, priority });
+const turnOf = (client: string, priority: SchedulingKey["priority"] = "normal"): SchedulingKey => ({ client, priority });
 
 function add(
-  waiting: WaitingRows<Row>,
-  turn: Turn,
+  waiting: PendingRows<Row>,
+  turn: SchedulingKey,
   lengths: readonly number[],
   name: string,
   kind = "",
@@ -23,7 +23,7 @@ function add(
 }
 
 /** The names of the rows of each batch, until nobody waits. */
-function drain(waiting: WaitingRows<Row>): string[][] {
+function drain(waiting: PendingRows<Row>): string[][] {
   const batches: string[][] = [];
   for (let batch = waiting.take(); batch !== undefined; batch = waiting.take()) batches.push(batch.rows.map(({ name }) => name));
   return batches;
@@ -45,7 +45,7 @@ const budgets = fc.integer({ min: 1, max: 600 });
 
 describe("rows that wait", () => {
   it("of a client that fills whole batches, of high priority even, do not delay a row of another by more than one batch", () => {
-    const waiting = new WaitingRows<Row>();
+    const waiting = new PendingRows<Row>();
     for (let call = 0; call < 64; call += 1) add(waiting, turnOf("many", "high"), [45], `m${call}-`);
     waiting.take();
     add(waiting, turnOf("one"), [8], "single");
@@ -56,7 +56,7 @@ describe("rows that wait", () => {
   it("are each taken once or removed, in batches of one kind, like length and at most the budget", () => {
     fc.assert(
       fc.property(calls, budgets, (given, budget) => {
-        const waiting = new WaitingRows<Row>();
+        const waiting = new PendingRows<Row>();
         const seen = new Map<string, number>();
         const expected: string[] = [];
         const take = (): boolean => {
@@ -100,7 +100,7 @@ describe("rows that wait", () => {
       fc.property(
         fc.array(fc.array(fc.integer({ min: 1, max: 500 }), { minLength: 1, maxLength: 60 }), { maxLength: 8 }),
         (others) => {
-          const waiting = new WaitingRows<Row>();
+          const waiting = new PendingRows<Row>();
           for (const [client, lengths] of others.entries()) add(waiting, turnOf(`client ${client}`), lengths, `other${client}-`);
           add(waiting, turnOf("small"), [40], "small");
           let batches = 0;
@@ -116,7 +116,7 @@ describe("rows that wait", () => {
   });
 
   it("of a call of thousands do not hold up a call of one, of the same client or another", () => {
-    const waiting = new WaitingRows<Row>();
+    const waiting = new PendingRows<Row>();
     add(
       waiting,
       turnOf("a"),
@@ -130,14 +130,14 @@ describe("rows that wait", () => {
   });
 
   it("go first where their call is urgent", () => {
-    const waiting = new WaitingRows<Row>();
+    const waiting = new PendingRows<Row>();
     add(waiting, turnOf("a"), [100, 300], "normal");
     add(waiting, turnOf("b", "high"), [500, 30], "high");
     expect(drain(waiting)).toEqual([["high0"], ["high1"], ["normal1"], ["normal0"]]);
   });
 
   it("of calls that are not urgent have a batch for each four of urgent ones, for as long as these come", () => {
-    const waiting = new WaitingRows<Row>();
+    const waiting = new PendingRows<Row>();
     const others = Array.from({ length: 60 }, (_value, index) => 20 * (index + 1)); // no two of like length
     add(waiting, turnOf("a", "high"), others, "high", "x", 1);
     add(waiting, turnOf("b"), others, "normal", "y", 1);
@@ -146,7 +146,7 @@ describe("rows that wait", () => {
   });
 
   it("fill a batch with those nearest in length, the oldest of equals", () => {
-    const waiting = new WaitingRows<Row>();
+    const waiting = new PendingRows<Row>();
     add(waiting, turnOf("a"), [100], "a");
     add(waiting, turnOf("b"), [101, 50, 99], "b");
     add(waiting, turnOf("c"), [101, 92, 80], "c");

@@ -3,11 +3,11 @@
  * call, fill it. Knows neither models nor promises.
  */
 import { FairQueue } from "../../runtime/scheduling/fair-queue.ts";
-import type { Turn } from "../../runtime/scheduling/scheduling-key.ts";
+import type { SchedulingKey } from "../../runtime/scheduling/scheduling-key.ts";
 
 /** Rows of one call. */
 export interface CallRows<Row> {
-  readonly turn: Turn;
+  readonly turn: SchedulingKey;
   /** Rows of calls with the same word may run in one batch. */
   readonly kind: string;
   /** Most padded tokens in one batch. */
@@ -24,14 +24,14 @@ export interface RowBatch<Row> {
 
 interface Waiter<Row> {
   readonly row: Row;
-  readonly turn: Turn;
+  readonly turn: SchedulingKey;
   readonly length: number;
   waits: boolean;
 }
 
 interface WaitingCall<Row> {
-  readonly turn: Turn;
-  readonly shelf: Shelf<Row>;
+  readonly turn: SchedulingKey;
+  readonly shelf: LengthBuckets<Row>;
   readonly budget: number;
   /** Longest first. */
   readonly waiters: readonly Waiter<Row>[];
@@ -46,8 +46,8 @@ interface WaitingCall<Row> {
 const spreadShare = 1 / 8;
 const spreadTokens = 8;
 
-export class WaitingRows<Row> {
-  readonly #shelves = new Map<string, Shelf<Row>>();
+export class PendingRows<Row> {
+  readonly #shelves = new Map<string, LengthBuckets<Row>>();
   /** Calls by whose turn it is. */
   readonly #turns = new FairQueue<WaitingCall<Row>>();
   #size = 0;
@@ -60,7 +60,7 @@ export class WaitingRows<Row> {
   /** Gives a function that removes those of the rows that still wait. */
   add({ turn, kind, budget, rows }: CallRows<Row>): () => void {
     const key = `${budget} ${kind}`;
-    const shelf = this.#shelves.get(key) ?? new Shelf<Row>();
+    const shelf = this.#shelves.get(key) ?? new LengthBuckets<Row>();
     this.#shelves.set(key, shelf);
     const waiters = rows.map(({ row, length }) => ({ row, turn, length: Math.max(length, 1), waits: true }));
     for (const waiter of waiters) shelf.add(waiter);
@@ -81,10 +81,10 @@ export class WaitingRows<Row> {
     const batch = [first];
     this.#remove(first, shelf);
     let [shortest, longest] = [first.length, first.length];
-    for (let distance = 0; distance <= mostSpread(longest); distance += 1) {
+    for (let distance = 0; distance <= maxSpread(longest); distance += 1) {
       for (const length of distance === 0 ? [first.length] : [first.length - distance, first.length + distance]) {
         const [least, most] = [Math.min(shortest, length), Math.max(longest, length)];
-        while (most - least <= mostSpread(most) && (batch.length + 1) * most <= budget) {
+        while (most - least <= maxSpread(most) && (batch.length + 1) * most <= budget) {
           const waiter = shelf.oldest(length);
           if (waiter === undefined) break;
           this.#remove(waiter, shelf);
@@ -99,7 +99,7 @@ export class WaitingRows<Row> {
     return { rows: batch.map(({ row }) => row), length: longest };
   }
 
-  #remove(waiter: Waiter<Row>, shelf: Shelf<Row>): void {
+  #remove(waiter: Waiter<Row>, shelf: LengthBuckets<Row>): void {
     waiter.waits = false;
     this.#size -= 1;
     shelf.left(waiter.length);
@@ -107,7 +107,7 @@ export class WaitingRows<Row> {
   }
 }
 
-function mostSpread(longest: number): number {
+function maxSpread(longest: number): number {
   return Math.max(longest * spreadShare, spreadTokens);
 }
 
@@ -118,7 +118,7 @@ function nextOf<Row>(call: WaitingCall<Row>): Waiter<Row> | undefined {
 }
 
 /** Rows of one kind by length, those of one length in the order they came. Rows that left are passed over when they are met. */
-class Shelf<Row> {
+class LengthBuckets<Row> {
   readonly #lengths = new Map<number, { readonly waiters: Waiter<Row>[]; first: number; waiting: number }>();
 
   add(waiter: Waiter<Row>): void {

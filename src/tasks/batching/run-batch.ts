@@ -3,10 +3,10 @@ import { InferyardError } from "../../errors.ts";
 import type { Reduction } from "../../hosts/output-reduction.ts";
 import type { ModelHandle } from "../../runtime/model-handle.ts";
 import { type TensorInfo, type TensorMap, asFloat32 } from "../../tensor.ts";
-import { type TokenRow, encoderInputs } from "../shared/encoder-inputs.ts";
+import { type EncoderInputRow, encoderInputs } from "../shared/encoder-inputs.ts";
 
 /** How rows become a batch, and what is wanted of it. */
-export interface BatchOptions<Item extends TokenRow = TokenRow> {
+export interface BatchOptions<Item extends EncoderInputRow = EncoderInputRow> {
   /** Name of the output that is read. */
   readonly output: string;
   /** Names of further outputs, for `other` of a row. Default: none. */
@@ -29,7 +29,7 @@ export interface EncoderValues {
 /** What was said of a row, by its place in the batch. */
 export type BatchValues = (output: string, row: number) => EncoderValues;
 
-export async function runBatch<Item extends TokenRow>(
+export async function runBatch<Item extends EncoderInputRow>(
   lane: Pick<ModelHandle, "run">,
   model: { readonly inputs: readonly TensorInfo[]; readonly padId: number },
   batch: { readonly rows: readonly Item[]; readonly length: number },
@@ -59,8 +59,8 @@ function valuesOf(results: TensorMap, reductions: Readonly<Record<string, Reduct
     const size = shape.reduce((product, dimension) => product * dimension, 1);
     const reduction = reductions[output];
     if (reduction?.kind !== "tokens") return { data, offset: row * size, shape };
-    const before = reduction.places.filter((place) => place.row < row).length;
-    const own = reduction.places.filter((place) => place.row === row).length;
+    const before = reduction.positions.filter((position) => position.row < row).length;
+    const own = reduction.positions.filter((position) => position.row === row).length;
     return { data, offset: before * size, shape: [own, ...shape] };
   };
 }

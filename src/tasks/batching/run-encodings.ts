@@ -7,8 +7,8 @@ import type { TensorInfo } from "../../tensor.ts";
 import type { Tokenizer } from "../../tokenizers/index.ts";
 import { type BatchOptions, type EncoderValues, runBatch } from "./run-batch.ts";
 import { type Batch, planBatches } from "./plan-batches.ts";
-import type { TokenRow } from "../shared/encoder-inputs.ts";
-import type { VectorChain } from "../embedding/post-pooling.ts";
+import type { EncoderInputRow } from "../shared/encoder-inputs.ts";
+import type { PostPooling } from "../embedding/post-pooling.ts";
 import { createYielder } from "../shared/yielding.ts";
 
 /** A model ready for a text task. */
@@ -19,16 +19,16 @@ export interface Encoder<Source extends { readonly padId: number } = Tokenizer> 
   readonly outputs: readonly TensorInfo[];
   run: ModelHandle["run"];
   /** The modules after pooling. Needed where the manifest has any. */
-  readonly chain?: () => Promise<VectorChain>;
+  readonly chain?: () => Promise<PostPooling>;
   /** Models for bulk work, used side by side. */
-  lanes(): Promise<readonly Pick<ModelHandle, "run">[]>;
+  replicas(): Promise<readonly Pick<ModelHandle, "run">[]>;
   /** Told of every batch that has run. Default: nobody is. */
   readonly onBatch?: (batch: Pick<BatchEvent, "rows" | "tokens" | "paddedTokens">) => void;
   /** Runs the rows together with those of other calls. Default: every call has batches of its own. */
-  readonly shared?: RunShared;
+  readonly shared?: RunEncodings;
 }
 
-export interface EncoderRunOptions<Item extends TokenRow = TokenRow> extends BatchOptions<Item> {
+export interface EncoderRunOptions<Item extends EncoderInputRow = EncoderInputRow> extends BatchOptions<Item> {
   /**
    * Names what `tensors` and `reduction` do: rows of calls that say the same may run in one batch, with the functions of either. Left out, a
    * call that has one of the two shares no batch.
@@ -40,7 +40,7 @@ export interface EncoderRunOptions<Item extends TokenRow = TokenRow> extends Bat
 }
 
 /** What the model said of one text. */
-export interface EncoderRow<Item extends TokenRow> extends EncoderValues {
+export interface EncoderRow<Item extends EncoderInputRow> extends EncoderValues {
   readonly index: number;
   readonly encoding: Item;
   /** The same of one of the further outputs. */
@@ -48,7 +48,7 @@ export interface EncoderRow<Item extends TokenRow> extends EncoderValues {
 }
 
 /** Does what `runEncodings` does. */
-export type RunShared = <Item extends TokenRow>(
+export type RunEncodings = <Item extends EncoderInputRow>(
   encoder: Encoder<{ readonly padId: number }>,
   encodings: readonly Item[],
   options: EncoderRunOptions<Item>,
@@ -56,10 +56,10 @@ export type RunShared = <Item extends TokenRow>(
 ) => Promise<void>;
 
 /** Work below this many tokens is not worth loading copies for (measured: loading costs what copies save on about as many). */
-export const bulkTokens = 8192;
+export const minReplicaTokens = 8192;
 
 /** Calls `take` once for each encoding, in no order that means anything. */
-export async function runEncodings<Item extends TokenRow>(
+export async function runEncodings<Item extends EncoderInputRow>(
   encoder: Encoder<{ readonly padId: number }>,
   encodings: readonly Item[],
   options: EncoderRunOptions<Item>,
@@ -70,7 +70,7 @@ export async function runEncodings<Item extends TokenRow>(
   const lengths = encodings.map(({ ids }) => ids.length);
   const batches = planBatches(lengths, batchTokens);
   const total = lengths.reduce((sum, length) => sum + length, 0);
-  const lanes = batches.length > 1 && total >= bulkTokens ? await encoder.lanes() : [encoder];
+  const lanes = batches.length > 1 && total >= minReplicaTokens ? await encoder.replicas() : [encoder];
   const queue = inTurn(batches);
   const model = { inputs: encoder.inputs, padId: encoder.tokenizer.padId };
   await Promise.all(
@@ -80,7 +80,7 @@ export async function runEncodings<Item extends TokenRow>(
         throwIfAborted(signal);
         const rows = indices.flatMap((index) => encodings[index] ?? []);
         const values = await runBatch(lane, model, { rows, length }, options, signal);
-        tell(encoder, rows, length);
+        reportBatch(encoder, rows, length);
         for (const [row, index] of indices.entries()) {
           const encoding = encodings[index];
           if (encoding !== undefined) take({ index, encoding, ...values(output, row), other: (name) => values(name, row) });
@@ -92,7 +92,7 @@ export async function runEncodings<Item extends TokenRow>(
 }
 
 /** To be called when rows that were padded to `length` have run. */
-export function tell({ onBatch }: Pick<Encoder, "onBatch">, rows: readonly TokenRow[], length: number): void {
+export function reportBatch({ onBatch }: Pick<Encoder, "onBatch">, rows: readonly EncoderInputRow[], length: number): void {
   const tokens = rows.reduce((sum, { ids }) => sum + ids.length, 0);
   onBatch?.({ rows: rows.length, tokens, paddedTokens: rows.length * length });
 }

@@ -2,7 +2,7 @@
 import { createYielder } from "../shared/yielding.ts";
 import { throwIfAborted } from "../../errors.ts";
 import { boundaries, isGraphemeStart } from "../../tokenizers/unicode/segmentation.ts";
-import { type Structure, ranks } from "./structure.ts";
+import { type TextStructure, breakPriorities } from "./structure.ts";
 import type { TokenCounter } from "./token-counter.ts";
 
 /** Every list has an entry per atom. */
@@ -16,13 +16,13 @@ export interface Atoms {
 }
 
 /** Longest atom, in UTF-16 units; only a longer grapheme is longer. */
-const longestAtom = 64;
+const maxAtomUnits = 64;
 /** Longest word, in UTF-16 units, that is counted whole; a longer run without spaces is counted in pieces alone. */
-const longestWord = 512;
+const maxWordUnits = 512;
 
-export async function atomsOf(
+export async function splitIntoAtoms(
   text: string,
-  structure: Structure,
+  structure: TextStructure,
   counter: TokenCounter,
   target: number,
   signal: AbortSignal | undefined,
@@ -48,9 +48,9 @@ export async function atomsOf(
   // No atom is more than an eighth of a chunk where it can be cut further, so that chunks come out full.
   const heaviest = Math.max(1, target / 8);
   const addStretch = (end: number, rank: number): void => {
-    const isWord = end - start <= longestWord;
+    const isWord = end - start <= maxWordUnits;
     const whole = isWord ? weightOf(start, end) : Number.POSITIVE_INFINITY;
-    if (whole <= heaviest && end - start <= longestAtom) {
+    if (whole <= heaviest && end - start <= maxAtomUnits) {
       add(end, rank);
       return;
     }
@@ -70,7 +70,7 @@ export async function atomsOf(
       add(end, rank);
       return;
     }
-    addHalved(middle, ranks.inside);
+    addHalved(middle, breakPriorities.inside);
     addHalved(end, rank);
   };
   for (const { position, rank } of candidates(text, structure)) {
@@ -86,7 +86,7 @@ export async function atomsOf(
 }
 
 /** Where spaces begin and end, and every mark of the structure; the end of the text last. */
-function* candidates(text: string, { marks, wordRank }: Structure): Generator<{ position: number; rank: number }, void> {
+function* candidates(text: string, { marks, wordRank }: TextStructure): Generator<{ position: number; rank: number }, void> {
   let next = 0;
   const runs = /\s+|\S+/g;
   for (let run = runs.exec(text); run !== null; run = runs.exec(text)) {
@@ -96,7 +96,7 @@ function* candidates(text: string, { marks, wordRank }: Structure): Generator<{ 
       next += 1;
     }
     const mark = marks[next];
-    const own = /^\s/.test(run[0]) ? wordRank : ranks.inside;
+    const own = /^\s/.test(run[0]) ? wordRank : breakPriorities.inside;
     yield { position, rank: mark?.position === position ? Math.max(mark.rank, own) : own };
     if (mark?.position === position) next += 1;
   }
@@ -108,25 +108,25 @@ function* cutsWithin(text: string, from: number, to: number): Generator<readonly
   for (const word of boundaries(text, "word", from, to)) {
     if (!isGraphemeStart(text, word, start)) continue;
     yield* piecesWithin(text, start, word);
-    yield [word, ranks.segment];
+    yield [word, breakPriorities.segment];
     start = word;
   }
   yield* piecesWithin(text, start, to);
-  yield [to, ranks.segment];
+  yield [to, breakPriorities.segment];
 }
 
 function* piecesWithin(text: string, from: number, to: number): Generator<readonly [number, number], void> {
-  if (to - from <= longestAtom) return;
+  if (to - from <= maxAtomUnits) return;
   let start = from;
   let previous = from;
   for (const position of boundaries(text, "grapheme", from, to)) {
-    if (position - start > longestAtom && previous > start) {
-      yield [previous, ranks.inside];
+    if (position - start > maxAtomUnits && previous > start) {
+      yield [previous, breakPriorities.inside];
       start = previous;
     }
     previous = position;
   }
-  if (to - start > longestAtom && previous > start) yield [previous, ranks.inside];
+  if (to - start > maxAtomUnits && previous > start) yield [previous, breakPriorities.inside];
 }
 
 /** The grapheme start nearest below the middle, or the first above it; undefined in a single grapheme. */
@@ -140,7 +140,11 @@ function graphemeNear(text: string, from: number, to: number): number | undefine
 }
 
 /** Makes cuts inside of stretches that fit in one chunk a last resort. */
-export function keepBlocks({ ends, ranks: cutRanks, weights }: Atoms, blocks: Structure["blocks"], target: number): void {
+export function penalizeBreaksInBlocks(
+  { ends, ranks: cutRanks, weights }: Atoms,
+  blocks: TextStructure["blocks"],
+  target: number,
+): void {
   let first = 0;
   for (const [from, to] of blocks) {
     while ((ends[first] ?? Number.POSITIVE_INFINITY) <= from) first += 1;

@@ -1,6 +1,6 @@
 /** What one chunking call asks for, checked. */
 import { InferyardError } from "../../errors.ts";
-import { refuseNonPositive, refuseOther } from "../../runtime/options/options.ts";
+import { refuseNonPositive, refuseUnlisted } from "../../runtime/options/options.ts";
 import { type OffsetUnit, offsetUnits } from "../../tokenizers/index.ts";
 import { type Separator, separatorNames } from "./separators.ts";
 
@@ -93,8 +93,8 @@ const defaultPercentile = 95;
 
 export function chunkSettings(options: ChunkOptions): ChunkSettings {
   const { strategy = "fixed", targetTokens = defaultTarget, overlapTokens = 0, threshold, percentile } = options;
-  refuseOther("strategy", strategy, chunkStrategies);
-  refuseOther("offsets", options.offsets, offsetUnits);
+  refuseUnlisted("strategy", strategy, chunkStrategies);
+  refuseUnlisted("offsets", options.offsets, offsetUnits);
   refuseNonPositive("targetTokens", targetTokens);
   refuseNonPositive("maxChunks", options.maxChunks);
   checkOverlap(overlapTokens, targetTokens);
@@ -138,7 +138,7 @@ function checkSeparators(
   if (strategy === "code") throw misplaced("separators", "with the strategy code, which cuts by brackets and lines");
   if (structure === "code") throw misplaced("separators", "with the structure code, which cuts by brackets and lines");
   if (!Array.isArray(separators)) throw new InferyardError("INPUT_INVALID", "separators must be an array of names");
-  for (const separator of separators) refuseOther("a separator", separator, separatorNames);
+  for (const separator of separators) refuseUnlisted("a separator", separator, separatorNames);
   if (new Set(separators).size < separators.length) {
     throw new InferyardError("INPUT_INVALID", `a separator is named twice: ${separators.join(", ")}`, {
       remedy: "name each once, the most preferred first",
@@ -160,7 +160,7 @@ function checkModelOptions(strategy: ChunkStrategy, { structure, prompt, stride 
   if (!isLate && prompt !== undefined) throw misplaced("prompt", `with the strategy ${strategy}`);
   if (!isLate && strategy !== "token-classification" && stride !== undefined)
     throw misplaced("stride", `with the strategy ${strategy}`);
-  refuseOther("structure", structure, lateStructures);
+  refuseUnlisted("structure", structure, lateStructures);
   if (stride === undefined || (Number.isSafeInteger(stride) && stride >= 0)) return;
   throw new InferyardError("INPUT_INVALID", `stride is ${String(stride)}, and must be a whole number from 0`, {
     remedy: "correct stride, or leave it out",

@@ -1,16 +1,16 @@
 /** chunk: a long text to pieces that a model can take, with nothing lost between them. */
 import { InferyardError } from "../../errors.ts";
 import { type Tokenizer, convertOffsets } from "../../tokenizers/index.ts";
-import { atomsOf, keepBlocks } from "./atoms.ts";
+import { splitIntoAtoms, penalizeBreaksInBlocks } from "./atoms.ts";
 import type { ChunkSettings } from "./chunk-options.ts";
 import { codeStructure } from "./code-structure.ts";
 import { markdownStructure } from "./markdown-structure.ts";
 import { type Span, pack } from "./pack.ts";
 import type { ChunkModel } from "./chunk-model.ts";
-import { forcedStructure } from "./forced-structure.ts";
+import { structureWithForcedBreaks } from "./forced-structure.ts";
 import { semanticStructure } from "./semantic-structure.ts";
-import { separatorRank, textMarks } from "./separators.ts";
-import type { Structure } from "./structure.ts";
+import { separatorPriority, textBreaks } from "./separators.ts";
+import type { TextStructure } from "./structure.ts";
 import { TokenCounter } from "./token-counter.ts";
 
 export interface Chunk {
@@ -63,19 +63,19 @@ async function chunkText(
   model: ChunkModel | undefined,
 ): Promise<ChunkedText> {
   const structure = await structureOf(text, settings, model);
-  const atoms = await atomsOf(text, structure, counter, settings.target, settings.signal);
-  keepBlocks(atoms, structure.blocks, settings.target);
+  const atoms = await splitIntoAtoms(text, structure, counter, settings.target, settings.signal);
+  penalizeBreaksInBlocks(atoms, structure.blocks, settings.target);
   const { spans, complete } = await pack(text, atoms, counter, settings, settings.signal);
   const vectors = settings.strategy === "late" ? await needed(model).embedSpans(text, spans) : [];
   return { chunks: chunksOf(text, spans, vectors, settings), truncated: !complete };
 }
 
-async function structureOf(text: string, settings: ChunkSettings, model: ChunkModel | undefined): Promise<Structure> {
+async function structureOf(text: string, settings: ChunkSettings, model: ChunkModel | undefined): Promise<TextStructure> {
   const { strategy, separators, threshold, percentile } = settings;
   const cut = strategy === "late" ? settings.structure : strategy;
   switch (cut) {
     case "fixed":
-      return { marks: textMarks(text, separators), wordRank: separatorRank(separators, "words"), blocks: [] };
+      return { marks: textBreaks(text, separators), wordRank: separatorPriority(separators, "words"), blocks: [] };
     case "markdown":
       return markdownStructure(text, separators);
     case "code":
@@ -83,7 +83,7 @@ async function structureOf(text: string, settings: ChunkSettings, model: ChunkMo
     case "semantic":
       return semanticStructure(text, separators, { threshold, percentile }, (texts) => needed(model).embedTexts(texts));
     case "token-classification":
-      return forcedStructure(text, separators, await needed(model).ends(text));
+      return structureWithForcedBreaks(text, separators, await needed(model).ends(text));
     default:
       return cut satisfies never;
   }

@@ -1,10 +1,10 @@
 /** The structure of source code of any language, by its brackets, its indentation and its blank lines. */
 import { lineStarts } from "./separators.ts";
-import { type Mark, type Structure, ranks } from "./structure.ts";
+import { type BreakOpportunity, type TextStructure, breakPriorities } from "./structure.ts";
 
 /** A line is a gladder cut the less deep it lies. Above all separators: at a depth of 0. */
 const outermost = 1000;
-const deepest = outermost - ranks.heading;
+const deepest = outermost - breakPriorities.heading;
 /** A bracket counts like so many columns of indentation. */
 const bracketColumns = 4;
 const tabColumns = 4;
@@ -13,8 +13,8 @@ const tabColumns = 4;
  * Brackets are counted wherever they stand, in strings and comments too: no language is known here. Only the depths of neighbouring
  * lines are compared, so that a bracket without its other half does no harm beyond where it stands.
  */
-export function codeStructure(text: string): Structure {
-  const marks: Mark[] = [];
+export function codeStructure(text: string): TextStructure {
+  const marks: BreakOpportunity[] = [];
   const units: number[] = [0];
   let depth = 0;
   let counted = 0;
@@ -29,7 +29,7 @@ export function codeStructure(text: string): Structure {
     if (cost === 0 && blankBefore && !isClosing) units.push(position);
   }
   const blocks = units.map((start, index) => [start, units[index + 1] ?? text.length] as const);
-  return { marks, wordRank: ranks.separators, blocks };
+  return { marks, wordRank: breakPriorities.separators, blocks };
 }
 
 function depthAfter(text: string, from: number, to: number, before: number): number {

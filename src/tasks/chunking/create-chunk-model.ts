@@ -7,7 +7,7 @@ import type { ChunkModel } from "./chunk-model.ts";
 import type { ChunkSettings } from "./chunk-options.ts";
 import { embedSpans } from "./late-chunking.ts";
 
-export function encoderModel(encoder: Encoder, settings: ChunkSettings): ChunkModel {
+export function createChunkModel(encoder: Encoder, settings: ChunkSettings): ChunkModel {
   const { stride, signal, prompt } = settings;
   const options = { ...(stride === undefined ? {} : { stride }), ...(signal === undefined ? {} : { signal }) };
   return {

@@ -9,7 +9,7 @@ import { embedSettings } from "../embedding/embed-options.ts";
 import { encodeTexts } from "../shared/encode-texts.ts";
 import { vectorOutput } from "../shared/encoder-outputs.ts";
 import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
-import { finish, modulesOf } from "../embedding/pool-encodings.ts";
+import { truncateAndNormalize, postPoolingOf } from "../embedding/pool-encodings.ts";
 import { tokenWindows } from "../shared/token-windows.ts";
 import type { TextSpan } from "./chunk-model.ts";
 
@@ -61,11 +61,11 @@ export async function embedSpans(
       if (to === count && spans[index]?.end === text.length) add(sums[index], head + to - from, ids.length);
     }
   });
-  const modules = await modulesOf(encoder);
+  const modules = await postPoolingOf(encoder);
   return sums.map(({ values, rows }) => {
     if (rows === 0) return new Float32Array(modules?.dimensions ?? length);
     const mean = Float32Array.from(values, (value) => value / rows);
-    return finish(modules === undefined ? mean : modules.apply(mean), settings, 0);
+    return truncateAndNormalize(modules === undefined ? mean : modules.apply(mean), settings, 0);
   });
 }
 

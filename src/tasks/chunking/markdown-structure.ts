@@ -1,6 +1,6 @@
 /** The structure of a Markdown text: headings are the gladdest cuts; code fences, lists and tables stay whole where they fit. */
-import { type Separator, lineStarts, mergeMarks, separatorRank, textMarks } from "./separators.ts";
-import { type Mark, type Structure, ranks } from "./structure.ts";
+import { type Separator, lineStarts, mergeBreaks, separatorPriority, textBreaks } from "./separators.ts";
+import { type BreakOpportunity, type TextStructure, breakPriorities } from "./structure.ts";
 
 interface Line {
   readonly start: number;
@@ -15,9 +15,9 @@ const underline = /^ {0,3}(?:(=+)|-+)[ \t]*$/;
 const listItem = /^\s*(?:[-*+]|\d{1,9}[.)])(?:\s|$)/;
 const tableCellRule = /^[ \t]*:?-+:?[ \t]*$/;
 
-export function markdownStructure(text: string, separators: readonly Separator[]): Structure {
+export function markdownStructure(text: string, separators: readonly Separator[]): TextStructure {
   const lines = linesOf(text);
-  const headings: Mark[] = [];
+  const headings: BreakOpportunity[] = [];
   const blocks: (readonly [number, number])[] = [];
   const endOf = (line: number): number => lines[line]?.end ?? text.length;
   let index = 0;
@@ -38,7 +38,7 @@ export function markdownStructure(text: string, separators: readonly Separator[]
     }
     const level = headingLevel(lines, index);
     if (level !== undefined) {
-      headings.push({ position: line.start, rank: ranks.heading + 6 - level });
+      headings.push({ position: line.start, rank: breakPriorities.heading + 6 - level });
       const content = firstContent(lines, index + (heading.test(line.content) ? 1 : 2));
       // One character of what follows belongs to it, so that no cut parts the two.
       blocks.push([line.start, Math.min((lines[content]?.start ?? text.length) + 1, text.length)]);
@@ -50,7 +50,7 @@ export function markdownStructure(text: string, separators: readonly Separator[]
     }
     index += 1;
   }
-  return { marks: mergeMarks(textMarks(text, separators), headings), wordRank: separatorRank(separators, "words"), blocks };
+  return { marks: mergeBreaks(textBreaks(text, separators), headings), wordRank: separatorPriority(separators, "words"), blocks };
 }
 
 function linesOf(text: string): Line[] {

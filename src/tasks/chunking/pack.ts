@@ -3,7 +3,7 @@ import { throwIfAborted } from "../../errors.ts";
 import { createYielder } from "../shared/yielding.ts";
 import type { Atoms } from "./atoms.ts";
 import { boundaries } from "../../tokenizers/unicode/segmentation.ts";
-import { ranks } from "./structure.ts";
+import { breakPriorities } from "./structure.ts";
 import type { TokenCounter } from "./token-counter.ts";
 
 /** No chunk is longer than so many UTF-16 units for each token of the target: text that the tokenizer counts as nothing must end, too. */
@@ -103,14 +103,14 @@ function lastAtom(
   let late: number | undefined;
   for (let atom = core; atom < beyond; atom += 1) {
     const rank = cutRanks[atom] ?? 0;
-    if (rank === ranks.forced) return atom;
+    if (rank === breakPriorities.forced) return atom;
     if ((weights[atom] ?? 0) - before >= budget / 2) late = betterOf(late, atom);
     else early = betterOf(early, atom);
   }
   if (beyond === weights.length) return beyond - 1;
   const lateRank = late === undefined ? Number.NEGATIVE_INFINITY : (cutRanks[late] ?? 0);
   const earlyRank = early === undefined ? Number.NEGATIVE_INFINITY : (cutRanks[early] ?? 0);
-  return lateRank < 0 && earlyRank >= ranks.segment ? early : (late ?? early);
+  return lateRank < 0 && earlyRank >= breakPriorities.segment ? early : (late ?? early);
 
   function betterOf(best: number | undefined, atom: number): number {
     return best !== undefined && (cutRanks[best] ?? 0) > (cutRanks[atom] ?? 0) ? best : atom;

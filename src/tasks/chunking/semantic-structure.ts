@@ -1,12 +1,12 @@
 /** Cuts where the subject changes: between sentences whose vectors point apart. */
 import { boundaries } from "../../tokenizers/unicode/segmentation.ts";
-import { forcedStructure } from "./forced-structure.ts";
+import { structureWithForcedBreaks } from "./forced-structure.ts";
 import type { EmbedTexts } from "./chunk-model.ts";
 import type { Separator } from "./separators.ts";
-import type { Structure } from "./structure.ts";
+import type { TextStructure } from "./structure.ts";
 
 /** Where neighbouring sentences part. */
-export interface PartingRule {
+export interface SemanticBreakRule {
   /** They part below this cosine similarity. */
   readonly threshold: number | undefined;
   /** Without a threshold: they part where they are further from each other than this share of all neighbours, in percent. */
@@ -19,14 +19,14 @@ const perCall = 1024;
 export async function semanticStructure(
   text: string,
   separators: readonly Separator[],
-  rule: PartingRule,
+  rule: SemanticBreakRule,
   embedTexts: EmbedTexts,
-): Promise<Structure> {
+): Promise<TextStructure> {
   const starts = sentenceStarts(text);
   const distances = await neighbourDistances(text, starts, embedTexts);
   const least = rule.threshold === undefined ? percentileOf(distances, rule.percentile) : 1 - rule.threshold;
   const parted = starts.slice(1).filter((_start, index) => (distances[index] ?? 0) > least);
-  return forcedStructure(text, separators, parted);
+  return structureWithForcedBreaks(text, separators, parted);
 }
 
 /** A sentence of nothing but spaces belongs to the one before. */

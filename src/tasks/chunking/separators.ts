@@ -1,6 +1,6 @@
 /** The marks of plain text: paragraphs, lines and sentences, in the order the caller prefers. */
 import { boundaries } from "../../tokenizers/unicode/segmentation.ts";
-import { type Mark, ranks } from "./structure.ts";
+import { type BreakOpportunity, breakPriorities } from "./structure.ts";
 
 export type Separator = "paragraphs" | "lines" | "sentences" | "words";
 
@@ -8,19 +8,19 @@ export type Separator = "paragraphs" | "lines" | "sentences" | "words";
 export const separatorNames: readonly Separator[] = ["paragraphs", "lines", "sentences", "words"];
 
 /** The rank of a cut at this separator; one that was not asked for is no better than a cut between words that no space parts. */
-export function separatorRank(separators: readonly Separator[], name: Separator): number {
+export function separatorPriority(separators: readonly Separator[], name: Separator): number {
   const place = separators.indexOf(name);
-  return place < 0 ? ranks.segment : ranks.separators + separators.length - 1 - place;
+  return place < 0 ? breakPriorities.segment : breakPriorities.separators + separators.length - 1 - place;
 }
 
 /** Line starts, paragraph starts (after a blank line) and sentence starts. */
-export function textMarks(text: string, separators: readonly Separator[]): Mark[] {
-  const line = separatorRank(separators, "lines");
-  const paragraph = Math.max(line, separatorRank(separators, "paragraphs"));
+export function textBreaks(text: string, separators: readonly Separator[]): BreakOpportunity[] {
+  const line = separatorPriority(separators, "lines");
+  const paragraph = Math.max(line, separatorPriority(separators, "paragraphs"));
   const lines = lineStarts(text).map(({ position, blankBefore }) => ({ position, rank: blankBefore ? paragraph : line }));
   if (!separators.includes("sentences")) return lines;
-  const sentence = separatorRank(separators, "sentences");
-  return mergeMarks(
+  const sentence = separatorPriority(separators, "sentences");
+  return mergeBreaks(
     lines,
     Array.from(boundaries(text, "sentence"), (position) => ({ position, rank: sentence })),
   );
@@ -53,10 +53,10 @@ function isBlank(text: string, from: number, to: number): boolean {
 }
 
 /** Two lists of marks in order as one; where both have a position, the higher rank stays. */
-export function mergeMarks(first: readonly Mark[], second: readonly Mark[]): Mark[] {
-  const merged: Mark[] = [];
+export function mergeBreaks(first: readonly BreakOpportunity[], second: readonly BreakOpportunity[]): BreakOpportunity[] {
+  const merged: BreakOpportunity[] = [];
   let at = 0;
-  const add = (mark: Mark): void => {
+  const add = (mark: BreakOpportunity): void => {
     const last = merged.at(-1);
     if (last === undefined || last.position < mark.position) merged.push(mark);
     else if (last.rank < mark.rank) merged[merged.length - 1] = mark;

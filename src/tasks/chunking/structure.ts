@@ -1,7 +1,7 @@
 /** What a strategy says of a text: where it may be cut, how gladly, and what should stay in one piece. */
 
 /** How glad a cut is. Between two cuts that are both possible the higher rank wins. */
-export const ranks: Readonly<Record<"inside" | "segment" | "separators" | "heading" | "forced", number>> = {
+export const breakPriorities: Readonly<Record<"inside" | "segment" | "separators" | "heading" | "forced", number>> = {
   /** Between a word and the space after it, or inside of a word. */
   inside: 0,
   /** Between words that no space parts, as in Chinese. */
@@ -15,15 +15,15 @@ export const ranks: Readonly<Record<"inside" | "segment" | "separators" | "headi
 };
 
 /** A position where a cut is gladder than between words. */
-export interface Mark {
+export interface BreakOpportunity {
   /** UTF-16 units from the start of the text. */
   readonly position: number;
   readonly rank: number;
 }
 
-export interface Structure {
+export interface TextStructure {
   /** In the order of their positions, each position once. */
-  readonly marks: readonly Mark[];
+  readonly marks: readonly BreakOpportunity[];
   /** Rank of a cut before a word. */
   readonly wordRank: number;
   /** Stretches that are cut only where they do not fit in one chunk: [start, end), in the order of their starts. */

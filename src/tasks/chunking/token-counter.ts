@@ -2,7 +2,7 @@
 import type { Tokenizer } from "../../tokenizers/index.ts";
 
 /** Pieces remembered: the words of a language come again and again. */
-const mostKnown = 50_000;
+const maxCachedPieces = 50_000;
 
 export class TokenCounter {
   readonly #tokenizer: Pick<Tokenizer, "count">;
@@ -22,7 +22,7 @@ export class TokenCounter {
   countPiece(piece: string): number {
     const known = this.#known.get(piece);
     if (known !== undefined) return known;
-    if (this.#known.size >= mostKnown) this.#known.clear();
+    if (this.#known.size >= maxCachedPieces) this.#known.clear();
     const tokens = this.count(piece);
     this.#known.set(piece, tokens);
     return tokens;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Manifest } from "../../models/manifest.ts";
-import { activate, labelHeadOf, logitsOutput } from "../shared/label-head.ts";
+import { applyActivation, labelHeadOf, logitsOutput } from "../shared/label-head.ts";
 
 const manifest = (config: object): Manifest => ({ name: "m", variants: [{ config }] }) as unknown as Manifest;
 const two = { id2label: { 0: "no", 1: "yes" } };
@@ -30,15 +30,15 @@ describe("the head of a classifier", () => {
 
 describe("scores", () => {
   it("softmax shares 1 among the labels, however large the logits", () => {
-    expect(Array.from(activate(Float32Array.of(1000, 1000), "softmax"))).toEqual([0.5, 0.5]);
-    const scores = activate(Float32Array.of(1, 2, 3), "softmax");
+    expect(Array.from(applyActivation(Float32Array.of(1000, 1000), "softmax"))).toEqual([0.5, 0.5]);
+    const scores = applyActivation(Float32Array.of(1, 2, 3), "softmax");
     expect(scores[0]).toBeCloseTo(0.09003057, 7); // e / (e + e^2 + e^3)
     expect(scores[2]).toBeCloseTo(0.66524096, 7);
   });
 
   it("sigmoid takes each label by itself; none gives the logits", () => {
-    expect(activate(Float32Array.of(2), "sigmoid")[0]).toBeCloseTo(0.88079708, 7);
-    expect(Array.from(activate(Float32Array.of(2, -3), "none"))).toEqual([2, -3]);
+    expect(applyActivation(Float32Array.of(2), "sigmoid")[0]).toBeCloseTo(0.88079708, 7);
+    expect(Array.from(applyActivation(Float32Array.of(2, -3), "none"))).toEqual([2, -3]);
   });
 });
 

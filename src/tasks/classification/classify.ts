@@ -1,19 +1,19 @@
 /** text-classification: the labels of a text with their scores, as transformers' pipeline of that name gives them. */
 import { InferyardError } from "../../errors.ts";
-import { refuseNonPositive, refuseOther } from "../../runtime/options/options.ts";
+import { refuseNonPositive, refuseUnlisted } from "../../runtime/options/options.ts";
 import { type TextPair, encodePairs } from "../shared/encode-pairs.ts";
 import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
 import {
   type Activation,
   type Classifications,
   type LabelScore,
-  activate,
+  applyActivation,
   activations,
   labelHeadOf,
   logitsOutput,
-  refuseBroken,
+  requireFinite,
 } from "../shared/label-head.ts";
-import { classifyByLabels } from "./zero-shot.ts";
+import { classifyZeroShot } from "./zero-shot.ts";
 import { type TextTaskOptions, textTaskOptionNames, textTaskSettings } from "../shared/task-options.ts";
 
 export interface ClassifyOptions extends TextTaskOptions {
@@ -45,10 +45,10 @@ export async function classify(
   options: ClassifyOptions = {},
 ): Promise<Classifications> {
   refuseNonPositive("topK", options.topK);
-  refuseOther("activation", options.activation, activations);
+  refuseUnlisted("activation", options.activation, activations);
   if (options.labels !== undefined) {
     refuseBeside("labels", options, ["activation"]);
-    return classifyByLabels(encoder, texts.map(aloneText), { ...options, labels: options.labels });
+    return classifyZeroShot(encoder, texts.map(aloneText), { ...options, labels: options.labels });
   }
   refuseBeside("the model's own labels", options, ["hypothesisTemplate", "multiLabel"]);
   const settings = textTaskSettings(encoder.manifest, options);
@@ -65,8 +65,8 @@ export async function classify(
   };
   await runEncodings(encoder, encodings, wanted, ({ index, data, offset, shape }) => {
     const logits = data.slice(offset, offset + (shape[0] ?? 0));
-    refuseBroken(logits, index);
-    results[index] = ranked(activate(logits, options.activation ?? activation), labels).slice(0, options.topK);
+    requireFinite(logits, index);
+    results[index] = ranked(applyActivation(logits, options.activation ?? activation), labels).slice(0, options.topK);
   });
   return {
     results,

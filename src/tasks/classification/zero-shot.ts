@@ -1,10 +1,10 @@
 /** zero-shot-classification: labels the model was never trained on, by asking a natural-language-inference model whether each follows. */
 import { InferyardError } from "../../errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
-import { refuseOther } from "../../runtime/options/options.ts";
+import { refuseUnlisted } from "../../runtime/options/options.ts";
 import { encodePairs } from "../shared/encode-pairs.ts";
 import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
-import { type Classifications, activate, labelHeadOf, logitsOutput, refuseBroken } from "../shared/label-head.ts";
+import { type Classifications, applyActivation, labelHeadOf, logitsOutput, requireFinite } from "../shared/label-head.ts";
 import { type TextTaskOptions, textTaskSettings } from "../shared/task-options.ts";
 
 export interface ZeroShotOptions extends TextTaskOptions {
@@ -20,16 +20,16 @@ export interface ZeroShotOptions extends TextTaskOptions {
 const defaultTemplate = "This example is {}.";
 
 /** Every text is paired with every label; only the text is cut where a pair is too long. */
-export async function classifyByLabels(
+export async function classifyZeroShot(
   encoder: Encoder,
   texts: readonly string[],
   options: ZeroShotOptions,
 ): Promise<Classifications> {
   const { labels, hypothesisTemplate = defaultTemplate, multiLabel = false, topK, signal } = options;
   checkLabels(labels, hypothesisTemplate);
-  refuseOther("multiLabel", options.multiLabel, [true, false]);
+  refuseUnlisted("multiLabel", options.multiLabel, [true, false]);
   const settings = textTaskSettings(encoder.manifest, options);
-  const head = inferenceHeadOf(encoder.manifest);
+  const head = entailmentHeadOf(encoder.manifest);
   const output = logitsOutput(encoder.outputs, 2);
   const hypotheses = labels.map((label) => hypothesisTemplate.replaceAll("{}", () => label));
   const questions = texts.flatMap((text) => hypotheses.map((pair) => ({ text, pair })));
@@ -40,7 +40,7 @@ export async function classifyByLabels(
   const wanted = { output, batchTokens: settings.batchTokens, ...(signal === undefined ? {} : { signal }) };
   await runEncodings(encoder, pairs, wanted, ({ index, data, offset, shape }) => {
     const row = data.slice(offset, offset + (shape[0] ?? 0));
-    refuseBroken(row, Math.floor(index / labels.length));
+    requireFinite(row, Math.floor(index / labels.length));
     logits[index] = row;
   });
   const results = texts.map((_text, index) => {
@@ -61,26 +61,26 @@ export async function classifyByLabels(
 /** Alone: entailment against contradiction. Together: the entailments share 1. As transformers' pipeline does it. */
 function scoresOf(
   logits: readonly Float32Array[],
-  { entailment, contradiction }: InferenceHead,
+  { entailment, contradiction }: EntailmentHead,
   alone: boolean,
 ): ArrayLike<number> {
   if (!alone)
-    return activate(
+    return applyActivation(
       Float32Array.from(logits, (row) => row[entailment] ?? Number.NaN),
       "softmax",
     );
   return logits.map((row) => {
     const both = Float32Array.of(row[contradiction] ?? Number.NaN, row[entailment] ?? Number.NaN);
-    return activate(both, "softmax")[1] ?? Number.NaN;
+    return applyActivation(both, "softmax")[1] ?? Number.NaN;
   });
 }
 
-interface InferenceHead {
+interface EntailmentHead {
   readonly entailment: number;
   readonly contradiction: number;
 }
 
-function inferenceHeadOf(manifest: Manifest): InferenceHead {
+function entailmentHeadOf(manifest: Manifest): EntailmentHead {
   const { labels } = labelHeadOf(manifest);
   const entailment = labels.findIndex((label) => label.toLowerCase().startsWith("entail"));
   if (entailment !== -1 && labels.length >= 2) {

@@ -1,11 +1,11 @@
 /** What one embedding call asks for, checked against the model: defaults come from the model's own files, never from a guess. */
 import { InferyardError } from "../../errors.ts";
 import type { Manifest, Pooling, TextSettings } from "../../models/manifest.ts";
-import { nearest } from "../../models/validation/nearest-name.ts";
+import { nearestName } from "../../models/validation/nearest-name.ts";
 import { defaultBatchTokens } from "../batching/plan-batches.ts";
 import type { EmbeddingRanges } from "./quantization-ranges.ts";
 import type { QuantizedPrecision } from "./quantize.ts";
-import { refuseNonPositive, refuseOther } from "../../runtime/options/options.ts";
+import { refuseNonPositive, refuseUnlisted } from "../../runtime/options/options.ts";
 
 export interface EmbedOptions {
   /** How token vectors become one. Default: what the model's files say; "none" gives every token's vector. */
@@ -74,10 +74,10 @@ export const truncations: readonly EmbedSettings["truncate"][] = ["cut", "error"
 export function embedSettings(manifest: Manifest, options: EmbedOptions): EmbedSettings {
   const text = textSettings(manifest);
   const { pooling = text.pooling, truncate = "cut", batchTokens = defaultBatchTokens } = options;
-  refuseOther("pooling", options.pooling, poolings);
-  refuseOther("truncate", options.truncate, truncations);
+  refuseUnlisted("pooling", options.pooling, poolings);
+  refuseUnlisted("truncate", options.truncate, truncations);
   checkStride(truncate, options.stride);
-  refuseOther("normalize", options.normalize, [true, false]);
+  refuseUnlisted("normalize", options.normalize, [true, false]);
   if (pooling === "none" && options.normalize === true) {
     throw new InferyardError("INPUT_INVALID", 'normalize cannot be combined with pooling "none"', {
       remedy: "leave one of the two out",
@@ -146,7 +146,7 @@ function promptText(model: string, text: TextSettings, asked: string | undefined
       remedy: "leave the prompt out",
     });
   }
-  const guess = nearest(asked, known);
+  const guess = nearestName(asked, known);
   throw new InferyardError("INPUT_INVALID", `${model} has no prompt "${asked}"`, {
     remedy: guess === undefined ? `choose one of ${known.join(", ")}` : `did you mean "${guess}"? It has ${known.join(", ")}`,
   });

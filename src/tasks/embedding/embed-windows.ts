@@ -4,15 +4,15 @@
  */
 import type { Embeddings } from "./embeddings.ts";
 import type { EmbedSettings } from "./embed-options.ts";
-import type { TokenSource } from "../shared/encode-texts.ts";
+import type { TaskTokenizer } from "../shared/encode-texts.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
 import type { TokenIds } from "../../tokenizers/index.ts";
-import { finish, poolEncodings } from "./pool-encodings.ts";
+import { truncateAndNormalize, poolEncodings } from "./pool-encodings.ts";
 import { type TokenWindow, tokenWindows } from "../shared/token-windows.ts";
 
 /** `encodings` are whole: nothing of them was cut. */
 export async function embedWindows(
-  encoder: Encoder<TokenSource>,
+  encoder: Encoder<TaskTokenizer>,
   encodings: readonly TokenIds[],
   settings: EmbedSettings,
   signal?: AbortSignal,
@@ -25,7 +25,7 @@ export async function embedWindows(
   const embeddings = perText.map((own, text) => {
     const mean = weightedMean(vectors.slice(next, next + own.length), own);
     next += own.length;
-    return finish(mean, settings, text);
+    return truncateAndNormalize(mean, settings, text);
   });
   return {
     embeddings,

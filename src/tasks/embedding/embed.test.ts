@@ -6,7 +6,7 @@ import { reduceOutputs } from "../../hosts/output-reduction.ts";
 import type { TensorInfo, TensorMap } from "../../tensor.ts";
 import { embed } from "./embed.ts";
 import type { EmbedOptions } from "./embed-options.ts";
-import type { TokenSource } from "../shared/encode-texts.ts";
+import type { TaskTokenizer } from "../shared/encode-texts.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
 
 const info = (name: string, shape: TensorInfo["shape"], dataType: TensorInfo["dataType"] = "int64"): TensorInfo => ({
@@ -16,7 +16,7 @@ const info = (name: string, shape: TensorInfo["shape"], dataType: TensorInfo["da
 });
 
 /** A token per letter; "^" and the prompt's letters come first. */
-const tokenizer: TokenSource = {
+const tokenizer: TaskTokenizer = {
   padId: 0,
   maskId: undefined,
   idOf: () => undefined,
@@ -62,7 +62,7 @@ function encoder({
   vectorOf = (id) => [id, 1, 0],
   lanes = 1,
   outputs,
-}: Scene = {}): Encoder<TokenSource> & {
+}: Scene = {}): Encoder<TaskTokenizer> & {
   readonly shapes: number[][];
   readonly ranOn: Set<number>;
 } {
@@ -98,7 +98,7 @@ function encoder({
     inputs: [info("input_ids", ["batch", "sequence"]), info("attention_mask", ["batch", "sequence"])],
     outputs: outputs ?? [info("last_hidden_state", ["batch", "sequence", 3], "float32")],
     run: laneOf(0),
-    lanes: async () => Array.from({ length: lanes }, (_lane, index) => ({ run: laneOf(index + 1) })),
+    replicas: async () => Array.from({ length: lanes }, (_lane, index) => ({ run: laneOf(index + 1) })),
     shapes,
     ranOn,
   };

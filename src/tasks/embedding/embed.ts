@@ -1,24 +1,24 @@
 /** feature-extraction: texts to vectors, equal to the reference implementation's to the last digits. */
-import { refuseOther } from "../../runtime/options/options.ts";
+import { refuseUnlisted } from "../../runtime/options/options.ts";
 import type { TokenIds } from "../../tokenizers/index.ts";
 import { type EmbedOptions, type EmbedSettings, embedSettings } from "./embed-options.ts";
 import type { Embeddings } from "./embeddings.ts";
-import { type TokenSource, encodeTexts } from "../shared/encode-texts.ts";
+import { type TaskTokenizer, encodeTexts } from "../shared/encode-texts.ts";
 import { isLateInteraction } from "../shared/encoder-outputs.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
-import { finish, poolEncodings } from "./pool-encodings.ts";
+import { truncateAndNormalize, poolEncodings } from "./pool-encodings.ts";
 
 export async function embed(
-  encoder: Encoder<TokenSource>,
+  encoder: Encoder<TaskTokenizer>,
   texts: readonly string[],
   options: EmbedOptions = {},
 ): Promise<Embeddings> {
   const asked = withOwnPooling(encoder, options);
   if (asked.pooling === "none" && encoder.manifest.text?.lateInteraction !== undefined) {
-    const { embedTokens } = await import("./late-interaction.ts");
+    const { embedTokenVectors } = await import("./late-interaction.ts");
     const { prompt: role = "document", ...others } = asked;
-    refuseOther("prompt", role, ["query", "document"]);
-    return embedTokens(encoder, texts, role === "query" ? "query" : "document", others);
+    refuseUnlisted("prompt", role, ["query", "document"]);
+    return embedTokenVectors(encoder, texts, role === "query" ? "query" : "document", others);
   }
   const settings = embedSettings(encoder.manifest, asked);
   const { promptText: prompt, truncate, maxTokens } = settings;
@@ -33,21 +33,21 @@ export async function embed(
 }
 
 /** A late-interaction model's vectors are those of its tokens, and its graph says so. */
-function withOwnPooling({ outputs, manifest }: Encoder<TokenSource>, options: EmbedOptions): EmbedOptions {
+function withOwnPooling({ outputs, manifest }: Encoder<TaskTokenizer>, options: EmbedOptions): EmbedOptions {
   const says = options.pooling !== undefined || manifest.text?.pooling !== undefined;
   return says || !isLateInteraction(outputs) ? options : { ...options, pooling: "none" };
 }
 
 /** The part after the tokenizer. */
 export async function embedEncodings(
-  encoder: Encoder<TokenSource>,
+  encoder: Encoder<TaskTokenizer>,
   encodings: readonly TokenIds[],
   settings: EmbedSettings,
   signal?: AbortSignal,
 ): Promise<Embeddings> {
   const embeddings: Float32Array[] = Array.from({ length: encodings.length });
   const { dimensions } = await poolEncodings(encoder, encodings, settings, signal, (vector, index) => {
-    embeddings[index] = finish(vector, settings, index);
+    embeddings[index] = truncateAndNormalize(vector, settings, index);
   });
   return {
     embeddings,

@@ -3,10 +3,10 @@ import { InferyardError } from "../../errors.ts";
 import type { TokenIds } from "../../tokenizers/index.ts";
 import { type EmbedOptions, embedSettings } from "./embed-options.ts";
 import type { Embeddings } from "./embeddings.ts";
-import { type TokenSource, encodeTexts } from "../shared/encode-texts.ts";
+import { type TaskTokenizer, encodeTexts } from "../shared/encode-texts.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
 import { poolEncodings } from "./pool-encodings.ts";
-import { type Ranking, type RerankOptions, checkRerank, order } from "../reranking/cross-encoder.ts";
+import { type Ranking, type RerankOptions, validateRerank, rankDocuments } from "../reranking/cross-encoder.ts";
 
 /** Vectors of tokens, one after the other. */
 export interface TokenVectors {
@@ -38,16 +38,16 @@ export function maxSim(query: TokenVectors, document: TokenVectors): number {
 }
 
 /** What a text is to a late-interaction model. */
-export type LateRoleName = "query" | "document";
+export type LateInteractionRole = "query" | "document";
 
 /**
  * The vectors that take part in MaxSim, as the model was trained: a marker that says what the text is, queries filled up with mask tokens,
  * punctuation left out of documents. A model whose files say nothing of these gives the vectors of all its tokens.
  */
-export async function embedTokens(
-  encoder: Encoder<TokenSource>,
+export async function embedTokenVectors(
+  encoder: Encoder<TaskTokenizer>,
   texts: readonly string[],
-  role: LateRoleName,
+  role: LateInteractionRole,
   options: EmbedOptions,
 ): Promise<Embeddings> {
   const settings = embedSettings(encoder.manifest, { ...options, pooling: "none" });
@@ -97,7 +97,7 @@ function withoutTokens(vectors: Float32Array, ids: readonly number[], skipped: R
   return result;
 }
 
-function idOf({ manifest, tokenizer }: Encoder<TokenSource>, marker: string): number {
+function idOf({ manifest, tokenizer }: Encoder<TaskTokenizer>, marker: string): number {
   const id = tokenizer.idOf(marker) ?? tokenizer.idOf(`${marker} `);
   if (id !== undefined) return id;
   throw new InferyardError(
@@ -106,23 +106,29 @@ function idOf({ manifest, tokenizer }: Encoder<TokenSource>, marker: string): nu
   );
 }
 
-function maskOf({ manifest, tokenizer }: Encoder<TokenSource>): number {
+function maskOf({ manifest, tokenizer }: Encoder<TaskTokenizer>): number {
   if (tokenizer.maskId !== undefined) return tokenizer.maskId;
   throw new InferyardError("MODEL_INVALID", `${manifest.name} fills queries with mask tokens, and its tokenizer has none`);
 }
 
 export async function rerankByLateInteraction(
-  encoder: Encoder<TokenSource>,
+  encoder: Encoder<TaskTokenizer>,
   query: string,
   documents: readonly string[],
   { topN, raw: _raw, ...limits }: RerankOptions,
 ): Promise<Ranking> {
-  checkRerank(query, documents, topN === undefined ? {} : { topN });
-  const asked = await embedTokens(encoder, [query], "query", limits);
-  const given = await embedTokens(encoder, documents, "document", limits);
+  validateRerank(query, documents, topN === undefined ? {} : { topN });
+  const asked = await embedTokenVectors(encoder, [query], "query", limits);
+  const given = await embedTokenVectors(encoder, documents, "document", limits);
   const { dimensions } = asked;
   const words = { data: asked.embeddings[0] ?? new Float32Array(), dimensions };
   const scores = given.embeddings.map((data) => maxSim(words, { data, dimensions }));
   const { tokens, truncated } = given;
-  return { results: order(scores, documents, topN), scoring: "maxsim", tokens, queryTokens: asked.tokens[0] ?? 0, truncated };
+  return {
+    results: rankDocuments(scores, documents, topN),
+    scoring: "maxsim",
+    tokens,
+    queryTokens: asked.tokens[0] ?? 0,
+    truncated,
+  };
 }

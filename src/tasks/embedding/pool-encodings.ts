@@ -4,18 +4,18 @@ import type { Manifest } from "../../models/manifest.ts";
 import type { TokenRange } from "../../hosts/output-reduction.ts";
 import type { TokenIds } from "../../tokenizers/index.ts";
 import type { EmbedSettings } from "./embed-options.ts";
-import type { TokenSource } from "../shared/encode-texts.ts";
+import type { TaskTokenizer } from "../shared/encode-texts.ts";
 import { type VectorOutput, vectorOutput } from "../shared/encoder-outputs.ts";
 import { type Encoder, type EncoderRunOptions, runEncodings } from "../batching/run-encodings.ts";
-import { type TokenRows, allRows, normalize, pools } from "./pooling.ts";
-import type { VectorChain } from "./post-pooling.ts";
+import { type TokenRows, allRows, normalize, poolingFunctions } from "./pooling.ts";
+import type { PostPooling } from "./post-pooling.ts";
 
 /**
  * The model's vector of each text (with pooling "none" those of its tokens) before it is cut and scaled. `dimensions`: length of one, and of no
  * texts as far as the model says it without running. `text`: which text an encoding is of, where they are not one for one.
  */
 export async function poolEncodings(
-  encoder: Encoder<TokenSource>,
+  encoder: Encoder<TaskTokenizer>,
   encodings: readonly (TokenIds & { readonly text?: number })[],
   settings: EmbedSettings,
   signal: AbortSignal | undefined,
@@ -24,7 +24,7 @@ export async function poolEncodings(
   const output = vectorOutput(encoder.outputs, settings.pooling, encoder.manifest.text?.pooling);
   if (output.level === "token" && settings.pooling === undefined) throw poolingUnknown(encoder.manifest);
   // A graph that pools by itself was exported with all that comes after.
-  const chain = output.level === "token" && settings.pooling !== "none" ? await modulesOf(encoder) : undefined;
+  const chain = output.level === "token" && settings.pooling !== "none" ? await postPoolingOf(encoder) : undefined;
   const means = output.level === "token" && settings.pooling === "mean";
   const wanted = {
     output: output.name,
@@ -60,7 +60,7 @@ function refuseUnfinished({ name, text }: Manifest, dimensions: number): void {
 }
 
 /** The modules after pooling; undefined where the model has none. */
-export async function modulesOf({ manifest, chain }: Encoder<TokenSource>): Promise<VectorChain | undefined> {
+export async function postPoolingOf({ manifest, chain }: Encoder<TaskTokenizer>): Promise<PostPooling | undefined> {
   if (manifest.text?.vectorModules === undefined) return undefined;
   if (chain !== undefined) return await chain();
   throw new InferyardError("CONTRACT_VIOLATION", `the modules after pooling of ${manifest.name} were not loaded`);
@@ -77,11 +77,11 @@ function meansOf({ poolPrompt }: EmbedSettings): Pick<EncoderRunOptions<TokenIds
 
 function pool({ promptTokens }: TokenIds, settings: EmbedSettings, rows: TokenRows): Float32Array {
   if (settings.pooling === undefined || settings.pooling === "none") return allRows(rows);
-  return pools[settings.pooling](settings.poolPrompt ? rows : { ...rows, first: promptTokens });
+  return poolingFunctions[settings.pooling](settings.poolPrompt ? rows : { ...rows, first: promptTokens });
 }
 
 /** Cut to the dimensions asked for, then scaled. With pooling "none" the tokens' vectors as they are. */
-export function finish(vector: Float32Array, settings: EmbedSettings, index: number): Float32Array {
+export function truncateAndNormalize(vector: Float32Array, settings: EmbedSettings, index: number): Float32Array {
   const { dimensions } = settings;
   if (dimensions !== undefined && dimensions > vector.length) {
     throw new InferyardError("INPUT_INVALID", `dimensions is ${dimensions}, and the model's vectors have ${vector.length}`);
@@ -101,7 +101,7 @@ function refuseBroken(vector: Float32Array, index: number): void {
   });
 }
 
-function vectorLength(encoder: Encoder<TokenSource>, output: VectorOutput): number {
+function vectorLength(encoder: Encoder<TaskTokenizer>, output: VectorOutput): number {
   const last = encoder.outputs.find(({ name }) => name === output.name)?.shape.at(-1);
   return typeof last === "number" ? last : 0;
 }

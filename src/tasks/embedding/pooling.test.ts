@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type TokenRows, allRows, normalize, pools } from "./pooling.ts";
+import { type TokenRows, allRows, normalize, poolingFunctions } from "./pooling.ts";
 
 /** Two texts of three tokens with two dimensions, one after the other; the second begins at 6. */
 const data = Float32Array.of(9, 9, 9, 9, 9, 9, 1, -2, 3, 4, 5, -6);
@@ -13,7 +13,7 @@ describe("pooling, worked out by hand", () => {
     ["last", [5, -6]],
     ["max", [5, 4]],
   ] as const)("%s of a whole text", (pooling, expected) => {
-    expect([...pools[pooling](text(0, 3))]).toEqual([...Float32Array.from(expected)]);
+    expect([...poolingFunctions[pooling](text(0, 3))]).toEqual([...Float32Array.from(expected)]);
   });
 
   it.each([
@@ -22,7 +22,7 @@ describe("pooling, worked out by hand", () => {
     ["last", [3, 4]],
     ["max", [3, 4]],
   ] as const)("%s leaves padding out", (pooling, expected) => {
-    expect([...pools[pooling](text(0, 2))]).toEqual(expected);
+    expect([...poolingFunctions[pooling](text(0, 2))]).toEqual(expected);
   });
 
   it.each([
@@ -30,24 +30,24 @@ describe("pooling, worked out by hand", () => {
     ["last", [5, -6]],
     ["max", [5, 4]],
   ] as const)("%s leaves the prompt out", (pooling, expected) => {
-    expect([...pools[pooling](text(1, 3))]).toEqual(expected);
+    expect([...poolingFunctions[pooling](text(1, 3))]).toEqual(expected);
   });
 
   it("cls is the first token even where the prompt takes no part, as in sentence-transformers", () => {
-    expect([...pools.cls(text(1, 3))]).toEqual([1, -2]);
+    expect([...poolingFunctions.cls(text(1, 3))]).toEqual([1, -2]);
   });
 
   it("max of negative values is negative, not zero", () => {
-    expect([...pools.max({ data: Float32Array.of(-3, -1, -2, -5), offset: 0, dimensions: 2, first: 0, end: 2 })]).toEqual([
-      -2, -1,
-    ]);
+    expect([
+      ...poolingFunctions.max({ data: Float32Array.of(-3, -1, -2, -5), offset: 0, dimensions: 2, first: 0, end: 2 }),
+    ]).toEqual([-2, -1]);
   });
 
   it.each(["mean", "cls", "last", "max"] as const)(
     "%s of a text without tokens is zeros, never another text's values",
     (pooling) => {
-      expect([...pools[pooling](text(0, 0))]).toEqual([0, 0]);
-      expect([...pools[pooling]({ ...text(0, 0), offset: 0 })]).toEqual([0, 0]);
+      expect([...poolingFunctions[pooling](text(0, 0))]).toEqual([0, 0]);
+      expect([...poolingFunctions[pooling]({ ...text(0, 0), offset: 0 })]).toEqual([0, 0]);
     },
   );
 
@@ -56,7 +56,7 @@ describe("pooling, worked out by hand", () => {
   });
 
   it("gives vectors of their own: writing to one leaves the model's output as it was", () => {
-    for (const pool of Object.values(pools)) pool(text(0, 3)).fill(77);
+    for (const pool of Object.values(poolingFunctions)) pool(text(0, 3)).fill(77);
     allRows(text(0, 3)).fill(77);
     expect(data.slice(6)).toEqual(Float32Array.of(1, -2, 3, 4, 5, -6));
   });
@@ -76,7 +76,7 @@ describe("pooling, on any matrix", () => {
     fc.assert(
       fc.property(matrix, ({ tokens, dimensions, data: flat }) => {
         const rows = { data: Float32Array.from(flat), offset: 0, dimensions, first: 0, end: tokens };
-        const [mean, max] = [pools.mean(rows), pools.max(rows)];
+        const [mean, max] = [poolingFunctions.mean(rows), poolingFunctions.max(rows)];
         for (let column = 0; column < dimensions; column += 1) {
           const cells = flat.filter((_value, index) => index % dimensions === column);
           const average = cells.reduce((sum, value) => sum + value, 0) / tokens;

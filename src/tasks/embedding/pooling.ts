@@ -17,7 +17,7 @@ export interface TokenRows {
 
 type Pool = (rows: TokenRows) => Float32Array;
 
-export const pools: Readonly<Record<Exclude<Pooling, "none">, Pool>> = {
+export const poolingFunctions: Readonly<Record<Exclude<Pooling, "none">, Pool>> = {
   mean: ({ data, offset, dimensions, ...range }) => meanOf(data, offset, dimensions, range),
   // The first token of the text, prompt or not: sentence-transformers masks the prompt out for the other kinds only.
   cls: (rows) => rowOf(rows, 0),

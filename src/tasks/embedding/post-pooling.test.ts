@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { DenseActivation, VectorModule } from "../../models/manifest.ts";
 import type { Tensor } from "../../tensor.ts";
 import { writeSafetensors } from "../../formats/safetensors/write-safetensors.ts";
-import { type VectorChain, loadChain } from "./post-pooling.ts";
+import { type PostPooling, loadPostPooling } from "./post-pooling.ts";
 
 let folder: string;
 beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), "inferyard-chain-"))));
@@ -36,11 +36,11 @@ async function dense({ weight, bias, activation = "Identity" }: DenseParts): Pro
   return { kind: "dense", weights, inFeatures, outFeatures, bias: bias !== undefined, activation };
 }
 
-const applied = (chain: VectorChain, values: number[]): number[] => [...chain.apply(Float32Array.from(values))];
+const applied = (chain: PostPooling, values: number[]): number[] => [...chain.apply(Float32Array.from(values))];
 
 describe("Dense", () => {
   it("is weight times vector plus bias, rows of the weight being outputs", async () => {
-    const chain = await loadChain([
+    const chain = await loadPostPooling([
       await dense({
         weight: [
           [1, 2, 3],
@@ -51,7 +51,7 @@ describe("Dense", () => {
     ]);
     expect(chain.dimensions).toBe(2);
     expect(applied(chain, [1, 1, 2])).toEqual([1 + 2 + 6 + 10, -1 + 1]);
-    const plain = await loadChain([await dense({ weight: [[1, 2, 3]] })]);
+    const plain = await loadPostPooling([await dense({ weight: [[1, 2, 3]] })]);
     expect(applied(plain, [1, 1, 2])).toEqual([9]);
   });
 
@@ -64,12 +64,12 @@ describe("Dense", () => {
     ["SiLU", [-0.273638286, 0, 1.761594156]],
     ["GELU", [-0.100210802, 0, 1.954499736]],
   ])("with %s", async (activation, expected) => {
-    const chain = await loadChain([await dense({ weight: [[1], [0], [0]], bias: [0, 0, 2], activation })]);
+    const chain = await loadPostPooling([await dense({ weight: [[1], [0], [0]], bias: [0, 0, 2], activation })]);
     for (const [index, value] of applied(chain, [-1.5]).entries()) expect(value).toBeCloseTo(expected[index]!, 6);
   });
 
   it("GELU far out is the identity on one side and nothing on the other", async () => {
-    const chain = await loadChain([await dense({ weight: [[1], [-1], [0.001]], activation: "GELU" })]);
+    const chain = await loadPostPooling([await dense({ weight: [[1], [-1], [0.001]], activation: "GELU" })]);
     const [above, below, near] = applied(chain, [50]);
     expect([above, Math.abs(below!)]).toEqual([50, 0]);
     expect(near).toBeCloseTo(0.05 * 0.5199388, 7); // Φ(0.05)
@@ -77,7 +77,7 @@ describe("Dense", () => {
 
   it("several in turn, with unit length and a layer norm between them; the vector given is not touched", async () => {
     const weights = await written({ "norm.weight": f32([2], [2, 1]), "norm.bias": f32([2], [0, 5]) });
-    const chain = await loadChain([
+    const chain = await loadPostPooling([
       { kind: "normalize" },
       await dense({
         weight: [
@@ -101,11 +101,11 @@ describe("Dense", () => {
       "linear.weight": { dataType: "float16", shape: [1, 2], data: Uint16Array.of(0x3c00, 0xc000) },
     });
     const module: VectorModule = { kind: "dense", weights, inFeatures: 2, outFeatures: 1, bias: false, activation: "Identity" };
-    expect(applied(await loadChain([module]), [3, 1])).toEqual([1]);
+    expect(applied(await loadPostPooling([module]), [3, 1])).toEqual([1]);
   });
 
   it("a vector of another length is refused", async () => {
-    const chain = await loadChain([await dense({ weight: [[1, 2]] })]);
+    const chain = await loadPostPooling([await dense({ weight: [[1, 2]] })]);
     expect(() => chain.apply(new Float32Array(3))).toThrow(
       "vectors of 3 numbers, and its modules.json goes on with a module for 2",
     );

@@ -6,7 +6,7 @@ import { asFloat32 } from "../../tensor.ts";
 import { normalize } from "./pooling.ts";
 
 /** All modules after pooling but the last Normalize. */
-export interface VectorChain {
+export interface PostPooling {
   /** Length of the vectors it gives; undefined where that of its input stays. */
   readonly dimensions: number | undefined;
   /** Leaves its input as it is. MODEL_INVALID for a vector of another length than the first module takes. */
@@ -15,7 +15,7 @@ export interface VectorChain {
 
 type Step = (vector: Float32Array) => Float32Array;
 
-export async function loadChain(modules: readonly VectorModule[]): Promise<VectorChain> {
+export async function loadPostPooling(modules: readonly VectorModule[]): Promise<PostPooling> {
   const steps: Step[] = [];
   for (const module of modules) steps.push(await loadStep(module));
   const sizes = modules.map((module) => sizesOf(module)).filter((size) => size !== undefined);

@@ -3,7 +3,7 @@
  * `quantize_embeddings` (`util/quantization.py`) makes them; without, each vector by itself, so that it depends on nothing but its text.
  */
 import { InferyardError } from "../../errors.ts";
-import { refuseOther } from "../../runtime/options/options.ts";
+import { refuseUnlisted } from "../../runtime/options/options.ts";
 import type { EmbeddingRanges } from "./quantization-ranges.ts";
 
 /** "int8", "uint8": a number for each dimension. "binary", "ubinary": a bit for each, 1 where the value is above 0, the first dimension the highest bit of its byte. */
@@ -32,7 +32,7 @@ export const precisions: readonly ("float32" | QuantizedPrecision)[] = ["float32
 
 /** What can be known to be wrong before a model runs. INPUT_INVALID. */
 export function checkQuantize({ precision, ranges }: Partial<QuantizeOptions>, pooling: string | undefined): void {
-  refuseOther<string>("precision", precision, precisions);
+  refuseUnlisted<string>("precision", precision, precisions);
   if (pooling === "none") {
     throw new InferyardError(
       "INPUT_INVALID",

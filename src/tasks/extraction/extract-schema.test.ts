@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { InferyardError } from "../../errors.ts";
-import { wantedFields } from "./extract-schema.ts";
-import { extractParts, joinFields } from "./extract.ts";
+import { parseSchema } from "./extract-schema.ts";
+import { extractParts, mergeFields } from "./extract.ts";
 
 function refusal(work: () => unknown): InferyardError {
   try {
@@ -16,7 +16,7 @@ function refusal(work: () => unknown): InferyardError {
 describe("a schema", () => {
   it("becomes fields with their defaults", () => {
     expect(
-      wantedFields({ person: { entity: "PER" }, place: { entity: ["LOC", "ORG"], many: true }, why: { question: "Why?" } }),
+      parseSchema({ person: { entity: "PER" }, place: { entity: ["LOC", "ORG"], many: true }, why: { question: "Why?" } }),
     ).toEqual({
       entities: [
         { name: "person", labels: ["PER"], many: false },
@@ -39,7 +39,7 @@ describe("a schema", () => {
     [{ a: { entity: "PER", mnay: true } }, 'the field "a" has no option "mnay"'],
     [{ a: { entity: "PER", many: "yes" } }, "many of the field"],
   ])("%j is refused with its field", (schema, words) => {
-    const error = refusal(() => wantedFields(schema));
+    const error = refusal(() => parseSchema(schema));
     expect(error.code).toBe("INPUT_INVALID");
     expect(error.message).toContain(words);
     expect(error.remedy).toBeTruthy();
@@ -75,7 +75,7 @@ it("results stand in the order of the schema, whatever the fields are called", (
     { question: string }
   >;
   const value = { value: "v", start: 0, end: 1, score: 1 };
-  const [fields] = joinFields(
+  const [fields] = mergeFields(
     schema,
     [{ results: [{ x: [value] }] }, { results: [Object.fromEntries([["__proto__", value]])] }],
     1,

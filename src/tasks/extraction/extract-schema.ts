@@ -1,6 +1,6 @@
 /** What is to be extracted, as a plain object: each field's name with how it is found. */
 import { InferyardError } from "../../errors.ts";
-import { refuseOther, refuseUnknown } from "../../runtime/options/options.ts";
+import { refuseUnlisted, refuseUnknown } from "../../runtime/options/options.ts";
 
 /** A field that is a name in the text: one the model gives this label, or one of these. */
 export interface EntityField {
@@ -19,27 +19,27 @@ export interface QuestionField {
 export type ExtractSchema = Readonly<Record<string, EntityField | QuestionField>>;
 
 /** A field with its name, defaults filled in. */
-export interface WantedEntity {
+export interface ParsedEntityField {
   readonly name: string;
   readonly labels: readonly string[];
   readonly many: boolean;
 }
 
-export interface WantedAnswer {
+export interface ParsedQuestionField {
   readonly name: string;
   readonly question: string;
 }
 
-export interface WantedFields {
-  readonly entities: readonly WantedEntity[];
-  readonly answers: readonly WantedAnswer[];
+export interface ParsedSchema {
+  readonly entities: readonly ParsedEntityField[];
+  readonly answers: readonly ParsedQuestionField[];
 }
 
 /** Throws INPUT_INVALID for what is no schema, with the field it is about. */
-export function wantedFields(schema: unknown): WantedFields {
-  if (!isObject(schema) || Object.keys(schema).length === 0) throw noFields();
-  const entities: WantedEntity[] = [];
-  const answers: WantedAnswer[] = [];
+export function parseSchema(schema: unknown): ParsedSchema {
+  if (!isObject(schema) || Object.keys(schema).length === 0) throw emptySchemaError();
+  const entities: ParsedEntityField[] = [];
+  const answers: ParsedQuestionField[] = [];
   for (const [name, field] of Object.entries(schema)) {
     if (isObject(field) && "entity" in field && !("question" in field)) entities.push(entityField(name, field));
     else if (isObject(field) && "question" in field && !("entity" in field)) answers.push(questionField(name, field));
@@ -48,10 +48,10 @@ export function wantedFields(schema: unknown): WantedFields {
   return { entities, answers };
 }
 
-function entityField(name: string, field: Readonly<Record<string, unknown>>): WantedEntity {
+function entityField(name: string, field: Readonly<Record<string, unknown>>): ParsedEntityField {
   refuseUnknown(field, ["entity", "many"], `the field ${JSON.stringify(name)}`);
   const { entity, many = false } = field;
-  refuseOther(`many of the field ${JSON.stringify(name)}`, many, [true, false]);
+  refuseUnlisted(`many of the field ${JSON.stringify(name)}`, many, [true, false]);
   const labels: unknown[] = Array.isArray(entity) ? entity : [entity];
   if (labels.length > 0 && labels.every((label) => typeof label === "string" && label !== ""))
     return { name, labels: labels as string[], many: many === true };
@@ -62,14 +62,14 @@ function entityField(name: string, field: Readonly<Record<string, unknown>>): Wa
   );
 }
 
-function questionField(name: string, field: Readonly<Record<string, unknown>>): WantedAnswer {
+function questionField(name: string, field: Readonly<Record<string, unknown>>): ParsedQuestionField {
   refuseUnknown(field, ["question"], `the field ${JSON.stringify(name)}`);
   const { question } = field;
   if (typeof question === "string" && question.trim() !== "") return { name, question };
   throw wrongField(name, "has a `question` that asks nothing", '{ question: "Which city?" }');
 }
 
-export function noFields(): InferyardError {
+export function emptySchemaError(): InferyardError {
   return new InferyardError("INPUT_INVALID", "the schema must be an object with at least one field", {
     remedy: 'for example { person: { entity: "PER" }, city: { question: "Which city?" } }',
   });

@@ -1,13 +1,19 @@
 /** Fields by schema out of texts: names by a token-classification model, answers by a question-answering model. */
 import { InferyardError } from "../../errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
-import { refuseOther } from "../../runtime/options/options.ts";
+import { refuseUnlisted } from "../../runtime/options/options.ts";
 import { type OffsetUnit, convertOffsets, offsetUnits } from "../../tokenizers/index.ts";
 import { type Answer, answer } from "../question-answering/answer.ts";
-import { scoresSpans } from "../token-classification/gliner/recognize-with-gliner.ts";
+import { isGlinerSpanModel } from "../token-classification/gliner/recognize-with-gliner.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
-import { type Aggregation, kindOf } from "../token-classification/entities.ts";
-import { type ExtractSchema, type WantedAnswer, type WantedEntity, noFields, wantedFields } from "./extract-schema.ts";
+import { type Aggregation, entityTypeOf } from "../token-classification/entities.ts";
+import {
+  type ExtractSchema,
+  type ParsedQuestionField,
+  type ParsedEntityField,
+  emptySchemaError,
+  parseSchema,
+} from "./extract-schema.ts";
 import { labelHeadOf } from "../shared/label-head.ts";
 import type { Entity } from "../token-classification/entities.ts";
 import { type RecognizeOptions, recognize } from "../token-classification/recognize.ts";
@@ -71,7 +77,7 @@ export function extractParts<Model>(
       remedy: "correct minScore, or leave it out",
     });
   }
-  const { entities, answers } = wantedFields(options.schema);
+  const { entities, answers } = parseSchema(options.schema);
   const uses: readonly ModelUse[] = [
     { option: "model", flag: "--model", model, field: entities[0]?.name, by: "entity", task: "token-classification" },
     {
@@ -90,7 +96,7 @@ export function extractParts<Model>(
   if (questionModel !== undefined)
     parts.push({ model: questionModel, work: (encoder, texts) => extractAnswers(encoder, texts, answers, options) });
   const [first, ...others] = parts;
-  if (first === undefined) throw noFields();
+  if (first === undefined) throw emptySchemaError();
   return [first, ...others];
 }
 
@@ -125,12 +131,15 @@ function refuseNeedless({ option, model, field, by }: ModelUse): void {
 export async function extractEntities(
   encoder: Encoder,
   texts: readonly string[],
-  fields: readonly WantedEntity[],
+  fields: readonly ParsedEntityField[],
   { schema: _schema, minScore, aggregation, offsets = "utf16", ...options }: ExtractOptions,
 ): Promise<FoundFields> {
-  refuseOther("aggregation", aggregation, ["simple", "first", "average", "max"]);
-  refuseOther("offsets", offsets, offsetUnits);
-  const { results } = await recognize(encoder, texts, { ...options, ...ways(encoder, fields, aggregation, minScore) });
+  refuseUnlisted("aggregation", aggregation, ["simple", "first", "average", "max"]);
+  refuseUnlisted("offsets", offsets, offsetUnits);
+  const { results } = await recognize(encoder, texts, {
+    ...options,
+    ...recognizeOptionsFor(encoder, fields, aggregation, minScore),
+  });
   return {
     results: texts.map((text, index) => {
       const values = valuesOf(results[index] ?? [], text, offsets).filter(({ score }) => score >= (minScore ?? 0));
@@ -140,13 +149,13 @@ export async function extractEntities(
 }
 
 /** How the model is asked for its names. */
-function ways(
+function recognizeOptionsFor(
   { manifest, inputs }: Encoder,
-  fields: readonly WantedEntity[],
+  fields: readonly ParsedEntityField[],
   aggregation: ExtractOptions["aggregation"],
   minScore: number | undefined,
 ): RecognizeOptions {
-  if (!scoresSpans(manifest, inputs)) {
+  if (!isGlinerSpanModel(manifest, inputs)) {
     refuseOtherLabels(manifest, fields);
     return { aggregation: aggregation ?? "first" };
   }
@@ -161,7 +170,7 @@ function ways(
 export async function extractAnswers(
   encoder: Encoder,
   texts: readonly string[],
-  fields: readonly WantedAnswer[],
+  fields: readonly ParsedQuestionField[],
   { schema: _schema, minScore = 0, aggregation: _aggregation, ...options }: ExtractOptions,
 ): Promise<FoundFields> {
   const pairs = texts.flatMap((context) => fields.map(({ question }) => ({ question, context })));
@@ -176,7 +185,7 @@ export async function extractAnswers(
 }
 
 /** The fields of each text from all models, in the order of the schema. */
-export function joinFields(schema: ExtractSchema, found: readonly FoundFields[], texts: number): ExtractedFields[] {
+export function mergeFields(schema: ExtractSchema, found: readonly FoundFields[], texts: number): ExtractedFields[] {
   return Array.from({ length: texts }, (_text, index) => {
     const own = found.flatMap(({ results }) => Object.entries(results[index] ?? {}));
     const fields = new Map(own);
@@ -184,8 +193,8 @@ export function joinFields(schema: ExtractSchema, found: readonly FoundFields[],
   });
 }
 
-function refuseOtherLabels(manifest: Manifest, fields: readonly WantedEntity[]): void {
-  const known = [...new Set(labelHeadOf(manifest).labels.map(kindOf))].filter((label) => label !== "O");
+function refuseOtherLabels(manifest: Manifest, fields: readonly ParsedEntityField[]): void {
+  const known = [...new Set(labelHeadOf(manifest).labels.map(entityTypeOf))].filter((label) => label !== "O");
   for (const { name, labels } of fields) {
     const unknown = labels.find((label) => !known.includes(label));
     if (unknown === undefined) continue;
@@ -210,7 +219,7 @@ function valuesOf(entities: readonly Entity[], text: string, offsets: OffsetUnit
 
 function chosen(
   values: readonly Required<ExtractedValue>[],
-  { labels, many }: WantedEntity,
+  { labels, many }: ParsedEntityField,
 ): ExtractedValue | ExtractedValue[] | null {
   const own = values.filter(({ label }) => labels.includes(label));
   if (many) return own;

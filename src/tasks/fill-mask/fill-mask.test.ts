@@ -45,7 +45,7 @@ function encoderOf(tokenizer: Tokenizer, vocabulary: number): Encoder {
     tokenizer,
     inputs: [{ name: "input_ids", dataType: "int64", shape: ["b", "s"] }],
     outputs: [{ name: "logits", dataType: "float32", shape: ["b", "s", vocabulary] }],
-    lanes: async () => [],
+    replicas: async () => [],
     run: async (inputs, options) => {
       const { shape } = inputs["input_ids"]!;
       const [count = 0, length = 0] = shape;

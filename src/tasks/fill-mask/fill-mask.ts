@@ -4,10 +4,10 @@ import type { Manifest } from "../../models/manifest.ts";
 import type { Reduction } from "../../hosts/output-reduction.ts";
 import { refuseNonPositive } from "../../runtime/options/options.ts";
 import type { Encoding, Tokenizer } from "../../tokenizers/index.ts";
-import { Best } from "../shared/top-k.ts";
+import { TopK } from "../shared/top-k.ts";
 import { encodeTexts } from "../shared/encode-texts.ts";
 import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
-import { activate, logitsOutput, refuseBroken } from "../shared/label-head.ts";
+import { applyActivation, logitsOutput, requireFinite } from "../shared/label-head.ts";
 import { type TextTaskOptions, textTaskOptionNames, textTaskSettings } from "../shared/task-options.ts";
 
 export interface FillMaskOptions extends TextTaskOptions {
@@ -85,7 +85,7 @@ export async function fillMask(encoder: Encoder, texts: readonly string[], optio
     // The vocabulary at the masks alone, not at every token.
     reduction: (rows: readonly MaskedText[]): Reduction => ({
       kind: "tokens",
-      places: rows.flatMap(({ places }, row) => places.map((token) => ({ row, token }))),
+      positions: rows.flatMap(({ places }, row) => places.map((token) => ({ row, token }))),
     }),
     batchTokens: settings.batchTokens,
     ...(signal === undefined ? {} : { signal }),
@@ -94,8 +94,8 @@ export async function fillMask(encoder: Encoder, texts: readonly string[], optio
     const size = shape[1] ?? 0;
     results[index] = places.map((place, mask) => {
       const logits = data.subarray(offset + mask * size, offset + (mask + 1) * size);
-      refuseBroken(logits, index);
-      return likeliest(activate(logits, "softmax"), topK, wantedTokens).map(({ item: token, score }) => ({
+      requireFinite(logits, index);
+      return likeliest(applyActivation(logits, "softmax"), topK, wantedTokens).map(({ item: token, score }) => ({
         score,
         token,
         tokenText: tokenizer.decode([token], { skipSpecialTokens: false }),
@@ -112,11 +112,11 @@ export async function fillMask(encoder: Encoder, texts: readonly string[], optio
 }
 
 /** Ids of the tokens with the highest scores, among `wanted` where that is given. */
-function likeliest(scores: Float32Array, topK: number, wanted?: readonly number[]): Best<number>["kept"] {
-  const best = new Best<number>(topK);
-  if (wanted === undefined) for (const [token, score] of scores.entries()) best.offer(score, token);
-  else for (const token of wanted) best.offer(scores[token] ?? Number.NEGATIVE_INFINITY, token);
-  return best.kept;
+function likeliest(scores: Float32Array, topK: number, wanted?: readonly number[]): TopK<number>["ranked"] {
+  const best = new TopK<number>(topK);
+  if (wanted === undefined) for (const [token, score] of scores.entries()) best.add(score, token);
+  else for (const token of wanted) best.add(scores[token] ?? Number.NEGATIVE_INFINITY, token);
+  return best.ranked;
 }
 
 function headOf({ manifest, outputs }: Encoder): string {

@@ -4,7 +4,7 @@
  * A span's score is the probability of its start times that of its end, each a softmax over the tokens of the context and the class
  * token; every other token takes no part.
  */
-import { Best, type Scored } from "../shared/top-k.ts";
+import { TopK, type Scored } from "../shared/top-k.ts";
 
 /** One window of question and context. */
 export interface WindowLogits {
@@ -34,17 +34,17 @@ export function bestSpans({ start, end, isContext, classPlace }: WindowLogits, l
   const takesPart = (place: number): boolean => isContext[place] === true || place === classPlace;
   const starts = probabilities(start, takesPart);
   const ends = probabilities(end, takesPart);
-  const best = new Best<TokenSpan>(limit);
+  const best = new TopK<TokenSpan>(limit);
   for (let first = 0; first < starts.length; first += 1) {
-    if (isContext[first] !== true || !best.admits(starts[first] ?? 0)) continue;
+    if (isContext[first] !== true || !best.accepts(starts[first] ?? 0)) continue;
     const beyond = Math.min(ends.length, first + longest);
     for (let last = first; last < beyond; last += 1) {
       const score = (starts[first] ?? 0) * (ends[last] ?? 0);
-      if (isContext[last] === true && best.admits(score)) best.offer(score, { first, last });
+      if (isContext[last] === true && best.accepts(score)) best.add(score, { first, last });
     }
   }
   const nullScore = classPlace === undefined ? 0 : (starts[classPlace] ?? 0) * (ends[classPlace] ?? 0);
-  return { spans: best.kept, nullScore };
+  return { spans: best.ranked, nullScore };
 }
 
 /** Softmax over the places that take part, 0 elsewhere. */

@@ -50,7 +50,7 @@ function encoderOf(tokenizer: Tokenizer, [start, end]: readonly [number, number]
     tokenizer,
     inputs: [{ name: "input_ids", dataType: "int64", shape: ["b", "s"] }],
     outputs: ["start_logits", "end_logits"].map((name) => ({ name, dataType: "float32", shape: ["b", "s"] })),
-    lanes: async () => [],
+    replicas: async () => [],
     run: async (inputs) => {
       const { data, shape } = inputs["input_ids"]!;
       const given = (salt: number) => ({

@@ -1,13 +1,13 @@
 /** question-answering: the piece of a text that answers a question, as transformers' pipeline of that name finds it. */
 import { InferyardError } from "../../errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
-import { refuseNonPositive, refuseOther } from "../../runtime/options/options.ts";
+import { refuseNonPositive, refuseUnlisted } from "../../runtime/options/options.ts";
 import type { TensorInfo } from "../../tensor.ts";
 import { type Encoding, type OffsetUnit, convertOffsets, offsetUnits } from "../../tokenizers/index.ts";
 import { type TextSpan, type TokenSpan, bestSpans, mergeAnswers } from "./answer-spans.ts";
 import type { EncoderValues } from "../batching/run-batch.ts";
 import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
-import { refuseBroken } from "../shared/label-head.ts";
+import { requireFinite } from "../shared/label-head.ts";
 import { type QuestionPair, encodeQuestions } from "./question-windows.ts";
 import { type TextTaskOptions, textTaskOptionNames, textTaskSettings } from "../shared/task-options.ts";
 
@@ -59,8 +59,8 @@ export interface Answers {
 export async function answer(encoder: Encoder, pairs: readonly QuestionPair[], options: AnswerOptions = {}): Promise<Answers> {
   const { topK = 1, maxAnswerTokens = 15, noAnswer = false, alignToWords = true, offsets = "utf16", signal } = options;
   for (const key of ["topK", "maxAnswerTokens", "stride"] as const) refuseNonPositive(key, options[key]);
-  for (const key of ["noAnswer", "alignToWords"] as const) refuseOther(key, options[key], [true, false]);
-  refuseOther("offsets", options.offsets, offsetUnits);
+  for (const key of ["noAnswer", "alignToWords"] as const) refuseUnlisted(key, options[key], [true, false]);
+  refuseUnlisted("offsets", options.offsets, offsetUnits);
   const settings = textTaskSettings(encoder.manifest, options);
   const [output, endOutput] = spanOutputs(encoder.manifest, encoder.outputs);
   const encodings = await encodeQuestions(encoder.tokenizer, pairs, { ...settings, stride: options.stride }, signal);
@@ -137,7 +137,7 @@ export function questionPairs(
 
 function logitsOf({ data, offset }: EncoderValues, { ids }: Encoding, pair: number): Float32Array {
   const logits = data.subarray(offset, offset + ids.length);
-  refuseBroken(logits, pair);
+  requireFinite(logits, pair);
   return logits;
 }
 
@@ -173,13 +173,13 @@ function trimmed({ start, end }: Place, context: string): Place {
   const text = context.slice(start, end);
   const from = start + text.length - text.trimStart().length;
   const to = Math.max(from, start + text.trimEnd().length);
-  const [marks = ""] = leadingMarks.exec(context.slice(to, to + mostMarks)) ?? [];
+  const [marks = ""] = leadingMarks.exec(context.slice(to, to + maxCombiningMarks)) ?? [];
   return { start: from, end: to === from ? to : to + marks.length };
 }
 
 const leadingMarks = /^\p{M}+/u;
 /** More marks on one letter are no writing. */
-const mostMarks = 16;
+const maxCombiningMarks = 16;
 
 function windowsOfPairs(
   found: readonly TextSpan[][],

@@ -2,10 +2,10 @@
 import { InferyardError } from "../../errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { embed } from "../embedding/embed.ts";
-import type { TokenSource } from "../shared/encode-texts.ts";
+import type { TaskTokenizer } from "../shared/encode-texts.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
 import { normalize } from "../embedding/pooling.ts";
-import { type Ranking, type RerankOptions, checkRerank, order } from "./cross-encoder.ts";
+import { type Ranking, type RerankOptions, validateRerank, rankDocuments } from "./cross-encoder.ts";
 
 export function isEmbedder({ tasks }: Manifest): boolean {
   return tasks[0] === "feature-extraction";
@@ -13,12 +13,12 @@ export function isEmbedder({ tasks }: Manifest): boolean {
 
 /** Query and documents get the model's own prompts of these names, where it has them. */
 export async function rerankByEmbedding(
-  encoder: Encoder<TokenSource>,
+  encoder: Encoder<TaskTokenizer>,
   query: string,
   documents: readonly string[],
   options: RerankOptions,
 ): Promise<Ranking> {
-  checkRerank(query, documents, options);
+  validateRerank(query, documents, options);
   if (options.raw === true) {
     throw new InferyardError("INPUT_INVALID", `${encoder.manifest.name} is an embedding model: a cosine has no raw form`, {
       remedy: "leave `raw` out, or use a cross-encoder",
@@ -30,7 +30,13 @@ export async function rerankByEmbedding(
   const direction = normalize(asked.embeddings[0] ?? new Float32Array());
   const scores = given.embeddings.map((vector) => cosine(direction, vector));
   const { tokens, truncated } = given;
-  return { results: order(scores, documents, topN), scoring: "cosine", tokens, queryTokens: asked.tokens[0] ?? 0, truncated };
+  return {
+    results: rankDocuments(scores, documents, topN),
+    scoring: "cosine",
+    tokens,
+    queryTokens: asked.tokens[0] ?? 0,
+    truncated,
+  };
 }
 
 function promptOf({ text }: Manifest, name: "query" | "document"): { readonly prompt?: string } {

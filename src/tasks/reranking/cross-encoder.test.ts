@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Manifest } from "../../models/manifest.ts";
-import { checkRerank, order, scoreHeadOf } from "./cross-encoder.ts";
+import { validateRerank, rankDocuments, scoreHeadOf } from "./cross-encoder.ts";
 
 const manifest = (config: object): Manifest => ({ name: "m", variants: [{ config }] }) as unknown as Manifest;
 const one = { id2label: { 0: "LABEL_0" } };
@@ -39,9 +39,9 @@ describe("the score of a cross-encoder", () => {
 describe("the order", () => {
   it("is best first, ties as they were given, and no more than asked for", () => {
     const documents = ["a", "b", "c", "d"];
-    expect(order([1, 3, 3, 2], documents).map(({ text }) => text)).toEqual(["b", "c", "d", "a"]);
-    expect(order([1, 3, 3, 2], documents, 1)).toEqual([{ index: 1, score: 3, text: "b" }]);
-    expect(order([], [])).toEqual([]);
+    expect(rankDocuments([1, 3, 3, 2], documents).map(({ text }) => text)).toEqual(["b", "c", "d", "a"]);
+    expect(rankDocuments([1, 3, 3, 2], documents, 1)).toEqual([{ index: 1, score: 3, text: "b" }]);
+    expect(rankDocuments([], [])).toEqual([]);
   });
 });
 
@@ -52,6 +52,6 @@ describe("what is given", () => {
     ["q", ["a", null], {}, /document 1 is not a string/],
     ["q", ["a"], { topN: 0 }, /topN is 0/],
   ])("%j, %j, %j is refused", (query, documents, options, message) =>
-    expect(() => checkRerank(query, documents as unknown[], options)).toThrow(message),
+    expect(() => validateRerank(query, documents as unknown[], options)).toThrow(message),
   );
 });

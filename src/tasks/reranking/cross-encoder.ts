@@ -1,10 +1,10 @@
 /** Reranking: how well documents answer a query, by a cross-encoder, as sentence-transformers' CrossEncoder scores and orders them. */
 import { InferyardError } from "../../errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
-import { refuseNonPositive, refuseOther } from "../../runtime/options/options.ts";
+import { refuseNonPositive, refuseUnlisted } from "../../runtime/options/options.ts";
 import { encodePairs } from "../shared/encode-pairs.ts";
 import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
-import { type Activation, activate, labelHeadOf, logitsOutput, refuseBroken } from "../shared/label-head.ts";
+import { type Activation, applyActivation, labelHeadOf, logitsOutput, requireFinite } from "../shared/label-head.ts";
 import { type TextTaskOptions, textTaskOptionNames, textTaskSettings } from "../shared/task-options.ts";
 
 export interface RerankOptions extends TextTaskOptions {
@@ -44,7 +44,7 @@ export async function rerank(
   options: RerankOptions = {},
 ): Promise<Ranking> {
   const { signal, raw = false, topN } = options;
-  checkRerank(query, documents, options);
+  validateRerank(query, documents, options);
   const settings = textTaskSettings(encoder.manifest, options);
   const head = scoreHeadOf(encoder.manifest);
   const output = logitsOutput(encoder.outputs, 2);
@@ -57,11 +57,11 @@ export async function rerank(
   const activation = raw ? "none" : head.activation;
   await runEncodings(encoder, encodings, wanted, ({ index, data, offset, shape }) => {
     const logits = data.slice(offset, offset + (shape[0] ?? 0));
-    refuseBroken(logits, index);
-    scores[index] = activate(logits, activation)[head.label] ?? Number.NaN;
+    requireFinite(logits, index);
+    scores[index] = applyActivation(logits, activation)[head.label] ?? Number.NaN;
   });
   return {
-    results: order(scores, documents, topN),
+    results: rankDocuments(scores, documents, topN),
     scoring: activation,
     tokens: encodings.map(({ ids }) => ids.length),
     truncated: encodings.flatMap(({ truncated }, index) => (truncated ? [index] : [])),
@@ -69,7 +69,7 @@ export async function rerank(
 }
 
 /** Best first, ties in the given order; the scores are of the documents in their own order. */
-export function order(
+export function rankDocuments(
   scores: ArrayLike<number>,
   documents: readonly string[],
   topN: number = documents.length,
@@ -78,13 +78,13 @@ export function order(
   return ranked.sort((a, b) => b.score - a.score).slice(0, topN);
 }
 
-export function checkRerank(query: unknown, documents: readonly unknown[], { topN, raw }: RerankOptions): void {
+export function validateRerank(query: unknown, documents: readonly unknown[], { topN, raw }: RerankOptions): void {
   if (typeof query !== "string") throw new InferyardError("INPUT_INVALID", "the query must be a string");
   if (!Array.isArray(documents)) throw new InferyardError("INPUT_INVALID", "documents must be an array of strings");
   const wrong = documents.findIndex((document) => typeof document !== "string");
   if (wrong !== -1) throw new InferyardError("INPUT_INVALID", `document ${wrong} is not a string`, { data: { document: wrong } });
   refuseNonPositive("topN", topN);
-  refuseOther("raw", raw, [true, false]);
+  refuseUnlisted("raw", raw, [true, false]);
 }
 
 interface ScoreHead {

@@ -4,7 +4,10 @@ import type { DecodeOptions, EncodeOptions, TokenIds, Tokenizer } from "../../to
 import { createYielder } from "./yielding.ts";
 
 /** What most tasks need of a tokenizer. */
-export interface TokenSource<Encoded extends TokenIds = TokenIds> extends Pick<Tokenizer, "padId" | "frame" | "idOf" | "maskId"> {
+export interface TaskTokenizer<Encoded extends TokenIds = TokenIds> extends Pick<
+  Tokenizer,
+  "padId" | "frame" | "idOf" | "maskId"
+> {
   encode(text: string, options?: EncodeOptions): Encoded;
   encodeOnThread?(text: string, options?: EncodeOptions): Promise<Encoded>;
 }
@@ -22,7 +25,7 @@ export interface EncodeLimits {
 
 /** Throws INPUT_INVALID for what is no text, INPUT_TOO_LONG where that is not to be cut. */
 export async function encodeTexts<Encoded extends TokenIds>(
-  tokenizer: TokenSource<Encoded>,
+  tokenizer: TaskTokenizer<Encoded>,
   texts: readonly string[],
   { maxTokens, truncate, prompt = "", stride }: EncodeLimits,
   signal?: AbortSignal,
@@ -47,7 +50,7 @@ export async function encodeTexts<Encoded extends TokenIds>(
 
 /** One text to tokens; where there are threads for it and the text is long, on one of them. */
 export function encodeText<Encoded extends TokenIds>(
-  tokenizer: Pick<TokenSource<Encoded>, "encode" | "encodeOnThread">,
+  tokenizer: Pick<TaskTokenizer<Encoded>, "encode" | "encodeOnThread">,
   text: string,
   options: EncodeOptions,
 ): Encoded | Promise<Encoded> {

@@ -3,7 +3,7 @@ import { InferyardError } from "../../errors.ts";
 import type { DataType, Tensor, TensorInfo, TensorMap } from "../../tensor.ts";
 
 /** One row: its ids, and which text each is of (left out: 0 for all). */
-export interface TokenRow {
+export interface EncoderInputRow {
   readonly ids: readonly number[];
   readonly typeIds?: readonly number[];
   /** How many of the leading ids other tokens see. Default: all. */
@@ -12,13 +12,13 @@ export interface TokenRow {
 
 /** Rows of ids, padded on the right to `length`. */
 export interface TokenBatch {
-  readonly rows: readonly TokenRow[];
+  readonly rows: readonly EncoderInputRow[];
   readonly length: number;
   readonly padId: number;
 }
 
 /** The value at each position of a row. A row is asked once for what it has: an encoding makes its columns anew each time. */
-type Fill = (row: TokenRow, padId: number) => (position: number) => number;
+type Fill = (row: EncoderInputRow, padId: number) => (position: number) => number;
 
 const fills: ReadonlyMap<string, Fill> = new Map<string, Fill>([
   [

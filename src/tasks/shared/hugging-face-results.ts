@@ -6,7 +6,7 @@ import type { MaskFill } from "../fill-mask/fill-mask.ts";
 import type { Entity } from "../token-classification/entities.ts";
 
 /** An entity of the pipeline "token-classification". */
-export interface NamedEntity {
+export interface HuggingFaceEntity {
   /** With aggregation "none": the label, "B-PER". */
   readonly entity?: string;
   /** Else the kind, "PER". */
@@ -19,7 +19,7 @@ export interface NamedEntity {
   readonly end: number;
 }
 
-export function entitiesOf(entities: readonly Entity[]): NamedEntity[] {
+export function toHuggingFaceEntities(entities: readonly Entity[]): HuggingFaceEntity[] {
   return entities.map(({ entity, entityGroup, score, index, word, start, end }) => ({
     ...(entity === undefined ? {} : { entity }),
     ...(entityGroup === undefined ? {} : { entity_group: entityGroup }),
@@ -32,7 +32,7 @@ export function entitiesOf(entities: readonly Entity[]): NamedEntity[] {
 }
 
 /** A token of the pipeline "fill-mask". */
-export interface NamedFill {
+export interface HuggingFaceFill {
   readonly score: number;
   readonly token: number;
   readonly token_str: string;
@@ -40,7 +40,7 @@ export interface NamedFill {
 }
 
 /** One list for a text with one mask, a list of lists for a text with several: as that pipeline gives it. */
-export function fillsOf(masks: readonly (readonly MaskFill[])[]): NamedFill[] | NamedFill[][] {
+export function toHuggingFaceFills(masks: readonly (readonly MaskFill[])[]): HuggingFaceFill[] | HuggingFaceFill[][] {
   const lists = masks.map((fills) =>
     fills.map(({ score, token, tokenText, sequence }) => ({ score, token, token_str: tokenText, sequence })),
   );

@@ -62,7 +62,7 @@ export interface Classifications {
 }
 
 /** Scores of one row of logits. */
-export function activate(logits: Float32Array, activation: Activation): Float32Array {
+export function applyActivation(logits: Float32Array, activation: Activation): Float32Array {
   if (activation === "none") return logits;
   if (activation === "sigmoid") return logits.map((logit) => 1 / (1 + Math.exp(-logit)));
   const highest = logits.reduce((most, logit) => Math.max(most, logit), Number.NEGATIVE_INFINITY);
@@ -83,7 +83,7 @@ export function logitsOutput(outputs: readonly TensorInfo[], rank: 2 | 3): strin
 }
 
 /** RUN_FAILED for a number that is none: a label chosen from it would be made up. */
-export function refuseBroken(logits: Float32Array, index: number): void {
+export function requireFinite(logits: Float32Array, index: number): void {
   const broken = logits.findIndex((value) => !Number.isFinite(value));
   if (broken === -1) return;
   throw new InferyardError("RUN_FAILED", `the model gave a value that is not a number for text ${index}`, {

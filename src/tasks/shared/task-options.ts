@@ -1,6 +1,6 @@
 /** Options that every text task takes, and their values where they are left out. */
 import type { Manifest } from "../../models/manifest.ts";
-import { refuseNonPositive, refuseOther } from "../../runtime/options/options.ts";
+import { refuseNonPositive, refuseUnlisted } from "../../runtime/options/options.ts";
 import { defaultBatchTokens } from "../batching/plan-batches.ts";
 import { textSettings } from "../embedding/embed-options.ts";
 
@@ -25,7 +25,7 @@ export interface TextTaskSettings {
 export function textTaskSettings(manifest: Manifest, options: TextTaskOptions): TextTaskSettings {
   const text = textSettings(manifest);
   const { truncate = "cut", batchTokens = defaultBatchTokens } = options;
-  refuseOther("truncate", options.truncate, ["cut", "error"]);
+  refuseUnlisted("truncate", options.truncate, ["cut", "error"]);
   for (const key of ["maxTokens", "batchTokens"] as const) refuseNonPositive(key, options[key]);
   const maxTokens = Math.min(options.maxTokens ?? Number.POSITIVE_INFINITY, text.maxTokens ?? Number.POSITIVE_INFINITY);
   return { maxTokens, truncate, batchTokens };

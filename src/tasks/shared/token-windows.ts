@@ -1,9 +1,9 @@
 /** A text that is longer than a model reads, in windows: each with the special tokens and the prompt around its part of the text. */
 import { InferyardError } from "../../errors.ts";
 import type { Frame, TokenIds } from "../../tokenizers/index.ts";
-import type { TokenRow } from "./encoder-inputs.ts";
+import type { EncoderInputRow } from "./encoder-inputs.ts";
 
-export interface TokenWindow extends TokenIds, TokenRow {
+export interface TokenWindow extends TokenIds, EncoderInputRow {
   readonly ids: number[];
   /** Which text it is of. */
   readonly text: number;
@@ -28,7 +28,7 @@ export interface WindowLimits {
  * tokens.
  */
 export function tokenWindows(
-  encoding: TokenIds & TokenRow,
+  encoding: TokenIds & EncoderInputRow,
   text: number,
   { prefix, suffix }: Frame,
   { maxTokens, stride: asked }: WindowLimits,

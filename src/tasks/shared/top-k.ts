@@ -5,7 +5,7 @@ export interface Scored<Item> {
   readonly score: number;
 }
 
-export class Best<Item> {
+export class TopK<Item> {
   readonly #limit: number;
   readonly #kept: Scored<Item>[] = [];
 
@@ -14,14 +14,14 @@ export class Best<Item> {
   }
 
   /** Whether one with this score would be kept: worth asking before an item is made. */
-  admits(score: number): boolean {
+  accepts(score: number): boolean {
     const last = this.#kept.at(-1);
     return this.#limit > 0 && (this.#kept.length < this.#limit || last === undefined || score > last.score);
   }
 
   /** Of equal scores the one that came first stays first. */
-  offer(score: number, item: Item): void {
-    if (!this.admits(score)) return;
+  add(score: number, item: Item): void {
+    if (!this.accepts(score)) return;
     let [low, high] = [0, this.#kept.length];
     while (low < high) {
       const middle = (low + high) >> 1;
@@ -33,7 +33,7 @@ export class Best<Item> {
   }
 
   /** Best first. */
-  get kept(): readonly Scored<Item>[] {
+  get ranked(): readonly Scored<Item>[] {
     return this.#kept;
   }
 }

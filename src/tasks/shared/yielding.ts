@@ -1,5 +1,5 @@
 /** Keeps the event loop free during long work on the calling thread. */
-import { nextTurn } from "../../platform/event-loop.ts";
+import { yieldToEventLoop } from "../../platform/event-loop.ts";
 
 /** Work goes on for this long before others get a turn. */
 const sliceMs = 5;
@@ -9,7 +9,7 @@ export function createYielder(): () => Promise<void> | undefined {
   let sliceEnd = performance.now() + sliceMs;
   return () => {
     if (performance.now() < sliceEnd) return undefined;
-    return nextTurn().then(() => {
+    return yieldToEventLoop().then(() => {
       sliceEnd = performance.now() + sliceMs;
     });
   };

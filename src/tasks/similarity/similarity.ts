@@ -1,11 +1,11 @@
 /** Similarity of texts with texts, as sentence-transformers' `model.similarity` gives it: a matrix. */
 import { InferyardError, throwIfAborted } from "../../errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
-import { refuseOther } from "../../runtime/options/options.ts";
+import { refuseUnlisted } from "../../runtime/options/options.ts";
 import type { Embeddings } from "../embedding/embeddings.ts";
 import { embed } from "../embedding/embed.ts";
 import { type EmbedOptions, embedOptionNames } from "../embedding/embed-options.ts";
-import type { TokenSource } from "../shared/encode-texts.ts";
+import type { TaskTokenizer } from "../shared/encode-texts.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
 import { type SimilarityMetric, similarityMetrics, similarityRow, vectorTable } from "./similarity-matrix.ts";
 import { createYielder } from "../shared/yielding.ts";
@@ -40,20 +40,20 @@ export interface Similarities {
 }
 
 /** Scores of one result, 1 GiB of them: more is given in parts. */
-const mostScores = 2 ** 28;
+const maxScores = 2 ** 28;
 
 /** The same list twice is embedded once. */
 export async function similarity(
-  encoder: Encoder<TokenSource>,
+  encoder: Encoder<TaskTokenizer>,
   texts: readonly string[],
   others: readonly string[],
   { metric: asked, otherPrompt, ...options }: SimilarityOptions = {},
 ): Promise<Similarities> {
   const metric = asked ?? ownMetric(encoder.manifest);
-  refuseOther("metric", metric, similarityMetrics);
+  refuseUnlisted("metric", metric, similarityMetrics);
   refuseTokenVectors(options);
-  if (texts.length * others.length > mostScores) {
-    const message = `${texts.length} times ${others.length} texts are more than ${mostScores} scores`;
+  if (texts.length * others.length > maxScores) {
+    const message = `${texts.length} times ${others.length} texts are more than ${maxScores} scores`;
     throw new InferyardError("INPUT_INVALID", message, { remedy: "compare them in parts" });
   }
   const own = await embed(encoder, texts, options);

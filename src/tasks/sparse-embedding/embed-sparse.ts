@@ -9,7 +9,7 @@ import type { TensorInfo } from "../../tensor.ts";
 import type { TokenIds } from "../../tokenizers/index.ts";
 import { encodeTexts } from "../shared/encode-texts.ts";
 import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
-import { logitsOutput, refuseBroken } from "../shared/label-head.ts";
+import { logitsOutput, requireFinite } from "../shared/label-head.ts";
 import { type TextTaskOptions, textTaskOptionNames, textTaskSettings } from "../shared/task-options.ts";
 
 export interface EmbedSparseOptions extends TextTaskOptions {
@@ -67,7 +67,7 @@ export async function embedSparse(
   await runEncodings(encoder, encodings, wanted, ({ index, data, offset, shape }) => {
     dimensions = shape[0] ?? 0;
     const highest = data.subarray(offset, offset + dimensions);
-    refuseBroken(highest, index);
+    requireFinite(highest, index);
     embeddings[index] = sparse(highest.map(Math.log1p), threshold, topK);
   });
   return {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type TokenScores, joinParts, labelTokens, labelWords, withoutOverlaps } from "./entities.ts";
+import { type TokenScores, groupEntities, labelTokens, labelWords, resolveOverlaps } from "./entities.ts";
 
 const labels = ["O", "B-PER", "I-PER", "S-PER", "E-PER", "B-LOC", "L-LOC", "U-LOC", "PLAIN"];
 
@@ -14,7 +14,7 @@ function tokens(...given: readonly (readonly [label: string, score?: number])[])
 }
 
 const kinds = (...given: readonly string[]): string[] =>
-  joinParts(labelTokens(tokens(...given.map((label) => [label] as const)), labels))
+  groupEntities(labelTokens(tokens(...given.map((label) => [label] as const)), labels))
     .filter(({ kind }) => kind !== "O")
     .map(({ kind, tokens: own }) => `${kind} ${own.map(({ id }) => id).join("+")}`);
 
@@ -45,7 +45,7 @@ describe("words", () => {
   });
 
   it("an entity's score is the mean of its parts, and its place from the first to the last", () => {
-    const [span] = joinParts(labelTokens(tokens(["B-PER", 0.6], ["I-PER", 0.8]), labels));
+    const [span] = groupEntities(labelTokens(tokens(["B-PER", 0.6], ["I-PER", 0.8]), labels));
     expect(span?.score).toBeCloseTo(0.7, 6);
     expect([span?.start, span?.end]).toEqual([0, 3]);
   });
@@ -55,10 +55,10 @@ describe("what several windows saw", () => {
   const span = (start: number, end: number, score = 0.5) => ({ kind: "PER", score, tokens: [], start, end });
 
   it("is told once: the longest, then the surest", () => {
-    expect(withoutOverlaps([span(0, 4), span(2, 9), span(20, 22, 0.4), span(20, 22, 0.6)])).toEqual([
+    expect(resolveOverlaps([span(0, 4), span(2, 9), span(20, 22, 0.4), span(20, 22, 0.6)])).toEqual([
       span(2, 9),
       span(20, 22, 0.6),
     ]);
-    expect(withoutOverlaps([span(5, 6), span(0, 5)])).toEqual([span(0, 5), span(5, 6)]);
+    expect(resolveOverlaps([span(5, 6), span(0, 5)])).toEqual([span(0, 5), span(5, 6)]);
   });
 });

@@ -27,7 +27,7 @@ export interface TokenScores {
 }
 
 /** Tokens or words with one label. */
-export interface LabelledPart {
+export interface LabelledUnit {
   readonly label: string;
   readonly score: number;
   readonly tokens: readonly TokenScores[];
@@ -65,7 +65,7 @@ export interface Entities {
   readonly windows: readonly number[];
 }
 
-export function labelTokens(tokens: readonly TokenScores[], labels: readonly string[]): LabelledPart[] {
+export function labelTokens(tokens: readonly TokenScores[], labels: readonly string[]): LabelledUnit[] {
   return tokens.map((token) => partOf([token], token.scores, labels));
 }
 
@@ -74,7 +74,7 @@ export function labelWords(
   tokens: readonly TokenScores[],
   labels: readonly string[],
   aggregation: Exclude<Aggregation, "none" | "simple">,
-): LabelledPart[] {
+): LabelledUnit[] {
   const words: TokenScores[][] = [];
   for (const token of tokens) {
     const word = words.at(-1);
@@ -94,8 +94,8 @@ const wordScores: Readonly<Record<Exclude<Aggregation, "none" | "simple">, (word
 };
 
 /** Neighbouring parts of one kind, put together. */
-export function joinParts(parts: readonly LabelledPart[]): EntitySpan[] {
-  const groups: LabelledPart[][] = [];
+export function groupEntities(parts: readonly LabelledUnit[]): EntitySpan[] {
+  const groups: LabelledUnit[][] = [];
   let open = false;
   for (const part of parts) {
     const { letter, kind } = readLabel(part.label);
@@ -111,7 +111,7 @@ export function joinParts(parts: readonly LabelledPart[]): EntitySpan[] {
 }
 
 /** Of entities of one kind of reading that overlap (windows of a long text see the same words), the longest stays, then the surest. */
-export function withoutOverlaps(spans: readonly EntitySpan[]): EntitySpan[] {
+export function resolveOverlaps(spans: readonly EntitySpan[]): EntitySpan[] {
   const kept: EntitySpan[] = [];
   for (const span of spans.toSorted((a, b) => a.start - b.start)) {
     const before = kept.at(-1);
@@ -126,7 +126,7 @@ export function withoutOverlaps(spans: readonly EntitySpan[]): EntitySpan[] {
 }
 
 /** A label without the letter that says where in an entity its token is: "PER" of "B-PER". */
-export function kindOf(label: string): string {
+export function entityTypeOf(label: string): string {
   return readLabel(label).kind;
 }
 
@@ -141,12 +141,12 @@ function readLabel(label: string): ReadLabel {
   return { letter: groups["letter"] as ReadLabel["letter"], kind: groups["kind"] ?? "" };
 }
 
-function partOf(tokens: readonly TokenScores[], scores: Float32Array, labels: readonly string[]): LabelledPart {
+function partOf(tokens: readonly TokenScores[], scores: Float32Array, labels: readonly string[]): LabelledUnit {
   const best = scores.reduce((place, score, label) => (score > (scores[place] ?? Number.NEGATIVE_INFINITY) ? label : place), 0);
   return { label: labels[best] ?? `LABEL_${best}`, score: scores[best] ?? Number.NaN, tokens };
 }
 
-function spanOf(parts: readonly LabelledPart[]): EntitySpan {
+function spanOf(parts: readonly LabelledUnit[]): EntitySpan {
   const tokens = parts.flatMap((part) => part.tokens);
   return {
     kind: readLabel(parts[0]?.label ?? "").kind,

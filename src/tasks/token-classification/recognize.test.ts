@@ -25,7 +25,7 @@ function encoder(): Encoder {
     tokenizer: { padId: 0, encode, decode: () => "word" } as unknown as Tokenizer,
     inputs: [{ name: "input_ids", dataType: "int64", shape: ["b", "s"] }],
     outputs: [{ name: "logits", dataType: "float32", shape: ["b", "s", 2] }],
-    lanes: async () => [],
+    replicas: async () => [],
     run: async (inputs) => {
       const { data, shape } = inputs["input_ids"]!;
       const logits = Array.from(data as BigInt64Array, (id) => (id === 9n ? [Number.NaN, 0] : [0, 1]));

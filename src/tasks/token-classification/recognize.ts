@@ -1,7 +1,7 @@
 /** token-classification: the names in a text, with their places, as transformers' pipeline of that name gives them. */
 import { InferyardError } from "../../errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
-import { refuseOther } from "../../runtime/options/options.ts";
+import { refuseUnlisted } from "../../runtime/options/options.ts";
 import { type Encoding, type OffsetUnit, convertOffsets, offsetUnits } from "../../tokenizers/index.ts";
 import { encodeTexts } from "../shared/encode-texts.ts";
 import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
@@ -12,13 +12,13 @@ import {
   type EntitySpan,
   type TokenScores,
   aggregations,
-  joinParts,
+  groupEntities,
   labelTokens,
   labelWords,
-  withoutOverlaps,
+  resolveOverlaps,
 } from "./entities.ts";
-import { type RecognizeByLabelOptions, recognizeByLabel, scoresSpans } from "./gliner/recognize-with-gliner.ts";
-import { activate, labelHeadOf, logitsOutput, refuseBroken } from "../shared/label-head.ts";
+import { type GlinerOptions, recognizeWithGliner, isGlinerSpanModel } from "./gliner/recognize-with-gliner.ts";
+import { applyActivation, labelHeadOf, logitsOutput, requireFinite } from "../shared/label-head.ts";
 import { type TextTaskOptions, textTaskOptionNames, textTaskSettings } from "../shared/task-options.ts";
 
 export interface RecognizeOptions extends TextTaskOptions {
@@ -61,12 +61,12 @@ interface Window {
 
 /** Texts longer than the model reads are read in windows that overlap; `truncate: "error"` refuses them instead. */
 export async function recognize(encoder: Encoder, texts: readonly string[], options: RecognizeOptions = {}): Promise<Entities> {
-  if (scoresSpans(encoder.manifest, encoder.inputs))
-    return recognizeByLabel(encoder, texts, optionsByLabel(encoder.manifest, options));
+  if (isGlinerSpanModel(encoder.manifest, encoder.inputs))
+    return recognizeWithGliner(encoder, texts, optionsByLabel(encoder.manifest, options));
   refuseLabels(encoder.manifest, options);
   const { aggregation = "simple", offsets = "utf16", ignoreLabels = ["O"], signal } = options;
-  refuseOther("aggregation", options.aggregation, aggregations);
-  refuseOther("offsets", options.offsets, offsetUnits);
+  refuseUnlisted("aggregation", options.aggregation, aggregations);
+  refuseUnlisted("offsets", options.offsets, offsetUnits);
   const settings = textTaskSettings(encoder.manifest, options);
   const { labels } = labelHeadOf(encoder.manifest);
   const output = logitsOutput(encoder.outputs, 3);
@@ -91,7 +91,7 @@ export async function recognize(encoder: Encoder, texts: readonly string[], opti
   return {
     results: texts.map((text, index) => {
       const own = spans[index] ?? [];
-      const kept = (counts[index] ?? 0) > 1 ? withoutOverlaps(own) : own;
+      const kept = (counts[index] ?? 0) > 1 ? resolveOverlaps(own) : own;
       const places = convertOffsets(Int32Array.from(kept.flatMap(({ start, end }) => [start, end])), text, offsets);
       return kept.map((span, number) => {
         const [start = 0, end = 0] = places.subarray(2 * number, 2 * number + 2);
@@ -104,7 +104,7 @@ export async function recognize(encoder: Encoder, texts: readonly string[], opti
 }
 
 /** A model that is told what to look for needs to be told, and has no tokens with labels to put together. */
-function optionsByLabel({ name }: Manifest, options: RecognizeOptions): RecognizeByLabelOptions {
+function optionsByLabel({ name }: Manifest, options: RecognizeOptions): GlinerOptions {
   const { labels, aggregation, ignoreLabels, ...rest } = options;
   if (labels === undefined) {
     throw new InferyardError("INPUT_INVALID", `${name} finds what you name, and was given no labels`, {
@@ -144,7 +144,7 @@ function tokensOf(
   for (const [index, id] of encoding.ids.entries()) {
     if (encoding.sequenceIds[index] === null) continue;
     const row = logits(index);
-    refuseBroken(row, number);
+    requireFinite(row, number);
     const [start, end] = [encoding.offsets[2 * index] ?? 0, encoding.offsets[2 * index + 1] ?? 0];
     const isUnknown = id === tokenizer.unknownId;
     const previous = tokens.at(-1);
@@ -154,7 +154,7 @@ function tokensOf(
       encoding.wordIds[index] !== null &&
       encoding.wordIds[index] === encoding.wordIds[previous.index];
     const token = isUnknown ? text.slice(start, end) : (encoding.tokens[index] ?? "");
-    tokens.push({ id, token, scores: activate(row, "softmax"), start, end, isSubword, index });
+    tokens.push({ id, token, scores: applyActivation(row, "softmax"), start, end, isSubword, index });
   }
   return tokens;
 }
@@ -172,7 +172,7 @@ function entitiesOf(
     );
   }
   const parts = aggregation === "simple" ? labelTokens(tokens, labels) : labelWords(tokens, labels, aggregation);
-  return joinParts(parts).filter(({ kind }) => !ignored.includes(kind));
+  return groupEntities(parts).filter(({ kind }) => !ignored.includes(kind));
 }
 
 function entityOf(

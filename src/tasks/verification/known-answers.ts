@@ -2,19 +2,19 @@
 import type { AnswerCheck } from "../../runtime/loading/verification.ts";
 import { InferyardError } from "../../errors.ts";
 import type { KnownAnswer } from "../../models/manifest.ts";
-import type { Tokenizers } from "../shared/tokenizer-cache.ts";
+import type { TokenizerCache } from "../shared/tokenizer-cache.ts";
 import { embed } from "../embedding/embed.ts";
 
 /** The check that loading runs after every load. */
-export function answerCheck(tokenizers: Tokenizers): AnswerCheck {
+export function createAnswerCheck(tokenizers: TokenizerCache): AnswerCheck {
   return async (model, manifest, signal) => {
     if (manifest.probe?.kind !== "text" || manifest.text === undefined) return undefined;
     const { answers } = manifest.probe;
     const { text } = manifest;
-    const tokenizer = await tokenizers.of(text);
+    const tokenizer = await tokenizers.get(text);
     const { inputs, outputs } = model;
-    const chain = () => tokenizers.chainOf(text);
-    const encoder = { manifest, tokenizer, inputs, outputs, chain, run: model.run.bind(model), lanes: async () => [model] };
+    const chain = () => tokenizers.getPostPooling(text);
+    const encoder = { manifest, tokenizer, inputs, outputs, chain, run: model.run.bind(model), replicas: async () => [model] };
     const texts = answers.map((answer) => answer.text);
     const { embeddings } = await embed(encoder, texts, signal === undefined ? {} : { signal });
     for (const [index, answer] of answers.entries()) compare(answer, embeddings[index] ?? new Float32Array());
@@ -23,7 +23,7 @@ export function answerCheck(tokenizers: Tokenizers): AnswerCheck {
 }
 
 function compare(answer: KnownAnswer, embedding: Float32Array): void {
-  const difference = largestDifference(answer.embedding, embedding);
+  const difference = maxAbsDifference(answer.embedding, embedding);
   if (difference <= answer.tolerance) return;
   throw new InferyardError(
     "VERIFICATION_FAILED",
@@ -35,7 +35,7 @@ function compare(answer: KnownAnswer, embedding: Float32Array): void {
 }
 
 /** Infinity where the lengths differ. */
-export function largestDifference(a: Float32Array, b: Float32Array): number {
+export function maxAbsDifference(a: Float32Array, b: Float32Array): number {
   if (a.length !== b.length) return Number.POSITIVE_INFINITY;
   return a.reduce((largest, value, index) => Math.max(largest, Math.abs(value - (b[index] ?? Number.NaN))), 0);
 }

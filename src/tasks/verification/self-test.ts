@@ -1,7 +1,7 @@
 /** What can be checked of a loaded embedding model: known answers, and that it agrees with itself. */
 import type { KnownAnswer, Manifest } from "../../models/manifest.ts";
 import type { Embeddings } from "../embedding/embeddings.ts";
-import { largestDifference } from "./known-answers.ts";
+import { maxAbsDifference } from "./known-answers.ts";
 
 export interface SelfTest {
   readonly passed: boolean;
@@ -36,7 +36,7 @@ async function againstAnswers(embed: Embed, answers: readonly KnownAnswer[]): Pr
   let worst = 0;
   for (const { text, embedding, tolerance } of answers) {
     const { embeddings } = await embed([text]);
-    const difference = largestDifference(embedding, embeddings[0] ?? new Float32Array());
+    const difference = maxAbsDifference(embedding, embeddings[0] ?? new Float32Array());
     worst = Math.max(worst, difference);
     if (!(difference <= tolerance)) failures.push(`"${text.slice(0, 30)}" is off by ${difference.toPrecision(2)}`);
   }
@@ -48,7 +48,7 @@ async function repeats(embed: Embed): Promise<SelfTestCheck> {
   const name = "same answer twice";
   const [first, second] = [await embed(sampleTexts), await embed(sampleTexts)];
   const differences = first.embeddings.map((vector, index) =>
-    largestDifference(vector, second.embeddings[index] ?? new Float32Array()),
+    maxAbsDifference(vector, second.embeddings[index] ?? new Float32Array()),
   );
   const worst = Math.max(...differences);
   return { name, passed: worst <= 1e-6, detail: `largest difference ${worst.toPrecision(2)}` };

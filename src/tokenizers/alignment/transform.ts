@@ -6,13 +6,19 @@
 import { type AlignedText, characterLength } from "./aligned-text.ts";
 import type { Rewriter } from "./rewriter.ts";
 
-export interface Changed {
+export interface CharacterChange {
   readonly character: string;
   readonly change: number;
 }
 
 /** Writes the changed characters of units [from, to). */
-export function transform(source: AlignedText, from: number, to: number, changed: Iterable<Changed>, rewriter: Rewriter): void {
+export function transform(
+  source: AlignedText,
+  from: number,
+  to: number,
+  changed: Iterable<CharacterChange>,
+  rewriter: Rewriter,
+): void {
   const { text } = source;
   let unit = from;
   for (const { character, change } of changed) {

@@ -1,36 +1,36 @@
 /** Reads the settings of one step of tokenizer.json; each reader says which setting of which step is wrong. */
 
 /** A normalizer, pre-tokenizer, post-processor or decoder: `type` and its settings. */
-export type Step = { readonly type: string; readonly [setting: string]: unknown };
+export type ComponentConfig = { readonly type: string; readonly [setting: string]: unknown };
 
-export function textSetting(step: Step, name: string, otherwise?: string): string {
+export function stringSetting(step: ComponentConfig, name: string, otherwise?: string): string {
   const value = step[name] ?? otherwise;
   if (typeof value === "string") return value;
   throw new Error(`${step.type} needs a text "${name}"`);
 }
 
-export function flagSetting(step: Step, name: string, otherwise?: boolean): boolean {
+export function booleanSetting(step: ComponentConfig, name: string, otherwise?: boolean): boolean {
   const value = step[name] ?? otherwise;
   if (typeof value === "boolean") return value;
   throw new Error(`${step.type} needs "${name}" to be true or false`);
 }
 
 /** A whole number from 0 up. */
-export function countSetting(step: Step, name: string, otherwise?: number): number {
+export function integerSetting(step: ComponentConfig, name: string, otherwise?: number): number {
   const value = step[name] ?? otherwise;
   if (typeof value === "number" && Number.isInteger(value) && value >= 0) return value;
   throw new Error(`${step.type} needs "${name}" to be a whole number from 0 up`);
 }
 
 /** The steps inside a Sequence. */
-export function stepList(step: Step, name: string): readonly Step[] {
+export function componentList(step: ComponentConfig, name: string): readonly ComponentConfig[] {
   const value = step[name];
-  if (Array.isArray(value) && value.every(isStep)) return value;
+  if (Array.isArray(value) && value.every(isComponentConfig)) return value;
   throw new Error(`${step.type} needs "${name}" to be a list of steps, each with a "type"`);
 }
 
 /** What `{"String": ...}` or `{"Regex": ...}` says. */
-export function patternSetting(step: Step, name: string): { readonly text: string } | { readonly regex: string } {
+export function patternSetting(step: ComponentConfig, name: string): { readonly text: string } | { readonly regex: string } {
   const value = step[name];
   if (typeof value === "string") return { text: value };
   if (typeof value === "object" && value !== null) {
@@ -40,6 +40,6 @@ export function patternSetting(step: Step, name: string): { readonly text: strin
   throw new Error(`${step.type} needs "${name}" to be a String or a Regex`);
 }
 
-export function isStep(value: unknown): value is Step {
+export function isComponentConfig(value: unknown): value is ComponentConfig {
   return typeof value === "object" && value !== null && "type" in value && typeof value.type === "string";
 }

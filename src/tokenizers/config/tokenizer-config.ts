@@ -3,7 +3,7 @@
  * (transformers 4 and 5) lets them win, and a tokenizer.json that says otherwise gives other vectors without a word.
  */
 import type { TextSettings } from "../../models/manifest.ts";
-import type { Step } from "./component-config.ts";
+import type { ComponentConfig } from "./component-config.ts";
 import type { TokenizerJson } from "./tokenizer-json.ts";
 
 /** Tokenizer classes whose BertNormalizer follows tokenizer_config.json in transformers 4.48 and 5.23. */
@@ -31,13 +31,16 @@ export function applyTokenizerConfig(json: TokenizerJson, settings: TextSettings
   return { ...json, normalizer };
 }
 
-function lowercases(step: Step | null): boolean {
+function lowercases(step: ComponentConfig | null): boolean {
   if (step?.type === "Sequence" && Array.isArray(step["normalizers"])) return step["normalizers"].some(lowercases);
   return step?.type === "Lowercase" || (step?.type === "BertNormalizer" && step["lowercase"] === true);
 }
 
 /** A special token that tokenizer_config.json names, where it names one: as a text, or as an added token with its traits. */
-export function namedToken(settings: TextSettings, role: "pad_token" | "mask_token" | "cls_token"): string | undefined {
+export function configuredSpecialToken(
+  settings: TextSettings,
+  role: "pad_token" | "mask_token" | "cls_token",
+): string | undefined {
   const named = settings.tokenizerConfig[role];
   const content = typeof named === "object" && named !== null && "content" in named ? named.content : named;
   return typeof content === "string" ? content : undefined;

@@ -1,15 +1,15 @@
 /** tokenizer.json, the file of Hugging Face's tokenizers library: read, and refused with a sentence when it is not whole. */
 import { InferyardError, messageOf } from "../../errors.ts";
-import { type Step, isStep } from "./component-config.ts";
+import { type ComponentConfig, isComponentConfig } from "./component-config.ts";
 import { readText as readTextFile } from "../../platform/node/files.ts";
 
 /** The parts of tokenizer.json that are used; every one that a file leaves out is filled in. */
 export interface TokenizerJson {
   readonly model: Readonly<Record<string, unknown>>;
-  readonly normalizer: Step | null;
-  readonly pre_tokenizer: Step | null;
-  readonly post_processor: Step | null;
-  readonly decoder: Step | null;
+  readonly normalizer: ComponentConfig | null;
+  readonly pre_tokenizer: ComponentConfig | null;
+  readonly post_processor: ComponentConfig | null;
+  readonly decoder: ComponentConfig | null;
   readonly added_tokens: readonly AddedToken[];
   /** Only its pad token is used: the file's own truncation and padding lengths are what its last user set, not the model's. */
   readonly padding: { readonly pad_id?: unknown } | null;
@@ -59,9 +59,9 @@ export function parseTokenizerJson(text: string, shown: string): TokenizerJson {
   if (!added.every((token) => token !== undefined)) {
     throw tokenizerInvalid(shown, 'has broken "added_tokens": each needs a whole number "id" and a text "content"');
   }
-  const step = (key: string): Step | null => {
+  const step = (key: string): ComponentConfig | null => {
     const found = value[key] ?? null;
-    if (found !== null && !isStep(found)) throw tokenizerInvalid(shown, `has a broken "${key}": it has no "type"`);
+    if (found !== null && !isComponentConfig(found)) throw tokenizerInvalid(shown, `has a broken "${key}": it has no "type"`);
     if (found !== null) checkSteps(found, key, shown);
     return found;
   };
@@ -81,8 +81,8 @@ const maxSteps = 64;
 /** Longest setting of a step in UTF-16 units: the character map of SentencePiece takes some 300,000. */
 const maxSettingUnits = 2 ** 23;
 
-function checkSteps(whole: Step, key: string, shown: string): void {
-  const pending: Step[] = [whole];
+function checkSteps(whole: ComponentConfig, key: string, shown: string): void {
+  const pending: ComponentConfig[] = [whole];
   for (let count = 1; ; count++) {
     const step = pending.pop();
     if (step === undefined) return;
@@ -93,7 +93,7 @@ function checkSteps(whole: Step, key: string, shown: string): void {
           shown,
           `has a "${key}" with a "${name}" of ${value.length} characters, and may have ${maxSettingUnits}`,
         );
-      if (Array.isArray(value)) pending.push(...value.slice(0, maxSteps + 1).filter(isStep));
+      if (Array.isArray(value)) pending.push(...value.slice(0, maxSteps + 1).filter(isComponentConfig));
     }
   }
 }

@@ -22,6 +22,6 @@ const spaced = new CharacterSet([
   [0xfffd, 0xfffd],
 ]);
 
-export function nmt(source: AlignedText): AlignedText {
+export function nmtNormalizer(source: AlignedText): AlignedText {
   return mapCharacters(source, (point) => (removed.has(point) ? "" : spaced.has(point) ? " " : undefined));
 }

@@ -1,12 +1,12 @@
 /** Draws offsets in by the white space at both ends of a token, as the Rust library's `trim_offsets` does. */
 import { characterOfByte } from "../unicode/byte-level-alphabet.ts";
 import { isWhitespace } from "../unicode/character-properties.ts";
-import type { Trimming } from "./index.ts";
+import type { OffsetTrimming } from "./index.ts";
 
 const spaceByte = characterOfByte[0x20];
 
 /** `offsets`: start, end, ... changed in place. */
-export function trimOffsets(offsets: number[], tokenAt: (index: number) => string, { addPrefixSpace }: Trimming): void {
+export function trimOffsets(offsets: number[], tokenAt: (index: number) => string, { addPrefixSpace }: OffsetTrimming): void {
   for (let index = 0; 2 * index < offsets.length; index++) {
     const token = tokenAt(index);
     let leading = 0;

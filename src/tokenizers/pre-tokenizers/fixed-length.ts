@@ -2,7 +2,7 @@
 import { characterLength } from "../alignment/aligned-text.ts";
 import type { PreTokenizer } from "./pre-tokenizer.ts";
 
-export function fixedLength(characters: number): PreTokenizer {
+export function fixedLengthPreTokenizer(characters: number): PreTokenizer {
   if (characters < 1) throw new Error('FixedLength needs "length" to be at least 1');
   return ({ source, bounds }) => {
     const cutBounds: number[] = [];

@@ -12,7 +12,7 @@ const numeral = 2;
 const space = 3;
 const ascii = Uint8Array.from({ length: 128 }, (_kind, point) => slowKindOf(point));
 
-export function cutLikeGpt2({ source, bounds }: Pieces): Pieces {
+export function splitLikeGpt2({ source, bounds }: Pieces): Pieces {
   const { text } = source;
   const cutBounds: number[] = [];
   for (let index = 0; index < bounds.length; index += 2) {

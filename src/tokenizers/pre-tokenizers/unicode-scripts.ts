@@ -31,7 +31,7 @@ const exceptions: readonly (readonly [point: number, script: string])[] = [
   [0x30fc, "Han"],
 ];
 
-export function unicodeScripts(): PreTokenizer {
+export function unicodeScriptsPreTokenizer(): PreTokenizer {
   const scripts = scriptNames.split(" ").map((name) => ({ name, pattern: new RegExp(`^\\p{Script=${name}}`, "u") }));
   const known = new Map(exceptions);
   const scriptOf = (point: number): string => {

@@ -15,7 +15,7 @@ export type State =
   /** Goes on where the character before is in a set (is not or is none, if `negated`). */
   | { readonly kind: "lookbehind"; readonly set: number; readonly negated: boolean; readonly next: number };
 
-export interface RegexProgram {
+export interface RegexAutomaton {
   readonly states: readonly State[];
   readonly start: number;
   /** Indices of all states but "read", each behind the states it goes on in. Without an empty loop there is such an order. */
@@ -27,7 +27,7 @@ export interface RegexProgram {
 export const acceptState = 0;
 
 /** Throws Error for an expression that takes too many states. */
-export function compileRegex(node: RegexNode): RegexProgram {
+export function compileRegex(node: RegexNode): RegexAutomaton {
   const compiler = new Compiler();
   const start = compiler.compile(node, acceptState, acceptState);
   const { states, sets } = compiler;

@@ -1,7 +1,7 @@
 /** A set of characters in brackets, read from a regular expression for Oniguruma and written for JavaScript. */
 import { casesOf, categoryOf, escapedPoint, inClass, literal, posixClasses, setsInClass } from "./character-sets.ts";
 
-export class RegexClass {
+export class BracketExpression {
   readonly pattern: string;
   /** Where the expression goes on behind the closing bracket. */
   readonly end: number;

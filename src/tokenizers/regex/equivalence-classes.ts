@@ -4,7 +4,7 @@ import type { CharacterSetNode } from "./syntax.ts";
 /** Combinations of sets. */
 const maxClasses = 4096;
 
-export class CharacterClasses {
+export class EquivalenceClasses {
   /** Per class and set: 1 where the characters of the class are in it. Class 0 is no character: the end of a text. */
   readonly members: Uint8Array[];
   readonly #tests: readonly RegExp[];

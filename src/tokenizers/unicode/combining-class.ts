@@ -11,7 +11,7 @@ const representatives: readonly string[] = Array.from(
     "\u1dce\u031b\u1dfa\u0316\u059a\u302e\u{1d16d}\u05ae\u0301\u0315\u035c\u035d\u0345",
 );
 
-export class CombiningRanks {
+export class CombiningClasses {
   /** What was found before: marks are few. */
   readonly #known = new Map<string, number>();
 

@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import type { Runtime } from "../../../api/runtime.ts";
 import { InferyardError } from "../../../errors.ts";
 import { type Measurement, measuredMachine, recordMeasurements } from "../../../measurements/index.ts";
-import { type MeasuringFlags, addMeasuringFlags, measuredHere } from "../../measuring/flags.ts";
+import { type MeasuringFlags, addMeasuringFlags, runAsMeasuringChild } from "../../measuring/flags.ts";
 import type { Round } from "../../measuring/measure-round.ts";
 import { type Outcome, figuresOf, runRounds } from "../../measuring/rounds.ts";
 import { median } from "../../measuring/statistics.ts";
@@ -32,7 +32,7 @@ export function addBench(program: Command, terminal: Terminal): void {
     .addOption(new Option("--targets <targets>", "measure these only, for example onnx:cpu,wasm:cpu").argParser(list))
     .option("--record", 'keep the result, for the policy "fastest"');
   addMeasuringFlags(command, 3).action(async (model: string | undefined, flags: BenchFlags) => {
-    if (await measuredHere(terminal, flags, model)) return;
+    if (await runAsMeasuringChild(terminal, flags, model)) return;
     const session = await openSession(terminal, { ...flags }, model);
     const { runtime, settings, model: reference } = session;
     try {
@@ -76,7 +76,7 @@ async function targetsToMeasure(session: Session, signal: AbortSignal, named: re
   const { candidates } = await explainFetched(session, signal, named);
   const able = candidates.filter(({ verdict }) => verdict === "would-run" || verdict === "not-tried");
   if (able.length === 0) await runnableTargets(session, signal, named); // says why
-  const refused = candidates.filter(({ verdict, stage }) => verdict === "refused" && stage !== "wish");
+  const refused = candidates.filter(({ verdict, stage }) => verdict === "refused" && stage !== "constraints");
   return { targets: able.map(({ target }) => target), refused };
 }
 

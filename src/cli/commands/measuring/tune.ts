@@ -4,7 +4,7 @@ import { InferyardError } from "../../../errors.ts";
 import { readManifest } from "../../../models/index.ts";
 import { type EffectiveSettings, settingsPath } from "../../../settings/read.ts";
 import { settingDefaults } from "../../../settings/settings.ts";
-import { type MeasuringFlags, addMeasuringFlags, measuredHere } from "../../measuring/flags.ts";
+import { type MeasuringFlags, addMeasuringFlags, runAsMeasuringChild } from "../../measuring/flags.ts";
 import { runRounds } from "../../measuring/rounds.ts";
 import { type Knob, type Measure, type Point, type SearchPlan, search } from "../../measuring/search.ts";
 import { formatTuning } from "../../measuring/tuning-report.ts";
@@ -27,7 +27,7 @@ export function addTune(program: Command, terminal: Terminal): void {
     .addOption(new Option("--only <settings>", "try these settings only: threads, replicas, batchTokens").argParser(list))
     .option("--write", "put what is really better into inferyard.yaml");
   addMeasuringFlags(command, 3).action(async (model: string | undefined, flags: TuneFlags & Record<string, unknown>) => {
-    if (await measuredHere(terminal, flags, model)) return;
+    if (await runAsMeasuringChild(terminal, flags, model)) return;
     refuseUnknownSettings(flags.only ?? []);
     refuseTuned(flags);
     if (flags.rounds < 2) {

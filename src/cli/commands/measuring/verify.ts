@@ -4,7 +4,7 @@ import type { Runtime } from "../../../api/runtime.ts";
 import { InferyardError, messageOf } from "../../../errors.ts";
 import { type SelfTest, selfTest } from "../../../tasks/verification/self-test.ts";
 import { addLoadFlags, openSession, positiveNumber, withNotice } from "../../session.ts";
-import { paint } from "../../output/style.ts";
+import { colorize } from "../../output/style.ts";
 import { formatTable } from "../../output/table.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 import { formatMilliseconds } from "../../output/units.ts";
@@ -88,7 +88,7 @@ function formatTests(tests: readonly (SelfTest & { target: string })[], terminal
   const rows = tests.flatMap(({ target, checks, milliseconds }) =>
     checks.map(({ name, passed, detail }, index) => [
       index === 0 ? target : "",
-      passed ? paint(terminal, "good", "PASS") : paint(terminal, "bad", "FAIL"),
+      passed ? colorize(terminal, "good", "PASS") : colorize(terminal, "bad", "FAIL"),
       name,
       `${detail}${index === 0 ? `  (${formatMilliseconds(milliseconds)} in all)` : ""}`,
     ]),

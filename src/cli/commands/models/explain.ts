@@ -36,10 +36,10 @@ function headline(manifest: Awaited<ReturnType<typeof readManifest>>, decision: 
     const names = manifest.variants.filter((variant) => variant.format === format).map(({ name }) => name);
     return `${format} (${names.join(", ")})`;
   });
-  return [manifest.name, ...manifest.tasks.slice(0, 1), formats.join(", "), `policy ${decision.wish.policy}`].join("   ");
+  return [manifest.name, ...manifest.tasks.slice(0, 1), formats.join(", "), `policy ${decision.constraints.policy}`].join("   ");
 }
 
-const words: Readonly<Record<Verdict, string>> = {
+const verdictWords: Readonly<Record<Verdict, string>> = {
   selected: "selected",
   "would-run": "would run",
   refused: "refused",
@@ -50,7 +50,7 @@ const words: Readonly<Record<Verdict, string>> = {
 /** The candidates as a table, each remedy under its reason. */
 export function formatDecision({ candidates }: Decision): string {
   const why = ({ reason, note }: Candidate): string => (note === undefined ? reason : `${reason}; ${note}`);
-  const rows = candidates.map((candidate) => [candidate.target, words[candidate.verdict], why(candidate)]);
+  const rows = candidates.map((candidate) => [candidate.target, verdictWords[candidate.verdict], why(candidate)]);
   const remedies = candidates.map(({ remedy }) => remedy);
   return formatTable(rows, ["target", "verdict", "why"], remedies);
 }

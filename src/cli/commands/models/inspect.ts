@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import { inspectModel } from "../../../inspection/index.ts";
 import { InferyardError } from "../../../errors.ts";
 import { formatInspection } from "../../inspection/index.ts";
-import { programGraph } from "../../inspection/native-graph.ts";
+import { nativeGraph } from "../../inspection/native-graph.ts";
 import { positiveInteger } from "../../session.ts";
 import { type Terminal, writeAll } from "../../terminal.ts";
 
@@ -37,7 +37,7 @@ export function addInspect(program: Command, terminal: Terminal): void {
       }
       const inspection = await inspectModel(model, context === undefined ? {} : { context });
       if (flags.graph === true) {
-        const program = await programGraph(inspection, resolve(model), shape ?? []);
+        const program = await nativeGraph(inspection, resolve(model), shape ?? []);
         await writeAll(terminal.stdout, `${flags.json === true ? JSON.stringify({ program }) : program}\n`);
         return;
       }

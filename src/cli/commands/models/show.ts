@@ -12,7 +12,7 @@ import { formatDecision } from "./explain.ts";
 import { localTime } from "../store/list.ts";
 
 /** Everything that is known of a model. */
-interface Shown {
+interface ModelReport {
   readonly manifest: Manifest;
   readonly inspection: ModelInspection;
   readonly decision: Decision;
@@ -50,14 +50,14 @@ async function storedModel(model: string, { directory }: Manifest, terminal: Ter
 }
 
 /** Tensors are counted, not listed: `inspect --json` lists them. */
-function toJson({ manifest, inspection, decision, stored }: Shown): object {
+function toJson({ manifest, inspection, decision, stored }: ModelReport): object {
   const files = inspection.files.map(({ path, format, bytes, parameters, tensors, backends }) => {
     return { path, format, bytes, parameters, tensors: tensors.length, backends };
   });
   return { manifest, weights: files, decision, stored: stored ?? null };
 }
 
-function format({ manifest, inspection, decision, stored }: Shown): string {
+function format({ manifest, inspection, decision, stored }: ModelReport): string {
   const headline = [manifest.name, ...manifest.tasks.slice(0, 1), ...(manifest.license === undefined ? [] : [manifest.license])];
   const facts = [...storedFacts(stored), ["folder", manifest.directory], ...textFacts(manifest)];
   return [

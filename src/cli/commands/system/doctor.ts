@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { MachineFacts } from "../../../backend.ts";
 import { openSession, withNotice } from "../../session.ts";
-import { paint } from "../../output/style.ts";
+import { colorize } from "../../output/style.ts";
 import { formatTable } from "../../output/table.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 import { formatBytes, formatMilliseconds, plural } from "../../output/units.ts";
@@ -20,7 +20,7 @@ export function addDoctor(program: Command, terminal: Terminal): void {
       writeLine(terminal.stdout, describeMachine(machine));
       const rows = targets.map(({ target, installed, available, library, reason, milliseconds }) => [
         target,
-        available ? paint(terminal, "good", "PASS") : installed ? paint(terminal, "bad", "FAIL") : "----",
+        available ? colorize(terminal, "good", "PASS") : installed ? colorize(terminal, "bad", "FAIL") : "----",
         milliseconds === undefined ? "" : formatMilliseconds(milliseconds),
         [library, reason].filter((part) => part !== undefined).join(": "),
       ]);

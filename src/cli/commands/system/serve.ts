@@ -27,7 +27,7 @@ export function addServe(program: Command, terminal: Terminal): void {
 }
 
 async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
-  terminal.stay?.();
+  terminal.runUntilSignal?.();
   // Fetched here: no other command needs the server's libraries.
   const [{ createHandler }, { listen }, { createLog }, { RuntimeEvents }, { readKeys, readTls }, budgets] = await Promise.all([
     import("../../../server/handler.ts"),
@@ -48,7 +48,7 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
   const log = createLog({ level: section.logLevel ?? serverDefaults.logLevel, stream: terminal.stderr });
   const maxMemory = values.maxMemory ?? (await defaultBudget(budgets, log));
   const maxRunMemory = values.maxRunMemory ?? (await defaultRunMemory());
-  const runTimeout = values.runTimeout ?? longestRequest(section);
+  const runTimeout = values.runTimeout ?? maxRequestTimeout(section);
   const session = await openSession(terminal, { ...flags, host, maxMemory, maxRunMemory, runTimeout, quiet: true }, flags.model, {
     models: models.settings,
     shareBatches: true,
@@ -56,8 +56,8 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
       maxCharacters: section.maxTextCharacters ?? serverDefaults.maxTextCharacters,
       timeout: section.textTimeout ?? serverDefaults.textTimeout,
     },
-    onEvent: events.tell,
-    onBatch: events.tellBatch,
+    onEvent: events.emit,
+    onBatch: events.emitBatch,
   });
   const store = openStore(terminal);
   const { models: _models, keysFile: _keysFile, tlsCert: _tlsCert, tlsKey: _tlsKey, ...settings } = section;
@@ -94,14 +94,14 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
     });
     const times = { headersTimeout, bodyTimeout, stallTimeout };
     const sockets = { address, port, allowAnonymous, ...times, maxUnreadBytes, maxConnections, maxConnectionsPerClient, tls };
-    const listening = await listen(handler, given(sockets));
+    const listening = await listen(handler, defined(sockets));
     writeLine(terminal.stdout, `listening on ${listening.url}`);
     const ended = new Promise<void>((resolve) => {
       if (terminal.signal.aborted) resolve();
       terminal.signal.addEventListener("abort", () => resolve(), { once: true });
     });
     try {
-      await Promise.race([ended, handler.readiness.warm().then(() => ended)]);
+      await Promise.race([ended, handler.readiness.warmUp().then(() => ended)]);
     } finally {
       const cut = await listening.close();
       if (cut > 0) writeLine(terminal.stderr, `inferyard: ${cut} requests were cut off, as drainTimeout had passed`);
@@ -119,7 +119,7 @@ async function defaultBudget({ defaultMemoryBudget }: typeof MemoryBudget, log: 
 }
 
 /** Nobody waits for a run any more that takes longer than this. In milliseconds. */
-function longestRequest({ requestTimeout = serverDefaults.requestTimeout, models = {} }: ServerSection): number {
+function maxRequestTimeout({ requestTimeout = serverDefaults.requestTimeout, models = {} }: ServerSection): number {
   const own = Object.values(models).map((model) => (typeof model === "string" ? undefined : model.requestTimeout));
   return Math.max(...[requestTimeout, ...own.filter((timeout) => timeout !== undefined)].map(parseDuration));
 }
@@ -161,7 +161,7 @@ function modelsOf(
 }
 
 /** Only what was said. */
-function given<Options extends object>(options: Options): { [Name in keyof Options]?: Exclude<Options[Name], undefined> } {
+function defined<Options extends object>(options: Options): { [Name in keyof Options]?: Exclude<Options[Name], undefined> } {
   const said = Object.entries(options).filter(([, value]) => value !== undefined);
   return Object.fromEntries(said) as { [Name in keyof Options]?: Exclude<Options[Name], undefined> };
 }

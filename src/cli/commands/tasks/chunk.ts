@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import type { ChunkRequest, ChunkResult } from "../../../api/task-requests.ts";
 import { InferyardError } from "../../../errors.ts";
-import { loadSettingNames, wishNames } from "../../../runtime/options/options.ts";
+import { loadSettingNames, constraintNames } from "../../../runtime/options/options.ts";
 import type { Chunk, ChunkedText } from "../../../tasks/chunking/chunk.ts";
 import {
   type ChunkStrategy,
@@ -77,7 +77,7 @@ export function addChunk(program: Command, terminal: Terminal): void {
 /** Flags that decide where a model runs, where none does. Settings that say the same are for other commands, too, and are let be. */
 function refusePlacing({ strategy = "fixed", ...flags }: ChunkFlags): void {
   if (runsModel(strategy)) return;
-  const placing: ReadonlySet<string> = new Set([...wishNames, ...loadSettingNames, "host", "replicas", "maxMemory"]);
+  const placing: ReadonlySet<string> = new Set([...constraintNames, ...loadSettingNames, "host", "replicas", "maxMemory"]);
   const name = Object.keys(flags).find((flag) => placing.has(flag));
   if (name === undefined) return;
   const flag = `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;

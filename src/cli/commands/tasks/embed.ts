@@ -16,7 +16,7 @@ import { checkWritable } from "../../tensors/write-npy.ts";
 import { embedSparsely } from "../../output/sparse-embeddings.ts";
 import { type Session, addLoadFlags, openSession, positiveInteger, withNotice, zeroOrMore } from "../../session.ts";
 import { type Terminal, writeAll, writeLine } from "../../terminal.ts";
-import { addLimitFlags, inputOption, noteCut } from "../../task-command.ts";
+import { addLimitFlags, inputOption, noteTruncated } from "../../task-command.ts";
 import { readTexts } from "../../input/texts.ts";
 import { formatMilliseconds, plural } from "../../output/units.ts";
 
@@ -144,7 +144,7 @@ async function embedAtOnce(texts: readonly string[], flags: EmbedFlags, session:
     await writeAll(terminal.stdout, describeEmbeddings(result, texts));
   }
   if (flags.quiet === true) return;
-  noteCut(result.truncated, 0, terminal);
+  noteTruncated(result.truncated, 0, terminal);
   noteWindows(result, terminal);
   const plain = flags.json !== true && flags.npy === undefined;
   if (plain)
@@ -172,7 +172,7 @@ async function embedInParts(texts: readonly string[], flags: EmbedFlags, session
     const lines = part.map((text, index) => embeddingLine(result, text, index, first + index));
     await writeAll(terminal.stdout, `${lines.join("\n")}\n`);
     if (flags.quiet !== true) {
-      noteCut(result.truncated, first, terminal);
+      noteTruncated(result.truncated, first, terminal);
       noteWindows(result, terminal);
     }
   }

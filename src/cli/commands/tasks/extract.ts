@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
 import { InferyardError, messageOf } from "../../../errors.ts";
 import { type Aggregation, aggregations } from "../../../tasks/token-classification/entities.ts";
-import { type ExtractSchema, wantedFields } from "../../../tasks/extraction/extract-schema.ts";
+import { type ExtractSchema, parseSchema } from "../../../tasks/extraction/extract-schema.ts";
 import type { ExtractedFields, ExtractedValue } from "../../../tasks/extraction/extract.ts";
 import { type OffsetUnit, offsetUnits } from "../../../tokenizers/index.ts";
 import { positiveInteger, positiveNumber } from "../../session.ts";
@@ -42,7 +42,7 @@ export function addExtract(program: Command, terminal: Terminal): void {
   addTaskFlags(command).action(async (texts: string[], flags: ExtractFlags) => {
     const { questionModel, minScore, aggregation, offsets, stride } = flags;
     const schema = await readSchema(flags.schema);
-    const { entities } = wantedFields(schema);
+    const { entities } = parseSchema(schema);
     await runTask(
       { terminal, texts, flags, options: { questionModel, minScore, aggregation, offsets, stride } },
       (runtime, all, { model, ...request }) => {

@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import type { FillTarget } from "../../../tasks/fill-mask/fill-mask.ts";
-import { fillsOf } from "../../../tasks/shared/hugging-face-results.ts";
+import { toHuggingFaceFills } from "../../../tasks/shared/hugging-face-results.ts";
 import { list, positiveInteger } from "../../session.ts";
 import { formatTable, printable } from "../../output/table.ts";
 import { type TaskFlags, addTaskFlags, runTask } from "../../task-command.ts";
@@ -39,7 +39,7 @@ export function addFillMask(program: Command, terminal: Terminal): void {
         );
         const table = rows.length > 0 ? formatTable(rows, ["token", "score", "text"]) : "";
         return {
-          results: results.map(fillsOf),
+          results: results.map(toHuggingFaceFills),
           ...(targets === undefined ? {} : { beside: { targets: targets.map(namedTarget) } }),
           body: [table, ...(targets ?? []).flatMap(partNote)].join("\n"),
           summary: plural(results.length, "text"),

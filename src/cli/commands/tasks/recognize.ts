@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import { type Aggregation, aggregations } from "../../../tasks/token-classification/entities.ts";
-import { entitiesOf } from "../../../tasks/shared/hugging-face-results.ts";
+import { toHuggingFaceEntities } from "../../../tasks/shared/hugging-face-results.ts";
 import { type OffsetUnit, offsetUnits } from "../../../tokenizers/index.ts";
 import { list, positiveInteger } from "../../session.ts";
 import { formatTable, printable } from "../../output/table.ts";
@@ -51,7 +51,7 @@ export function addRecognize(program: Command, terminal: Terminal): void {
         );
         const counted = rows.length === 1 ? "1 entity" : `${rows.length} entities`;
         return {
-          results: results.map(entitiesOf),
+          results: results.map(toHuggingFaceEntities),
           body: rows.length > 0 ? formatTable(rows, ["text", "kind", "word", "place", "score"]) : "",
           summary: `${counted} of ${plural(all.length, "text")}`,
         };

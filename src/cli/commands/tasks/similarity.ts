@@ -18,7 +18,7 @@ interface SimilarityFlags extends TaskFlags {
 const widestText = 40;
 const widestHead = 20;
 /** Columns of a matrix for people; where there are more, the most alike of each text are shown instead. */
-const mostColumns = 6;
+const maxColumns = 6;
 const shownAlike = 3;
 
 export function addSimilarity(program: Command, terminal: Terminal): void {
@@ -71,7 +71,7 @@ async function othersOf(
 function matrixTable(scores: readonly Float32Array[], texts: readonly string[], others: readonly string[]): string {
   if (texts.length === 0 || others.length === 0) return "";
   const named = (index: number): string => printable(texts[index] ?? "", widestText);
-  if (others.length <= mostColumns) {
+  if (others.length <= maxColumns) {
     const rows = scores.map((row, index) => [named(index), ...Array.from(row, (score) => score.toFixed(4))]);
     return formatTable(rows, ["text", ...others.map((other) => printable(other, widestHead))]);
   }

@@ -1,39 +1,40 @@
 /** The layers transformers are made of. Making one takes its weights; calling it builds what it computes. */
 import type { Value } from "../../ir/graph.ts";
-import type { Calculation } from "../tensor-ops.ts";
+import type { TensorOps } from "../tensor-ops.ts";
 import type { Config } from "../../transformers/config.ts";
 import type { Weights } from "../../transformers/weights.ts";
 
-export type Layer = (net: Calculation, x: Value) => Value;
+export type Layer = (net: TensorOps, x: Value) => Value;
 
-export interface LinearSizes {
-  readonly from: number;
-  readonly to: number;
+export interface LinearOptions {
+  readonly inFeatures: number;
+  readonly outFeatures: number;
   /** Default: true. */
   readonly bias?: boolean;
 }
 
 /** x W^T + b, with W stored [to, from]. */
-export function linear(weights: Weights, name: string, { from, to, bias = true }: LinearSizes): Layer {
-  const matrix = weights.matrix(`${name}.weight`, from, to);
-  const vector = bias ? weights.tensor(`${name}.bias`, to) : undefined;
+export function linear(weights: Weights, name: string, { inFeatures, outFeatures, bias = true }: LinearOptions): Layer {
+  const matrix = weights.matrix(`${name}.weight`, inFeatures, outFeatures);
+  const vector = bias ? weights.tensor(`${name}.bias`, outFeatures) : undefined;
   return (net, x) => {
-    const product = net.add({ kind: "matmul" }, x, net.build.constant(matrix));
-    return vector === undefined ? product : net.binary("add", product, net.build.constant(vector));
+    const product = net.add({ kind: "matmul" }, x, net.builder.constant(matrix));
+    return vector === undefined ? product : net.binary("add", product, net.builder.constant(vector));
   };
 }
 
 /** x W + b, with W stored [from, to], as GPT-2 has it. */
-export function linearAsStored(weights: Weights, name: string, { from, to }: LinearSizes): Layer {
-  const matrix = weights.tensor(`${name}.weight`, from, to);
-  const vector = weights.tensor(`${name}.bias`, to);
-  return (net, x) => net.binary("add", net.add({ kind: "matmul" }, x, net.build.constant(matrix)), net.build.constant(vector));
+export function linearTransposed(weights: Weights, name: string, { inFeatures, outFeatures }: LinearOptions): Layer {
+  const matrix = weights.tensor(`${name}.weight`, inFeatures, outFeatures);
+  const vector = weights.tensor(`${name}.bias`, outFeatures);
+  return (net, x) =>
+    net.binary("add", net.add({ kind: "matmul" }, x, net.builder.constant(matrix)), net.builder.constant(vector));
 }
 
 /** The row of each id. */
 export function embedding(weights: Weights, name: string, rows: number, width: number): Layer {
   const table = weights.tensor(name, rows, width);
-  return (net, rowsWanted) => net.add({ kind: "gather", axis: 0 }, net.build.constant(table), rowsWanted);
+  return (net, rowsWanted) => net.add({ kind: "gather", axis: 0 }, net.builder.constant(table), rowsWanted);
 }
 
 /** Ba and others, https://arxiv.org/abs/1607.06450. */
@@ -41,7 +42,7 @@ export function layerNorm(weights: Weights, name: string, size: number, epsilon:
   const gamma = weights.tensor(`${name}.weight`, size);
   const beta = bias ? weights.tensor(`${name}.bias`, size) : undefined;
   return (net, x) => {
-    const operands = [gamma, beta].filter((each) => each !== undefined).map((each) => net.build.constant(each));
+    const operands = [gamma, beta].filter((each) => each !== undefined).map((each) => net.builder.constant(each));
     return net.add({ kind: "layer-norm", axis: x.type.shape.length - 1, epsilon }, x, ...operands);
   };
 }
@@ -50,7 +51,7 @@ export function layerNorm(weights: Weights, name: string, size: number, epsilon:
 export function rmsNorm(weights: Weights, name: string, size: number, epsilon: number, offset = 0): Layer {
   const gamma = weights.tensor(`${name}.weight`, size);
   return (net, x) => {
-    const factor = net.build.constant(gamma);
+    const factor = net.builder.constant(gamma);
     const squares = net.reduce("mean", net.binary("mul", x, x), [x.type.shape.length - 1], true);
     const root = net.unary("sqrt", net.binary("add", squares, epsilon));
     const normalized = net.binary("mul", x, net.unary("reciprocal", root));
@@ -94,17 +95,17 @@ export function activation(name: ActivationName): Layer {
   return activations[name];
 }
 
-export function activationOf(config: Config, key: string, otherwise: ActivationName): Layer {
-  return activations[config.choice(key, activationNames, otherwise)];
+export function configuredActivation(config: Config, key: string, otherwise: ActivationName): Layer {
+  return activations[config.oneOf(key, activationNames, otherwise)];
 }
 
 /** One after the other. */
-export function sequence(...layers: readonly Layer[]): Layer {
+export function sequential(...layers: readonly Layer[]): Layer {
   return (net, x) => layers.reduce((value, layer) => layer(net, value), x);
 }
 
 /** The first token of each text: x [N, L, W] gives [N, W]. */
-export function firstToken(net: Calculation, x: Value): Value {
+export function firstToken(net: TensorOps, x: Value): Value {
   const [batch = 0, , width = 0] = x.type.shape;
   return net.reshape(net.slice(x, 1, 0, 1), [batch, width]);
 }

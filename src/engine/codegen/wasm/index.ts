@@ -10,7 +10,7 @@ export {
   instantiateKernels,
   kernelFunction,
 } from "./compile.ts";
-export { callOf, type Kernel, type KernelCall, type KernelFunction, type KernelStatus, readPaddingBytes } from "./kernel.ts";
+export { kernelCall, type Kernel, type KernelCall, type KernelFunction, type KernelStatus, readPaddingBytes } from "./kernel.ts";
 export { type ArgReduceRequest, argReduce } from "./kernels/reductions/arg-reduce.ts";
 export { type BatchedMatmulRequest, type MatrixStrides, batchedMatmul } from "./kernels/matmul/batched-matmul.ts";
 export { type Conv2dRequest, conv2d } from "./kernels/convolution/conv2d.ts";
@@ -19,7 +19,7 @@ export { type Pool2dRequest, pool2d } from "./kernels/convolution/pool2d.ts";
 export { type DepthWindow, type Window, resolveWindow } from "./kernels/convolution/window.ts";
 export { type CumulativeType, cumulative } from "./kernels/reductions/cumulative.ts";
 export { elementwise } from "./kernels/elementwise/elementwise.ts";
-export type { ElementType, ElementwiseInput, ElementwiseRequest, Step } from "./kernels/elementwise/request.ts";
+export type { ElementwiseType, ElementwiseInput, ElementwiseRequest, Step } from "./kernels/elementwise/request.ts";
 export { type GatherRequest, gather } from "./kernels/movement/gather.ts";
 export { gatherBlocks, scatterBlocks } from "./kernels/movement/gather-scatter-nd.ts";
 export { gatherElements, scatterElements } from "./kernels/movement/gather-scatter-elements.ts";
@@ -51,7 +51,7 @@ export {
   quantize,
 } from "./kernels/quantized/quantize.ts";
 export { type ReduceRequest, type Reduction, reduce } from "./kernels/reductions/reduce.ts";
-export { reduceWide } from "./kernels/reductions/reduce-int64.ts";
+export { reduceInt64 } from "./kernels/reductions/reduce-int64.ts";
 export { softmaxColumns } from "./kernels/reductions/softmax-columns.ts";
 export { type SoftmaxRequest, softmax } from "./kernels/reductions/softmax.ts";
 export { type StridedCopyRequest, stridedCopy } from "./kernels/movement/strided-copy.ts";

@@ -24,7 +24,7 @@ export interface Kernel {
   readonly key: string;
   readonly family: string;
   /** What the function takes first: sizes that its code does not depend on, so that it serves tensors of all of them. */
-  readonly counts: readonly number[];
+  readonly dynamicSizes: readonly number[];
   /** Names of the byte offsets that the function takes between those and `from` and `to`. */
   readonly parameters: readonly string[];
   readonly pieces: number;
@@ -38,19 +38,27 @@ export interface Kernel {
 /** What a call of a compiled kernel needs to know of it: all but how its code is written. */
 export type KernelCall = Omit<Kernel, "emit">;
 
-export function callOf({ key, family, counts, parameters, pieces, pieceNanoseconds, scratchBytes }: Kernel): KernelCall {
-  return { key, family, counts, parameters, pieces, pieceNanoseconds, scratchBytes };
+export function kernelCall({
+  key,
+  family,
+  dynamicSizes,
+  parameters,
+  pieces,
+  pieceNanoseconds,
+  scratchBytes,
+}: Kernel): KernelCall {
+  return { key, family, dynamicSizes, parameters, pieces, pieceNanoseconds, scratchBytes };
 }
 
 /** A kernel's function: counts, offsets, then the range of pieces. */
 export type KernelFunction = (...countsOffsetsAndRange: number[]) => KernelStatus;
 
-interface Definition<Always extends string, Optional extends string, Count extends string> {
+interface KernelDefinition<Always extends string, Optional extends string, Count extends string> {
   readonly family: string;
   /** Everything the code depends on. */
   readonly request: object;
   /** Sizes that the code takes as numbers. */
-  readonly counts?: Readonly<Record<Count, number>>;
+  readonly dynamicSizes?: Readonly<Record<Count, number>>;
   /** The offsets it takes: inputs, then those optional ones that are asked for, then outputs, then `scratch` where it needs any. */
   readonly inputs: readonly Always[];
   readonly optional?: Readonly<Record<Optional, boolean>>;
@@ -75,15 +83,15 @@ export function defineKernel<
   const Always extends string,
   const Optional extends string = never,
   const Count extends string = never,
->(definition: Definition<Always, Optional, Count>): Kernel {
+>(definition: KernelDefinition<Always, Optional, Count>): Kernel {
   const { family, pieces, pieceNanoseconds, scratchBytes = 0 } = definition;
   const optional = Object.entries<boolean>(definition.optional ?? {}).flatMap(([name, wanted]) => (wanted ? [name] : []));
-  const counts = Object.entries<number>(definition.counts ?? {});
+  const counts = Object.entries<number>(definition.dynamicSizes ?? {});
   const parameters = [...definition.inputs, ...optional, ...definition.outputs, ...(scratchBytes > 0 ? ["scratch"] : [])];
   return {
-    key: `${family} ${canonical(definition.request)}`,
+    key: `${family} ${canonicalJson(definition.request)}`,
     family,
-    counts: counts.map(([, count]) => count),
+    dynamicSizes: counts.map(([, count]) => count),
     parameters,
     pieces,
     pieceNanoseconds,
@@ -101,13 +109,13 @@ export function defineKernel<
 }
 
 /** JSON with sorted keys; what is undefined is left out, and numbers JSON cannot say keep their names. */
-function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
+function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`;
   if (typeof value === "object" && value !== null) {
     const entries = Object.entries(value).filter(([, entry]) => entry !== undefined);
     return `{${entries
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, entry]) => `${name}:${canonical(entry)}`)
+      .map(([name, entry]) => `${name}:${canonicalJson(entry)}`)
       .join()}}`;
   }
   if (typeof value === "number") return Object.is(value, -0) ? "-0" : String(value);

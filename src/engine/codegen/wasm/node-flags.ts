@@ -2,7 +2,7 @@
 import { setFlagsFromString } from "node:v8";
 
 /** For `detectWasmFeatures`. Holds for every module that is compiled afterwards in this process, workers included. */
-export function switchOnRelaxedSimd(): void {
+export function enableRelaxedSimd(): void {
   setFlagsFromString("--experimental-wasm-relaxed-simd");
 }
 

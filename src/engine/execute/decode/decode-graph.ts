@@ -2,17 +2,17 @@
 import { InferyardError } from "../../../errors.ts";
 import type { TensorInfo } from "../../../tensor.ts";
 import { type Graph, type NamedValue, typeOf, type Value } from "../../ir/graph.ts";
-import { infer } from "../../ir/shape-inference/index.ts";
+import { inferTypes } from "../../ir/shape-inference/index.ts";
 import { literalOf } from "../../ir/literal.ts";
 import type { Operation } from "../../ir/operations.ts";
 import { appendedStates } from "../../plan/appended-states.ts";
 import { type DecoderInputs, pastType } from "./decoder-inputs.ts";
-import { apart } from "./split-past.ts";
+import { splitPast } from "./split-past.ts";
 
 export const logitsName = "logits";
 
 /** Types of all inputs: `fresh` new tokens in the last places of `capacity`. */
-export function decodeValues(
+export function decodeInputs(
   { ids, mask, positions, branch, past }: DecoderInputs,
   capacity: number,
   fresh: number,
@@ -25,13 +25,13 @@ export function decodeValues(
     integers(ids, fresh),
     integers(mask, capacity),
     ...(positions === undefined ? [] : [integers(positions, fresh)]),
-    ...(branch === undefined ? [] : [chosen(branch)]),
+    ...(branch === undefined ? [] : [usePastBranch(branch)]),
     ...past.map((each): [string, Value] => [each.info.name, { type: pastType(each, capacity - fresh) }]),
   ]);
 }
 
 /** The branch with a past, for all runs: the condition is no input of the program. */
-function chosen({ name, shape }: TensorInfo): [string, Value] {
+function usePastBranch({ name, shape }: TensorInfo): [string, Value] {
   const literal = literalOf(
     "bool",
     Array.from(shape, () => 1),
@@ -46,14 +46,14 @@ function chosen({ name, shape }: TensorInfo): [string, Value] {
  */
 export function withLastLogits(traced: Graph, { past, states: wanted }: DecoderInputs): Graph {
   const joined = past.flatMap(({ info, isJoined }) => (isJoined ? [info.name] : []));
-  const graph = apart(traced, joined);
+  const graph = splitPast(traced, joined);
   const states = appendedStates(
     graph,
     wanted.map(({ info }) => info.name),
   );
-  const present = states.map(({ name, whole }): NamedValue => {
-    const output = graph.outputs.find(({ value }) => value === whole);
-    if (output === undefined) throw refused(`it does not give back what it appends to "${name}"`);
+  const present = states.map(({ name, appended }): NamedValue => {
+    const output = graph.outputs.find(({ value }) => value === appended);
+    if (output === undefined) throw unsupportedDecoder(`it does not give back what it appends to "${name}"`);
     return output;
   });
   const others = graph.outputs.filter((output) => !present.includes(output));
@@ -61,16 +61,16 @@ export function withLastLogits(traced: Graph, { past, states: wanted }: DecoderI
   const { dataType, shape } = logits?.value.type ?? { dataType: "float32", shape: [] };
   const [batch, fresh = 0, classes = 0] = shape;
   if (logits === undefined || dataType !== "float32" || shape.length !== 3 || batch !== 1 || classes === 0)
-    throw refused(
+    throw unsupportedDecoder(
       `it gives ${graph.outputs.map(({ name }) => name).join(", ")}: no logits in float32 of [batch, tokens, classes]`,
     );
   const row: Operation = { kind: "slice", starts: [0, fresh - 1, 0], steps: [1, 1, 1], sizes: [1, 1, classes] };
-  const outputs = infer(row, [logits.value.type]).map((type): Value => ({ type }));
+  const outputs = inferTypes(row, [logits.value.type]).map((type): Value => ({ type }));
   const nodes = [...graph.nodes, { operation: row, inputs: [logits.value], outputs }];
   const last = outputs.map((value): NamedValue => ({ name: logitsName, value }));
   return { inputs: graph.inputs, nodes, outputs: [...last, ...present] };
 }
 
-function refused(reason: string): InferyardError {
+function unsupportedDecoder(reason: string): InferyardError {
   return new InferyardError("MODEL_UNSUPPORTED", `the model cannot be decoded with a cache: ${reason}`);
 }

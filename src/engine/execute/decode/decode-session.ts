@@ -1,9 +1,9 @@
 /** One text that grows token by token: its cache, in memory of the model that is never copied for a token. */
 import { InferyardError, throwIfAborted } from "../../../errors.ts";
-import { nextTurn } from "../../../platform/event-loop.ts";
-import type { Turns } from "../mutex.ts";
+import { yieldToEventLoop } from "../../../platform/event-loop.ts";
+import type { Mutex } from "../mutex.ts";
 import type { Decoder } from "./decoder.ts";
-import { cacheBytes, type TokenRows } from "./kv-cache.ts";
+import { kvCacheBytes, type KvCache } from "./kv-cache.ts";
 
 export interface DecodeSettings {
   /** Tokens that a session holds at most: what its memory is bounded by. A model that was trained on fewer has an error of its own for them. Default: 1024. */
@@ -17,7 +17,7 @@ export interface DecodeOptions {
 }
 
 /** The first cache; each next one is twice as large, up to the session's capacity. */
-const leastCapacity = 32;
+const minCapacity = 32;
 const defaultCapacity = 1024;
 
 /** Calls may be made while others are running, of this session or of another one of the model: they are computed one after the other. */
@@ -25,26 +25,26 @@ export class DecodeSession {
   /** Tokens it holds at most. */
   readonly capacity: number;
   readonly #decoder: Decoder;
-  readonly #turns: Turns;
-  #rows: TokenRows | undefined;
+  readonly #mutex: Mutex;
+  #cache: KvCache | undefined;
   #length = 0;
   #isDisposed = false;
 
-  constructor(decoder: Decoder, turns: Turns, capacity: number) {
+  constructor(decoder: Decoder, turns: Mutex, capacity: number) {
     this.capacity = capacity;
     this.#decoder = decoder;
-    this.#turns = turns;
+    this.#mutex = turns;
   }
 
   /** An empty session, after the model was found fit for it. Within a turn. */
-  static async start(decoder: Decoder, turns: Turns, settings: DecodeSettings): Promise<DecodeSession> {
+  static async start(decoder: Decoder, turns: Mutex, settings: DecodeSettings): Promise<DecodeSession> {
     const { capacity = defaultCapacity, signal } = settings;
     if (!Number.isSafeInteger(capacity) || capacity < 1)
       throw new InferyardError("INPUT_INVALID", `a capacity of ${capacity} tokens is not possible`, {
         remedy: "give a whole number from 1 on",
       });
     const session = new DecodeSession(decoder, turns, capacity);
-    session.#rows = await decoder.rows(Math.min(leastCapacity, capacity), signal);
+    session.#cache = await decoder.createCache(Math.min(minCapacity, capacity), signal);
     return session;
   }
 
@@ -54,8 +54,8 @@ export class DecodeSession {
   }
 
   /** Bytes of the cache when it is full. While it grows, and while a program is tried for the first time, a second one of at most this size is there. */
-  get mostBytes(): number {
-    return cacheBytes(this.#decoder.inputs.states, this.capacity);
+  get maxBytes(): number {
+    return kvCacheBytes(this.#decoder.inputs.states, this.capacity);
   }
 
   /**
@@ -68,13 +68,13 @@ export class DecodeSession {
       throw new InferyardError("INPUT_INVALID", strange === undefined ? "there is no token" : `${strange} is no token`, {
         remedy: "give at least one token, as whole numbers from 0 on",
       });
-    return await this.#turns.take(async () => {
+    return await this.#mutex.runExclusive(async () => {
       throwIfAborted(signal);
       const before = this.#length;
       try {
         return await this.#append(tokens, signal);
       } catch (error) {
-        this.#rows?.clear(before, this.#rows.capacity);
+        this.#cache?.clear(before, this.#cache.capacity);
         this.#length = before;
         throw error;
       }
@@ -88,8 +88,8 @@ export class DecodeSession {
 
   /** Forgets all tokens from this place on, as if they had never been there. */
   async truncate(length: number): Promise<void> {
-    await this.#turns.take(async () => {
-      const rows = this.#alive();
+    await this.#mutex.runExclusive(async () => {
+      const rows = this.#liveCache();
       if (!Number.isSafeInteger(length) || length < 0 || length > this.#length)
         throw new InferyardError("INPUT_INVALID", `the session holds ${this.#length} tokens, and cannot be cut to ${length}`);
       rows.clear(length, this.#length);
@@ -100,34 +100,34 @@ export class DecodeSession {
   /** Gives its memory to other sessions of the model. No call may follow. */
   async dispose(): Promise<void> {
     this.#isDisposed = true;
-    await this.#turns.take(async () => {
-      this.#rows?.release();
-      this.#rows = undefined;
+    await this.#mutex.runExclusive(async () => {
+      this.#cache?.release();
+      this.#cache = undefined;
     });
   }
 
   async #append(tokens: readonly number[], signal: AbortSignal | undefined): Promise<Float32Array> {
     const decoder = this.#decoder;
-    const rows = await this.#withRoom(tokens.length, signal);
-    const { capacity } = rows;
+    const cache = await this.#cacheWithRoom(tokens.length, signal);
+    const { capacity } = cache;
     let logits = new Float32Array();
     for (let done = 0; done < tokens.length;) {
       const length = this.#length;
-      const size = await decoder.chunk(capacity, tokens.length - done, capacity - length, signal);
+      const size = await decoder.chunkSize(capacity, tokens.length - done, capacity - length, signal);
       const now = tokens.slice(done, done + size);
-      logits = (await decoder.step({ rows, length, tokens: now, size, signal })) as Float32Array<ArrayBuffer>;
+      logits = (await decoder.step({ cache, length, tokens: now, size, signal })) as Float32Array<ArrayBuffer>;
       this.#length += now.length;
       done += now.length;
       if (signal === undefined || done === tokens.length) continue;
-      await nextTurn();
+      await yieldToEventLoop();
       throwIfAborted(signal);
     }
     return logits;
   }
 
   /** The cache, moved to a larger one where it is too small. */
-  async #withRoom(tokens: number, signal: AbortSignal | undefined): Promise<TokenRows> {
-    const rows = this.#alive();
+  async #cacheWithRoom(tokens: number, signal: AbortSignal | undefined): Promise<KvCache> {
+    const rows = this.#liveCache();
     const wanted = this.#length + tokens;
     if (wanted > this.capacity)
       throw new InferyardError("INPUT_TOO_LONG", `the session holds ${this.capacity} tokens, and would need ${wanted}`, {
@@ -137,15 +137,15 @@ export class DecodeSession {
     if (wanted <= rows.capacity) return rows;
     let { capacity } = rows;
     while (capacity < wanted) capacity *= 2;
-    const larger = await this.#decoder.rows(Math.min(capacity, this.capacity), signal);
-    larger.takeFrom(rows, this.#length);
+    const larger = await this.#decoder.createCache(Math.min(capacity, this.capacity), signal);
+    larger.copyFrom(rows, this.#length);
     rows.release();
-    this.#rows = larger;
+    this.#cache = larger;
     return larger;
   }
 
-  #alive(): TokenRows {
-    if (this.#rows === undefined || this.#isDisposed) throw new InferyardError("DISPOSED", "the session was disposed");
-    return this.#rows;
+  #liveCache(): KvCache {
+    if (this.#cache === undefined || this.#isDisposed) throw new InferyardError("DISPOSED", "the session was disposed");
+    return this.#cache;
   }
 }

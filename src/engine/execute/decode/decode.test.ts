@@ -219,7 +219,7 @@ describe.skipIf(skip)(name, () => {
     const round = async (): Promise<void> => {
       const session = await engine.decode(inputs, { capacity: 300 });
       await session.prefill(tokens(250));
-      expect(session.mostBytes).toBeLessThan(2 * 2 * 2 * 16 * 4 * 300 + 4 * 128);
+      expect(session.maxBytes).toBeLessThan(2 * 2 * 2 * 16 * 4 * 300 + 4 * 128);
       await session.dispose();
     };
     await round();

@@ -33,19 +33,22 @@ export function decoderInputs(inputs: readonly TensorInfo[]): DecoderInputs {
   const named = (name: string): TensorInfo | undefined => inputs.find((input) => input.name === name);
   const [ids, mask, positions] = [named("input_ids"), named("attention_mask"), named("position_ids")];
   if (ids === undefined || mask === undefined)
-    throw refused(`it takes ${inputs.map(({ name }) => name).join(", ")}: no input_ids with an attention_mask`);
+    throw unsupportedDecoder(`it takes ${inputs.map(({ name }) => name).join(", ")}: no input_ids with an attention_mask`);
   const whole = [ids, mask, ...(positions === undefined ? [] : [positions])];
   const [batch] = ids.shape;
-  if (typeof batch === "number" && batch !== 1) throw refused(`it takes ${batch} sequences at once, and one was expected`);
+  if (typeof batch === "number" && batch !== 1)
+    throw unsupportedDecoder(`it takes ${batch} sequences at once, and one was expected`);
   for (const { name, dataType, shape } of whole) {
     if ((dataType !== "int64" && dataType !== "int32") || shape.length !== 2)
-      throw refused(`its input "${name}" is ${dataType} of ${shape.length} axes, and int64 or int32 of 2 was expected`);
+      throw unsupportedDecoder(
+        `its input "${name}" is ${dataType} of ${shape.length} axes, and int64 or int32 of 2 was expected`,
+      );
   }
   const choice = named("use_cache_branch");
   const branch = choice?.dataType === "bool" && choice.shape.length <= 1 ? choice : undefined;
   const past = inputs.filter((input) => !whole.includes(input) && input !== branch).map((info) => pastInput(info, batch));
   if (past.length === 0)
-    throw refused("it takes no keys and values of the past: export it with them (Optimum: text-generation-with-past)");
+    throw unsupportedDecoder("it takes no keys and values of the past: export it with them (Optimum: text-generation-with-past)");
   return { ids, mask, positions, branch, past, states: past.flatMap(statesOf) };
 }
 
@@ -56,7 +59,7 @@ function pastInput(info: TensorInfo, batch: number | string | undefined): PastIn
   const rest = free.filter((axis) => axis !== batchAxis);
   const [axis] = rest;
   if (info.dataType !== "float32" || axis === undefined || rest.length > 1)
-    throw refused(
+    throw unsupportedDecoder(
       `its input "${info.name}" is ${info.dataType} [${info.shape.join(", ")}]: no keys or values in float32 with one free length`,
     );
   return { info, axis, isJoined: info.shape.length === 5 && info.shape[0] === 2 };
@@ -77,6 +80,6 @@ export function pastType({ info, axis }: PastInput, tokens: number): TensorType 
   return { dataType: info.dataType, shape };
 }
 
-function refused(reason: string): InferyardError {
+function unsupportedDecoder(reason: string): InferyardError {
   return new InferyardError("MODEL_UNSUPPORTED", `the model cannot be decoded with a cache: ${reason}`);
 }

@@ -1,12 +1,12 @@
 /** The keys and values of a decoder in one block of memory: rows of tokens, which may be moved, cleared and copied to a block of another capacity. */
 import { elementCount } from "../../../tensor.ts";
-import { slotBytes } from "../../lower/movement.ts";
+import { storageBytes } from "../../lower/movement.ts";
 import { layOutStates } from "../../plan/state-layout.ts";
 import type { EngineMemory } from "../../memory/engine-memory.ts";
 import { type PastInput, pastType } from "./decoder-inputs.ts";
 
 /** Bytes of a cache for so many tokens. */
-export function cacheBytes(past: readonly PastInput[], capacity: number): number {
+export function kvCacheBytes(past: readonly PastInput[], capacity: number): number {
   return layOutStates(past.map((each) => pastType(each, capacity))).bytes;
 }
 
@@ -18,7 +18,7 @@ interface Rows {
   readonly strideBytes: number;
 }
 
-export class TokenRows {
+export class KvCache {
   /** Tokens it holds. */
   readonly capacity: number;
   /** Where the block starts. */
@@ -36,7 +36,7 @@ export class TokenRows {
     this.start = memory.allocate(bytes);
     this.#rows = types.map(({ dataType, shape }, index): Rows => {
       const axis = past[index]?.axis ?? 0;
-      const rowBytes = elementCount(shape.slice(axis + 1)) * slotBytes(dataType);
+      const rowBytes = elementCount(shape.slice(axis + 1)) * storageBytes(dataType);
       const heads = elementCount(shape.slice(0, axis));
       return { start: this.start + (offsets[index] ?? 0), heads, rowBytes, strideBytes: rowBytes * capacity };
     });
@@ -57,7 +57,7 @@ export class TokenRows {
   }
 
   /** Takes the first tokens of another cache of the same model. */
-  takeFrom(other: TokenRows, count: number): void {
+  copyFrom(other: KvCache, count: number): void {
     const sources = other.#rows;
     for (const [index, target] of this.#rows.entries()) {
       const source = sources[index];

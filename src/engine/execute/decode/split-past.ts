@@ -4,7 +4,7 @@
  */
 import { InferyardError } from "../../../errors.ts";
 import { type Graph, type GraphNode, type NamedValue, sameShape, type Value } from "../../ir/graph.ts";
-import { wholeNumbersOf } from "../../ir/literal.ts";
+import { integersOf } from "../../ir/literal.ts";
 
 const halves = [0, 1];
 
@@ -14,7 +14,7 @@ export function halfName(name: string, half: number): string {
 }
 
 /** The graph with both halves as inputs in the place of each of these, and outputs that join two tensors in two. MODEL_UNSUPPORTED where it does otherwise. */
-export function apart(graph: Graph, joined: readonly string[]): Graph {
+export function splitPast(graph: Graph, joined: readonly string[]): Graph {
   if (joined.length === 0) return graph;
   const inputs = graph.inputs.flatMap((input): readonly NamedValue[] => {
     if (!joined.includes(input.name)) return [input];
@@ -38,29 +38,29 @@ export function apart(graph: Graph, joined: readonly string[]): Graph {
 /** The value that is one half of an input, without its first axis. */
 function halfOf(graph: Graph, { name, value }: NamedValue, half: number): Value {
   const users = graph.nodes.filter(({ inputs }) => inputs.includes(value));
-  const cuts = users.filter((node) => cutHalf(node) === half);
+  const cuts = users.filter((node) => selectedHalf(node) === half);
   const [cut] = cuts;
   const [piece] = cut?.outputs ?? [];
-  const isWhole = users.every((node) => cutHalf(node) !== undefined) && cuts.length === 1;
+  const isWhole = users.every((node) => selectedHalf(node) !== undefined) && cuts.length === 1;
   const shape = value.type.shape.slice(1);
-  if (piece === undefined || !isWhole) throw refused(name);
+  if (piece === undefined || !isWhole) throw unsupportedPast(name);
   if (sameShape(piece.type.shape, shape)) return piece;
   const [next, ...others] = graph.nodes.filter(({ inputs }) => inputs.includes(piece));
   const [reshaped] = next?.outputs ?? [];
-  if (next?.operation.kind !== "reshape" || others.length > 0 || reshaped === undefined) throw refused(name);
-  if (!sameShape(reshaped.type.shape, shape)) throw refused(name);
+  if (next?.operation.kind !== "reshape" || others.length > 0 || reshaped === undefined) throw unsupportedPast(name);
+  if (!sameShape(reshaped.type.shape, shape)) throw unsupportedPast(name);
   return reshaped;
 }
 
 /** Which half of its first operand a node cuts out. */
-function cutHalf({ operation, inputs }: GraphNode): number | undefined {
+function selectedHalf({ operation, inputs }: GraphNode): number | undefined {
   const [x, indices] = inputs;
   if (operation.kind === "slice") {
     const isHalf = operation.steps.every((step) => step === 1) && sameShape(operation.sizes, x?.type.shape.with(0, 1) ?? []);
     return isHalf ? operation.starts[0] : undefined;
   }
   if (operation.kind !== "gather" || operation.axis !== 0 || indices?.constant?.data.length !== 1) return undefined;
-  return wholeNumbersOf(indices.constant)[0];
+  return integersOf(indices.constant)[0];
 }
 
 /** The two tensors that were given a first axis and joined along it. */
@@ -77,7 +77,7 @@ function joinedParts(graph: Graph, value: Value): readonly Value[] | undefined {
   return parts.length === halves.length ? parts : undefined;
 }
 
-function refused(name: string): InferyardError {
+function unsupportedPast(name: string): InferyardError {
   return new InferyardError(
     "MODEL_UNSUPPORTED",
     `the model cannot be decoded with a cache: it does more with its input "${name}" than cut keys and values out of it`,

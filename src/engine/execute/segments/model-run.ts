@@ -1,7 +1,7 @@
 /** One run of a model, through all stages and rounds of loops. */
 import { InferyardError } from "../../../errors.ts";
-import { Budget, defaultLimits, type TraceLimits } from "../../build/trace-budget.ts";
-import type { Pace } from "../yield-policy.ts";
+import { TraceBudget, defaultTraceLimits, type TraceLimits } from "../../build/trace-budget.ts";
+import type { YieldPolicy } from "../yield-policy.ts";
 
 /** What one run may take. */
 export interface RunLimits {
@@ -19,53 +19,53 @@ export function runTooLarge(estimate: number, limit: number): InferyardError {
   });
 }
 
-export interface StageSteps {
+export interface StepCounts {
   readonly all: number;
   readonly interpreted: number;
 }
 
 /** What counts of a stage that runs. */
-export interface UsedStage {
-  readonly hasProgram: boolean;
+export interface ExecutedSegment {
+  readonly hasExecutable: boolean;
   /** Steps of one run, and how many of them the interpreter computes. */
-  readonly steps: StageSteps;
+  readonly steps: StepCounts;
 }
 
 /** Steps of programs and iterations of loops in one run. */
 const maxOperations = 5_000_000;
 
 /** A round costs as much beside what it computes. */
-const operationsOfRound = 16;
+const operationsPerIteration = 16;
 
-export class StageRun {
+export class ModelRun {
   readonly number: number;
-  readonly pace: Pace;
+  readonly yieldPolicy: YieldPolicy;
   readonly limits: RunLimits;
   /** Arrays that the run made, and that nobody else has. */
-  readonly own: WeakSet<object> = new WeakSet();
-  readonly #used = new Set<UsedStage>();
+  readonly ownedArrays: WeakSet<object> = new WeakSet();
+  readonly #segments = new Set<ExecutedSegment>();
   #operations = 0;
-  #hosted = 0;
-  #gathered = 0;
+  #interpretedOps = 0;
+  #gatheredBytes = 0;
 
-  constructor(number: number, pace: Pace, limits: RunLimits) {
+  constructor(number: number, pace: YieldPolicy, limits: RunLimits) {
     this.number = number;
-    this.pace = pace;
+    this.yieldPolicy = pace;
     this.limits = limits;
   }
 
   /** What one trace within this run may cost, or one operator that the interpreter computes as a whole. */
-  traceBudget(): Budget {
-    const { signal } = this.pace;
-    return new Budget({ ...this.limits.trace, ...(signal === undefined ? {} : { signal }) });
+  traceBudget(): TraceBudget {
+    const { signal } = this.yieldPolicy;
+    return new TraceBudget({ ...this.limits.trace, ...(signal === undefined ? {} : { signal }) });
   }
 
   /** Bytes of rows that loops gather: of all loops together they must fit. OUT_OF_MEMORY where they do not. */
-  gather(bytes: number, loop: string): void {
-    this.#gathered += bytes;
-    const { tensorBytes = defaultLimits.tensorBytes } = this.limits.trace;
+  chargeGathered(bytes: number, loop: string): void {
+    this.#gatheredBytes += bytes;
+    const { tensorBytes = defaultTraceLimits.tensorBytes } = this.limits.trace;
     const allowed = Math.min(tensorBytes, this.limits.runBytes ?? tensorBytes);
-    if (this.#gathered <= allowed) return;
+    if (this.#gatheredBytes <= allowed) return;
     throw new InferyardError("OUT_OF_MEMORY", `${loop} gathers more than ${allowed} bytes in one run`, {
       remedy: "give smaller inputs: fewer or shorter ones at once",
     });
@@ -78,28 +78,28 @@ export class StageRun {
     throw runTooLarge(bytes, runBytes);
   }
 
-  use(stage: UsedStage): void {
-    this.#used.add(stage);
+  countSegment(stage: ExecutedSegment): void {
+    this.#segments.add(stage);
     this.#count(stage.steps.all);
   }
 
   /** MODEL_UNSUPPORTED where a loop does not seem to end. */
-  countRound(): void {
-    this.#count(operationsOfRound);
+  countIteration(): void {
+    this.#count(operationsPerIteration);
   }
 
   /** An operator between two programs. */
-  countHosted(): void {
-    this.#hosted += 1;
+  countInterpretedOp(): void {
+    this.#interpretedOps += 1;
   }
 
   /** Programs that ran, and steps of all that ran, each counted once however often it did. */
-  get steps(): StageSteps & { readonly programs: number } {
-    const stages = [...this.#used];
+  get steps(): StepCounts & { readonly programs: number } {
+    const stages = [...this.#segments];
     return {
-      programs: stages.filter(({ hasProgram }) => hasProgram).length,
-      all: stages.reduce((sum, { steps }) => sum + steps.all, this.#hosted),
-      interpreted: stages.reduce((sum, { steps }) => sum + steps.interpreted, this.#hosted),
+      programs: stages.filter(({ hasExecutable }) => hasExecutable).length,
+      all: stages.reduce((sum, { steps }) => sum + steps.all, this.#interpretedOps),
+      interpreted: stages.reduce((sum, { steps }) => sum + steps.interpreted, this.#interpretedOps),
     };
   }
 

@@ -1,13 +1,13 @@
 /** The stages of a model that are kept for further runs, those of loops' bodies among them. */
-import type { Stage } from "./segment.ts";
+import type { Segment } from "./segment.ts";
 
 /** The one that was not used for longest goes first. */
-const mostStages = 64;
+const maxSegments = 64;
 
-export class KeptStages {
+export class SegmentCache {
   readonly #maxTracedBytes: number;
   /** Where each one hangs; the newest stands last. */
-  readonly #places = new Map<Stage, { readonly among: Map<string, Stage>; readonly key: string }>();
+  readonly #entries = new Map<Segment, { readonly among: Map<string, Segment>; readonly key: string }>();
 
   /** `maxTracedBytes`: what the traces of all kept stages may hold together. */
   constructor(maxTracedBytes: number) {
@@ -16,59 +16,59 @@ export class KeptStages {
 
   /** Bytes of all, beside the engine's memory. */
   get bytes(): number {
-    return [...this.#places.keys()].reduce((sum, stage) => sum + stage.bytes, 0);
+    return [...this.#entries.keys()].reduce((sum, stage) => sum + stage.bytes, 0);
   }
 
-  get hasPrograms(): boolean {
-    return [...this.#places.keys()].some(({ hasProgram }) => hasProgram);
+  get hasExecutables(): boolean {
+    return [...this.#entries.keys()].some(({ hasExecutable }) => hasExecutable);
   }
 
   /** Bytes of the largest arena that one of them computes in. */
   get arenaBytes(): number {
-    return Math.max(0, ...[...this.#places.keys()].map(({ arenaBytes }) => arenaBytes));
+    return Math.max(0, ...[...this.#entries.keys()].map(({ arenaBytes }) => arenaBytes));
   }
 
   /** Hangs a new stage up, where room can be made: never by taking one of the same run, or one that others come after. */
-  keep(stage: Stage, among: Map<string, Stage>, key: string): boolean {
+  insert(stage: Segment, among: Map<string, Segment>, key: string): boolean {
     while (
-      this.#places.size >= mostStages ||
-      (this.#places.size > 0 && this.#tracedBytes + stage.tracedBytes > this.#maxTracedBytes)
+      this.#entries.size >= maxSegments ||
+      (this.#entries.size > 0 && this.#tracedBytes + stage.tracedBytes > this.#maxTracedBytes)
     ) {
-      const oldest = [...this.#places.keys()].find((each) => each.isLeaf && each.lastRun !== stage.lastRun);
+      const oldest = [...this.#entries.keys()].find((each) => each.isLeaf && each.lastRun !== stage.lastRun);
       if (oldest === undefined) return false;
-      this.discard(oldest);
+      this.evict(oldest);
     }
-    this.#places.set(stage, { among, key });
+    this.#entries.set(stage, { among, key });
     among.set(key, stage);
     return true;
   }
 
-  touch(stage: Stage, run: number): void {
+  touch(stage: Segment, run: number): void {
     stage.lastRun = run;
-    const place = this.#places.get(stage);
+    const place = this.#entries.get(stage);
     if (place === undefined) return;
-    this.#places.delete(stage);
-    this.#places.set(stage, place);
+    this.#entries.delete(stage);
+    this.#entries.set(stage, place);
   }
 
   /** Lets a stage go, with all that come after it. */
-  discard(stage: Stage): void {
-    for (const each of [...stage.next.values(), ...(stage.rounds?.stages ?? [])]) this.discard(each);
-    const place = this.#places.get(stage);
-    this.#places.delete(stage);
+  evict(stage: Segment): void {
+    for (const each of [...stage.successors.values(), ...(stage.loopBody?.firstSegments ?? [])]) this.evict(each);
+    const place = this.#entries.get(stage);
+    this.#entries.delete(stage);
     place?.among.delete(place.key);
     stage.dispose();
   }
 
   get #tracedBytes(): number {
-    return [...this.#places.keys()].reduce((sum, { tracedBytes }) => sum + tracedBytes, 0);
+    return [...this.#entries.keys()].reduce((sum, { tracedBytes }) => sum + tracedBytes, 0);
   }
 
-  isKept(stage: Stage): boolean {
-    return this.#places.has(stage);
+  has(stage: Segment): boolean {
+    return this.#entries.has(stage);
   }
 
   clear(): void {
-    for (const stage of this.#places.keys()) this.discard(stage);
+    for (const stage of this.#entries.keys()) this.evict(stage);
   }
 }

@@ -43,7 +43,7 @@ function load(model: OnnxModel): { readonly engine: EngineModel; readonly source
 }
 
 function interpreted(model: OnnxModel, inputs: TensorMap): TensorMap {
-  const build = new Builder({}, "run");
+  const build = new Builder({}, "eager");
   const given = new Map(Object.entries(inputs).map(([name, tensor]) => [name, build.constant(tensor)]));
   return Object.fromEntries(
     [...traceModel(model, given, build)].map(([name, value]) => {

@@ -20,7 +20,7 @@ export function inferLinear({ bias, residual }: OperationOf<"linear">, inputs: T
 }
 
 /** `result`: what becomes of the sums of int32. */
-export function integerProduct([x, weights]: Types, result: "int32" | "float32"): Types {
+export function inferIntegerMatmul([x, weights]: Types, result: "int32" | "float32"): Types {
   if (
     x?.dataType !== "int16" ||
     weights?.dataType !== "int32" ||
@@ -32,7 +32,7 @@ export function integerProduct([x, weights]: Types, result: "int32" | "float32")
   return [{ dataType: result, shape: [...x.shape.slice(0, -1), weights.shape[1] ?? 0] }];
 }
 
-export function inferProduct({ a, b, result }: OperationOf<"product">, inputs: Types): Types {
+export function inferFusedMatmul({ a, b, result }: OperationOf<"fused-matmul">, inputs: Types): Types {
   const [one, other] = inputs;
   if (one === undefined || other === undefined) throw new Error("it takes a and b");
   const left = inferTranspose({ kind: "transpose", permutation: a }, [one]);
@@ -47,7 +47,7 @@ export function inferElementwise(
   infer: (operation: ElementOperation, inputs: Types) => Types,
 ): Types {
   const types = [...inputs];
-  for (const { operation, of } of steps) {
+  for (const { operation, operands: of } of steps) {
     const operands = of.map((place) => {
       const type = types[place];
       if (type === undefined) throw new Error(`a step names value ${place}, and there are ${types.length} before it`);

@@ -11,7 +11,7 @@ import {
   inferSoftmax,
   inferTopK,
 } from "./elements.ts";
-import { inferElementwise, inferLinear, inferProduct, integerProduct } from "./fused.ts";
+import { inferElementwise, inferLinear, inferFusedMatmul, inferIntegerMatmul } from "./fused.ts";
 import { inferGather, inferGatherElements, inferGatherNd, inferScatter } from "./gather-scatter.ts";
 import { inferConcat, inferExpand, inferPad, inferReshape, inferSlice, inferTranspose } from "./movement.ts";
 import { inferAveragePool, inferConvolution, inferConvolutionTranspose, inferMatmul, inferMaxPool } from "./products.ts";
@@ -62,16 +62,16 @@ const rules: Rules = {
   ],
   quantize: (_, [x]) => [{ dataType: "int16", shape: x?.shape ?? [] }],
   centre: (_, [x]) => [{ dataType: "int16", shape: x?.shape ?? [] }],
-  "integer-matmul": (_, inputs) => integerProduct(inputs, "int32"),
-  "integer-linear": (_, inputs) => integerProduct(inputs, "float32"),
-  product: inferProduct,
-  elementwise: (operation, inputs) => inferElementwise(operation, inputs, infer),
+  "integer-matmul": (_, inputs) => inferIntegerMatmul(inputs, "int32"),
+  "integer-linear": (_, inputs) => inferIntegerMatmul(inputs, "float32"),
+  "fused-matmul": inferFusedMatmul,
+  elementwise: (operation, inputs) => inferElementwise(operation, inputs, inferTypes),
   "layer-norm": inferLayerNorm,
   gelu: (_, inputs) => [operands(inputs, 1)[0]],
   call: ({ types }) => types,
 };
 
-export function infer(operation: Operation, inputs: readonly TensorType[]): readonly TensorType[] {
+export function inferTypes(operation: Operation, inputs: readonly TensorType[]): readonly TensorType[] {
   const rule = rules[operation.kind] as (operation: Operation, inputs: readonly TensorType[]) => readonly TensorType[];
   return rule(operation, inputs);
 }

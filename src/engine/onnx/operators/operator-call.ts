@@ -1,47 +1,47 @@
 /** One use of an ONNX operator while a model is traced: its inputs, its attributes, and where it builds what it means. */
 import { describeType, type Value } from "../../ir/graph.ts";
-import { type Literal, wholeNumbersOf } from "../../ir/literal.ts";
+import { type Literal, integersOf } from "../../ir/literal.ts";
 import type { OnnxAttribute, OnnxAttributeKind, OnnxAttributeValues, OnnxGraph, OnnxNode } from "../onnx-model.ts";
 import type { Builder } from "../../build/builder.ts";
-import { Calculation } from "../../build/tensor-ops.ts";
-import type { HostLoop } from "../../build/data-dependency.ts";
-import { isTensor, type Traced } from "../../build/traced-value.ts";
+import { TensorOps } from "../../build/tensor-ops.ts";
+import type { InterpretedLoop } from "../../build/data-dependency.ts";
+import { isTensor, type TracedValue } from "../../build/traced-value.ts";
 
 /** Graphs inside the model's own (a branch, the body of a loop), which see the names around them. */
-export interface InnerGraphs {
+export interface Subgraphs {
   /** Builds what the graph computes, here. */
-  trace(graph: OnnxGraph, inputs: readonly Traced[]): readonly Traced[];
+  trace(graph: OnnxGraph, inputs: readonly TracedValue[]): readonly TracedValue[];
   /** Makes a model of its own of the graph. */
-  enclose(graph: OnnxGraph): EnclosedGraph;
+  capture(graph: OnnxGraph): SubgraphClosure;
 }
 
 /** Its inputs and outputs are named by their places. */
-export interface EnclosedGraph extends Pick<HostLoop, "body" | "around"> {}
+export interface SubgraphClosure extends Pick<InterpretedLoop, "body" | "captures"> {}
 
-export class OperatorCall extends Calculation {
+export class OperatorCall extends TensorOps {
   readonly node: OnnxNode;
   /** Version of the operator set the node is written for. */
   readonly version: number;
-  readonly inner: InnerGraphs;
-  readonly #inputs: readonly (Traced | undefined)[];
-  readonly #asked = new Set<string>();
+  readonly subgraphs: Subgraphs;
+  readonly #inputs: readonly (TracedValue | undefined)[];
+  readonly #readAttributes = new Set<string>();
 
-  constructor(node: OnnxNode, version: number, inputs: readonly (Traced | undefined)[], build: Builder, inner: InnerGraphs) {
+  constructor(node: OnnxNode, version: number, inputs: readonly (TracedValue | undefined)[], build: Builder, inner: Subgraphs) {
     super(build);
     this.node = node;
     this.version = version;
     this.#inputs = inputs;
-    this.inner = inner;
+    this.subgraphs = inner;
   }
 
   /** Whatever kind it is of. Error where it is missing. */
-  traced(index: number): Traced {
+  input(index: number): TracedValue {
     const input = this.#inputs[index];
     if (input === undefined) throw new Error(`it lacks its input ${index}`);
     return input;
   }
 
-  tracedIfGiven(index: number): Traced | undefined {
+  inputIfGiven(index: number): TracedValue | undefined {
     return this.#inputs[index];
   }
 
@@ -50,7 +50,7 @@ export class OperatorCall extends Calculation {
   }
 
   tensor(index: number): Value {
-    return asTensor(this.traced(index), index);
+    return asTensor(this.input(index), index);
   }
 
   tensorIfGiven(index: number): Value | undefined {
@@ -65,16 +65,16 @@ export class OperatorCall extends Calculation {
 
   /** The elements of an input that must be known before the model runs. */
   known(index: number): Literal {
-    return this.build.known(this.tensor(index), this.#what(index));
+    return this.builder.known(this.tensor(index), this.#what(index));
   }
 
   /** The same of an input whose elements decide over the shape of the result, and are no parameter. */
   knownData(index: number): Literal {
-    return this.build.knownData(this.tensor(index), this.#what(index));
+    return this.builder.knownData(this.tensor(index), this.#what(index));
   }
 
   knownIntegers(index: number): readonly number[] {
-    return wholeNumbersOf(this.known(index));
+    return integersOf(this.known(index));
   }
 
   knownIntegersIfGiven(index: number): readonly number[] | undefined {
@@ -82,7 +82,7 @@ export class OperatorCall extends Calculation {
   }
 
   /** Whether an output has a name, so that somebody may use it. */
-  wants(output: number): boolean {
+  usesOutput(output: number): boolean {
     return (this.node.outputs[output] ?? "") !== "";
   }
 
@@ -129,18 +129,18 @@ export class OperatorCall extends Calculation {
   }
 
   attribute(name: string): OnnxAttribute | undefined {
-    this.#asked.add(name);
+    this.#readAttributes.add(name);
     return this.node.attributes.get(name);
   }
 
   /** Says that an attribute changes nothing here: those that were never asked for are refused. */
   ignore(...names: readonly string[]): void {
-    for (const name of names) this.#asked.add(name);
+    for (const name of names) this.#readAttributes.add(name);
   }
 
   /** Attributes of the node that nobody asked for. */
-  get unread(): readonly string[] {
-    return [...this.node.attributes.keys()].filter((name) => !this.#asked.has(name));
+  get unreadAttributes(): readonly string[] {
+    return [...this.node.attributes.keys()].filter((name) => !this.#readAttributes.has(name));
   }
 
   #what(index: number): string {
@@ -156,26 +156,26 @@ export class OperatorCall extends Calculation {
 }
 
 /** An axis counted from the end where it is negative. Error where there is none. */
-export function axisOf(axis: number, rank: number): number {
+export function normalizeAxis(axis: number, rank: number): number {
   const counted = axis < 0 ? axis + rank : axis;
   if (counted < 0 || counted >= rank) throw new Error(`there is no axis ${axis} of ${rank}`);
   return counted;
 }
 
 /** Axes counted from 0, in order, each once. */
-export function axesOf(axes: readonly number[], rank: number): readonly number[] {
-  const counted = axes.map((axis) => axisOf(axis, rank)).sort((one, other) => one - other);
+export function normalizeAxes(axes: readonly number[], rank: number): readonly number[] {
+  const counted = axes.map((axis) => normalizeAxis(axis, rank)).sort((one, other) => one - other);
   if (new Set(counted).size !== counted.length) throw new Error(`the axes [${axes.join(", ")}] name one twice`);
   return counted;
 }
 
-function asTensor(input: Traced, index: number): Value {
+function asTensor(input: TracedValue, index: number): Value {
   if (!isTensor(input)) throw new Error(`its input ${index} is no tensor`);
   return input;
 }
 
 /** For messages: the types of the inputs. */
-export function describeInputs(inputs: readonly (Traced | undefined)[]): string {
+export function describeInputs(inputs: readonly (TracedValue | undefined)[]): string {
   return inputs
     .slice(0, 16)
     .map((input) =>

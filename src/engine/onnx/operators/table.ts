@@ -7,20 +7,20 @@ import { convolutions } from "./nn/convolutions.ts";
 import { dropouts } from "./nn/dropout.ts";
 import { einsums } from "./math/einsum.ts";
 import { elementwise } from "./math/elementwise.ts";
-import { groupedQueryAttentions } from "./contrib/group-query-attention.ts";
+import { groupQueryAttentions } from "./contrib/group-query-attention.ts";
 import { labelEncoders } from "./machine-learning/label-encoders.ts";
 import { linearAttentions } from "./attention/linear-attention.ts";
 import { linearModels } from "./machine-learning/linear-models.ts";
 import { losses } from "./math/losses.ts";
-import { microsoftAttentions } from "./contrib/attention.ts";
-import { microsoftElementwiseQuantized } from "./contrib/quantized-elementwise.ts";
-import { microsoftFused } from "./contrib/fused.ts";
-import { microsoftQuantized } from "./contrib/quantized-products.ts";
-import { microsoftRecurrent } from "./contrib/quantized-lstm.ts";
+import { contribAttentions } from "./contrib/attention.ts";
+import { contribQuantizedElementwise } from "./contrib/quantized-elementwise.ts";
+import { contribFused } from "./contrib/fused.ts";
+import { contribQuantizedProducts } from "./contrib/quantized-products.ts";
+import { contribQuantizedLstm } from "./contrib/quantized-lstm.ts";
 import { normalizations } from "./nn/normalizations.ts";
 import type { OperatorFamily, OperatorRule } from "./operator-rule.ts";
 import { pooling } from "./nn/pooling.ts";
-import { products } from "./math/matrix-products.ts";
+import { matrixProducts } from "./math/matrix-products.ts";
 import { quantization } from "./quantization/quantization.ts";
 import { random } from "./math/random.ts";
 import { recurrentNetworks } from "./nn/recurrent.ts";
@@ -34,7 +34,7 @@ import { shapes } from "./tensor/shapes.ts";
 import { signal } from "./math/signal.ts";
 import { supportVectors } from "./machine-learning/support-vectors.ts";
 import { text } from "./tensor/text.ts";
-import { training } from "./math/optimizers.ts";
+import { optimizers } from "./math/optimizers.ts";
 import { treeEnsembles } from "./machine-learning/tree-ensembles.ts";
 
 export const operatorFamilies: Readonly<Record<string, OperatorFamily>> = {
@@ -43,7 +43,7 @@ export const operatorFamilies: Readonly<Record<string, OperatorFamily>> = {
   shapes,
   constants,
   reductions,
-  products,
+  products: matrixProducts,
   convolutions,
   pooling,
   normalizations,
@@ -56,12 +56,12 @@ export const operatorFamilies: Readonly<Record<string, OperatorFamily>> = {
   resizing,
   sampling,
   einsums,
-  microsoftAttentions,
-  groupedQueryAttentions,
-  microsoftFused,
-  microsoftQuantized,
-  microsoftElementwiseQuantized,
-  microsoftRecurrent,
+  microsoftAttentions: contribAttentions,
+  groupedQueryAttentions: groupQueryAttentions,
+  microsoftFused: contribFused,
+  microsoftQuantized: contribQuantizedProducts,
+  microsoftElementwiseQuantized: contribQuantizedElementwise,
+  microsoftRecurrent: contribQuantizedLstm,
   controlFlow,
   sequences,
   losses,
@@ -69,7 +69,7 @@ export const operatorFamilies: Readonly<Record<string, OperatorFamily>> = {
   text,
   selections,
   random,
-  training,
+  training: optimizers,
   labelEncoders,
   linearModels,
   treeEnsembles,

@@ -2,7 +2,7 @@
 import { InferyardError, abortError, messageOf } from "../../../errors.ts";
 import type { PullMeter } from "../../../models/hub/progress.ts";
 import { sha256OfBlob } from "../files.ts";
-import { keepFile, keptFile } from "../model-cache.ts";
+import { cacheFile, findCachedFile } from "../model-cache.ts";
 import { browserScope } from "../global-scope.ts";
 
 export interface FileRequest {
@@ -33,29 +33,29 @@ const refused = new Set([401, 403]);
  * reached. "refused": the server lets nobody have it, or has none. ABORTED, DOWNLOAD_FAILED or DISK_FULL where that fails.
  */
 export async function fetchFile(request: FileRequest): Promise<"kept" | "absent" | "refused"> {
-  const kept = await keptFile(request.path);
-  if (request.offline) return kept?.there === true ? "kept" : "absent";
-  if (kept !== undefined && !(await hasChanged(request, kept))) return kept.there ? "kept" : "absent";
+  const kept = await findCachedFile(request.path);
+  if (request.offline) return kept?.exists === true ? "kept" : "absent";
+  if (kept !== undefined && !(await hasChanged(request, kept))) return kept.exists ? "kept" : "absent";
   const response = await ask(request, "GET");
   if (refused.has(response.status)) return "refused";
   // A server of single-page applications answers with its page for whatever it does not have.
   if (absent.has(response.status) || isPage(response)) {
     await response.body?.cancel();
-    await keepFile(request.path, undefined, "");
+    await cacheFile(request.path, undefined, "");
     return "absent";
   }
   if (!response.ok) throw failed(request, `the server answered ${response.status}`, { status: response.status });
   const content = await receive(request, response);
-  await compare(request, content);
-  await keepFile(request.path, content, versionOf(response));
+  await verifyContent(request, content);
+  await cacheFile(request.path, content, versionOf(response));
   return "kept";
 }
 
 /** How long a server may think about whether a file has changed before what is kept is used. */
-const patienceMs = 5000;
+const revalidationTimeoutMs = 5000;
 
 /** HEAD is asked, since it needs no leave of another origin as a conditional request would. Whoever does not answer has nothing new. */
-async function hasChanged(request: FileRequest, kept: { readonly there: boolean; readonly version: string }): Promise<boolean> {
+async function hasChanged(request: FileRequest, kept: { readonly exists: boolean; readonly version: string }): Promise<boolean> {
   if (request.server.silent) return false;
   let response: Response;
   try {
@@ -65,15 +65,18 @@ async function hasChanged(request: FileRequest, kept: { readonly there: boolean;
     request.server.silent = true;
     return false;
   }
-  if (absent.has(response.status) || isPage(response)) return kept.there;
+  if (absent.has(response.status) || isPage(response)) return kept.exists;
   if (!response.ok) return false;
   const version = versionOf(response);
-  return !kept.there || (version !== "" && version !== kept.version);
+  return !kept.exists || (version !== "" && version !== kept.version);
 }
 
 async function ask(request: FileRequest, method: "GET" | "HEAD"): Promise<Response> {
   const { signal, source } = request;
-  const limits = [...(signal === undefined ? [] : [signal]), ...(method === "HEAD" ? [AbortSignal.timeout(patienceMs)] : [])];
+  const limits = [
+    ...(signal === undefined ? [] : [signal]),
+    ...(method === "HEAD" ? [AbortSignal.timeout(revalidationTimeoutMs)] : []),
+  ];
   try {
     // The browser's own cache is passed over for HEAD alone: an old answer there would hide a new version.
     return await browserScope().fetch(source, {
@@ -97,7 +100,7 @@ async function receive(request: FileRequest, response: Response): Promise<Blob> 
       const { done, value } = await reader.read();
       if (done) break;
       pieces.push(value as Uint8Array<ArrayBuffer>);
-      request.meter.arrived(value.byteLength, request.file);
+      request.meter.addReceived(value.byteLength, request.file);
     }
   } catch (error) {
     throw interrupted(request, error);
@@ -105,7 +108,7 @@ async function receive(request: FileRequest, response: Response): Promise<Blob> 
   return new Blob(pieces);
 }
 
-async function compare(request: FileRequest, content: Blob): Promise<void> {
+async function verifyContent(request: FileRequest, content: Blob): Promise<void> {
   const { size, sha256 } = request.stated ?? {};
   if (size !== undefined && content.size !== size)
     throw failed(request, `${content.size} bytes came, and the model's manifest says ${size}`);

@@ -6,15 +6,15 @@ import { InferyardError } from "../../../errors.ts";
 import { PullMeter } from "../../../models/hub/progress.ts";
 import { externalFilesOf } from "../../../models/manifest/onnx-weights.ts";
 import { readOnnxOutline } from "../../../formats/onnx/onnx-outline.ts";
-import { liesOutside } from "../../../models/model-folder.ts";
-import { sentenceConfigs } from "../../../models/huggingface/token-limit.ts";
+import { escapesFolder } from "../../../models/model-folder.ts";
+import { sentenceConfigFiles } from "../../../models/huggingface/token-limit.ts";
 import { formatOf } from "../../../models/manifest/weights.ts";
 import type { FetchOptions } from "../../../runtime/platform.ts";
 import { basename, dirname, join } from "../paths.ts";
 import { type FileRequest, fetchFile } from "./fetch-file.ts";
-import { builtinPath, placeNamed } from "../reference.ts";
-import { type StatedFiles, statedFiles } from "./manifest-files.ts";
-import { type WantedWeights, wantedWeights } from "./weight-candidates.ts";
+import { builtinPath, parseReference } from "../reference.ts";
+import { type ManifestFiles, readManifestFiles } from "./manifest-files.ts";
+import { type WeightsCandidate, weightsCandidates } from "./weight-candidates.ts";
 
 /** Files of a model's folder, and of its subfolder for the model proper where modules.json names one. */
 const folderFiles = [
@@ -46,22 +46,22 @@ interface Load {
 
 /** Throws ABORTED, ACCESS_DENIED, DISK_FULL, DOWNLOAD_FAILED or MODEL_NOT_FOUND. What is kept already is only compared. */
 export async function fetchModel(assets: string, reference: string, options: FetchOptions): Promise<void> {
-  const place = placeNamed(reference);
+  const place = parseReference(reference);
   const meter = new PullMeter(reference, options.onProgress);
   const load: Load = { reference, assets, options, meter, server: { silent: false } };
   try {
     if (formatOf(place.path) === undefined) await fetchFolder(load, place.path, place.variant ?? options.variant);
     else await fetchSingleFile(load, place.path);
-    if (meter.fetched > 0) meter.tell("done");
+    if (meter.fetched > 0) meter.report("done");
   } finally {
-    meter.end();
+    meter.cancelPendingReport();
   }
 }
 
 async function fetchFolder(load: Load, path: string, variant: string | undefined): Promise<void> {
   const folder = new RemoteFolder(load, path);
   const stated = await folder.describe();
-  await folder.fetchWeights(wantedWeights(stated, variant), variant);
+  await folder.fetchWeights(weightsCandidates(stated, variant), variant);
 }
 
 /** A file of weights; what describes it lies beside it, or above where its folder is called `onnx`. */
@@ -85,19 +85,19 @@ class RemoteFolder {
   }
 
   /** Fetches everything but the weights. */
-  async describe(): Promise<StatedFiles> {
+  async describe(): Promise<ManifestFiles> {
     await this.#fetchAll(folderFiles);
-    const stated = await statedFiles({ path: this.path, shown: this.#load.reference });
+    const stated = await readManifestFiles({ path: this.path, shown: this.#load.reference });
     const { kind, inner, others } = stated;
     await this.#fetchAll([...innerFiles.map((name) => join(inner, name)), ...others]);
     // One of these is there, or none; the readers look in the same order.
-    const configs = kind === "transformer" ? sentenceConfigs : [];
+    const configs = kind === "transformer" ? sentenceConfigFiles : [];
     for (const name of configs) if ((await this.#fetch(join(inner, name))) === "kept") break;
     return stated;
   }
 
   /** The first of them that is there, and the files it keeps its tensors in. */
-  async fetchWeights(wanted: readonly WantedWeights[], variant: string | undefined): Promise<void> {
+  async fetchWeights(wanted: readonly WeightsCandidate[], variant: string | undefined): Promise<void> {
     for (const { file, stated = {} } of wanted)
       if ((await this.#fetch(file, stated)) === "kept") return await this.#fetchBeside(file);
     const answers = await Promise.all(this.#asked.values());
@@ -120,7 +120,7 @@ class RemoteFolder {
    * reader says what is wrong with it.
    */
   #fetch(file: string, stated?: NonNullable<FileRequest["stated"]>): Promise<Fetched> {
-    if (liesOutside(file)) return Promise.resolve("absent");
+    if (escapesFolder(file)) return Promise.resolve("absent");
     const { meter, server, options } = this.#load;
     const { offline = false, signal } = options;
     const asked =
@@ -147,7 +147,7 @@ function denied(reference: string): InferyardError {
   });
 }
 
-function missing({ reference, options }: Load, wanted: readonly WantedWeights[], variant: string | undefined): InferyardError {
+function missing({ reference, options }: Load, wanted: readonly WeightsCandidate[], variant: string | undefined): InferyardError {
   const files = wanted.map(({ file }) => file);
   if (options.offline === true) {
     return new InferyardError("MODEL_NOT_FOUND", `${reference} is not in this browser's cache, and nothing is fetched offline`, {

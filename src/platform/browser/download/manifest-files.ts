@@ -8,7 +8,7 @@ import { type TermiteFile, variantFiles } from "../../../models/termite/termite-
 import { variantClaims } from "../../../models/termite/variant-claims.ts";
 import { formatOf } from "../../../models/manifest/weights.ts";
 
-export interface StatedFiles {
+export interface ManifestFiles {
   /** What modules.json makes of it; left out where there is none. */
   readonly kind?: "transformer" | "static";
   /** Subfolder of the model proper, as modules.json names it; "" is the folder itself. */
@@ -18,10 +18,10 @@ export interface StatedFiles {
   /** Files to fetch besides the usual ones. */
   readonly others: readonly string[];
   /** Weights as manifests state them, in their order; empty where none does. */
-  readonly weights: readonly StatedWeights[];
+  readonly weights: readonly ManifestWeights[];
 }
 
-export interface StatedWeights {
+export interface ManifestWeights {
   readonly file: string;
   /** What chooses it. */
   readonly names: readonly string[];
@@ -32,7 +32,7 @@ export interface StatedWeights {
 }
 
 /** Throws what the readers throw: a manifest that is wrong, or asks for what this version does not do, is told before weights are fetched. */
-export async function statedFiles(folder: Folder): Promise<StatedFiles> {
+export async function readManifestFiles(folder: Folder): Promise<ManifestFiles> {
   const modules = await readModules(folder);
   const config = (await readJsonObject(folder, "config.json")) ?? {};
   const own = await readInferyardJson(folder);
@@ -65,7 +65,7 @@ async function moduleConfigs(folder: Folder): Promise<string[]> {
 }
 
 /** Termite's manifest names every file. One that is wrong names none: its reader says what is wrong with it. */
-async function termiteFiles(folder: Folder): Promise<Pick<StatedFiles, "others" | "weights">> {
+async function termiteFiles(folder: Folder): Promise<Pick<ManifestFiles, "others" | "weights">> {
   const value = await readJsonObject(folder, "model_manifest.json");
   if (value === undefined) return { others: [], weights: [] };
   const { checkTermite } = await import("../../../models/termite/check-termite.ts");
@@ -86,7 +86,7 @@ function isWeights({ name }: TermiteFile): boolean {
 }
 
 /** `id`: Termite's name for the variant. */
-function weightsOf({ name: file, digest, size }: TermiteFile, id: string | undefined): StatedWeights {
+function weightsOf({ name: file, digest, size }: TermiteFile, id: string | undefined): ManifestWeights {
   const claim = id === undefined ? undefined : variantClaims.get(id);
   const names = [claim?.name, ...(claim?.aliases ?? []), id].filter((name) => name !== undefined);
   return { file, names, sha256: digest.slice("sha256:".length), ...(size === undefined || size === 0 ? {} : { size }) };

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { StatedFiles } from "./manifest-files.ts";
-import { wantedWeights } from "./weight-candidates.ts";
+import type { ManifestFiles } from "./manifest-files.ts";
+import { weightsCandidates } from "./weight-candidates.ts";
 
-const plain: StatedFiles = { inner: "", isStatic: false, others: [], weights: [] };
-const files = (stated: StatedFiles, variant?: string): string[] => wantedWeights(stated, variant).map(({ file }) => file);
+const plain: ManifestFiles = { inner: "", isStatic: false, others: [], weights: [] };
+const files = (stated: ManifestFiles, variant?: string): string[] => weightsCandidates(stated, variant).map(({ file }) => file);
 
 describe("weights asked for", () => {
   it("are the exact ones first, in onnx/ before the folder itself", () => {
@@ -34,7 +34,7 @@ describe("weights asked for", () => {
       { file: "a", names: ["fp32"], size: 7, format: "onnx" as const },
       { file: "b.onnx", names: ["int8", "small"], sha256: "ab" },
     ];
-    expect(wantedWeights({ ...plain, weights }, undefined)).toEqual([
+    expect(weightsCandidates({ ...plain, weights }, undefined)).toEqual([
       { file: "a", stated: { size: 7 } },
       { file: "b.onnx", stated: { sha256: "ab" } },
     ]);

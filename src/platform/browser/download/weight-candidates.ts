@@ -1,9 +1,9 @@
 /** Which files of weights to ask for, in order: those the manifests state, else those that exports on Hugging Face are called by. */
 import { nameVariants } from "../../../models/manifest/variant-names.ts";
 import { formatOf } from "../../../models/manifest/weights.ts";
-import type { StatedFiles } from "./manifest-files.ts";
+import type { ManifestFiles } from "./manifest-files.ts";
 
-export interface WantedWeights {
+export interface WeightsCandidate {
   /** Relative to the model's folder. */
   readonly file: string;
   readonly stated?: { readonly size?: number; readonly sha256?: string };
@@ -13,7 +13,7 @@ export interface WantedWeights {
 const suffixes = ["", "_fp32", "_fp16", "_bf16", "_int8", "_uint8", "_quantized", "_q4", "_q4f16", "_bnb4"];
 
 /** The first that is there is taken. With a `variant`, only what it can mean; without, the exact weights come before smaller ones. */
-export function wantedWeights(stated: StatedFiles, variant: string | undefined): WantedWeights[] {
+export function weightsCandidates(stated: ManifestFiles, variant: string | undefined): WeightsCandidate[] {
   if (stated.weights.length > 0) return statedWeights(stated, variant);
   if (stated.isStatic) return inFolders(stated.inner, "model.safetensors");
   const wanted = suffixes
@@ -26,7 +26,7 @@ export function wantedWeights(stated: StatedFiles, variant: string | undefined):
 }
 
 /** A browser has engines for these two formats. */
-function statedWeights({ weights }: StatedFiles, variant: string | undefined): WantedWeights[] {
+function statedWeights({ weights }: ManifestFiles, variant: string | undefined): WeightsCandidate[] {
   const runnable = weights.filter(({ file, format = formatOf(file) }) => format === "onnx" || format === "safetensors");
   const wanted = variant === undefined ? runnable : weights.filter(({ names }) => names.includes(variant));
   return wanted.map(({ file, size, sha256 }) => ({
@@ -35,7 +35,7 @@ function statedWeights({ weights }: StatedFiles, variant: string | undefined): W
   }));
 }
 
-function inFolders(folder: string, file: string): WantedWeights[] {
+function inFolders(folder: string, file: string): WeightsCandidate[] {
   return [{ file: folder === "" ? file : `${folder}/${file}` }];
 }
 

@@ -16,7 +16,7 @@ export interface Identity {
 }
 
 /** What is known of one request before its body is read. */
-export interface Sender {
+export interface RequestFacts {
   readonly header: (name: string) => string | undefined;
   /** Names of all its headers, in small letters. */
   readonly headerNames: () => Iterable<string>;
@@ -27,7 +27,7 @@ export interface Sender {
 }
 
 /** Probes carry no key: these say nothing but that the server is there. The document says what requests look like. */
-const open: ReadonlySet<string> = new Set([
+const publicPaths: ReadonlySet<string> = new Set([
   "/dashboard",
   "/health",
   "/health/live",
@@ -37,15 +37,15 @@ const open: ReadonlySet<string> = new Set([
   "/openapi.json",
 ]);
 
-export function isOpen(path: string): boolean {
-  return open.has(path);
+export function isPublicPath(path: string): boolean {
+  return publicPaths.has(path);
 }
 
 /**
  * UNAUTHORIZED where keys are set and none of them is presented. Without keys a program of this machine is an admin, who loads and unloads
  * models by name; only the key of an admin gives the right to name any reference, since pages and other users of this machine have none.
  */
-export function identify(sender: Sender, keys: KeyRing, trustProxy: boolean): Identity {
+export function identify(sender: RequestFacts, keys: KeyRing, trustProxy: boolean): Identity {
   const { header, address } = sender;
   const client = (trustProxy ? forwardedFor(header) : undefined) ?? address ?? "";
   if (keys.empty) return { client, role: isLocal(sender) ? "admin" : "reader", anyReference: false };
@@ -64,7 +64,7 @@ export function identify(sender: Sender, keys: KeyRing, trustProxy: boolean): Id
 /**
  * The address that the nearest proxy saw: the last of the list. Those before it are what the client says of itself.
  */
-function forwardedFor(header: Sender["header"]): string | undefined {
+function forwardedFor(header: RequestFacts["header"]): string | undefined {
   const last = header("x-forwarded-for")?.split(",").at(-1)?.trim();
   return last !== undefined && isIP(last) !== 0 ? last : undefined;
 }
@@ -78,7 +78,7 @@ const proxyHeaders =
  * `Host`, and is no administrator. nginx speaks HTTP/1.0 to what is behind it unless it is told otherwise. A request without a socket comes
  * from our own program.
  */
-function isLocal({ header, headerNames, address, httpVersion }: Sender): boolean {
+function isLocal({ header, headerNames, address, httpVersion }: RequestFacts): boolean {
   if (address === undefined) return true;
   if (!isLoopback(address) || !isLoopback(hostOf(header("host") ?? "")) || httpVersion === "1.0") return false;
   return ![...headerNames()].some((name) => proxyHeaders.test(name));

@@ -5,7 +5,7 @@ import { InferyardError } from "../../../errors.ts";
 type Header = (name: string) => string | undefined;
 
 /** The other end of a request's socket, and the address it was taken on. */
-export interface Ends {
+export interface ConnectionAddresses {
   /** Address of the client; undefined where there is no socket. */
   readonly address: string | undefined;
   /** What the server listens on, as the settings write it; undefined where there is no socket. */
@@ -16,18 +16,18 @@ export interface Ends {
  * FORBIDDEN for a page of another origin that `cors` does not name: without keys, any page a person has open could use the server. A browser
  * says in `Sec-Fetch-Site` who caused a request, also where it sends no `Origin`: images, scripts, forms and navigations with GET.
  */
-export function refuseForeignPage(header: Header, cors: readonly string[]): void {
+export function refuseCrossOrigin(header: Header, cors: readonly string[]): void {
   const origin = header("origin");
   if (cors.includes("*") || (origin !== undefined && cors.includes(origin))) return;
   if (origin !== undefined && !(URL.canParse(origin) && new URL(origin).host === header("host"))) {
-    throw foreignPage(`pages of ${JSON.stringify(origin.slice(0, 200))} may not use this server`);
+    throw crossOriginError(`pages of ${JSON.stringify(origin.slice(0, 200))} may not use this server`);
   }
   const site = header("sec-fetch-site");
   if (site === undefined || site === "same-origin" || site === "none") return;
-  throw foreignPage(`a page of another origin caused this request (Sec-Fetch-Site: ${site.slice(0, 20)})`);
+  throw crossOriginError(`a page of another origin caused this request (Sec-Fetch-Site: ${site.slice(0, 20)})`);
 }
 
-function foreignPage(message: string): InferyardError {
+function crossOriginError(message: string): InferyardError {
   return new InferyardError("FORBIDDEN", message, { remedy: "name the origin in the server's setting cors" });
 }
 
@@ -36,9 +36,9 @@ function foreignPage(message: string): InferyardError {
  * as the server for its browser, and only `Host` tells. Checked where `allowedHosts` is set, and on a server without keys that listens on
  * loopback.
  */
-export function refuseForeignHost(
+export function refuseUnknownHost(
   header: Header,
-  { address, listenAddress }: Ends,
+  { address, listenAddress }: ConnectionAddresses,
   { allowedHosts, hasKeys }: { readonly allowedHosts: readonly string[] | undefined; readonly hasKeys: boolean },
 ): void {
   const written = header("host");

@@ -23,7 +23,7 @@ export class BodyBudget {
   }
 
   /** For one body of a client; holds nothing yet. */
-  reservation(client: string): Reservation {
+  reservation(client: string): BodyReservation {
     let own = 0;
     return {
       grow: (bytes) => {
@@ -60,7 +60,7 @@ export class BodyBudget {
   }
 }
 
-export interface Reservation {
+export interface BodyReservation {
   /**
    * Adds bytes. QUEUE_FULL where the client would hold more than remains free; LIMIT_EXCEEDED where this body alone takes more than half of the
    * budget, which no client may hold.

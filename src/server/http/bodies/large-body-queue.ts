@@ -7,11 +7,11 @@
 const largeBytes = 131_072;
 const maxPauseMs = 200;
 
-export class LargeBodies {
+export class LargeBodyQueue {
   #last: Promise<void> = Promise.resolve();
 
   /** Waits until a body of so many bytes may be parsed, which the caller does before it waits for anything else. */
-  async turn(bytes: number): Promise<void> {
+  async wait(bytes: number): Promise<void> {
     if (bytes < largeBytes) return;
     const previous = this.#last;
     let end = (): void => {};

@@ -3,25 +3,25 @@ import { getHeapStatistics } from "node:v8";
 import type { Context, MiddlewareHandler } from "hono";
 import { InferyardError } from "../../../errors.ts";
 import { serverDefaults } from "../../../settings/server-section.ts";
-import { BodyBudget, type Reservation } from "./body-budget.ts";
+import { BodyBudget, type BodyReservation } from "./body-budget.ts";
 import type { Env } from "../context.ts";
 import { type JsonLimits, countJsonValues } from "./json-limits.ts";
-import { LargeBodies } from "./large-body-queue.ts";
+import { LargeBodyQueue } from "./large-body-queue.ts";
 import type { ServerSettings } from "../../server-settings.ts";
-import { textOfUtf8 } from "./utf8.ts";
+import { decodeUtf8 } from "./utf8.ts";
 
 /**
  * A body of an announced length up to this is read without a stream that counts, which costs a third of a small request; its bytes are counted
  * once it is complete. A connection has a buffer of this order anyway.
  */
-const smallBytes = 16_384;
-const smallestBlock = 65_536;
-const largestBlock = 1_048_576;
+const smallBodyBytes = 16_384;
+const minBlockBytes = 65_536;
+const maxBlockBytes = 1_048_576;
 /** Memory of one JSON value beside its text, in bytes: an array element, and its copy. */
 const bytesPerValue = 16;
 /** Arrays, objects and members are limited to this part of the limit on values, and never to fewer than this. */
 const valuesPerStructure = 16;
-const fewestStructures = 1024;
+const minStructures = 1024;
 /** Share of the heap's limit that bodies may hold by default. */
 const heapShare = 1 / 8;
 
@@ -35,7 +35,7 @@ export interface BodyLimits {
 
 export function bodyLimits(settings: ServerSettings): BodyLimits {
   const { maxBodyBytes: bytes, maxJsonBytes, maxJsonDepth, maxJsonValues } = { ...serverDefaults, ...settings };
-  const structures = Math.max(fewestStructures, Math.floor(maxJsonValues / valuesPerStructure));
+  const structures = Math.max(minStructures, Math.floor(maxJsonValues / valuesPerStructure));
   const json = { depth: maxJsonDepth, values: maxJsonValues, structures };
   return { bytes, jsonBytes: Math.min(bytes, maxJsonBytes), json };
 }
@@ -54,7 +54,7 @@ export function bodyBudgetBytes(settings: ServerSettings): number {
 export function requestBodies(settings: ServerSettings): MiddlewareHandler<Env> {
   const limits = bodyLimits(settings);
   const budget = new BodyBudget(bodyBudgetBytes(settings));
-  const largeBodies = new LargeBodies();
+  const largeBodies = new LargeBodyQueue();
   return async (context, next) => {
     const { method } = context.req;
     if (method === "GET" || method === "HEAD") return next();
@@ -80,12 +80,12 @@ export function requestBodies(settings: ServerSettings): MiddlewareHandler<Env> 
 export class RequestBody {
   readonly #context: Context<Env>;
   readonly #limits: BodyLimits;
-  readonly #reservation: Reservation;
-  readonly #largeBodies: LargeBodies;
+  readonly #reservation: BodyReservation;
+  readonly #largeBodies: LargeBodyQueue;
   #text: Promise<string> | undefined;
   #bytes: Promise<Uint8Array<ArrayBuffer>> | undefined;
 
-  constructor(context: Context<Env>, limits: BodyLimits, reservation: Reservation, largeBodies: LargeBodies) {
+  constructor(context: Context<Env>, limits: BodyLimits, reservation: BodyReservation, largeBodies: LargeBodyQueue) {
     this.#largeBodies = largeBodies;
     this.#context = context;
     this.#limits = limits;
@@ -126,10 +126,10 @@ export class RequestBody {
   }
 
   async #json(bytes: Uint8Array): Promise<string> {
-    await this.#largeBodies.turn(bytes.byteLength);
+    await this.#largeBodies.wait(bytes.byteLength);
     const values = countJsonValues(bytes, this.#limits.json);
     this.#reservation.grow(bytesPerValue * values);
-    return textOfUtf8(bytes);
+    return decodeUtf8(bytes);
   }
 
   async #read(isJson: boolean): Promise<Uint8Array<ArrayBuffer>> {
@@ -141,7 +141,7 @@ export class RequestBody {
       isJson && jsonBytes < bytes ? ([jsonBytes, "maxJsonBytes"] as const) : ([bytes, "maxBodyBytes"] as const);
     const announced = this.#refuseAnnounced(limit, setting);
     try {
-      if (announced === undefined || announced > smallBytes) return await this.#receive(limit, setting);
+      if (announced === undefined || announced > smallBodyBytes) return await this.#receive(limit, setting);
       const small = new Uint8Array(await req.raw.arrayBuffer());
       this.#count(small.byteLength, small.byteLength, limit, setting);
       return small;
@@ -208,7 +208,7 @@ class Blocks {
   }
 
   #add(): void {
-    this.#last = new Uint8Array(Math.min(largestBlock, Math.max(smallestBlock, this.size)));
+    this.#last = new Uint8Array(Math.min(maxBlockBytes, Math.max(minBlockBytes, this.size)));
     this.#used = 0;
     this.#blocks.push(this.#last);
   }

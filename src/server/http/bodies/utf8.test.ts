@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { textOfUtf8 } from "./utf8.ts";
+import { decodeUtf8 } from "./utf8.ts";
 
 describe("textOfUtf8", () => {
   it("gives every text back", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (text) => {
-        expect(textOfUtf8(new TextEncoder().encode(text))).toBe(text.replace(/^\uFEFF/, ""));
+        expect(decodeUtf8(new TextEncoder().encode(text))).toBe(text.replace(/^\uFEFF/, ""));
       }),
     );
   });
@@ -37,12 +37,12 @@ describe("textOfUtf8", () => {
         const bytes = Uint8Array.from([0x2e, ...units]); // a dot first: no byte order mark
         const replaced = new TextDecoder().decode(bytes);
         if (!replaced.includes("\uFFFD")) {
-          expect(textOfUtf8(bytes)).toBe(replaced);
+          expect(decodeUtf8(bytes)).toBe(replaced);
           return;
         }
         const text = replaced.slice(0, replaced.indexOf("\uFFFD"));
         const start = new TextEncoder().encode(text).length;
-        const offset = Number(/at byte (\d+)/.exec(String(errorOf(() => textOfUtf8(bytes))))?.[1]);
+        const offset = Number(/at byte (\d+)/.exec(String(errorOf(() => decodeUtf8(bytes))))?.[1]);
         expect(offset).toBeGreaterThanOrEqual(start);
         expect(offset).toBeLessThan(start + 4);
       }),
@@ -56,7 +56,7 @@ describe("textOfUtf8", () => {
     [[0xed, 0xa0, 0x80], "0xa0 at byte 1"],
     [[0x61, 0xe2, 0x82], "the end of the body at byte 3"],
   ])("%j is refused: %s", (bytes, words) => {
-    expect(() => textOfUtf8(Uint8Array.from(bytes))).toThrow(words);
+    expect(() => decodeUtf8(Uint8Array.from(bytes))).toThrow(words);
   });
 });
 

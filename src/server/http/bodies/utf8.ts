@@ -4,7 +4,7 @@ import { InferyardError } from "../../../errors.ts";
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
 /** INPUT_INVALID with the offset of the first byte that is not UTF-8. A byte order mark at the start is removed. */
-export function textOfUtf8(bytes: Uint8Array): string {
+export function decodeUtf8(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);
   } catch {

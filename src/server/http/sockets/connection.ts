@@ -4,7 +4,7 @@ import type { InferyardError } from "../../../errors.ts";
 import type { Reader } from "./unread-responses.ts";
 
 /** Requests that one connection may send ahead (HTTP pipelining) before the first is answered; one that sends more is ended. */
-const maxSentAhead = 64;
+const maxPipelined = 64;
 
 export class Connection implements Reader {
   /** By which it is counted: `clientAddress` of its other end. */
@@ -14,13 +14,13 @@ export class Connection implements Reader {
   /** When it last became idle, in milliseconds of `performance.now`. */
   idleSince: number = performance.now();
   /** Whether a request came on it. */
-  asked = false;
+  hadRequest = false;
   /** The socket; with TLS, the secure one once the handshake is done. */
   socket: Socket;
   /** Responses that are not written whole, in the order of their requests. */
   readonly #open = new Set<object>();
   readonly #waiting = new Map<object, (isHere: boolean) => void>();
-  #isGone = false;
+  #isClosed = false;
 
   constructor(socket: Socket, client: string, refusal?: InferyardError) {
     this.socket = socket;
@@ -35,10 +35,10 @@ export class Connection implements Reader {
 
   /** A request came. */
   begin(response: object): void {
-    if (this.#isGone) return; // Node.js parses the rest of what had arrived
-    this.asked = true;
+    if (this.#isClosed) return; // Node.js parses the rest of what had arrived
+    this.hadRequest = true;
     this.#open.add(response);
-    if (this.#open.size > maxSentAhead) this.destroy();
+    if (this.#open.size > maxPipelined) this.destroy();
   }
 
   /** Its answer is written whole, or never will be. */
@@ -52,7 +52,7 @@ export class Connection implements Reader {
    * Resolves once every earlier request of the connection has been answered and the answer taken, so that one connection never has more than
    * one request computed or unread. false: the connection is gone.
    */
-  turn(response: object): Promise<boolean> | boolean {
+  waitForTurn(response: object): Promise<boolean> | boolean {
     if (!this.#open.has(response)) return false;
     const [first] = this.#open;
     if (first === response) return true;
@@ -66,7 +66,7 @@ export class Connection implements Reader {
 
   /** The socket is closed: nothing on it goes on. Responses that were never the first get no "close" from Node.js. */
   forget(): void {
-    this.#isGone = true;
+    this.#isClosed = true;
     this.#open.clear();
     for (const response of this.#waiting.keys()) this.#call(response, false);
   }

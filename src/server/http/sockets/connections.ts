@@ -54,11 +54,11 @@ export class Connections {
   }
 
   /** Whether there is a connection on which no request came yet. */
-  get hasFresh(): boolean {
-    return [...this.#idle].some(({ asked }) => !asked);
+  get hasUnused(): boolean {
+    return [...this.#idle].some(({ hadRequest }) => !hadRequest);
   }
 
-  of(socket: Socket): Connection | undefined {
+  find(socket: Socket): Connection | undefined {
     return this.#bySocket.get(socket);
   }
 
@@ -67,9 +67,9 @@ export class Connections {
     const { remoteAddress, remotePort } = socket;
     if (remoteAddress === undefined) return void socket.destroy(); // it is closed already
     const client = clientAddress(remoteAddress);
-    const refusal = this.#crowded(client);
+    const refusal = this.#limitError(client);
     if (refusal !== undefined) this.#refused += 1;
-    if (refusal !== undefined && !this.#mayTell(client)) return void socket.destroy();
+    if (refusal !== undefined && !this.#mayExplain(client)) return void socket.destroy();
     const connection = new Connection(socket, client, refusal);
     const peer = `${remoteAddress} ${remotePort}`;
     if (refusal === undefined) {
@@ -116,24 +116,24 @@ export class Connections {
   }
 
   /** Why one more connection of this client is too many; undefined where there is room, or where an idle one made some. */
-  #crowded(client: string): InferyardError | undefined {
+  #limitError(client: string): InferyardError | undefined {
     const { max } = this.#limits;
     const own = this.#clients.get(client) ?? 0;
-    const maxOwn = this.#maxOf(client);
+    const maxOwn = this.#maxFor(client);
     if (own >= maxOwn && !this.#closeIdle((other) => other.client === client))
       return tooMany(`${own} connections of this client are open`, `maxConnectionsPerClient is ${maxOwn}`);
     if (this.#all.size < max || this.#closeIdle(() => true)) return undefined;
     return tooMany(`${this.#all.size} connections are open`, `maxConnections is ${max}`);
   }
 
-  #maxOf(client: string): number {
+  #maxFor(client: string): number {
     const { max, maxPerClient, isProxied } = this.#limits;
     if (isProxied) return Number.POSITIVE_INFINITY;
     if (maxPerClient !== undefined) return maxPerClient;
     return isLoopback(client) ? Number.POSITIVE_INFINITY : Math.max(1, Math.floor(max / 4));
   }
 
-  #mayTell(client: string): boolean {
+  #mayExplain(client: string): boolean {
     const own = [...this.#refusing.keys()].filter((other) => other.client === client);
     return this.#refusing.size < maxRefusing && own.length < maxRefusingPerClient;
   }

@@ -1,6 +1,6 @@
 /** The response of Node.js, with every byte of its body counted until the system has taken it for the client. */
 import { type IncomingMessage, type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from "node:http";
-import type { Reader, UnreadAnswers } from "./unread-responses.ts";
+import type { Reader, UnreadResponses } from "./unread-responses.ts";
 
 /**
  * Bytes handed to the system at once. A larger body is written in pieces, one after the other, so that each piece taken is a sign that the
@@ -24,7 +24,7 @@ const refusal = JSON.stringify({
 
 /** The class of responses for `createServer`. `readerOf`: the connection of a request; undefined once it is gone. */
 export function meteredResponse(
-  answers: UnreadAnswers,
+  answers: UnreadResponses,
   readerOf: (request: IncomingMessage) => Reader | undefined,
 ): typeof ServerResponse {
   return class MeteredResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
@@ -47,13 +47,13 @@ export function meteredResponse(
       const [form, onWritten] = typeof encoding === "function" ? [undefined, encoding] : [encoding, done];
       const bytes = typeof chunk === "string" ? Buffer.from(chunk, form) : chunk;
       const reader = readerOf(this.req);
-      if (reader !== undefined && !answers.book(reader, bytes.length)) {
+      if (reader !== undefined && !answers.reserve(reader, bytes.length)) {
         this.destroy(); // what was sent of it cannot be taken back
         return false;
       }
       this.#sendHead();
       return super.write(bytes, (error) => {
-        if (reader !== undefined) answers.taken(reader, bytes.length);
+        if (reader !== undefined) answers.sent(reader, bytes.length);
         onWritten?.(error);
       });
     }
@@ -67,11 +67,11 @@ export function meteredResponse(
         return super.end(chunk, form, onEnd);
       }
       const length = typeof chunk === "string" ? Buffer.byteLength(chunk, form) : chunk.length;
-      if (!answers.book(reader, length)) return this.#refuse();
+      if (!answers.reserve(reader, length)) return this.#refuse();
       this.#sendHead();
       if (length <= pieceBytes) {
         return super.end(chunk, form, () => {
-          answers.taken(reader, length);
+          answers.sent(reader, length);
           onEnd?.();
         });
       }
@@ -91,7 +91,7 @@ export function meteredResponse(
     #writePieces(bytes: Uint8Array, reader: Reader): void {
       const piece = bytes.subarray(0, pieceBytes);
       super.write(piece, (error) => {
-        answers.taken(reader, piece.length);
+        answers.sent(reader, piece.length);
         if (error || this.destroyed) return;
         if (piece.length === bytes.length) super.end();
         else this.#writePieces(bytes.subarray(pieceBytes), reader);

@@ -6,7 +6,7 @@ export interface Reader {
   destroy(): void;
 }
 
-export interface UnreadAnswersOptions {
+export interface UnreadResponsesOptions {
   /** Bytes of all answers together. */
   readonly maxBytes: number;
   /** Longest time in which a reader takes nothing of its answer, in milliseconds; 0: no limit. */
@@ -21,9 +21,9 @@ interface Backlog {
   /** When it last began to hold bytes. */
   readonly since: number;
   /** Bytes taken since then. */
-  taken: number;
+  sent: number;
   /** When it last took some. */
-  lastTaken: number;
+  lastSentAt: number;
 }
 
 /** While memory is short, a reader is slow if it takes nothing for this long. */
@@ -31,17 +31,17 @@ const maxPauseMs = 5000;
 /** A reader is given this long before it can be called slow. */
 const graceMs = 1000;
 /** An answer of at most so many bytes is always written: errors, health, metrics, small results. A connection has one answer at a time. */
-const smallAnswer = 65_536;
+const smallResponseBytes = 65_536;
 
-export class UnreadAnswers {
+export class UnreadResponses {
   readonly #maxBytes: number;
   readonly #stallMs: number;
   readonly #now: () => number;
   readonly #backlogs = new Map<Reader, Backlog>();
   #bytes = 0;
-  #cut = 0;
+  #disconnected = 0;
 
-  constructor({ maxBytes, stallMs, now = () => performance.now() }: UnreadAnswersOptions) {
+  constructor({ maxBytes, stallMs, now = () => performance.now() }: UnreadResponsesOptions) {
     this.#maxBytes = maxBytes;
     this.#stallMs = stallMs;
     this.#now = now;
@@ -53,8 +53,8 @@ export class UnreadAnswers {
   }
 
   /** Readers that were ended because they stalled or were slow. */
-  get cut(): number {
-    return this.#cut;
+  get disconnected(): number {
+    return this.#disconnected;
   }
 
   /** Whether no further answer should be computed now: half of the bytes are taken, and no slow reader is left whose end would free them. */
@@ -68,14 +68,14 @@ export class UnreadAnswers {
    * Books bytes that are about to be written. false: there is no room, and nothing is booked. An answer of more than half of the limit needs
    * half of it, since it would never be written else.
    */
-  book(reader: Reader, bytes: number): boolean {
+  reserve(reader: Reader, bytes: number): boolean {
     const limit = this.#maxBytes - Math.min(bytes, this.#maxBytes / 2);
-    if (bytes > smallAnswer) {
+    if (bytes > smallResponseBytes) {
       if (this.#bytes > limit) this.#endSlow(limit, reader);
       if (this.#bytes > limit) return false;
     }
     const now = this.#now();
-    const backlog = this.#backlogs.get(reader) ?? { bytes: 0, since: now, taken: 0, lastTaken: now };
+    const backlog = this.#backlogs.get(reader) ?? { bytes: 0, since: now, sent: 0, lastSentAt: now };
     backlog.bytes += bytes;
     this.#backlogs.set(reader, backlog);
     this.#bytes += bytes;
@@ -83,13 +83,13 @@ export class UnreadAnswers {
   }
 
   /** Bytes that were booked have left for the reader. */
-  taken(reader: Reader, bytes: number): void {
+  sent(reader: Reader, bytes: number): void {
     const backlog = this.#backlogs.get(reader);
     if (backlog === undefined) return;
     const left = Math.min(bytes, backlog.bytes);
     backlog.bytes -= left;
-    backlog.taken += left;
-    backlog.lastTaken = this.#now();
+    backlog.sent += left;
+    backlog.lastSentAt = this.#now();
     this.#bytes -= left;
     if (backlog.bytes === 0) this.#backlogs.delete(reader);
   }
@@ -104,8 +104,8 @@ export class UnreadAnswers {
   endStalled(): void {
     if (this.#stallMs === 0) return;
     const now = this.#now();
-    for (const [reader, { lastTaken }] of this.#backlogs) {
-      if (now - lastTaken >= this.#stallMs) this.#end(reader);
+    for (const [reader, { lastSentAt }] of this.#backlogs) {
+      if (now - lastSentAt >= this.#stallMs) this.#end(reader);
     }
   }
 
@@ -125,20 +125,20 @@ export class UnreadAnswers {
   }
 
   #isSlow(backlog: Backlog, now: number): boolean {
-    const { since, lastTaken } = backlog;
+    const { since, lastSentAt } = backlog;
     const stallMs = this.#stallMs === 0 ? Number.POSITIVE_INFINITY : this.#stallMs;
     if (now - since < Math.min(graceMs, stallMs)) return false;
-    return now - lastTaken >= Math.min(maxPauseMs, stallMs) || remainingMs(backlog, now) > stallMs;
+    return now - lastSentAt >= Math.min(maxPauseMs, stallMs) || remainingMs(backlog, now) > stallMs;
   }
 
   #end(reader: Reader): void {
     this.forget(reader);
-    this.#cut += 1;
+    this.#disconnected += 1;
     reader.destroy();
   }
 }
 
 /** How long the reader needs for what it has not taken, at its mean speed so far. */
-function remainingMs({ bytes, since, taken }: Backlog, now: number): number {
-  return taken === 0 ? Number.POSITIVE_INFINITY : (bytes * (now - since)) / taken;
+function remainingMs({ bytes, since, sent }: Backlog, now: number): number {
+  return sent === 0 ? Number.POSITIVE_INFINITY : (bytes * (now - since)) / sent;
 }

@@ -2,7 +2,7 @@
 import { createRoute, OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Env, Routes } from "../../http/context.ts";
 import { adminOnly } from "../../http/middleware.ts";
-import { nativeError } from "../../protocols/inferyard/errors.ts";
+import { handleInferyardError } from "../../protocols/inferyard/errors.ts";
 import type { Service } from "../../serving/service.ts";
 import { page, pagePolicy } from "./page.ts";
 import type { RecentRequests } from "./recent-requests.ts";
@@ -40,7 +40,7 @@ const statusRoute = createRoute({
 
 export function dashboardRoutes(service: Service, recent: RecentRequests): Routes {
   const routes = new OpenAPIHono<Env>();
-  routes.onError(nativeError);
+  routes.onError(handleInferyardError);
   routes.openapi(statusRoute, async (context) => {
     const { limits, models } = service.runtime.memory();
     return context.json(

@@ -2,7 +2,7 @@
 
 import type { RequestRecord } from "../request-records.ts";
 
-interface Ended {
+interface CompletedRequest {
   readonly at: number;
   readonly milliseconds: number;
   readonly status: number;
@@ -21,11 +21,11 @@ export interface RequestSummary {
 
 const windowMs = 60_000;
 /** Under more requests than these in a minute, the figures are of the newest. */
-const mostKept = 10_000;
+const maxKept = 10_000;
 
 export class RecentRequests {
   readonly #now: () => number;
-  #ended: Ended[] = [];
+  #ended: CompletedRequest[] = [];
 
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
@@ -35,7 +35,7 @@ export class RecentRequests {
   request({ call, milliseconds, status }: Pick<RequestRecord, "call" | "milliseconds" | "status">): void {
     if (call === undefined) return;
     this.#ended.push({ at: this.#now(), milliseconds, status });
-    if (this.#ended.length > 2 * mostKept) this.#ended = this.#ended.slice(-mostKept);
+    if (this.#ended.length > 2 * maxKept) this.#ended = this.#ended.slice(-maxKept);
   }
 
   summary(): RequestSummary {

@@ -21,7 +21,7 @@ function textField(document: Readonly<Record<string, unknown>>, field: string, i
 }
 
 /** INPUT_INVALID for a field that is named twice: each name adds the field's text to every document. */
-export function refuseTwice(fields: readonly string[] = []): void {
+export function refuseDuplicates(fields: readonly string[] = []): void {
   const twice = fields.find((field, index) => fields.indexOf(field) !== index);
   if (twice === undefined) return;
   throw new InferyardError("INPUT_INVALID", `rank_fields has the field ${JSON.stringify(twice)} twice`, {

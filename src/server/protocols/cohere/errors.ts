@@ -1,9 +1,9 @@
 /** Errors as Cohere's clients read them (`message`) and as Jina's do (`detail`). */
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import { type Env, errorOf, publicError } from "../../http/context.ts";
-import { type ErrorAnswers, errorAnswersOf } from "../../http/error-responses.ts";
-import { shownProgressSchema } from "../load-progress-body.ts";
+import { type Env, errorResponse, publicError } from "../../http/context.ts";
+import { type DocumentedErrors, documentErrors } from "../../http/error-responses.ts";
+import { loadProgressSchema } from "../load-progress-body.ts";
 
 const errorBody: z.ZodType = z
   .object({
@@ -13,13 +13,13 @@ const errorBody: z.ZodType = z
     code: z.string().openapi({ example: "MODEL_NOT_FOUND" }),
     retryable: z.boolean(),
     retry_after_ms: z.number().optional(),
-    loading: shownProgressSchema.optional(),
+    loading: loadProgressSchema.optional(),
   })
   .openapi("CohereError");
 
-export const errorAnswers: ErrorAnswers = errorAnswersOf(errorBody);
+export const documentedErrors: DocumentedErrors = documentErrors(errorBody);
 
-export function cohereError(thrown: unknown, context: Context<Env>): Response {
+export function handleCohereError(thrown: unknown, context: Context<Env>): Response {
   const { status, code, message, remedy, retryable, retryAfterMs, loading, headers } = publicError(thrown);
   const told = remedy === undefined ? message : `${message} (${remedy})`;
   const body = {
@@ -31,5 +31,5 @@ export function cohereError(thrown: unknown, context: Context<Env>): Response {
     ...(retryAfterMs === undefined ? {} : { retry_after_ms: retryAfterMs }),
     ...(loading === undefined ? {} : { loading }),
   };
-  return errorOf(context, body, { status, headers });
+  return errorResponse(context, body, { status, headers });
 }

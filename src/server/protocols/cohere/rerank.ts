@@ -4,14 +4,14 @@
  */
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import { type Routes, callerOf, servedHeaders } from "../../http/context.ts";
-import { relevanceOf, tokensRead } from "../relevance.ts";
+import { relevanceScore, totalTokens } from "../relevance.ts";
 import type { Service } from "../../serving/service.ts";
 import { createYielder } from "../../../tasks/shared/yielding.ts";
 import { refusePairs } from "../../http/pair-limits.ts";
 import { requestLimits } from "../../http/request-limits.ts";
 import { isObject, listOf, members, name, oneOf, text } from "../../http/field-schemas.ts";
-import { type Document, cutText, refuseTwice, textOfDocument } from "./documents.ts";
-import { errorAnswers } from "./errors.ts";
+import { type Document, cutText, refuseDuplicates, textOfDocument } from "./documents.ts";
+import { documentedErrors } from "./errors.ts";
 
 const document = oneOf<Document>("a string or an object", [text, { schema: members(), fits: isObject }]);
 
@@ -71,7 +71,7 @@ const routeOf = (version: Version, limit: number) =>
     request: { body: { required: true, content: { "application/json": { schema: requestOf(limit) } } } },
     responses: {
       200: { description: "Best first", content: { "application/json": { schema: response } } },
-      ...errorAnswers,
+      ...documentedErrors,
     },
   } satisfies RouteConfig);
 
@@ -80,7 +80,7 @@ export function addRerank(routes: Routes, service: Service, version: Version): v
     const asked = context.req.valid("json");
     const { query, documents, top_n: topN, max_tokens_per_doc: maxTokens } = asked;
     const fields = asked.rank_fields ?? undefined;
-    refuseTwice(fields);
+    refuseDuplicates(fields);
     const texts = documents.map((one, index) => textOfDocument(one, index, fields));
     refusePairs([query], texts);
     const limit = typeof topN === "number" ? { topN } : {};
@@ -92,7 +92,7 @@ export function addRerank(routes: Routes, service: Service, version: Version): v
     });
     const { results, scoring } = served.result;
     const withDocuments = asked.return_documents ?? version === "1";
-    const total = tokensRead(served.result);
+    const total = totalTokens(served.result);
     return context.json(
       {
         id: context.get("requestId"),
@@ -100,7 +100,7 @@ export function addRerank(routes: Routes, service: Service, version: Version): v
         object: "list" as const,
         results: results.map(({ index, score }) => ({
           index,
-          relevance_score: relevanceOf(scoring, score),
+          relevance_score: relevanceScore(scoring, score),
           ...(withDocuments ? { document: shown(documents[index], texts[index]) } : {}),
         })),
         meta: { api_version: { version }, tokens: { input_tokens: total, output_tokens: 0 } },

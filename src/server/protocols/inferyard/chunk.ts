@@ -7,9 +7,9 @@ import { type Routes, callerOf, servedHeaders } from "../../http/context.ts";
 import { jsonRoute } from "../../http/json-route.ts";
 import type { ChunkResult } from "../../../api/task-requests.ts";
 import { name } from "../../http/field-schemas.ts";
-import type { Answered, Served, Service } from "../../serving/service.ts";
+import type { CallResult, ModelCallResult, Service } from "../../serving/service.ts";
 import { numbersOf } from "../text-vectors.ts";
-import { errorAnswers } from "./errors.ts";
+import { documentedErrors } from "./errors.ts";
 
 const config = z.strictObject({
   model: name().optional().openapi({
@@ -46,7 +46,7 @@ const chunk = z.object({
 });
 const response = z.object({ model: z.string(), chunks: z.array(chunk), truncated: z.boolean() }).openapi("ChunkResponse");
 
-const route = createRoute(jsonRoute("/api/chunk", "A long text to parts", request, response, errorAnswers));
+const route = createRoute(jsonRoute("/api/chunk", "A long text to parts", request, response, documentedErrors));
 
 export function addChunk(routes: Routes, service: Service): void {
   routes.openapi(route, async (context) => {
@@ -56,10 +56,10 @@ export function addChunk(routes: Routes, service: Service): void {
     const call = { model: asked.model === "fixed" ? "builtin" : asked.model, question: ["chunk", text, options] as const };
     const caller = callerOf(context);
     const { runtime } = service;
-    const served: Answered<ChunkResult> | Served<ChunkResult> = runsModel(options.strategy ?? "fixed")
+    const served: CallResult<ChunkResult> | ModelCallResult<ChunkResult> = runsModel(options.strategy ?? "fixed")
       ? await service.call(caller, call, (model, signal) => runtime.chunk(text, { ...options, model, signal }))
-      : await service.callFiles(caller, call, ({ reference: model, wish }, signal) =>
-          runtime.chunk(text, { ...options, ...wish, model, signal }),
+      : await service.callWithoutModel(caller, call, ({ reference: model, constraints }, signal) =>
+          runtime.chunk(text, { ...options, ...constraints, model, signal }),
         );
     const [result] = served.result.results;
     const chunks = (result?.chunks ?? []).map(({ id, text, start, end, tokens, embedding }) => ({

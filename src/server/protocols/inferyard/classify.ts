@@ -6,7 +6,7 @@ import { refuseHypotheses } from "../../http/pair-limits.ts";
 import { requestLimits } from "../../http/request-limits.ts";
 import { listOf, name, texts } from "../../http/field-schemas.ts";
 import type { Service } from "../../serving/service.ts";
-import { errorAnswers } from "./errors.ts";
+import { documentedErrors } from "./errors.ts";
 
 const requestOf = (limit: number) =>
   z
@@ -37,7 +37,7 @@ const response = z
   .openapi("ClassifyResponse");
 
 const routeOf = (limit: number) =>
-  createRoute(jsonRoute("/api/classify", "Labels of texts", requestOf(limit), response, errorAnswers));
+  createRoute(jsonRoute("/api/classify", "Labels of texts", requestOf(limit), response, documentedErrors));
 
 export function addClassify(routes: Routes, service: Service): void {
   routes.openapi(routeOf(service.limits.texts), async (context) => {

@@ -4,12 +4,12 @@ import { decisionJsonSchema } from "../../../runtime/decision/decision-schema.ts
 import type { Decision } from "../../../runtime/decision/decision.ts";
 import { scrubAll } from "../../http/scrub.ts";
 import type { Role } from "../../server-settings.ts";
-import { described } from "./documented-type.ts";
+import { documentedType } from "./documented-type.ts";
 
-export const decisionBody: z.ZodType<Decision> = described("Decision", decisionJsonSchema());
+export const decisionBody: z.ZodType<Decision> = documentedType("Decision", decisionJsonSchema());
 
 /** The model is called as the client called it, since its reference may be a path of this machine. Only admins read of other paths. */
-export function shownDecision(decision: Decision, name: string, role: Role): Decision {
+export function publicDecision(decision: Decision, name: string, role: Role): Decision {
   const shown = role === "admin" ? decision : scrubAll(decision);
   return { ...shown, model: { ...shown.model, reference: name } };
 }

@@ -1,11 +1,11 @@
 /** POST /api/embed: texts to vectors, as JSON or as one block of little-endian numbers. */
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import { type Routes, callerOf, servedHeaders } from "../../http/context.ts";
-import { arrayShape, isObject, isText, listOf, name, oneOf, text, texts } from "../../http/field-schemas.ts";
+import { arrayAlternative, isObject, isText, listOf, name, oneOf, text, texts } from "../../http/field-schemas.ts";
 import type { Service } from "../../serving/service.ts";
-import { jsonAnswer } from "../../http/json-response.ts";
+import { jsonResponse } from "../../http/json-response.ts";
 import { refuseTokenVectors } from "../text-vectors.ts";
-import { errorAnswers } from "./errors.ts";
+import { documentedErrors } from "./errors.ts";
 
 /** Termite's content parts; those of images are refused until there are models for them. */
 const part = z.strictObject({ type: z.literal("text"), text: z.string() });
@@ -18,8 +18,8 @@ const requestOf = (limit: number) =>
       model: name().optional().openapi({ description: "Name of a model; left out, the server's default", example: "builtin" }),
       input: oneOf<Input>("a string, or an array of strings or of parts with a text", [
         text,
-        arrayShape(texts(limit), isText),
-        arrayShape(listOf(part, { max: limit }), isObject),
+        arrayAlternative(texts(limit), isText),
+        arrayAlternative(listOf(part, { max: limit }), isObject),
       ]).openapi({ description: "A text, or a list of texts or of parts with a text", example: "hello" }),
       prompt: name().optional().openapi({ description: "Name of a prompt of the model, put before every text" }),
       dimensions: z.int().positive().optional().openapi({ description: "Only the first dimensions" }),
@@ -53,7 +53,7 @@ const routeOf = (limit: number) =>
           "A vector for each text. With `Accept: application/octet-stream`: count and dimension as u64, then the rows as f32, little-endian",
         content: { "application/json": { schema: response }, [binary]: { schema: z.string().openapi({ format: "binary" }) } },
       },
-      ...errorAnswers,
+      ...documentedErrors,
     },
   } satisfies RouteConfig);
 
@@ -75,7 +75,7 @@ export function addEmbed(routes: Routes, service: Service): void {
     const headers = servedHeaders(served);
     if (context.req.header("accept")?.includes(binary) === true)
       return context.body(block(embeddings, length), 200, { ...headers, "content-type": binary });
-    return jsonAnswer(context, { model: served.model, dimensions: length, embeddings, tokens: [...tokens] }, headers);
+    return jsonResponse(context, { model: served.model, dimensions: length, embeddings, tokens: [...tokens] }, headers);
   });
 }
 

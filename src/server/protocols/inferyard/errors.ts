@@ -1,9 +1,9 @@
 /** How errors look in our own protocol. */
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import { type Env, errorOf, publicError } from "../../http/context.ts";
-import { type ErrorAnswers, errorAnswersOf } from "../../http/error-responses.ts";
-import { shownProgressSchema } from "../load-progress-body.ts";
+import { type Env, errorResponse, publicError } from "../../http/context.ts";
+import { type DocumentedErrors, documentErrors } from "../../http/error-responses.ts";
+import { loadProgressSchema } from "../load-progress-body.ts";
 
 export const errorBody: z.ZodType = z
   .object({
@@ -13,16 +13,16 @@ export const errorBody: z.ZodType = z
       remedy: z.string().optional().openapi({ description: "What to do next" }),
       retryable: z.boolean(),
       retry_after_ms: z.number().optional(),
-      loading: shownProgressSchema.optional(),
+      loading: loadProgressSchema.optional(),
       request_id: z.string(),
     }),
   })
   .openapi("Error");
 
 /** Of every route of ours. */
-export const errorAnswers: ErrorAnswers = errorAnswersOf(errorBody);
+export const documentedErrors: DocumentedErrors = documentErrors(errorBody);
 
-export function nativeError(thrown: unknown, context: Context<Env>): Response {
+export function handleInferyardError(thrown: unknown, context: Context<Env>): Response {
   const { status, code, message, remedy, retryable, retryAfterMs, loading, headers } = publicError(thrown);
   const error = {
     code,
@@ -33,5 +33,5 @@ export function nativeError(thrown: unknown, context: Context<Env>): Response {
     ...(loading === undefined ? {} : { loading }),
     request_id: context.get("requestId"),
   };
-  return errorOf(context, { error }, { status, headers });
+  return errorResponse(context, { error }, { status, headers });
 }

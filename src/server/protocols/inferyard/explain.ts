@@ -6,11 +6,11 @@ import { jsonRoute } from "../../http/json-route.ts";
 import { name } from "../../http/field-schemas.ts";
 import { scrubAll } from "../../http/scrub.ts";
 import type { Caller, Service } from "../../serving/service.ts";
-import { decisionBody, shownDecision } from "./decision.ts";
-import { described } from "./documented-type.ts";
-import { errorAnswers } from "./errors.ts";
+import { decisionBody, publicDecision } from "./decision.ts";
+import { documentedType } from "./documented-type.ts";
+import { documentedErrors } from "./errors.ts";
 
-const wish = z
+const explainRequest = z
   .strictObject({
     model: name().optional().openapi({ description: "Name of a model, a target behind it if wanted; left out, the default" }),
     target: name().optional().openapi({ description: "The target that is required", example: "onnx:cpu" }),
@@ -19,18 +19,21 @@ const wish = z
     variant: name().optional().openapi({ description: "Weights, by name" }),
   })
   .openapi("ExplainRequest");
-type Wish = z.infer<typeof wish>;
+type ExplainRequest = z.infer<typeof explainRequest>;
 
 const getRoute = createRoute({
   method: "get",
   path: "/api/explain",
   summary: "Where a model would run, and why; loads nothing",
-  request: { query: wish },
-  responses: { 200: { description: "The decision", content: { "application/json": { schema: decisionBody } } }, ...errorAnswers },
+  request: { query: explainRequest },
+  responses: {
+    200: { description: "The decision", content: { "application/json": { schema: decisionBody } } },
+    ...documentedErrors,
+  },
 } satisfies RouteConfig);
 
 const postRoute = createRoute(
-  jsonRoute("/api/explain", "Where a model would run, and why; loads nothing", wish, decisionBody, errorAnswers),
+  jsonRoute("/api/explain", "Where a model would run, and why; loads nothing", explainRequest, decisionBody, documentedErrors),
 );
 
 const device = z.object({
@@ -48,21 +51,25 @@ const availability = z.union([
     devices: z.array(device).describe("In the engine's order of preference"),
   }),
 ]);
-const report = described<BackendReport>("BackendReport", z.toJSONSchema(z.object({ backend: z.string(), availability })));
+const report = documentedType<BackendReport>("BackendReport", z.toJSONSchema(z.object({ backend: z.string(), availability })));
 const backends = z.object({ backends: z.array(report) });
 
 const backendsRoute = createRoute({
   method: "get",
   path: "/api/backends",
   summary: "What each engine says of itself",
-  responses: { 200: { description: "Every engine", content: { "application/json": { schema: backends } } }, ...errorAnswers },
+  responses: { 200: { description: "Every engine", content: { "application/json": { schema: backends } } }, ...documentedErrors },
 } satisfies RouteConfig);
 
 export function addExplain(routes: Routes, service: Service): void {
-  const explain = async (caller: Caller, { model, ...asked }: Wish) => {
-    const named = await service.named(caller, model);
+  const explain = async (caller: Caller, { model, ...asked }: ExplainRequest) => {
+    const named = await service.resolve(caller, model);
     const given = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined));
-    return shownDecision(await service.runtime.explain(named.reference, { ...named.wish, ...given }), named.name, caller.role);
+    return publicDecision(
+      await service.runtime.explain(named.reference, { ...named.constraints, ...given }),
+      named.name,
+      caller.role,
+    );
   };
   routes.openapi(getRoute, async (context) => context.json(await explain(callerOf(context), context.req.valid("query")), 200));
   routes.openapi(postRoute, async (context) => context.json(await explain(callerOf(context), context.req.valid("json")), 200));

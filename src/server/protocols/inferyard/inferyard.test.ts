@@ -4,7 +4,7 @@ import { createRuntime } from "../../../api/create-runtime.ts";
 import type { Runtime } from "../../../api/runtime.ts";
 import type { Env } from "../../http/context.ts";
 import { type HandlerOptions, createHandler } from "../../handler.ts";
-import { nativeRoutes } from "./index.ts";
+import { inferyardRoutes } from "./index.ts";
 
 let runtime: Runtime;
 beforeAll(async () => (runtime = await createRuntime()));
@@ -87,7 +87,7 @@ it.each(["/api/models/builtin/load", "/api/models/builtin/unload"])("%s is for a
     context.set("role", "reader");
     await next();
   });
-  app.route("/", nativeRoutes(createHandler(runtime).service));
+  app.route("/", inferyardRoutes(createHandler(runtime).service));
   const response = await app.request(path, { method: "POST" });
   expect([response.status, await response.json()]).toMatchObject([403, { error: { code: "ACCESS_DENIED" } }]);
 });
@@ -97,7 +97,7 @@ it("explain says where a model would run, by GET and by POST; backends what engi
   const byPost = await ask(["POST", "/api/explain", { model: "builtin", prefer: "native:cpu" }]);
   for (const { status, body } of [byGet, byPost]) {
     expect(status).toBe(200);
-    expect(body).toMatchObject({ model: { reference: "builtin" }, wish: { preferred: ["native:cpu"] }, selected: null });
+    expect(body).toMatchObject({ model: { reference: "builtin" }, constraints: { preferred: ["native:cpu"] }, selected: null });
     expect((body as { candidates: object[] }).candidates[0]).toMatchObject({ target: "native:cpu", verdict: "would-run" });
   }
   const { body } = await ask(["GET", "/api/backends"]);
@@ -121,7 +121,7 @@ it.each<[...Asked, number, string]>([
   ["POST", "/api/chunk", { input: "a", text: "a" }, 400, "INPUT_INVALID"],
   ["POST", "/api/chunk", { input: "a", config: { overlap_tokens: 500 } }, 400, "INPUT_INVALID"],
   ["POST", "/api/explain", { model: "builtin", target: "quantum:cpu:x" }, 400, "INPUT_INVALID"],
-  ["GET", "/api/explain?wish=none", undefined, 400, "INPUT_INVALID"],
+  ["GET", "/api/explain?constraints=none", undefined, 400, "INPUT_INVALID"],
   ["GET", "/api/models/nothing/decision", undefined, 404, "MODEL_NOT_FOUND"],
 ])("%s %s with %j answers %d %s", async (method, path, body, status, code) => {
   expect(await ask([method, path, body], { maxTexts: 3 })).toMatchObject({ status, body: { error: { code } } });

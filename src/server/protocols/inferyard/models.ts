@@ -5,10 +5,10 @@ import { readManifest } from "../../../models/index.ts";
 import { type Routes, callerOf, publicError, servedHeaders } from "../../http/context.ts";
 import { capabilitiesOf } from "../model-capabilities.ts";
 import type { Caller, Service } from "../../serving/service.ts";
-import { type ShownProgress, shownProgressSchema } from "../load-progress-body.ts";
+import { type LoadProgressBody, loadProgressSchema } from "../load-progress-body.ts";
 import { requireAdmin } from "./admin.ts";
-import { decisionBody, shownDecision } from "./decision.ts";
-import { errorAnswers } from "./errors.ts";
+import { decisionBody, publicDecision } from "./decision.ts";
+import { documentedErrors } from "./errors.ts";
 
 const model = z.object({
   name: z.string(),
@@ -38,7 +38,7 @@ const named = {
 };
 const json = <Schema extends z.ZodType>(description: string, schema: Schema) => ({
   200: { description, content: { "application/json": { schema } } },
-  ...errorAnswers,
+  ...documentedErrors,
 });
 
 const listRoute = createRoute({
@@ -51,11 +51,11 @@ const listRoute = createRoute({
 const loaded = z
   .object({ model: z.string(), target: z.string(), decision: z.string(), milliseconds: z.number() })
   .openapi("LoadedModel");
-const loading = z.object({ model: z.string(), loading: shownProgressSchema.optional() }).openapi("LoadingModel");
+const loading = z.object({ model: z.string(), loading: loadProgressSchema.optional() }).openapi("LoadingModel");
 const waitMeaning = "false: answer at once; ask again until it is 200";
 const unloaded = z.object({ model: z.string(), unloaded: z.boolean().openapi({ description: "Whether it was in memory" }) });
 
-const described: readonly RouteConfig[] = [
+const documentedRoutes: readonly RouteConfig[] = [
   {
     method: "get",
     path: "/api/models/{name}/decision",
@@ -100,13 +100,13 @@ export function addModels(routes: Routes, service: Service): void {
       200,
     );
   });
-  for (const route of described) routes.openAPIRegistry.registerPath(route);
+  for (const route of documentedRoutes) routes.openAPIRegistry.registerPath(route);
   // By hand: names have slashes in them, which clients write as they are or escaped.
   routes.get("/api/models/:name{.+}/decision", async (context) => {
     const caller = callerOf(context);
-    const { name, reference } = await service.named(caller, context.req.param("name"));
+    const { name, reference } = await service.resolve(caller, context.req.param("name"));
     const decision = (await service.runtime.loaded()).find(({ model }) => model.reference === reference);
-    if (decision !== undefined) return context.json(shownDecision(decision, name, caller.role));
+    if (decision !== undefined) return context.json(publicDecision(decision, name, caller.role));
     throw new InferyardError("MODEL_NOT_FOUND", `${name} is not in memory, so nothing was decided`, {
       remedy: "GET /api/explain says where it would run",
     });
@@ -126,7 +126,7 @@ export function addModels(routes: Routes, service: Service): void {
   routes.post("/api/models/:name{.+}/unload", async (context) => {
     requireAdmin(context);
     const caller = callerOf(context);
-    const { name, reference } = await service.named(caller, context.req.param("name"));
+    const { name, reference } = await service.resolve(caller, context.req.param("name"));
     return context.json({ model: name, unloaded: await service.runtime.unload(reference, { signal: caller.signal }) });
   });
 }
@@ -143,7 +143,7 @@ async function loadInBackground(
   service: Service,
   caller: Caller,
   name: string,
-): Promise<{ readonly loading?: ShownProgress } | undefined> {
+): Promise<{ readonly loading?: LoadProgressBody } | undefined> {
   try {
     await service.loadInBackground(caller, name);
     return undefined;
@@ -157,7 +157,7 @@ async function loadInBackground(
 /** Nothing is fetched: a model that is not on this machine yet is listed with its problem. */
 async function modelOf(service: Service, name: string): Promise<Model> {
   try {
-    const { reference } = await service.named({}, name);
+    const { reference } = await service.resolve({}, name);
     const manifest = await readManifest(reference);
     return {
       name,

@@ -8,7 +8,7 @@ import { refusePairs } from "../../http/pair-limits.ts";
 import { requestLimits } from "../../http/request-limits.ts";
 import { listOf, name, texts } from "../../http/field-schemas.ts";
 import type { Service } from "../../serving/service.ts";
-import { errorAnswers } from "./errors.ts";
+import { documentedErrors } from "./errors.ts";
 
 const requestOf = (limit: number) =>
   z
@@ -29,7 +29,7 @@ const response = z
   .openapi("RecognizeResponse");
 
 const routeOf = (limit: number) =>
-  createRoute(jsonRoute("/api/recognize", "The names in texts", requestOf(limit), response, errorAnswers));
+  createRoute(jsonRoute("/api/recognize", "The names in texts", requestOf(limit), response, documentedErrors));
 
 export function addRecognize(routes: Routes, service: Service): void {
   routes.openapi(routeOf(service.limits.texts), async (context) => {

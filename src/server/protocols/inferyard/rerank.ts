@@ -5,7 +5,7 @@ import { jsonRoute } from "../../http/json-route.ts";
 import { refusePairs } from "../../http/pair-limits.ts";
 import { name, texts } from "../../http/field-schemas.ts";
 import type { Service } from "../../serving/service.ts";
-import { errorAnswers } from "./errors.ts";
+import { documentedErrors } from "./errors.ts";
 
 const requestOf = (limit: number) =>
   z
@@ -16,7 +16,7 @@ const requestOf = (limit: number) =>
       raw: z.boolean().optional().openapi({ description: "The model's own numbers, with no activation. Default: false" }),
       truncate: z.enum(["cut", "error"]).optional().openapi({ description: "What to do with longer texts. Default: cut" }),
     })
-    .openapi("NativeRerankRequest");
+    .openapi("InferyardRerankRequest");
 
 const response = z
   .object({
@@ -24,10 +24,10 @@ const response = z
     scores: z.array(z.number()).openapi({ description: "One for each text, in their order" }),
     scoring: z.string().openapi({ description: "How they came about: sigmoid, softmax or none of logits, cosine, maxsim" }),
   })
-  .openapi("NativeRerankResponse");
+  .openapi("InferyardRerankResponse");
 
 const routeOf = (limit: number) =>
-  createRoute(jsonRoute("/api/rerank", "How well texts answer a query", requestOf(limit), response, errorAnswers));
+  createRoute(jsonRoute("/api/rerank", "How well texts answer a query", requestOf(limit), response, documentedErrors));
 
 export function addRerank(routes: Routes, service: Service): void {
   routes.openapi(routeOf(service.limits.texts), async (context) => {

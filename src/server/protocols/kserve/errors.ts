@@ -1,8 +1,8 @@
 /** How errors look in the Open Inference Protocol: `error` is a sentence; what programs need stands beside it. */
 import type { Context } from "hono";
-import { type Env, errorOf, publicError } from "../../http/context.ts";
+import { type Env, errorResponse, publicError } from "../../http/context.ts";
 
-export function kserveError(thrown: unknown, context: Context<Env>): Response {
+export function handleKserveError(thrown: unknown, context: Context<Env>): Response {
   const { status, code, message, remedy, retryable, retryAfterMs, loading, headers } = publicError(thrown);
   const body = {
     error: remedy === undefined ? message : `${message} (${remedy})`,
@@ -12,5 +12,5 @@ export function kserveError(thrown: unknown, context: Context<Env>): Response {
     ...(loading === undefined ? {} : { loading }),
     request_id: context.get("requestId"),
   };
-  return errorOf(context, body, { status, headers });
+  return errorResponse(context, body, { status, headers });
 }

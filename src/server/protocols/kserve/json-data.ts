@@ -23,7 +23,7 @@ export function tensorFromJson(name: string, datatype: Datatype, shape: readonly
   const count = flatten(data, values, wanted);
   if (count !== wanted)
     throw invalid(`input "${name}" has ${count} elements, and its shape [${shape.join(", ")}] needs ${wanted}`);
-  return { dataType: dataTypeOf(datatype), shape, data: typed(name, datatype, values) };
+  return { dataType: dataTypeOf(datatype), shape, data: typedArray(name, datatype, values) };
 }
 
 /**
@@ -42,7 +42,7 @@ function flatten(data: readonly unknown[], values: unknown[], most: number, befo
   return count;
 }
 
-function typed(name: string, datatype: Datatype, values: readonly unknown[]): TensorData {
+function typedArray(name: string, datatype: Datatype, values: readonly unknown[]): TensorData {
   const numbers = (): number[] => values.map((value) => numberOf(name, datatype, value));
   switch (datatype) {
     case "BOOL":

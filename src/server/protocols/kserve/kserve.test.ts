@@ -45,7 +45,7 @@ describe("the server", () => {
         name: "inferyard",
         extensions: ["binary_tensor_data", "model_repository"],
       });
-    await handler.readiness.warm();
+    await handler.readiness.warmUp();
     expect([(await get("/v2/health/live")).status, (await get("/v2/health/ready")).status]).toEqual([200, 200]);
   });
 

@@ -9,7 +9,7 @@ import { type GraphTensors, readGraphTensors } from "./graph-tensors.ts";
 import type { ModelMetadata, TensorMetadata } from "./schemas.ts";
 import { textTaskOf, textTensors } from "./text-models.ts";
 
-interface Described {
+interface DescribedModel {
   readonly manifest: Manifest;
   readonly platform: string;
   /** The model's own tensors; undefined where its files do not say. */
@@ -36,7 +36,7 @@ export async function fileMetadata(name: string, version: string, manifest: Mani
  * A model of texts shows its text side, and its raw tensors, which it takes as well, among the properties: a client that fills every input
  * would otherwise fill both.
  */
-function metadataOf(name: string, version: string, { manifest, platform, tensors, target }: Described): ModelMetadata {
+function metadataOf(name: string, version: string, { manifest, platform, tensors, target }: DescribedModel): ModelMetadata {
   const task = textTaskOf({ manifest, inputs: tensors?.inputs ?? [] });
   const shown = task === undefined ? tensors : textTensors(task);
   if (shown === undefined) throw notLoaded(name, { reason: "its files do not name its tensors" });
@@ -44,15 +44,15 @@ function metadataOf(name: string, version: string, { manifest, platform, tensors
     task === undefined || tensors === undefined
       ? {}
       : {
-          raw_inputs: JSON.stringify(tensors.inputs.map(described)),
-          raw_outputs: JSON.stringify(tensors.outputs.map(described)),
+          raw_inputs: JSON.stringify(tensors.inputs.map(tensorMetadata)),
+          raw_outputs: JSON.stringify(tensors.outputs.map(tensorMetadata)),
         };
   return {
     name,
     versions: [version],
     platform,
-    inputs: shown.inputs.map(described),
-    outputs: shown.outputs.map(described),
+    inputs: shown.inputs.map(tensorMetadata),
+    outputs: shown.outputs.map(tensorMetadata),
     properties: { ...(target === undefined ? {} : { target }), tasks: manifest.tasks.join(", "), ...raw },
   };
 }
@@ -70,6 +70,6 @@ export function notLoaded(
   });
 }
 
-function described({ name, dataType, shape }: TensorInfo): TensorMetadata {
+function tensorMetadata({ name, dataType, shape }: TensorInfo): TensorMetadata {
   return { name, datatype: datatypeOf(dataType), shape: shape.map((size) => (typeof size === "number" ? size : -1)) };
 }

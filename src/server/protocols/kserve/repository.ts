@@ -9,7 +9,7 @@ import { members } from "../../http/field-schemas.ts";
 import type { Service } from "../../serving/service.ts";
 import { invalidRequest } from "../../http/validation.ts";
 import { invalid } from "./json-data.ts";
-import { failures, json } from "./responses.ts";
+import { documentedErrors, jsonContent } from "./responses.ts";
 import { repositoryIndex } from "./schemas.ts";
 
 const version = "1";
@@ -29,14 +29,14 @@ export function addRepository(routes: Routes, service: Service): void {
     path: "/v2/repository/index",
     summary: "The models of this server",
     request: { body: { content: { "application/json": { schema: indexBody } } } },
-    responses: { 200: json("Name, version and state of each", repositoryIndex), ...failures },
+    responses: { 200: jsonContent("Name, version and state of each", repositoryIndex), ...documentedErrors },
   } satisfies RouteConfig;
   routes.openAPIRegistry.registerPath(index);
   routes.post(pathOf(index), async (context) => {
     const { ready = false } = await bodyOf(context, indexBody);
     const names = await service.modelNames();
     const rows = names.map(async (name) => {
-      const { reference } = await service.named(callerOf(context), name);
+      const { reference } = await service.resolve(callerOf(context), name);
       return isLoaded(service, reference)
         ? { name, version, state: "READY" as const, reason: "" }
         : { name, version, state: "UNAVAILABLE" as const, reason: "not loaded; its first request loads it" };
@@ -50,7 +50,7 @@ export function addRepository(routes: Routes, service: Service): void {
     path: "/v2/repository/models/{model}/load",
     summary: "Loads a model (administrators)",
     request: { params, body: { content: { "application/json": { schema: loadBody } } } },
-    responses: { 200: { description: "It is loaded, and a probe has run on it" }, ...failures },
+    responses: { 200: { description: "It is loaded, and a probe has run on it" }, ...documentedErrors },
   } satisfies RouteConfig;
   routes.openAPIRegistry.registerPath(load);
   routes.post(pathOf(load), adminOnly, async (context) => {
@@ -67,12 +67,12 @@ export function addRepository(routes: Routes, service: Service): void {
     path: "/v2/repository/models/{model}/unload",
     summary: "Unloads a model as soon as nobody uses it (administrators)",
     request: { params, body: { content: { "application/json": { schema: loadBody } } } },
-    responses: { 200: { description: "It is not in memory" }, ...failures },
+    responses: { 200: { description: "It is not in memory" }, ...documentedErrors },
   } satisfies RouteConfig;
   routes.openAPIRegistry.registerPath(unload);
   routes.post(pathOf(unload), adminOnly, async (context) => {
     refuseParameters((await bodyOf(context, loadBody)).parameters, ["unload_dependents"]); // no model here has any
-    const { reference } = await service.named(callerOf(context), context.req.param("model"));
+    const { reference } = await service.resolve(callerOf(context), context.req.param("model"));
     await service.runtime.unload(reference, { signal: context.req.raw.signal });
     return context.body(null, 200);
   });

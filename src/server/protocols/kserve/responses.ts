@@ -7,23 +7,23 @@ interface JsonAnswer<Schema extends z.ZodType> {
   readonly content: { readonly "application/json": { readonly schema: Schema } };
 }
 
-export function json<Schema extends z.ZodType>(description: string, schema: Schema): JsonAnswer<Schema> {
+export function jsonContent<Schema extends z.ZodType>(description: string, schema: Schema): JsonAnswer<Schema> {
   return { description, content: { "application/json": { schema } } };
 }
 
 type Failure = JsonAnswer<typeof kserveErrorBody>;
 type FailureStatus = 400 | 401 | 403 | 404 | 413 | 415 | 422 | 429 | 500 | 503 | 504;
 
-export const failures: Readonly<Record<FailureStatus, Failure>> = {
-  400: json("The request is not right", kserveErrorBody),
-  401: json("A key is needed", kserveErrorBody),
-  403: json("This key may not do that", kserveErrorBody),
-  404: json("There is no such model or version", kserveErrorBody),
-  413: json("Too much at once", kserveErrorBody),
-  415: json("The body has a form that is not read", kserveErrorBody),
-  422: json("The model cannot do this", kserveErrorBody),
-  429: json("Too many requests wait already", kserveErrorBody),
-  500: json("It failed", kserveErrorBody),
-  503: json("Not now: loading, no memory, no engine, or ending", kserveErrorBody),
-  504: json("It took too long", kserveErrorBody),
+export const documentedErrors: Readonly<Record<FailureStatus, Failure>> = {
+  400: jsonContent("The request is not right", kserveErrorBody),
+  401: jsonContent("A key is needed", kserveErrorBody),
+  403: jsonContent("This key may not do that", kserveErrorBody),
+  404: jsonContent("There is no such model or version", kserveErrorBody),
+  413: jsonContent("Too much at once", kserveErrorBody),
+  415: jsonContent("The body has a form that is not read", kserveErrorBody),
+  422: jsonContent("The model cannot do this", kserveErrorBody),
+  429: jsonContent("Too many requests wait already", kserveErrorBody),
+  500: jsonContent("It failed", kserveErrorBody),
+  503: jsonContent("Not now: loading, no memory, no engine, or ending", kserveErrorBody),
+  504: jsonContent("It took too long", kserveErrorBody),
 };

@@ -1,7 +1,7 @@
 /** The bodies of the Open Inference Protocol, for the document. */
 import { z } from "@hono/zod-openapi";
 import { type Datatype, datatypes } from "./datatypes.ts";
-import { shownProgressSchema } from "../load-progress-body.ts";
+import { loadProgressSchema } from "../load-progress-body.ts";
 
 interface ServerMetadata {
   name: string;
@@ -69,7 +69,7 @@ export const kserveErrorBody: z.ZodType = z
     code: z.string(),
     retryable: z.boolean(),
     retry_after_ms: z.number().optional(),
-    loading: shownProgressSchema.optional(),
+    loading: loadProgressSchema.optional(),
     request_id: z.string(),
   })
   .openapi("InferenceError");

@@ -1,12 +1,12 @@
 /** POST /v1/embeddings. OpenAI's own clients ask for base64 unless told otherwise, and turn it into numbers themselves. */
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import { type Routes, callerOf, servedHeaders } from "../../http/context.ts";
-import { arrayShape, isNumber, isText, listOf, name, oneOf, text, texts, tokenIds } from "../../http/field-schemas.ts";
+import { arrayAlternative, isNumber, isText, listOf, name, oneOf, text, texts, tokenIds } from "../../http/field-schemas.ts";
 import type { Service } from "../../serving/service.ts";
-import { jsonAnswer } from "../../http/json-response.ts";
+import { jsonResponse } from "../../http/json-response.ts";
 import { refuseTokenVectors } from "../text-vectors.ts";
 import { type TextInput, textsOf } from "../token-input.ts";
-import { errorAnswers } from "./errors.ts";
+import { documentedErrors } from "./errors.ts";
 
 const requestOf = (limit: number) =>
   z
@@ -53,7 +53,7 @@ const routeOf = (limit: number) =>
     request: { body: { required: true, content: { "application/json": { schema: requestOf(limit) } } } },
     responses: {
       200: { description: "A vector for each text", content: { "application/json": { schema: response } } },
-      ...errorAnswers,
+      ...documentedErrors,
     },
   } satisfies RouteConfig);
 
@@ -75,7 +75,7 @@ export function addEmbeddings(routes: Routes, service: Service): void {
     }));
     const tokens = served.result.tokens.reduce((sum, count) => sum + count, 0);
     const counted = { prompt_tokens: tokens, total_tokens: tokens };
-    return jsonAnswer(context, { object: "list", data, model: served.model, usage: counted }, servedHeaders(served));
+    return jsonResponse(context, { object: "list", data, model: served.model, usage: counted }, servedHeaders(served));
   });
 }
 
@@ -84,9 +84,9 @@ type Input = string | string[] | number[] | number[][];
 function inputOf(limit: number): z.ZodType<Input> {
   return oneOf<Input>("a string, or an array of strings, of token ids, or of arrays of token ids", [
     text,
-    arrayShape(texts(limit, 1), isText),
-    arrayShape(tokenIds(1), isNumber),
-    arrayShape(listOf(tokenIds(1), { min: 1, max: limit }), Array.isArray),
+    arrayAlternative(texts(limit, 1), isText),
+    arrayAlternative(tokenIds(1), isNumber),
+    arrayAlternative(listOf(tokenIds(1), { min: 1, max: limit }), Array.isArray),
   ]);
 }
 

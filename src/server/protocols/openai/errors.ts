@@ -2,9 +2,9 @@
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { InferyardError } from "../../../errors.ts";
-import { type Env, type PublicError, errorOf, publicError } from "../../http/context.ts";
-import { type ErrorAnswers, errorAnswersOf } from "../../http/error-responses.ts";
-import { shownProgressSchema } from "../load-progress-body.ts";
+import { type Env, type PublicError, errorResponse, publicError } from "../../http/context.ts";
+import { type DocumentedErrors, documentErrors } from "../../http/error-responses.ts";
+import { loadProgressSchema } from "../load-progress-body.ts";
 
 export const errorBody: z.ZodType = z
   .object({
@@ -15,14 +15,14 @@ export const errorBody: z.ZodType = z
       code: z.string().openapi({ example: "model_not_found" }),
       retryable: z.boolean(),
       retry_after_ms: z.number().optional(),
-      loading: shownProgressSchema.optional(),
+      loading: loadProgressSchema.optional(),
     }),
   })
   .openapi("OpenAIError");
 
-export const errorAnswers: ErrorAnswers = errorAnswersOf(errorBody);
+export const documentedErrors: DocumentedErrors = documentErrors(errorBody);
 
-export function openAiError(thrown: unknown, context: Context<Env>): Response {
+export function handleOpenAiError(thrown: unknown, context: Context<Env>): Response {
   const said = publicError(thrown);
   const tooLong = said.code === "INPUT_TOO_LONG"; // OpenAI's own word and status for it
   const status = tooLong ? 400 : said.status;
@@ -35,7 +35,7 @@ export function openAiError(thrown: unknown, context: Context<Env>): Response {
     ...(said.retryAfterMs === undefined ? {} : { retry_after_ms: said.retryAfterMs }),
     ...(said.loading === undefined ? {} : { loading: said.loading }),
   };
-  return errorOf(context, { error }, { status, headers: said.headers });
+  return errorResponse(context, { error }, { status, headers: said.headers });
 }
 
 function typeOf(status: number): string {

@@ -3,7 +3,7 @@ import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import { InferyardError } from "../../../errors.ts";
 import type { Routes } from "../../http/context.ts";
 import type { Service } from "../../serving/service.ts";
-import { errorAnswers } from "./errors.ts";
+import { documentedErrors } from "./errors.ts";
 
 const model = z
   .object({
@@ -25,7 +25,7 @@ const listRoute = createRoute({
         "application/json": { schema: z.object({ object: z.literal("list"), data: z.array(model) }).openapi("OpenAIModels") },
       },
     },
-    ...errorAnswers,
+    ...documentedErrors,
   },
 } satisfies RouteConfig);
 
@@ -34,7 +34,7 @@ const oneRoute = createRoute({
   path: "/v1/models/{model}",
   summary: "One model, as OpenAI's API",
   request: { params: z.object({ model: z.string() }) },
-  responses: { 200: { description: "The model", content: { "application/json": { schema: model } } }, ...errorAnswers },
+  responses: { 200: { description: "The model", content: { "application/json": { schema: model } } }, ...documentedErrors },
 } satisfies RouteConfig);
 
 export function addModels(routes: Routes, service: Service): void {

@@ -4,12 +4,12 @@ import { InferyardError } from "../../../errors.ts";
 import { type Routes, servedHeaders } from "../../http/context.ts";
 import { jsonRoute } from "../../http/json-route.ts";
 import type { Service } from "../../serving/service.ts";
-import { jsonAnswer } from "../../http/json-response.ts";
+import { jsonResponse } from "../../http/json-response.ts";
 import { refuseTokenVectors } from "../text-vectors.ts";
-import { errorAnswers } from "./errors.ts";
-import { callModel, cuttingFields, inputsOf, promptName, readTexts, textList, truncationOf } from "./requests.ts";
+import { documentedErrors } from "./errors.ts";
+import { callModel, truncationFields, inputsOf, promptName, readTexts, textList, truncationOf } from "./requests.ts";
 
-const commonOf = (limit: number) => ({ inputs: inputsOf(limit), prompt_name: promptName, ...cuttingFields });
+const commonOf = (limit: number) => ({ inputs: inputsOf(limit), prompt_name: promptName, ...truncationFields });
 const vector = z.array(z.number());
 
 const embedRoute = (limit: number) =>
@@ -25,7 +25,7 @@ const embedRoute = (limit: number) =>
         })
         .openapi("TeiEmbedRequest"),
       z.array(vector),
-      errorAnswers,
+      documentedErrors,
     ),
   );
 
@@ -36,7 +36,7 @@ const allRoute = (limit: number) =>
       "A vector for each token, as text-embeddings-inference",
       z.strictObject(commonOf(limit)).openapi("TeiEmbedAllRequest"),
       z.array(z.array(vector)),
-      errorAnswers,
+      documentedErrors,
     ),
   );
 
@@ -48,7 +48,7 @@ const sparseRoute = (limit: number) =>
       "Weights of vocabulary tokens, as text-embeddings-inference",
       z.strictObject(commonOf(limit)).openapi("TeiEmbedSparseRequest"),
       sparseResponse,
-      errorAnswers,
+      documentedErrors,
     ),
   );
 
@@ -66,7 +66,7 @@ export function addEmbed(routes: Routes, service: Service): void {
       service.runtime.embed(await readTexts(service, handle, list), { ...options, model: handle, signal }),
     );
     refuseTokenVectors(served.result, served.model);
-    return jsonAnswer(context, served.result.embeddings, servedHeaders(served));
+    return jsonResponse(context, served.result.embeddings, servedHeaders(served));
   });
 }
 
@@ -79,7 +79,7 @@ export function addEmbedAll(routes: Routes, service: Service): void {
       service.runtime.embed(await readTexts(service, handle, list), { ...options, model: handle, signal }),
     );
     const { embeddings, dimensions } = served.result;
-    return jsonAnswer(
+    return jsonResponse(
       context,
       embeddings.map((rows) => tokenRows(rows, dimensions)),
       servedHeaders(served),
@@ -99,7 +99,7 @@ export function addEmbedSparse(routes: Routes, service: Service): void {
     const weights = served.result.embeddings.map(({ indices, values }) =>
       Array.from(indices, (index, place) => ({ index, value: values[place] ?? 0 })).sort((a, b) => a.index - b.index),
     );
-    return jsonAnswer(context, weights, servedHeaders(served));
+    return jsonResponse(context, weights, servedHeaders(served));
   });
 }
 

@@ -2,9 +2,9 @@
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { type ErrorCode, InferyardError } from "../../../errors.ts";
-import { type Env, errorOf, publicError } from "../../http/context.ts";
-import { type ErrorAnswer, errorAnswer } from "../../http/error-responses.ts";
-import { shownProgressSchema } from "../load-progress-body.ts";
+import { type Env, errorResponse, publicError } from "../../http/context.ts";
+import { type DocumentedError, documentError } from "../../http/error-responses.ts";
+import { loadProgressSchema } from "../load-progress-body.ts";
 
 const kinds = ["Unhealthy", "Backend", "Overloaded", "Validation", "Tokenizer", "Empty"] as const;
 type Kind = (typeof kinds)[number];
@@ -16,7 +16,7 @@ const errorBody: z.ZodType = z
     code: z.string().openapi({ example: "INPUT_TOO_LONG" }),
     retryable: z.boolean(),
     retry_after_ms: z.number().optional(),
-    loading: shownProgressSchema.optional(),
+    loading: loadProgressSchema.optional(),
   })
   .openapi("TeiError");
 
@@ -35,9 +35,9 @@ const meanings = {
   504: "It took too long",
 } as const;
 
-export const errorAnswers: Readonly<Record<keyof typeof meanings, ErrorAnswer>> = Object.fromEntries(
-  Object.entries(meanings).map(([status, description]) => [status, errorAnswer(errorBody, description)]),
-) as Record<keyof typeof meanings, ErrorAnswer>;
+export const documentedErrors: Readonly<Record<keyof typeof meanings, DocumentedError>> = Object.fromEntries(
+  Object.entries(meanings).map(([status, description]) => [status, documentError(errorBody, description)]),
+) as Record<keyof typeof meanings, DocumentedError>;
 
 /** A list with nothing in it, which TEI has a kind of its own for. */
 export function emptyError(what: string): InferyardError {
@@ -45,7 +45,7 @@ export function emptyError(what: string): InferyardError {
 }
 
 /** Codes whose status is another in TEI. */
-const told: Readonly<Partial<Record<ErrorCode, readonly [status: number, kind: Kind]>>> = {
+const teiStatuses: Readonly<Partial<Record<ErrorCode, readonly [status: number, kind: Kind]>>> = {
   INPUT_INVALID: [422, "Validation"],
   TOKENIZER_INVALID: [422, "Tokenizer"],
   MODEL_UNSUPPORTED: [424, "Backend"],
@@ -57,10 +57,10 @@ const told: Readonly<Partial<Record<ErrorCode, readonly [status: number, kind: K
   QUEUE_FULL: [429, "Overloaded"],
 };
 
-export function teiError(thrown: unknown, context: Context<Env>): Response {
+export function handleTeiError(thrown: unknown, context: Context<Env>): Response {
   const { code, message, remedy, retryable, retryAfterMs, loading, headers, ...said } = publicError(thrown);
   const isEmpty = thrown instanceof InferyardError && thrown.data["empty"] === true;
-  const [status, kind] = isEmpty ? ([400, "Empty"] as const) : (told[code] ?? [said.status, kindOf(said.status)]);
+  const [status, kind] = isEmpty ? ([400, "Empty"] as const) : (teiStatuses[code] ?? [said.status, kindOf(said.status)]);
   const body = {
     error: remedy === undefined ? message : `${message} (${remedy})`,
     error_type: kind,
@@ -69,7 +69,7 @@ export function teiError(thrown: unknown, context: Context<Env>): Response {
     ...(retryAfterMs === undefined ? {} : { retry_after_ms: retryAfterMs }),
     ...(loading === undefined ? {} : { loading }),
   };
-  return errorOf(context, body, { status, headers });
+  return errorResponse(context, body, { status, headers });
 }
 
 function kindOf(status: number): Kind {

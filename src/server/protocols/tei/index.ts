@@ -4,14 +4,14 @@ import type { Env, Routes } from "../../http/context.ts";
 import type { Service } from "../../serving/service.ts";
 import { refuseInvalid } from "../../http/validation.ts";
 import { addEmbed, addEmbedAll, addEmbedSparse } from "./embed.ts";
-import { teiError } from "./errors.ts";
+import { handleTeiError } from "./errors.ts";
 import { addInfo } from "./info.ts";
 import { addPredict, addRerank, addSimilarity } from "./rank.ts";
 import { addDecode, addTokenize } from "./tokens.ts";
 
 export function teiRoutes(service: Service): Routes {
   const routes = new OpenAPIHono<Env>({ defaultHook: refuseInvalid });
-  routes.onError(teiError);
+  routes.onError(handleTeiError);
   for (const add of [
     addEmbed,
     addEmbedAll,

@@ -7,7 +7,7 @@ import { version } from "../../../version.ts";
 import { type Routes, callerOf, servedHeaders } from "../../http/context.ts";
 import { textLabels } from "../model-capabilities.ts";
 import type { Service } from "../../serving/service.ts";
-import { errorAnswers } from "./errors.ts";
+import { documentedErrors } from "./errors.ts";
 
 const labelled = z.object({ id2label: z.record(z.string(), z.string()), label2id: z.record(z.string(), z.int()) });
 const modelType = z.union([
@@ -39,7 +39,7 @@ const route = createRoute({
   method: "get",
   path: "/info",
   summary: "The model and its limits, as text-embeddings-inference",
-  responses: { 200: { description: "The model", content: { "application/json": { schema: info } } }, ...errorAnswers },
+  responses: { 200: { description: "The model", content: { "application/json": { schema: info } } }, ...documentedErrors },
 } satisfies RouteConfig);
 
 export function addInfo(routes: Routes, service: Service): void {
@@ -54,7 +54,7 @@ export function addInfo(routes: Routes, service: Service): void {
           retryAfterMs: 1000,
         }),
     });
-    const { reference } = await service.named(callerOf(context), model);
+    const { reference } = await service.resolve(callerOf(context), model);
     const { dtype, type, length } = served.result;
     const body = {
       model_id: served.model,

@@ -2,13 +2,13 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import type { TextPair } from "../../../tasks/shared/encode-pairs.ts";
 import { type Routes, servedHeaders } from "../../http/context.ts";
-import { relevanceOf } from "../relevance.ts";
+import { relevanceScore } from "../relevance.ts";
 import { jsonRoute } from "../../http/json-route.ts";
 import { refusePairs } from "../../http/pair-limits.ts";
 import { isText, listOf, oneOf, text, texts } from "../../http/field-schemas.ts";
 import type { Service } from "../../serving/service.ts";
-import { emptyError, errorAnswers } from "./errors.ts";
-import { callModel, cuttingFields, promptName, truncationOf } from "./requests.ts";
+import { emptyError, documentedErrors } from "./errors.ts";
+import { callModel, truncationFields, promptName, truncationOf } from "./requests.ts";
 
 const rawScores = z.boolean().optional().openapi({ description: "The model's own numbers, with no activation. Default: false" });
 
@@ -19,7 +19,7 @@ const rerankRequest = (limit: number) =>
       texts: texts(limit),
       raw_scores: rawScores,
       return_text: z.boolean().optional().openapi({ description: "Whether ranks carry their texts. Default: false" }),
-      ...cuttingFields,
+      ...truncationFields,
     })
     .openapi("TeiRerankRequest");
 const rank = z.object({ index: z.int(), score: z.number(), text: z.string().optional() });
@@ -30,7 +30,7 @@ const rerankRoute = (limit: number) =>
       "Texts in the order of how well they answer, as text-embeddings-inference",
       rerankRequest(limit),
       z.array(rank),
-      errorAnswers,
+      documentedErrors,
     ),
   );
 
@@ -46,7 +46,7 @@ export function addRerank(routes: Routes, service: Service): void {
     const { results, scoring } = served.result;
     const ranks = results.map(({ index, score, text }) => ({
       index,
-      score: raw ? score : relevanceOf(scoring, score),
+      score: raw ? score : relevanceScore(scoring, score),
       ...(withText ? { text } : {}),
     }));
     return context.json(ranks, 200, servedHeaders(served));
@@ -80,7 +80,7 @@ const predictRequest = (limit: number) =>
         example: "I like it",
       }),
       raw_scores: rawScores,
-      ...cuttingFields,
+      ...truncationFields,
     })
     .openapi("TeiPredictRequest");
 const prediction = z.object({ label: z.string(), score: z.number() });
@@ -92,7 +92,7 @@ const predictRoute = (limit: number) =>
       "Labels of texts with scores, as text-embeddings-inference",
       predictRequest(limit),
       predictResponse,
-      errorAnswers,
+      documentedErrors,
     ),
   );
 
@@ -127,7 +127,7 @@ const similarityRequest = (limit: number) =>
   z
     .strictObject({
       inputs: z.strictObject({ source_sentence: z.string(), sentences: texts(limit) }),
-      parameters: z.strictObject({ prompt_name: promptName, ...cuttingFields }).nullish(),
+      parameters: z.strictObject({ prompt_name: promptName, ...truncationFields }).nullish(),
     })
     .openapi("TeiSimilarityRequest");
 const similarityRoute = (limit: number) =>
@@ -137,7 +137,7 @@ const similarityRoute = (limit: number) =>
       "Cosines of a text with others, as text-embeddings-inference",
       similarityRequest(limit),
       z.array(z.number()),
-      errorAnswers,
+      documentedErrors,
     ),
   );
 

@@ -4,9 +4,9 @@ import type { Context } from "hono";
 import { InferyardError } from "../../../errors.ts";
 import type { ModelHandle } from "../../../runtime/model-handle.ts";
 import { type Env, callerOf } from "../../http/context.ts";
-import type { Question } from "../../serving/call-key.ts";
-import { arrayShape, isNumber, isText, listOf, name, oneOf, text, tokenIds } from "../../http/field-schemas.ts";
-import type { Served, Service } from "../../serving/service.ts";
+import type { CallKey } from "../../serving/call-key.ts";
+import { arrayAlternative, isNumber, isText, listOf, name, oneOf, text, tokenIds } from "../../http/field-schemas.ts";
+import type { ModelCallResult, Service } from "../../serving/service.ts";
 import { type TextInput, textsOf } from "../token-input.ts";
 import { emptyError } from "./errors.ts";
 
@@ -18,13 +18,13 @@ export function inputsOf(limit: number): z.ZodType<Inputs> {
   const many = listOf(one, { max: limit, fits: isText });
   return oneOf<Inputs>("a string, or an array of strings, of token ids, or of arrays of token ids", [
     text,
-    arrayShape(tokenIds(), isNumber),
+    arrayAlternative(tokenIds(), isNumber),
     { schema: many, fits: Array.isArray },
   ]).openapi("TeiInput", { description: "A text, or a list of texts; token ids of the model's own tokenizer count as a text" });
 }
 
 /** Fields of every request that reads texts. */
-export interface Cutting {
+export interface TruncationFields {
   readonly truncate?: boolean | null | undefined;
   readonly truncation_direction?: "Left" | "Right" | "left" | "right" | undefined;
 }
@@ -34,12 +34,12 @@ const truncate: z.ZodType<boolean | null | undefined> = z
   .nullish()
   .openapi({ description: "Whether texts longer than the model reads are cut; else they are refused. Default: false" });
 
-const direction: z.ZodType<Cutting["truncation_direction"]> = z
+const direction: z.ZodType<TruncationFields["truncation_direction"]> = z
   .enum(["Left", "Right", "left", "right"])
   .optional()
   .openapi({ description: "With `truncate`: left is refused. Default: right" });
 
-export const cuttingFields: { readonly truncate: typeof truncate; readonly truncation_direction: typeof direction } = {
+export const truncationFields: { readonly truncate: typeof truncate; readonly truncation_direction: typeof direction } = {
   truncate,
   truncation_direction: direction,
 };
@@ -48,7 +48,7 @@ export const promptName: z.ZodType<string | null | undefined> = name()
   .nullish()
   .openapi({ description: "Name of a prompt of the model, put before every text" });
 
-export function truncationOf(cutting: Cutting): { readonly truncate: "cut" | "error" } {
+export function truncationOf(cutting: TruncationFields): { readonly truncate: "cut" | "error" } {
   if (cutting.truncate !== true) return { truncate: "error" };
   if (cutting.truncation_direction?.toLowerCase() !== "left") return { truncate: "cut" };
   throw new InferyardError("INPUT_INVALID", "texts are cut on the right, and not on the left", {
@@ -61,9 +61,9 @@ export function callModel<Result>(
   service: Service,
   context: Context<Env>,
   texts: number,
-  question: Question | undefined,
+  question: CallKey | undefined,
   work: (model: ModelHandle, signal: AbortSignal) => Promise<Result>,
-): Promise<Served<Result>> {
+): Promise<ModelCallResult<Result>> {
   const call = { model: context.req.header("x-inferyard-model"), texts, ...(question === undefined ? {} : { question }) };
   return service.call(callerOf(context), call, work);
 }

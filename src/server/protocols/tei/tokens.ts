@@ -7,9 +7,9 @@ import { createYielder } from "../../../tasks/shared/yielding.ts";
 import { type Encoding, convertOffsets } from "../../../tokenizers/index.ts";
 import { type Routes, servedHeaders } from "../../http/context.ts";
 import { jsonRoute } from "../../http/json-route.ts";
-import { arrayShape, isNumber, listOf, oneOf, text, texts, tokenIds } from "../../http/field-schemas.ts";
+import { arrayAlternative, isNumber, listOf, oneOf, text, texts, tokenIds } from "../../http/field-schemas.ts";
 import type { Service } from "../../serving/service.ts";
-import { emptyError, errorAnswers } from "./errors.ts";
+import { emptyError, documentedErrors } from "./errors.ts";
 import { callModel, promptName } from "./requests.ts";
 
 const tokenizeRequest = (limit: number) =>
@@ -43,7 +43,7 @@ const tokenizeRoute = (limit: number) =>
       "Tokens of texts, as text-embeddings-inference",
       tokenizeRequest(limit),
       z.array(z.array(token)),
-      errorAnswers,
+      documentedErrors,
     ),
   );
 
@@ -100,8 +100,8 @@ const decodeRequest = (limit: number) =>
   z
     .strictObject({
       ids: oneOf<number[] | number[][]>("an array of token ids, or of arrays of token ids", [
-        arrayShape(tokenIds(), isNumber),
-        arrayShape(listOf(tokenIds(), { max: limit }), Array.isArray),
+        arrayAlternative(tokenIds(), isNumber),
+        arrayAlternative(listOf(tokenIds(), { max: limit }), Array.isArray),
       ]).openapi({ example: [101, 1037, 4937, 102] }),
       skip_special_tokens: z.boolean().optional().openapi({ description: "Default: true" }),
     })
@@ -113,7 +113,7 @@ const decodeRoute = (limit: number) =>
       "Texts of tokens, as text-embeddings-inference",
       decodeRequest(limit),
       z.array(z.string()),
-      errorAnswers,
+      documentedErrors,
     ),
   );
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { chooseSpans } from "./spans.ts";
-import { cutWords } from "./windows.ts";
+import { selectSpans } from "./spans.ts";
+import { planWordWindows } from "./windows.ts";
 import { splitWords } from "./words.ts";
 
 describe("splitWords", () => {
@@ -49,7 +49,7 @@ describe("cutWords", () => {
         fc.integer({ min: 1, max: 9 }),
         fc.nat(12),
         (all, room, most, stride) => {
-          const windows = cutWords(all, room, most, stride);
+          const windows = planWordWindows(all, room, most, stride);
           const tokens = (from: number, to: number): number => all.slice(from, to).reduce((sum, size) => sum + size, 0);
           expect(windows[0]?.from ?? 0).toBe(0);
           expect(windows.at(-1)?.to ?? 0).toBe(all.length);
@@ -77,7 +77,7 @@ describe("chooseSpans", () => {
   it("keeps the best, and nothing that may not stand beside what is kept", () => {
     fc.assert(
       fc.property(fc.array(span, { maxLength: 20 }), fc.boolean(), fc.boolean(), (spans, nested, multiLabel) => {
-        const chosen = chooseSpans(spans, { nested, multiLabel });
+        const chosen = selectSpans(spans, { nested, multiLabel });
         const best = Math.max(...spans.map(({ score }) => score));
         if (spans.length > 0) expect(chosen.some(({ score }) => score === best)).toBe(true);
         for (const [index, a] of chosen.entries()) {

@@ -4,17 +4,17 @@
  */
 import { InferyardError } from "../../../errors.ts";
 import type { Manifest } from "../../../models/manifest.ts";
-import { refuseOther } from "../../../runtime/options/options.ts";
+import { refuseUnlisted } from "../../../runtime/options/options.ts";
 import type { TensorInfo } from "../../../tensor.ts";
 import { type OffsetUnit, convertOffsets, offsetUnits } from "../../../tokenizers/index.ts";
 import { type Encoder, runEncodings } from "../../batching/run-encodings.ts";
-import { refuseBroken } from "../../shared/label-head.ts";
+import { requireFinite } from "../../shared/label-head.ts";
 import type { Entities } from "../entities.ts";
 import { type TextTaskOptions, textTaskSettings } from "../../shared/task-options.ts";
-import { type LabelledSpan, chooseSpans, scoredSpans } from "./spans.ts";
-import { type SpanModelConfig, type WordWindow, labelWindows, spanTensors } from "./windows.ts";
+import { type LabelledSpan, selectSpans, scoredSpans } from "./spans.ts";
+import { type GlinerConfig, type WordWindow, encodeGlinerWindows, glinerInputs } from "./windows.ts";
 
-export interface RecognizeByLabelOptions extends TextTaskOptions {
+export interface GlinerOptions extends TextTaskOptions {
   readonly labels: readonly string[];
   readonly threshold?: number;
   readonly nested?: boolean;
@@ -24,7 +24,7 @@ export interface RecognizeByLabelOptions extends TextTaskOptions {
 }
 
 /** Whether a model scores spans against labels it is given. MODEL_UNSUPPORTED for one that scores tokens against them. */
-export function scoresSpans({ name }: Manifest, inputs: readonly TensorInfo[]): boolean {
+export function isGlinerSpanModel({ name }: Manifest, inputs: readonly TensorInfo[]): boolean {
   const names = new Set(inputs.map((input) => input.name));
   if (names.has("span_idx") && names.has("words_mask")) return true;
   if (!names.has("words_mask")) return false;
@@ -46,11 +46,7 @@ const spanInputs: ReadonlySet<string> = new Set([
   "span_mask",
 ]);
 
-export async function recognizeByLabel(
-  encoder: Encoder,
-  texts: readonly string[],
-  options: RecognizeByLabelOptions,
-): Promise<Entities> {
+export async function recognizeWithGliner(encoder: Encoder, texts: readonly string[], options: GlinerOptions): Promise<Entities> {
   const { threshold = 0.5, nested = false, multiLabel = false, offsets = "utf16", signal } = options;
   const labels = [...new Set(options.labels)];
   checkOptions(options);
@@ -64,25 +60,26 @@ export async function recognizeByLabel(
   const config = spanModelConfig(encoder.manifest);
   const settings = textTaskSettings(encoder.manifest, options);
   const stride = options.stride ?? Math.floor(Math.min(settings.maxTokens, 2048) / 4);
-  const windows = await labelWindows(encoder.tokenizer, texts, labels, config, { ...settings, stride }, signal);
+  const windows = await encodeGlinerWindows(encoder.tokenizer, texts, labels, config, { ...settings, stride }, signal);
   const spans: LabelledSpan[][] = texts.map(() => []);
   const wanted = {
     output: "logits",
     kind: `spans ${config.maxWidth} wide, ${labels.length} labels`,
     batchTokens: settings.batchTokens,
-    tensors: (rows: readonly WordWindow[], length: number) => spanTensors(rows, length, encoder.tokenizer.padId, config.maxWidth),
+    tensors: (rows: readonly WordWindow[], length: number) =>
+      glinerInputs(rows, length, encoder.tokenizer.padId, config.maxWidth),
     ...(signal === undefined ? {} : { signal }),
   };
   await runEncodings(encoder, windows, wanted, ({ encoding: { words, text }, data, offset, shape }) => {
     const [rows = 0, width = 0, classes = 0] = shape;
     if (shape.length !== 3 || rows < words.length || classes < labels.length) throw misshapen(name, shape);
-    refuseBroken(data.subarray(offset, offset + words.length * width * classes), text);
+    requireFinite(data.subarray(offset, offset + words.length * width * classes), text);
     spans[text]?.push(...scoredSpans(words, { data, offset, width, labels: classes }, threshold));
   });
   const counts = texts.map((_text, index) => windows.filter((window) => window.text === index));
   return {
     results: texts.map((text, index) => {
-      const chosen = chooseSpans(
+      const chosen = selectSpans(
         (spans[index] ?? []).filter(({ label }) => label < labels.length),
         { nested, multiLabel },
       );
@@ -100,7 +97,7 @@ export async function recognizeByLabel(
   };
 }
 
-function checkOptions({ labels, threshold = 0.5, nested, multiLabel, offsets }: RecognizeByLabelOptions): void {
+function checkOptions({ labels, threshold = 0.5, nested, multiLabel, offsets }: GlinerOptions): void {
   if (!Array.isArray(labels) || labels.length === 0 || labels.some((label) => typeof label !== "string" || label.trim() === "")) {
     throw new InferyardError("INPUT_INVALID", "labels must be an array of at least one word", {
       remedy: 'for example ["person", "company"]',
@@ -111,13 +108,13 @@ function checkOptions({ labels, threshold = 0.5, nested, multiLabel, offsets }: 
       remedy: "correct threshold, or leave it out",
     });
   }
-  refuseOther("nested", nested, [true, false]);
-  refuseOther("multiLabel", multiLabel, [true, false]);
-  refuseOther("offsets", offsets, offsetUnits);
+  refuseUnlisted("nested", nested, [true, false]);
+  refuseUnlisted("multiLabel", multiLabel, [true, false]);
+  refuseUnlisted("offsets", offsets, offsetUnits);
 }
 
 /** MODEL_UNSUPPORTED where the file says something else than these numbers and words. */
-function spanModelConfig({ name, variants }: Manifest): SpanModelConfig {
+function spanModelConfig({ name, variants }: Manifest): GlinerConfig {
   const config = variants[0]?.config ?? {};
   const {
     max_width: maxWidth = 12,

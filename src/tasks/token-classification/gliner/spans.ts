@@ -38,7 +38,7 @@ export function scoredSpans(
   return found;
 }
 
-export interface SpanRules {
+export interface SpanOverlapRules {
   /** A span may lie inside another. */
   readonly nested: boolean;
   /** One span may have several labels. */
@@ -46,14 +46,14 @@ export interface SpanRules {
 }
 
 /** The best spans that may stand beside each other, from left to right; of equal scores the one that comes first. */
-export function chooseSpans(spans: readonly LabelledSpan[], rules: SpanRules): LabelledSpan[] {
+export function selectSpans(spans: readonly LabelledSpan[], rules: SpanOverlapRules): LabelledSpan[] {
   const chosen: LabelledSpan[] = [];
   for (const span of spans.toSorted((a, b) => b.score - a.score))
     if (!chosen.some((other) => excludes(span, other, rules))) chosen.push(span);
   return chosen.sort((a, b) => a.start - b.start || a.end - b.end);
 }
 
-function excludes(a: LabelledSpan, b: LabelledSpan, { nested, multiLabel }: SpanRules): boolean {
+function excludes(a: LabelledSpan, b: LabelledSpan, { nested, multiLabel }: SpanOverlapRules): boolean {
   if (a.start === b.start && a.end === b.end) return a.label === b.label || !multiLabel;
   if (a.end <= b.start || b.end <= a.start) return false;
   const isInside = (a.start >= b.start && a.end <= b.end) || (b.start >= a.start && b.end <= a.end);

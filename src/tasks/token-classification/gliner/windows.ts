@@ -7,7 +7,7 @@ import { createYielder } from "../../shared/yielding.ts";
 import { type Word, splitWords } from "./words.ts";
 
 /** What gliner_config.json says; defaults are those of the library. */
-export interface SpanModelConfig {
+export interface GlinerConfig {
   /** Longest span, in words. */
   readonly maxWidth: number;
   /** Most words of one window. */
@@ -28,7 +28,7 @@ export interface WordWindow {
   readonly text: number;
 }
 
-export interface WindowLimits {
+export interface GlinerWindowLimits {
   /** Most tokens of a window, labels and special tokens included. */
   readonly maxTokens: number;
   readonly truncate: "cut" | "error";
@@ -37,12 +37,12 @@ export interface WindowLimits {
 }
 
 /** Long texts become windows that overlap. INPUT_TOO_LONG where the labels leave no room, or a text is not to be cut. */
-export async function labelWindows(
+export async function encodeGlinerWindows(
   tokenizer: Tokenizer,
   texts: readonly string[],
   labels: readonly string[],
-  config: SpanModelConfig,
-  limits: WindowLimits,
+  config: GlinerConfig,
+  limits: GlinerWindowLimits,
   signal?: AbortSignal,
 ): Promise<WordWindow[]> {
   const { prefix, suffix } = tokenizer.frame;
@@ -64,7 +64,7 @@ export async function labelWindows(
       if (ids.length > 0) words.push({ word, ids });
       await rest();
     }
-    const parts = cutWords(
+    const parts = planWordWindows(
       words.map(({ ids }) => ids.length),
       room,
       config.maxWords,
@@ -87,7 +87,7 @@ export async function labelWindows(
 }
 
 /** Words [from, to) of each window, by how many tokens each word takes. No window for no words. */
-export function cutWords(
+export function planWordWindows(
   sizes: readonly number[],
   room: number,
   maxWords: number,
@@ -108,7 +108,7 @@ export function cutWords(
 }
 
 /** The tensors of one batch; shorter rows are padded, and spans that reach beyond a text's words are masked. */
-export function spanTensors(rows: readonly WordWindow[], length: number, padId: number, maxWidth: number): TensorMap {
+export function glinerInputs(rows: readonly WordWindow[], length: number, padId: number, maxWidth: number): TensorMap {
   const words = Math.max(1, ...rows.map((row) => row.words.length));
   const spans = words * maxWidth;
   const tokens = rows.length * length;

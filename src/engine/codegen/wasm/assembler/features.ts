@@ -5,21 +5,21 @@ import { f32x4, i16x8, i32x4, i8x16, v128 } from "./vector.ts";
 import type { WasmFeatures } from "./wasm-features.ts";
 import { wasmHost } from "./webassembly.ts";
 
-const unprobed = { simd: true, relaxedSimd: true, byteDot: "none" } as const;
+const baseline = { simd: true, relaxedSimd: true, byteDot: "none" } as const;
 
 /**
  * Validates two tiny modules. Where relaxed SIMD is missing, `switchOn` is called, if given, and the question asked again: Node.js 20 can
  * switch it on at run time, newer versions and browsers have it on (and Node.js 22 would complain about the flag, so the order matters).
  */
 export function detectWasmFeatures(switchOn?: () => void): WasmFeatures {
-  const plain = isValid(false);
-  if (plain && !isValid(true)) switchOn?.();
-  const relaxedSimd = plain && isValid(true);
+  const plain = canValidate(false);
+  if (plain && !canValidate(true)) switchOn?.();
+  const relaxedSimd = plain && canValidate(true);
   return { simd: plain, relaxedSimd, byteDot: relaxedSimd ? probeByteDot() : "none" };
 }
 
-function isValid(relaxedSimd: boolean): boolean {
-  const builder = new ModuleBuilder({ ...unprobed, relaxedSimd });
+function canValidate(relaxedSimd: boolean): boolean {
+  const builder = new ModuleBuilder({ ...baseline, relaxedSimd });
   builder.function("probe", "i32", (f) => {
     const sum = f.value(f.madd(v128.zero, v128.zero, f32x4.splat(f32x4.extractLane(v128.load(i32.const(0)), 0))));
     f.result(i32x4.extractLane(sum, 0));
@@ -29,7 +29,7 @@ function isValid(relaxedSimd: boolean): boolean {
 
 /** Asks the instruction: pairs of a weight and a byte at the ends of what kernels rely on. */
 function probeByteDot(): WasmFeatures["byteDot"] {
-  const builder = new ModuleBuilder(unprobed);
+  const builder = new ModuleBuilder(baseline);
   builder.function("dot", "i32", (f) => {
     const [weight, byte] = [f.parameter("i32"), f.parameter("i32")];
     const products = i16x8.relaxedDotI8x16I7x16S(i8x16.splat(weight), i8x16.splat(byte));

@@ -18,9 +18,9 @@ import { i32 } from "./scalar.ts";
 import { f32x4, i16x8, i32x4 } from "./vector.ts";
 
 const loop = 0x03;
-const otherwiseCode = 0x05;
+const elseCode = 0x05;
 const end = 0x0b;
-const empty = 0x40;
+const emptyBlockType = 0x40;
 const branchIf = 0x0d;
 
 export class FunctionBuilder {
@@ -73,7 +73,7 @@ export class FunctionBuilder {
 
   /** The body once, and again while the condition is not 0. */
   doWhile(body: () => void, condition: () => I32): void {
-    this.#write([loop, empty]);
+    this.#write([loop, emptyBlockType]);
     body();
     this.#write(condition().code, [branchIf, 0, end]);
   }
@@ -107,10 +107,10 @@ export class FunctionBuilder {
   }
 
   when(condition: I32, then: () => void, otherwise?: () => void): void {
-    this.#write(condition.code, [0x04, empty]);
+    this.#write(condition.code, [0x04, emptyBlockType]);
     then();
     if (otherwise !== undefined) {
-      this.#write([otherwiseCode]);
+      this.#write([elseCode]);
       otherwise();
     }
     this.#write([end]);

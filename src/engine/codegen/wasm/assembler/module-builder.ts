@@ -11,7 +11,7 @@ export const importNames = { memory: ["engine", "memory"], host: "host" } as con
 const f64Code = 0x7c;
 /** The magic number and version 1. */
 const header: Bytes = [0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
-const mostPages = 65_536;
+const maxPages = 65_536;
 
 export class ModuleBuilder {
   readonly #features: WasmFeatures;
@@ -33,7 +33,7 @@ export class ModuleBuilder {
   build(memory: { readonly shared: boolean }): Uint8Array<ArrayBuffer> {
     const functions = this.#functions;
     const types = [...this.#imports.map(hostType), ...functions.map(({ type }) => type)];
-    const limits = memory.shared ? [3, ...unsigned(0), ...unsigned(mostPages)] : [0, ...unsigned(0)];
+    const limits = memory.shared ? [3, ...unsigned(0), ...unsigned(maxPages)] : [0, ...unsigned(0)];
     const [space, name] = importNames.memory;
     const imports = [
       [...text(space), ...text(name), 2, ...limits],

@@ -27,6 +27,6 @@ const byLength: Readonly<Record<string, (tokens: number) => Kernel>> = {
 describe("the code of kernels", () => {
   it.each(Object.entries(byLength))("of %s is one for texts of all lengths that end their tiles alike", (_name, kernel) => {
     expect(kernel(24).key).toBe(kernel(88).key);
-    expect(kernel(24).counts).not.toEqual(kernel(88).counts);
+    expect(kernel(24).dynamicSizes).not.toEqual(kernel(88).dynamicSizes);
   });
 });

@@ -3,7 +3,7 @@ import type { Local, V128 } from "../assembler/expression.ts";
 import type { FunctionBuilder } from "../assembler/function-builder.ts";
 import { i32 } from "../assembler/scalar.ts";
 import { f32x4, i32x4 } from "../assembler/vector.ts";
-import { clamped, polynomial } from "./polynomial.ts";
+import { clamp, polynomial } from "./polynomial.ts";
 
 /** Added to a small number, it leaves the nearest integer in the low bits; 127 is the exponent's bias. */
 const roundingBase = 12_582_912;
@@ -18,7 +18,7 @@ const coefficients = [
 
 /** Any argument, with infinity, 0 and subnormal results: error below 1.5 units in the last place. */
 export function exp(f: FunctionBuilder, x: V128): Local<"v128"> {
-  const { fraction, biased } = reduced(f, clamped(x, -104, 89));
+  const { fraction, biased } = reduced(f, clamp(x, -104, 89));
   const n = f.value(i32x4.sub(biased, i32x4.const(bias)));
   const half = f.value(i32x4.shrS(n, i32.const(1))); // 2^n itself may be too large or too small for a float
   const power = (exponent: V128): V128 => i32x4.shl(i32x4.add(exponent, i32x4.const(bias)), i32.const(23));
@@ -27,7 +27,7 @@ export function exp(f: FunctionBuilder, x: V128): Local<"v128"> {
 
 /** exp between -87 and 88, and the value at the end beyond: for where the rest vanishes anyway. Same error. */
 export function clampedExp(f: FunctionBuilder, x: V128): Local<"v128"> {
-  const { fraction, biased } = reduced(f, clamped(x, -87, 88));
+  const { fraction, biased } = reduced(f, clamp(x, -87, 88));
   return f.value(f32x4.mul(fraction, i32x4.shl(biased, i32.const(23))));
 }
 

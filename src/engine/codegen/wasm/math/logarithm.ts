@@ -7,7 +7,7 @@ import { ln2High, ln2Low } from "./exponential.ts";
 import { polynomial } from "./polynomial.ts";
 
 const sqrtHalfBits = 0x3f3504f3;
-const leastNormal = 2 ** -126;
+const minNormal = 2 ** -126;
 /** ln(1 + f) = f - f^2/2 + f^3 P(f), relative error below 2^-30. */
 const coefficients = [
   0.3333331346511841, -0.25000008940696716, 0.2000211924314499, -0.16667994856834412, 0.142195463180542, -0.12405598163604736,
@@ -17,7 +17,7 @@ const coefficients = [
 /** Error below 1.5 units in the last place, subnormals included. ln 0 = -infinity, of a negative number NaN. */
 export function log(f: FunctionBuilder, x: V128): Local<"v128"> {
   const given = f.value(x);
-  const subnormal = f.value(f32x4.lt(given, f32x4.const(leastNormal)));
+  const subnormal = f.value(f32x4.lt(given, f32x4.const(minNormal)));
   const normal = f.value(v128.bitselect(f32x4.mul(given, f32x4.const(2 ** 23)), given, subnormal));
   const exponent = f.value(i32x4.shrS(i32x4.sub(normal, i32x4.const(sqrtHalfBits)), i32.const(23)));
   const fraction = f.value(f32x4.sub(i32x4.sub(normal, i32x4.shl(exponent, i32.const(23))), f32x4.const(1)));

@@ -11,7 +11,7 @@ export function polynomial(f: FunctionBuilder, x: V128, coefficients: readonly n
 }
 
 /** `x` between two constants; NaN stays NaN. */
-export function clamped(x: V128, least: number, most: number): V128 {
+export function clamp(x: V128, least: number, most: number): V128 {
   return f32x4.pmax(f32x4.pmin(x, f32x4.const(most)), f32x4.const(least));
 }
 

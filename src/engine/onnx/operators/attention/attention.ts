@@ -2,9 +2,18 @@
 import type { Value } from "../../../ir/graph.ts";
 import type { OnnxGraph } from "../../onnx-model.ts";
 import { isTensor } from "../../../build/traced-value.ts";
-import { addedBiases, appended, attend, biasOf, causalMask, countedAlong, joinHeads, splitHeads } from "./scaled-dot-product.ts";
+import {
+  sumBiases,
+  appendToCache,
+  scaledDotProductAttention,
+  maskToBias,
+  causalMask,
+  iota,
+  joinHeads,
+  splitHeads,
+} from "./scaled-dot-product.ts";
 import { typeAttribute } from "../tensor/constants.ts";
-import { axisOf, type OperatorCall } from "../operator-call.ts";
+import { normalizeAxis, type OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
 import { widened } from "../precision.ts";
 
@@ -14,12 +23,12 @@ function attention(call: OperatorCall): readonly Value[] {
   const flat = q.type.shape.length === 3;
   const [queryHeads, keyHeads] = [call.int("q_num_heads", 0), call.int("kv_num_heads", 0)];
   const query = flat ? splitHeads(call, q, queryHeads) : q;
-  const key = appended(call, call.tensorIfGiven(4), flat ? splitHeads(call, k, keyHeads) : k);
-  const value = appended(call, call.tensorIfGiven(5), flat ? splitHeads(call, v, keyHeads) : v);
+  const key = appendToCache(call, call.tensorIfGiven(4), flat ? splitHeads(call, k, keyHeads) : k);
+  const value = appendToCache(call, call.tensorIfGiven(5), flat ? splitHeads(call, v, keyHeads) : v);
   const wide = widened(call, query);
   const softmaxType = typeAttribute(call, "softmax_precision");
   const mode = call.int("qk_matmul_output_mode", 0);
-  const steps = attend(call, {
+  const steps = scaledDotProductAttention(call, {
     query: wide,
     key: widened(call, key),
     value: widened(call, value),
@@ -43,24 +52,24 @@ function attentionBias(call: OperatorCall, query: Value, total: number): Value |
   const filled = call.tensorIfGiven(6);
   const mask = call.tensorIfGiven(3);
   const counts = filled === undefined ? undefined : call.cast(filled, "int64");
-  const keys = countedAlong(call, total, 3, 4);
+  const keys = iota(call, total, 3, 4);
   const ends = counts === undefined ? undefined : call.reshape(counts, [counts.type.shape[0] ?? 0, 1, 1, 1]);
   let later: Value | undefined;
   if (causal && past === undefined && ends !== undefined) {
     // The last query stands at the last key that is filled.
-    const places = call.binary("add", countedAlong(call, length, 2, 4), call.binary("sub", ends, length));
-    later = biasOf(call, call.binary("less-or-equal", keys, places), dataType);
+    const places = call.binary("add", iota(call, length, 2, 4), call.binary("sub", ends, length));
+    later = maskToBias(call, call.binary("less-or-equal", keys, places), dataType);
   } else if (causal) {
-    later = biasOf(call, causalMask(call, length, total, past?.type.shape[2] ?? 0), dataType);
+    later = maskToBias(call, causalMask(call, length, total, past?.type.shape[2] ?? 0), dataType);
   }
-  const padding = ends === undefined ? undefined : biasOf(call, call.binary("less", keys, ends), dataType);
-  return addedBiases(call, mask === undefined ? undefined : maskBias(call, mask, query, total), later, padding);
+  const padding = ends === undefined ? undefined : maskToBias(call, call.binary("less", keys, ends), dataType);
+  return sumBiases(call, mask === undefined ? undefined : maskBias(call, mask, query, total), later, padding);
 }
 
 /** A mask that is shorter than the keys keeps the rest out, from version 24 on; before it must broadcast. */
 function maskBias(call: OperatorCall, mask: Value, query: Value, total: number): Value {
   const { dataType } = query.type;
-  const bias = mask.type.dataType === "bool" ? biasOf(call, mask, dataType) : call.cast(mask, dataType);
+  const bias = mask.type.dataType === "bool" ? maskToBias(call, mask, dataType) : call.cast(mask, dataType);
   const { shape } = bias.type;
   const missing = total - (shape.at(-1) ?? 0);
   if (missing <= 0 || call.version < 24) return bias;
@@ -79,7 +88,7 @@ function flexAttention(call: OperatorCall): Value {
       if (attribute === undefined) return x;
       return modified(call, call.graph(name), x);
     };
-  const { output } = attend(call, {
+  const { output } = scaledDotProductAttention(call, {
     query,
     key: widened(call, call.tensor(1)),
     value: widened(call, call.tensor(2)),
@@ -94,7 +103,7 @@ function flexAttention(call: OperatorCall): Value {
 }
 
 function modified(call: OperatorCall, graph: OnnxGraph, x: Value): Value {
-  const [result] = call.inner.trace(graph, [x]);
+  const [result] = call.subgraphs.trace(graph, [x]);
   if (result === undefined || !isTensor(result) || result.type.dataType !== x.type.dataType)
     throw new Error(`its graph "${graph.name}" gives no ${x.type.dataType}`);
   return result;
@@ -105,12 +114,12 @@ function tensorScatter(call: OperatorCall): Value {
   const cache = call.tensor(0);
   const update = call.tensor(1);
   const rank = cache.type.shape.length;
-  const axis = axisOf(call.int("axis", -2), rank);
+  const axis = normalizeAxis(call.int("axis", -2), rank);
   const mode = call.string("mode", "linear");
   if (mode !== "linear" && mode !== "circular") throw new Error(`its mode "${mode}" is unknown`);
   const starts = call.tensorIfGiven(2);
   const [batch = 0] = cache.type.shape;
-  const steps = countedAlong(call, update.type.shape[axis] ?? 0, axis, rank);
+  const steps = iota(call, update.type.shape[axis] ?? 0, axis, rank);
   const places =
     starts === undefined
       ? steps

@@ -4,13 +4,13 @@ import { joinHeads, splitHeads } from "./scaled-dot-product.ts";
 import type { OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
 import { widened } from "../precision.ts";
-import type { Calculation } from "../../../build/tensor-ops.ts";
+import type { TensorOps } from "../../../build/tensor-ops.ts";
 
 /**
  * x [N, heads, L, D] with the pairs of its first elements turned by angles whose cosines and sines are [N or 1, L, pairs]. Interleaved pairs are
  * neighbours; others are half of the elements apart.
  */
-export function rotated(call: Calculation, x: Value, cosines: Value, sines: Value, interleaved: boolean): Value {
+export function applyRotaryEmbedding(call: TensorOps, x: Value, cosines: Value, sines: Value, interleaved: boolean): Value {
   const { shape } = x.type;
   const [batch = 0, heads = 0, length = 0, width = 0] = shape;
   const pairs = cosines.type.shape[2] ?? 0;
@@ -34,7 +34,7 @@ export function rotated(call: Calculation, x: Value, cosines: Value, sines: Valu
 }
 
 /** Rows of a cache [positions, pairs] at places [N, L], or the cache [N, L, pairs] itself; of its pairs the first ones. */
-export function cacheRows(call: OperatorCall, cache: Value, places: Value | undefined, pairs: number): Value {
+export function selectCacheRows(call: OperatorCall, cache: Value, places: Value | undefined, pairs: number): Value {
   const rows = places === undefined ? cache : call.add({ kind: "gather", axis: 0 }, cache, places);
   return rows.type.shape[2] === pairs ? rows : call.slice(rows, 2, 0, pairs);
 }
@@ -73,8 +73,8 @@ function microsoftRotaryEmbedding(call: OperatorCall): Value {
 /** [N, L] of int64: as given, or counted from the one that is. */
 export function positionsFrom(call: OperatorCall, positions: Value, batch: number, length: number): Value {
   if (positions.type.shape.length === 2) return positions;
-  call.build.reserve({ dataType: "int64", shape: [length] });
-  const steps = call.build.constant({
+  call.builder.reserve({ dataType: "int64", shape: [length] });
+  const steps = call.builder.constant({
     dataType: "int64",
     shape: [1, length],
     data: BigInt64Array.from({ length }, (_, at) => BigInt(at)),
@@ -94,9 +94,9 @@ function embedded(
   const apart = heads === undefined ? widened(call, x) : splitHeads(call, widened(call, x), heads);
   const dimension = call.int("rotary_embedding_dim", 0) || (apart.type.shape[3] ?? 0);
   if (dimension % 2 !== 0) throw new Error(`it turns ${dimension} elements, which are no pairs`);
-  const [cos, sin] = [cosines, sines].map((cache) => cacheRows(call, widened(call, cache), positions, dimension / 2));
+  const [cos, sin] = [cosines, sines].map((cache) => selectCacheRows(call, widened(call, cache), positions, dimension / 2));
   if (cos === undefined || sin === undefined) throw new Error("it lacks a cache");
-  const turned = rotated(call, apart, cos, sin, call.int("interleaved", 0) === 1);
+  const turned = applyRotaryEmbedding(call, apart, cos, sin, call.int("interleaved", 0) === 1);
   return call.cast(heads === undefined ? turned : joinHeads(call, turned), x.type.dataType);
 }
 

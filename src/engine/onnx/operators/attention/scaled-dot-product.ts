@@ -2,7 +2,7 @@
 import type { ElementType } from "../../../ir/element-types.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { numbersOf } from "../../../ir/literal.ts";
-import type { Calculation } from "../../../build/tensor-ops.ts";
+import type { TensorOps } from "../../../build/tensor-ops.ts";
 
 export interface AttentionOperands {
   /** [N, heads, L, D]. */
@@ -25,7 +25,7 @@ export interface AttentionOperands {
   readonly modifyProbabilities?: (probabilities: Value) => Value;
 }
 
-export interface AttentionSteps {
+export interface AttentionResults {
   /** [N, heads, L, Dv]. */
   readonly output: Value;
   /** [N, heads, L, S] each: products, after the cap, after the bias, after the softmax. */
@@ -36,7 +36,7 @@ export interface AttentionSteps {
 }
 
 /** A query whose places are all kept out attends to nothing and gives zeros. */
-export function attend(call: Calculation, operands: AttentionOperands): AttentionSteps {
+export function scaledDotProductAttention(call: TensorOps, operands: AttentionOperands): AttentionResults {
   const { query, key, value, scale, softcap, bias, softmaxType } = operands;
   const { dataType } = query.type;
   const turned = call.transpose(key, [0, 1, 3, 2]);
@@ -51,7 +51,7 @@ export function attend(call: Calculation, operands: AttentionOperands): Attentio
   return { output: sharedProduct(call, probabilities, value), scores, capped, biased, probabilities };
 }
 
-function softmaxWith(call: Calculation, scores: Value, sink: Value | undefined): Value {
+function softmaxWith(call: TensorOps, scores: Value, sink: Value | undefined): Value {
   if (sink === undefined) return call.add({ kind: "softmax", axis: 3, logarithm: false }, scores);
   const { shape, dataType } = scores.type;
   const column = call.add({ kind: "expand", shape: [...shape.slice(0, 3), 1] }, call.cast(sink, dataType));
@@ -60,7 +60,7 @@ function softmaxWith(call: Calculation, scores: Value, sink: Value | undefined):
 }
 
 /** The product of [N, H, L, A] and [N, K, A, B], where each of the K heads serves H / K of the others. */
-function sharedProduct(call: Calculation, a: Value, b: Value): Value {
+function sharedProduct(call: TensorOps, a: Value, b: Value): Value {
   const [batch = 0, heads = 0, rows = 0, inner = 0] = a.type.shape;
   const [, shared = 0, depth = 0, columns = 0] = b.type.shape;
   if (heads === shared) return call.add({ kind: "matmul" }, a, b);
@@ -70,7 +70,7 @@ function sharedProduct(call: Calculation, a: Value, b: Value): Value {
   return call.reshape(product, [batch, heads, rows, columns]);
 }
 
-function withoutMaskedRows(call: Calculation, softmax: Value, bias: Value): Value {
+function withoutMaskedRows(call: TensorOps, softmax: Value, bias: Value): Value {
   const highest = call.reduce("max", bias, [bias.type.shape.length - 1], true);
   const masked = call.binary("equal", highest, Number.NEGATIVE_INFINITY);
   if (masked.constant !== undefined && Array.from(numbersOf(masked.constant)).every((each) => each === 0)) return softmax;
@@ -78,7 +78,7 @@ function withoutMaskedRows(call: Calculation, softmax: Value, bias: Value): Valu
 }
 
 /** [N, L, heads * D] becomes [N, heads, L, D]. */
-export function splitHeads(call: Calculation, x: Value, heads: number): Value {
+export function splitHeads(call: TensorOps, x: Value, heads: number): Value {
   const [batch = 0, length = 0, width = 0] = x.type.shape;
   if (x.type.shape.length !== 3 || heads < 1 || width % heads !== 0)
     throw new Error(`[${x.type.shape.join(", ")}] is not made of ${heads} heads`);
@@ -86,47 +86,47 @@ export function splitHeads(call: Calculation, x: Value, heads: number): Value {
 }
 
 /** [N, heads, L, D] becomes [N, L, heads * D]. */
-export function joinHeads(call: Calculation, x: Value): Value {
+export function joinHeads(call: TensorOps, x: Value): Value {
   const [batch = 0, heads = 0, length = 0, width = 0] = x.type.shape;
   return call.reshape(call.transpose(x, [0, 2, 1, 3]), [batch, length, heads * width]);
 }
 
 /** 0 where the mask is true, else minus infinity, or what stands for it. */
-export function biasOf(call: Calculation, mask: Value, type: ElementType, out: number = Number.NEGATIVE_INFINITY): Value {
+export function maskToBias(call: TensorOps, mask: Value, type: ElementType, out: number = Number.NEGATIVE_INFINITY): Value {
   return call.select(mask, call.scalar(0, type), call.scalar(out, type));
 }
 
 /** [L, S] in bool: whether a query sees a key, where the first query stands at `offset`; of the keys before it no more than `window`, itself counted. */
 export function causalMask(
-  call: Calculation,
+  call: TensorOps,
   length: number,
   total: number,
   offset: number,
   window: number = Number.POSITIVE_INFINITY,
 ): Value {
-  call.build.reserve({ dataType: "bool", shape: [length, total] }, 0);
+  call.builder.reserve({ dataType: "bool", shape: [length, total] }, 0);
   const seen = Uint8Array.from({ length: length * total }, (_, index) => {
     const place = Math.floor(index / total) + offset;
     const key = index % total;
     return Number(key <= place && key > place - window);
   });
-  return call.build.constant({ dataType: "bool", shape: [length, total], data: seen });
+  return call.builder.constant({ dataType: "bool", shape: [length, total], data: seen });
 }
 
 /** The sum of those biases that there are. */
-export function addedBiases(call: Calculation, ...biases: readonly (Value | undefined)[]): Value | undefined {
+export function sumBiases(call: TensorOps, ...biases: readonly (Value | undefined)[]): Value | undefined {
   const [first, ...others] = biases.filter((bias) => bias !== undefined);
   return first === undefined ? undefined : others.reduce((sum, bias) => call.binary("add", sum, bias), first);
 }
 
 /** What came before, with what comes now behind it, along the third axis. */
-export function appended(call: Calculation, past: Value | undefined, now: Value): Value {
+export function appendToCache(call: TensorOps, past: Value | undefined, now: Value): Value {
   return past === undefined ? now : call.add({ kind: "concat", axis: 2 }, past, now);
 }
 
 /** 0, 1, 2, ... in int64, along `axis` of so many. */
-export function countedAlong(call: Calculation, size: number, axis: number, rank: number): Value {
-  call.build.reserve({ dataType: "int64", shape: [size] });
+export function iota(call: TensorOps, size: number, axis: number, rank: number): Value {
+  call.builder.reserve({ dataType: "int64", shape: [size] });
   const shape = Array.from({ length: rank }, (_, at) => (at === axis ? size : 1));
-  return call.build.constant({ dataType: "int64", shape, data: BigInt64Array.from({ length: size }, (_, at) => BigInt(at)) });
+  return call.builder.constant({ dataType: "int64", shape, data: BigInt64Array.from({ length: size }, (_, at) => BigInt(at)) });
 }

@@ -1,12 +1,12 @@
 /** com.microsoft's attention operators, as optimised exports of transformers have them: https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md. */
 import type { Value } from "../../../ir/graph.ts";
 import {
-  addedBiases,
-  appended,
-  attend,
-  biasOf,
+  sumBiases,
+  appendToCache,
+  scaledDotProductAttention,
+  maskToBias,
   causalMask,
-  countedAlong,
+  iota,
   joinHeads,
   splitHeads,
 } from "../attention/scaled-dot-product.ts";
@@ -14,7 +14,7 @@ import type { OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
 import { widened, widenedIfGiven } from "../precision.ts";
 import { matmul } from "../math/matrix-products.ts";
-import { oneOrColumns, wholeProduct } from "../quantization/quantization.ts";
+import { perColumn, integerMatmul } from "../quantization/quantization.ts";
 
 /** A mask of whole numbers, as a bias that broadcasts to [N, heads, L, S]: of every key, of every pair, or where the keys end (and begin). */
 function maskBias(call: OperatorCall, mask: Value, batch: number, length: number, total: number): Value {
@@ -22,7 +22,7 @@ function maskBias(call: OperatorCall, mask: Value, batch: number, length: number
   const { shape } = mask.type;
   const [first = 0] = shape;
   const whole = call.cast(mask, "int32");
-  const shown = (each: Value): Value => biasOf(call, call.binary("greater", each, 0), "float32", filter);
+  const shown = (each: Value): Value => maskToBias(call, call.binary("greater", each, 0), "float32", filter);
   if (shape.length === 2 && first === batch && shape[1] === total) return shown(call.reshape(whole, [batch, 1, 1, total]));
   if (shape.length === 3) return shown(call.reshape(whole, [first, 1, length, total]));
   if (shape.length === 4) {
@@ -32,12 +32,12 @@ function maskBias(call: OperatorCall, mask: Value, batch: number, length: number
   }
   if (shape.length !== 1 || (first !== batch && first !== 2 * batch))
     throw new Error(`a mask of [${shape.join(", ")}] is not built for ${batch} sequences of ${total}`);
-  const keys = call.cast(countedAlong(call, total, 3, 4), "int32");
+  const keys = call.cast(iota(call, total, 3, 4), "int32");
   const ends = call.reshape(call.slice(whole, 0, 0, batch), [batch, 1, 1, 1]);
   const before = call.binary("less", keys, ends);
-  if (first === batch) return biasOf(call, before, "float32", filter);
+  if (first === batch) return maskToBias(call, before, "float32", filter);
   const begins = call.reshape(call.slice(whole, 0, batch, batch), [batch, 1, 1, 1]);
-  return biasOf(call, call.binary("and", before, call.binary("greater-or-equal", keys, begins)), "float32", filter);
+  return maskToBias(call, call.binary("and", before, call.binary("greater-or-equal", keys, begins)), "float32", filter);
 }
 
 function scaleOf(call: OperatorCall, query: Value): number {
@@ -47,7 +47,7 @@ function scaleOf(call: OperatorCall, query: Value): number {
 /** Keeps what comes later out, where the operator sees only what came before. */
 function laterBias(call: OperatorCall, length: number, total: number): Value | undefined {
   if (call.int("unidirectional", 0) !== 1) return undefined;
-  return biasOf(call, causalMask(call, length, total, total - length), "float32");
+  return maskToBias(call, causalMask(call, length, total, total - length), "float32");
 }
 
 /** Inputs: x, weights and biases of queries, keys and values side by side, mask, past [2, N, heads, P, D], bias of the scores. */
@@ -65,11 +65,11 @@ function attention(call: OperatorCall): readonly Value[] {
 /** As `attention` with x and weights of 8 bits: x, weights, biases, their scales, mask, their zero points, past. */
 function quantizedAttention(call: OperatorCall): readonly Value[] {
   if (call.int("past_present_share_buffer", 0) !== 0) throw new Error("a past that shares the present's buffer is not built");
-  const sums = wholeProduct(call, [0, 6, 1, 7]);
+  const sums = integerMatmul(call, [0, 6, 1, 7]);
   const scale = call.binary(
     "mul",
-    oneOrColumns(call, widened(call, call.tensor(3))),
-    oneOrColumns(call, widened(call, call.tensor(4))),
+    perColumn(call, widened(call, call.tensor(3))),
+    perColumn(call, widened(call, call.tensor(4))),
   );
   const product = call.binary("mul", call.cast(sums, scale.type.dataType), scale);
   const all = call.binary("add", product, widened(call, call.tensor(2)));
@@ -96,17 +96,17 @@ function ofProjections(
   });
   if (query === undefined || key === undefined || value === undefined) throw new Error("it lacks sizes");
   const [pastKey, pastValue] = [0, 1].map((half) => (past === undefined ? undefined : halfOf(call, past, half)));
-  const keys = appended(call, pastKey, key);
-  const values = appended(call, pastValue, value);
+  const keys = appendToCache(call, pastKey, key);
+  const values = appendToCache(call, pastValue, value);
   const [batch = 0, , length = 0] = query.type.shape;
   const total = keys.type.shape[2] ?? 0;
-  const { output } = attend(call, {
+  const { output } = scaledDotProductAttention(call, {
     query,
     key: keys,
     value: values,
     scale: scaleOf(call, query),
     softcap: 0,
-    bias: addedBiases(
+    bias: sumBiases(
       call,
       mask === undefined ? undefined : maskBias(call, mask, batch, length, total),
       laterBias(call, length, total),
@@ -114,7 +114,7 @@ function ofProjections(
     ),
   });
   const y = joinHeads(call, output);
-  if (!call.wants(1)) return [y];
+  if (!call.usesOutput(1)) return [y];
   const grown = [keys, values].map((each) => call.reshape(each, [1, ...each.type.shape]));
   return [y, call.add({ kind: "concat", axis: 0 }, ...grown)];
 }
@@ -157,19 +157,19 @@ function multiHeadAttention(call: OperatorCall): readonly Value[] {
   const [query, newKey, newValue] = operandsOf(call, heads);
   if (call.tensorIfGiven(8) !== undefined || call.tensorIfGiven(9) !== undefined)
     throw new Error("a past that shares the present's buffer is not built");
-  if (call.wants(3)) throw new Error("its scores as an output are not built");
-  const key = appended(call, widenedIfGiven(call, 6), newKey);
-  const value = appended(call, widenedIfGiven(call, 7), newValue);
+  if (call.usesOutput(3)) throw new Error("its scores as an output are not built");
+  const key = appendToCache(call, widenedIfGiven(call, 6), newKey);
+  const value = appendToCache(call, widenedIfGiven(call, 7), newValue);
   const [batch = 0, , length = 0] = query.type.shape;
   const total = key.type.shape[2] ?? 0;
   const mask = call.tensorIfGiven(4);
-  const { output } = attend(call, {
+  const { output } = scaledDotProductAttention(call, {
     query,
     key,
     value,
     scale: scaleOf(call, query),
     softcap: 0,
-    bias: addedBiases(
+    bias: sumBiases(
       call,
       mask === undefined ? undefined : maskBias(call, mask, batch, length, total),
       laterBias(call, length, total),
@@ -180,7 +180,7 @@ function multiHeadAttention(call: OperatorCall): readonly Value[] {
   return [joinHeads(call, output), key, value].map((each) => call.cast(each, dataType));
 }
 
-export const microsoftAttentions: OperatorFamily = {
+export const contribAttentions: OperatorFamily = {
   "com.microsoft:Attention": since(1, attention),
   "com.microsoft:QAttention": since(1, quantizedAttention),
   "com.microsoft:MultiHeadAttention": since(1, multiHeadAttention),

@@ -1,10 +1,10 @@
 /** com.microsoft's operators that stand for several of ONNX's: norms with what comes before them, activations with biases, products with more. */
 import type { Value } from "../../../ir/graph.ts";
 import { literalOf } from "../../../ir/literal.ts";
-import { rootMeanSquare, inverseDeviation } from "../nn/normalizations.ts";
+import { rmsNormalize, inverseStandardDeviation } from "../nn/normalizations.ts";
 import type { OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
-import { roundedOnce, widened, widenedIfGiven } from "../precision.ts";
+import { computeWidened, widened, widenedIfGiven } from "../precision.ts";
 import { convolution, gemm, matmul } from "../math/matrix-products.ts";
 import { activationOf } from "../nn/recurrent-activations.ts";
 
@@ -17,11 +17,11 @@ function skipLayerNorm(call: OperatorCall): readonly Value[] {
   const normalized = call.add({ kind: "layer-norm", axis, epsilon }, sum, gamma, ...(beta === undefined ? [] : [beta]));
   const outputs = [normalized, sum].map((each) => call.cast(each, call.tensor(0).type.dataType));
   const [first = normalized, last = sum] = outputs;
-  if (!call.wants(1) && !call.wants(2)) return [first, sum, sum, last]; // nobody reads the second and third
+  if (!call.usesOutput(1) && !call.usesOutput(2)) return [first, sum, sum, last]; // nobody reads the second and third
   const mean = call.reduce("mean", sum, [axis], true);
   const centred = call.binary("sub", sum, mean);
   const variance = call.reduce("mean", call.binary("mul", centred, centred), [axis], true);
-  return [first, mean, inverseDeviation(call, variance, epsilon), last];
+  return [first, mean, inverseStandardDeviation(call, variance, epsilon), last];
 }
 
 function skipped(call: OperatorCall, bias: Value | undefined): Value {
@@ -31,10 +31,10 @@ function skipped(call: OperatorCall, bias: Value | undefined): Value {
 
 function skipSimplifiedLayerNorm(call: OperatorCall): readonly Value[] {
   const sum = skipped(call, widenedIfGiven(call, 3));
-  const [normalized, factor] = rootMeanSquare(call, sum, [sum.type.shape.length - 1], call.float("epsilon", 1e-12));
+  const [normalized, factor] = rmsNormalize(call, sum, [sum.type.shape.length - 1], call.float("epsilon", 1e-12));
   const { dataType } = call.tensor(0).type;
   const scaled = call.binary("mul", normalized, widened(call, call.tensor(2)));
-  if (call.wants(1)) throw new Error("it computes no mean");
+  if (call.usesOutput(1)) throw new Error("it computes no mean");
   return [call.cast(scaled, dataType), factor, factor, call.cast(sum, dataType)];
 }
 
@@ -43,8 +43,8 @@ function embedLayerNorm(call: OperatorCall): readonly Value[] {
   const ids = call.tensor(0);
   const [batch = 0, length = 0] = ids.type.shape;
   const rows = (table: number, at: Value): Value => call.add({ kind: "gather", axis: 0 }, widened(call, call.tensor(table)), at);
-  call.build.reserve({ dataType: "int64", shape: [length] });
-  const steps = call.build.constant(
+  call.builder.reserve({ dataType: "int64", shape: [length] });
+  const steps = call.builder.constant(
     literalOf(
       "int64",
       [1, length],
@@ -78,7 +78,7 @@ function biased(call: OperatorCall, x: Value): Value {
 }
 
 /** alpha A' B', whose last two axes or batch axes may be turned. */
-const fusedMatmul = roundedOnce((call, a) => {
+const fusedMatmul = computeWidened((call, a) => {
   const b = widened(call, call.tensor(1));
   const one = turned(call, a, call.int("transA", 0) === 1, call.int("transBatchA", 0) === 1);
   const other = turned(call, b, call.int("transB", 0) === 1, call.int("transBatchB", 0) === 1);
@@ -117,25 +117,25 @@ function fusedConvolution(call: OperatorCall): Value {
   return name === "" ? sum : activationOf(name, parameters)(call, sum);
 }
 
-export const microsoftFused: OperatorFamily = {
+export const contribFused: OperatorFamily = {
   "com.microsoft:SkipLayerNormalization": since(1, skipLayerNorm),
   "com.microsoft:SkipSimplifiedLayerNormalization": since(1, skipSimplifiedLayerNorm),
   "com.microsoft:EmbedLayerNormalization": since(1, embedLayerNorm),
   "com.microsoft:Gelu": since(
     1,
-    roundedOnce((call, x) => call.add({ kind: "gelu", approximate: "none" }, x)),
+    computeWidened((call, x) => call.add({ kind: "gelu", approximate: "none" }, x)),
   ),
   "com.microsoft:BiasGelu": since(
     1,
-    roundedOnce((call, x) => call.add({ kind: "gelu", approximate: "none" }, biased(call, x))),
+    computeWidened((call, x) => call.add({ kind: "gelu", approximate: "none" }, biased(call, x))),
   ),
   "com.microsoft:FastGelu": since(
     1,
-    roundedOnce((call, x) => call.add({ kind: "gelu", approximate: "tanh" }, biased(call, x))),
+    computeWidened((call, x) => call.add({ kind: "gelu", approximate: "tanh" }, biased(call, x))),
   ),
   "com.microsoft:QuickGelu": since(
     1,
-    roundedOnce((call, x) => call.binary("mul", x, call.unary("sigmoid", call.binary("mul", x, call.float("alpha", 1.702))))),
+    computeWidened((call, x) => call.binary("mul", x, call.unary("sigmoid", call.binary("mul", x, call.float("alpha", 1.702))))),
   ),
   "com.microsoft:FusedMatMul": since(1, fusedMatmul),
   "com.microsoft:TransposeMatMul": since(1, fusedMatmul),

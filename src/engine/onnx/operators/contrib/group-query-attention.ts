@@ -1,10 +1,10 @@
 /** com.microsoft's GroupQueryAttention: a cache of fixed length, rotary embeddings, a window, and lengths that differ by sequence. */
 import type { Value } from "../../../ir/graph.ts";
-import { attend, biasOf, countedAlong, joinHeads, splitHeads } from "../attention/scaled-dot-product.ts";
+import { scaledDotProductAttention, maskToBias, iota, joinHeads, splitHeads } from "../attention/scaled-dot-product.ts";
 import type { OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
 import { widened, widenedIfGiven } from "../precision.ts";
-import { cacheRows, rotated } from "../attention/rotary-embedding.ts";
+import { selectCacheRows, applyRotaryEmbedding } from "../attention/rotary-embedding.ts";
 
 /**
  * Ainslie and others, https://arxiv.org/abs/2305.13245. Inputs: queries, keys, values (or all in the first), cached keys and values
@@ -19,13 +19,13 @@ function groupQueryAttention(call: OperatorCall): readonly Value[] {
   const lasts = call.reshape(call.cast(call.tensor(5), "int64"), [batch, 1, 1, 1]);
   // The first call brings whole sequences; later ones come behind what each has.
   const starts = length === longest ? undefined : call.binary("sub", lasts, length - 1);
-  const steps = countedAlong(call, length, 2, 4);
+  const steps = iota(call, length, 2, 4);
   const places = starts === undefined ? steps : call.binary("add", starts, steps);
   const [turnedQuery, turnedKey] = turned(call, query, key, places);
   const keys = cached(call, 3, turnedKey, { places, starts, longest });
   const values = cached(call, 4, value, { places, starts, longest });
   const total = keys.type.shape[2] ?? 0;
-  const { output } = attend(call, {
+  const { output } = scaledDotProductAttention(call, {
     query: turnedQuery,
     key: widened(call, keys),
     value: widened(call, values),
@@ -39,7 +39,7 @@ function groupQueryAttention(call: OperatorCall): readonly Value[] {
 }
 
 function refuseVariants(call: OperatorCall): void {
-  if (call.wants(3)) throw new Error("its scores as an output are not built");
+  if (call.usesOutput(3)) throw new Error("its scores as an output are not built");
   call.ignore("qk_output", "k_quant_type", "v_quant_type", "kv_cache_bit_width"); // of that output, and of the inputs refused below
   for (let input = 12; input < call.inputCount; input += 1)
     if (call.tensorIfGiven(input) !== undefined) throw new Error("quantised caches and norms inside it are not built");
@@ -65,10 +65,13 @@ function turned(call: OperatorCall, query: Value, key: Value, places: Value): re
   const rows = call.tensorIfGiven(9) ?? call.reshape(places, [first, length]);
   const [cosines, sines] = [7, 8].map((input) => {
     const cache = widened(call, call.tensor(input));
-    return cacheRows(call, cache, rows, cache.type.shape[1] ?? 0);
+    return selectCacheRows(call, cache, rows, cache.type.shape[1] ?? 0);
   });
   if (cosines === undefined || sines === undefined) throw new Error("it lacks a cache");
-  return [rotated(call, query, cosines, sines, interleaved), rotated(call, key, cosines, sines, interleaved)];
+  return [
+    applyRotaryEmbedding(call, query, cosines, sines, interleaved),
+    applyRotaryEmbedding(call, key, cosines, sines, interleaved),
+  ];
 }
 
 interface Places {
@@ -90,7 +93,7 @@ function cached(call: OperatorCall, input: number, rows: Value, { places, starts
   const zeros = (length: number): Value => call.zeros(dataType, [batch, heads, length, size]);
   let room = zeros(total);
   if (past !== undefined && starts !== undefined) {
-    const filled = call.select(call.binary("less", countedAlong(call, before, 2, 4), starts), past, 0);
+    const filled = call.select(call.binary("less", iota(call, before, 2, 4), starts), past, 0);
     room = total === before ? filled : call.add({ kind: "concat", axis: 2 }, filled, zeros(total - before));
   }
   const indices = call.add({ kind: "expand", shape: now.type.shape }, places);
@@ -99,11 +102,11 @@ function cached(call: OperatorCall, input: number, rows: Value, { places, starts
 
 /** A query sees the keys up to its own place and up to its sequence's end, and of those only the last ones where there is a window. */
 function biasFor(call: OperatorCall, places: Value, lasts: Value, total: number): Value {
-  const keys = countedAlong(call, total, 3, 4);
+  const keys = iota(call, total, 3, 4);
   const window = call.int("local_window_size", -1);
   const seen = call.binary("less-or-equal", keys, call.binary("min", places, lasts));
   const near = window < 0 ? seen : call.binary("and", seen, call.binary("greater", keys, call.binary("sub", places, window)));
-  const bias = biasOf(call, near, "float32");
+  const bias = maskToBias(call, near, "float32");
   const stated = widenedIfGiven(call, 10);
   return stated === undefined ? bias : call.binary("add", bias, stated);
 }
@@ -116,6 +119,6 @@ function sinkOf(call: OperatorCall, heads: number): Value | undefined {
   return smooth ? call.scalar(0, "float32") : undefined;
 }
 
-export const groupedQueryAttentions: OperatorFamily = {
+export const groupQueryAttentions: OperatorFamily = {
   "com.microsoft:GroupQueryAttention": since(1, groupQueryAttention),
 };

@@ -1,14 +1,14 @@
 /** com.microsoft's operators on quantised tensors: what goes in loses its quantisation, and what comes out gets another. */
 import type { Value } from "../../../ir/graph.ts";
-import { centred, quantized, spread } from "../quantization/quantized-values.ts";
-import { axisOf, type OperatorCall } from "../operator-call.ts";
-import { type Lower, type OperatorFamily, since } from "../operator-rule.ts";
+import { withoutZeroPoint, quantizeScaled, alignQuantization } from "../quantization/quantized-values.ts";
+import { normalizeAxis, type OperatorCall } from "../operator-call.ts";
+import { type Translate, type OperatorFamily, since } from "../operator-rule.ts";
 import { widened } from "../precision.ts";
 import { windowOf } from "../nn/window-attributes.ts";
 
 /** The tensor at `input`, with its scale and zero point behind it, in float32. */
 function read(call: OperatorCall, input: number): Value {
-  const whole = call.cast(centred(call, input, input + 2), "float32");
+  const whole = call.cast(withoutZeroPoint(call, input, input + 2), "float32");
   return call.binary("mul", whole, oneFor(call, call.tensor(input + 1)));
 }
 
@@ -17,19 +17,19 @@ function written(call: OperatorCall, x: Value, input: number): Value {
   const scaled = call.binary("div", x, oneFor(call, call.tensor(input)));
   const zero = call.tensorIfGiven(input + 1);
   const type = zero?.type.dataType ?? call.tensor(0).type.dataType;
-  return quantized(call, scaled, zero === undefined ? undefined : oneFor(call, zero), type, true);
+  return quantizeScaled(call, scaled, zero === undefined ? undefined : oneFor(call, zero), type, true);
 }
 
 function oneFor(call: OperatorCall, value: Value): Value {
-  return spread(call, value, [], undefined, 0);
+  return alignQuantization(call, value, [], undefined, 0);
 }
 
 /** Of one tensor: x, its scale and zero point, the output's. */
-function unary(compute: (call: OperatorCall, x: Value) => Value): Lower {
+function unary(compute: (call: OperatorCall, x: Value) => Value): Translate {
   return (call) => written(call, compute(call, read(call, 0)), 3);
 }
 
-function binary(name: "add" | "mul"): Lower {
+function binary(name: "add" | "mul"): Translate {
   return (call) => written(call, call.binary(name, read(call, 0), read(call, 3)), 6);
 }
 
@@ -39,7 +39,7 @@ function leakyRelu(call: OperatorCall, x: Value): Value {
 
 function softmax(call: OperatorCall, x: Value): Value {
   const { shape } = x.type;
-  const axis = axisOf(call.int("axis", -1), shape.length);
+  const axis = normalizeAxis(call.int("axis", -1), shape.length);
   if (call.int("opset", 13) >= 13) return call.add({ kind: "softmax", axis, logarithm: false }, x);
   const rows = shape.slice(0, axis).reduce((product, size) => product * size, 1);
   const matrix = call.reshape(x, [rows, shape.slice(axis).reduce((product, size) => product * size, 1)]);
@@ -72,7 +72,7 @@ function globalAveragePool(call: OperatorCall, x: Value): Value {
 /** Inputs: the output's scale and zero point, then each tensor with its own. */
 function concat(call: OperatorCall): Value {
   const tensors = Array.from({ length: (call.inputCount - 2) / 3 }, (_, index) => read(call, 2 + 3 * index));
-  const axis = axisOf(call.int("axis", 0), tensors[0]?.type.shape.length ?? 0);
+  const axis = normalizeAxis(call.int("axis", 0), tensors[0]?.type.shape.length ?? 0);
   const joined = call.add({ kind: "concat", axis }, ...tensors);
   return written(call, joined, 0);
 }
@@ -85,9 +85,9 @@ function where(call: OperatorCall): Value {
 /** alpha A' B' + C, with C in int32 of the product's scale; without a scale of its own the output is a float. */
 function gemm(call: OperatorCall): Value {
   const turn = (x: Value, name: string): Value => (call.int(name, 0) === 1 ? call.transpose(x, [1, 0]) : x);
-  const a = turn(centred(call, 0, 2), "transA");
+  const a = turn(withoutZeroPoint(call, 0, 2), "transA");
   const turned = call.int("transB", 0) === 1;
-  const b = turn(centred(call, 3, 5, turned ? 0 : 1), "transB");
+  const b = turn(withoutZeroPoint(call, 3, 5, turned ? 0 : 1), "transB");
   const sums = call.add({ kind: "matmul" }, a, b);
   const c = call.tensorIfGiven(6);
   const biased = c === undefined ? sums : call.binary("add", sums, c);
@@ -97,7 +97,7 @@ function gemm(call: OperatorCall): Value {
   return call.tensorIfGiven(7) === undefined ? product : written(call, product, 7);
 }
 
-export const microsoftElementwiseQuantized: OperatorFamily = {
+export const contribQuantizedElementwise: OperatorFamily = {
   "com.microsoft:QLinearAdd": since(1, binary("add")),
   "com.microsoft:QLinearMul": since(1, binary("mul")),
   "com.microsoft:QLinearSigmoid": since(

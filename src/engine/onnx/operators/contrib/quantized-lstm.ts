@@ -2,12 +2,12 @@
 import type { Value } from "../../../ir/graph.ts";
 import type { OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
-import { dynamicallyQuantized } from "../quantization/quantization.ts";
-import { longShortTerm, recurrent, type Weights } from "../nn/recurrent.ts";
+import { dynamicQuantize } from "../quantization/quantization.ts";
+import { lstmCell, recurrent, type RecurrentWeights } from "../nn/recurrent.ts";
 
 /** [directions, width of x or H, gates * H], with scales and zero points for each direction, or for each of its columns. */
-const quantizedWeights: Weights = {
-  of: (call, input, direction) => {
+const quantizedWeights: RecurrentWeights = {
+  multiplier: (call, input, direction) => {
     const whole = call.cast(call.tensor(input), "int32");
     const [, rows = 0, columns = 0] = whole.type.shape;
     const [scale, zero] = input === 1 ? [8, 9] : [10, 11];
@@ -27,12 +27,12 @@ const quantizedWeights: Weights = {
 };
 
 function multiplied(call: OperatorCall, rows: Value, weights: Value, scales: Value): Value {
-  const [whole, scale, zero] = dynamicallyQuantized(call, rows);
+  const [whole, scale, zero] = dynamicQuantize(call, rows);
   const left = call.binary("sub", call.cast(whole, "int32"), call.cast(zero, "int32"));
   const sums = call.cast(call.add({ kind: "matmul" }, left, weights), "float32");
   return call.binary("mul", sums, call.binary("mul", scale, scales));
 }
 
-export const microsoftRecurrent: OperatorFamily = {
-  "com.microsoft:DynamicQuantizeLSTM": since(1, recurrent(longShortTerm, quantizedWeights)),
+export const contribQuantizedLstm: OperatorFamily = {
+  "com.microsoft:DynamicQuantizeLSTM": since(1, recurrent(lstmCell, quantizedWeights)),
 };

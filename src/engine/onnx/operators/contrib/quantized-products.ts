@@ -2,12 +2,12 @@
 import type { Value } from "../../../ir/graph.ts";
 import { isFloat } from "../../../ir/element-types.ts";
 import { literalOf } from "../../../ir/literal.ts";
-import { axisOf, type OperatorCall } from "../operator-call.ts";
+import { normalizeAxis, type OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
 import { widened, widenedIfGiven } from "../precision.ts";
 import { matmul } from "../math/matrix-products.ts";
-import { byRow, dequantize, dynamicallyQuantized, oneOrColumns, quantize, wholeProduct } from "../quantization/quantization.ts";
-import { centred, spread } from "../quantization/quantized-values.ts";
+import { perRow, dequantize, dynamicQuantize, perColumn, quantize, integerMatmul } from "../quantization/quantization.ts";
+import { withoutZeroPoint, alignQuantization } from "../quantization/quantized-values.ts";
 
 /** Whole numbers of few bits, packed into the last axis of bytes, the first in the lowest bits. */
 function unpacked(call: OperatorCall, packed: Value, bits: number): Value {
@@ -15,7 +15,7 @@ function unpacked(call: OperatorCall, packed: Value, bits: number): Value {
   if (bits === 8) return bytes;
   const { shape } = bytes.type;
   const each = 8 / bits;
-  const shifts = call.build.constant(
+  const shifts = call.builder.constant(
     literalOf(
       "int32",
       [each],
@@ -63,7 +63,10 @@ function gatherBlocks(call: OperatorCall): Value {
   const data = call.tensor(0);
   const indices = call.tensor(1);
   const rank = data.type.shape.length;
-  const [gathered, blocked] = [axisOf(call.int("gather_axis", 0), rank), axisOf(call.int("quantize_axis", 1), rank)];
+  const [gathered, blocked] = [
+    normalizeAxis(call.int("gather_axis", 0), rank),
+    normalizeAxis(call.int("quantize_axis", 1), rank),
+  ];
   const [block, bits] = [call.int("block_size", 128), call.int("bits", 4)];
   if (gathered === blocked) throw new Error("blocks along the axis it gathers from are not built");
   const bytes = data.type.dataType === "uint8";
@@ -79,25 +82,26 @@ function gatherBlocks(call: OperatorCall): Value {
   const scales = call.add({ kind: "gather", axis: gathered }, call.tensor(2), indices);
   const zeros = call.tensorIfGiven(3);
   const count = scales.type.shape[axis] ?? 0;
-  const zero = zeros === undefined ? undefined : spread(call, call.slice(rows(zeros), axis, 0, count), shape, axis, block);
+  const zero =
+    zeros === undefined ? undefined : alignQuantization(call, call.slice(rows(zeros), axis, 0, count), shape, axis, block);
   const centre = bytes ? 2 ** (bits - 1) : 0;
   const moved = call.cast(call.binary("sub", whole, zero ?? centre), "float32");
-  const wide = call.binary("mul", moved, spread(call, call.cast(scales, "float32"), shape, axis, block));
+  const wide = call.binary("mul", moved, alignQuantization(call, call.cast(scales, "float32"), shape, axis, block));
   return call.cast(wide, scales.type.dataType);
 }
 
 /** A is quantised by its own range; weights, their scale and zero point, bias. */
 function dynamicMatmul(call: OperatorCall): Value {
-  const [a, scale, zero] = dynamicallyQuantized(call, call.tensor(0));
+  const [a, scale, zero] = dynamicQuantize(call, call.tensor(0));
   const left = call.binary("sub", call.cast(a, "int32"), call.cast(zero, "int32"));
-  const sums = matmul(call, left, centred(call, 1, 3));
-  return rescaled(call, sums, call.binary("mul", scale, oneOrColumns(call, call.tensor(2))), 4);
+  const sums = matmul(call, left, withoutZeroPoint(call, 1, 3));
+  return rescaled(call, sums, call.binary("mul", scale, perColumn(call, call.tensor(2))), 4);
 }
 
 /** A, B, their scales, their zero points, bias. */
 function matmulToFloat(call: OperatorCall): Value {
-  const sums = wholeProduct(call, [0, 4, 1, 5]);
-  const scale = call.binary("mul", byRow(call, widened(call, call.tensor(2))), oneOrColumns(call, widened(call, call.tensor(3))));
+  const sums = integerMatmul(call, [0, 4, 1, 5]);
+  const scale = call.binary("mul", perRow(call, widened(call, call.tensor(2))), perColumn(call, widened(call, call.tensor(3))));
   return call.cast(rescaled(call, sums, scale, 6), call.tensor(2).type.dataType);
 }
 
@@ -107,7 +111,7 @@ function rescaled(call: OperatorCall, sums: Value, scale: Value, biasInput: numb
   return bias === undefined ? product : call.binary("add", product, bias);
 }
 
-export const microsoftQuantized: OperatorFamily = {
+export const contribQuantizedProducts: OperatorFamily = {
   "com.microsoft:MatMulNBits": since(1, matmulBits),
   "com.microsoft:GatherBlockQuantized": since(1, gatherBlocks),
   "com.microsoft:DynamicQuantizeMatMul": since(1, dynamicMatmul),

@@ -5,7 +5,7 @@ import { Builder, isTensor, readOnnxModel, traceModel } from "../../../index.ts"
 import type { Literal } from "../../../ir/literal.ts";
 
 function run(bytes: Uint8Array, inputs: Readonly<Record<string, Literal>>): readonly (readonly number[])[] {
-  const build = new Builder({}, "run");
+  const build = new Builder({}, "eager");
   const named = new Map(Object.entries(inputs).map(([name, literal]) => [name, build.constant(literal)]));
   return [...traceModel(readOnnxModel(bytes, "made up").model, named, build).values()].map((each) => {
     if (!isTensor(each)) throw new Error("it gives no tensor");

@@ -3,60 +3,64 @@ import { InferyardError } from "../../../../errors.ts";
 import { type Literal, literalOf, numbersOf, zeroLiteral } from "../../../ir/literal.ts";
 import type { Value } from "../../../ir/graph.ts";
 import type { OnnxGraph } from "../../onnx-model.ts";
-import type { HostLoop } from "../../../build/data-dependency.ts";
-import { isTensor, type Traced } from "../../../build/traced-value.ts";
-import { axisOf, type OperatorCall } from "../operator-call.ts";
+import type { InterpretedLoop } from "../../../build/data-dependency.ts";
+import { isTensor, type TracedValue } from "../../../build/traced-value.ts";
+import { normalizeAxis, type OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since, versions } from "../operator-rule.ts";
 
-function branch(call: OperatorCall): readonly Traced[] {
+function branch(call: OperatorCall): readonly TracedValue[] {
   const then = call.graph("then_branch");
   const otherwise = call.graph("else_branch");
-  return call.inner.trace(numbersOf(call.known(0))[0] === 0 ? otherwise : then, []);
+  return call.subgraphs.trace(numbersOf(call.known(0))[0] === 0 ? otherwise : then, []);
 }
 
 /**
  * Inputs: most rounds, the first condition, what is carried along. Outputs: what was carried, and of every round the rest, stacked. The host computes
  * the rounds where one of them asks for a value which only a run tells.
  */
-function loop(call: OperatorCall): readonly Traced[] {
+function loop(call: OperatorCall): readonly TracedValue[] {
   const body = call.graph("body");
-  const [most, going] = [call.tensorIfGiven(0), call.tensorIfGiven(1)];
-  const carried = Array.from({ length: call.inputCount - 2 }, (_, index) => call.traced(index + 2));
-  const rows = call.node.outputs.length - carried.length;
+  const [maxIterations, initialCondition] = [call.tensorIfGiven(0), call.tensorIfGiven(1)];
+  const carried = Array.from({ length: call.inputCount - 2 }, (_, index) => call.input(index + 2));
+  const scanOutputCount = call.node.outputs.length - carried.length;
   const types = body.outputs.slice(1 + carried.length);
-  return call.build.stepOrHost(
-    () => unrolled(call, body, carried, rows),
-    (): HostLoop => ({
+  return call.builder.stepOrInterpret(
+    () => unrolled(call, body, carried, scanOutputCount),
+    (): InterpretedLoop => ({
       kind: "loop",
       name: `${call.node.operator} "${call.node.name}"`,
-      ...call.inner.enclose(body),
-      most,
-      going,
+      ...call.subgraphs.capture(body),
+      maxIterations,
+      initialCondition,
       carried,
-      rows,
-      none: (row) => noRows(types[row]?.type),
+      scanOutputCount,
+      emptyScanOutput: (row) => noRows(types[row]?.type),
     }),
   );
 }
 
-function unrolled(call: OperatorCall, body: OnnxGraph, first: readonly Traced[], rows: number): readonly Traced[] {
+function unrolled(call: OperatorCall, body: OnnxGraph, first: readonly TracedValue[], rows: number): readonly TracedValue[] {
   const most = call.tensorIfGiven(0) === undefined ? Number.POSITIVE_INFINITY : (call.knownIntegers(0)[0] ?? 0);
   let going = call.tensorIfGiven(1) === undefined || numbersOf(call.known(1))[0] !== 0;
   let carried = first;
   const stacked: Value[][] = Array.from({ length: rows }, () => []);
   for (let round = 0; going && round < most; round += 1) {
-    call.build.count();
-    const counter = call.build.constant(literalOf("int64", [], [round]));
-    const [condition, ...rest] = call.inner.trace(body, [counter, call.build.constant(literalOf("bool", [], [1])), ...carried]);
+    call.builder.count();
+    const counter = call.builder.constant(literalOf("int64", [], [round]));
+    const [condition, ...rest] = call.subgraphs.trace(body, [
+      counter,
+      call.builder.constant(literalOf("bool", [], [1])),
+      ...carried,
+    ]);
     if (condition === undefined || !isTensor(condition)) throw new Error("its body gives no condition");
-    going = numbersOf(call.build.known(condition, `the condition of ${call.node.operator} "${call.node.name}"`))[0] !== 0;
+    going = numbersOf(call.builder.known(condition, `the condition of ${call.node.operator} "${call.node.name}"`))[0] !== 0;
     carried = rest.slice(0, carried.length);
     for (const [index, value] of rest.slice(carried.length).entries()) if (isTensor(value)) stacked[index]?.push(value);
   }
   const types = body.outputs.slice(1 + carried.length);
   return [
     ...carried,
-    ...stacked.map((values, index) => stack(call, values, 0, () => call.build.constant(noRows(types[index]?.type)))),
+    ...stacked.map((values, index) => stack(call, values, 0, () => call.builder.constant(noRows(types[index]?.type)))),
   ];
 }
 
@@ -82,7 +86,7 @@ type BodyType = OnnxGraph["outputs"][number]["type"];
  * Version 8: inputs are the lengths of the sequences (may be left out), states [batch, ...] and sequences [batch, length, ...]; what a shorter
  * sequence does not fill of its outputs is zero.
  */
-function batchedScan(call: OperatorCall): readonly Traced[] {
+function batchedScan(call: OperatorCall): readonly TracedValue[] {
   const body = call.graph("body");
   const scanned = call.int("num_scan_inputs", 0);
   const states = call.inputCount - 1 - scanned;
@@ -97,22 +101,22 @@ function batchedScan(call: OperatorCall): readonly Traced[] {
   for (let row = 0; row < batch; row += 1) {
     const rounds = lengths?.[row] ?? length;
     if (!(rounds > 0 && rounds <= length)) throw new Error(`a sequence of ${rounds} is not from 1 to ${length}`);
-    let carried: readonly Traced[] = tensors.slice(0, states).map((state) => part(call, state, row));
+    let carried: readonly TracedValue[] = tensors.slice(0, states).map((state) => part(call, state, row));
     const stacked: Value[][] = Array.from({ length: count }, () => []);
     for (let round = 0; round < rounds; round += 1) {
-      call.build.count();
+      call.builder.count();
       const slices = inputs.map((input, index) =>
         part(call, part(call, input, row), backwards?.[index] === 1 ? rounds - 1 - round : round),
       );
-      const results = call.inner.trace(body, [...carried, ...slices]);
+      const results = call.subgraphs.trace(body, [...carried, ...slices]);
       carried = results.slice(0, states);
       for (const [index, value] of results.slice(states).entries()) if (isTensor(value)) stacked[index]?.push(value);
     }
     const filled = stacked.map((values) => {
       const [first] = values;
       if (first === undefined) throw new Error("its body gives no output of a round");
-      const zeros = call.build.constant(zeroLiteral(first.type.dataType, first.type.shape));
-      call.build.reserve({ dataType: "int64", shape: [length] });
+      const zeros = call.builder.constant(zeroLiteral(first.type.dataType, first.type.shape));
+      call.builder.reserve({ dataType: "int64", shape: [length] });
       const missing = Array.from({ length: length - values.length }, () => zeros);
       return stack(call, [...values, ...missing], 0, () => first);
     });
@@ -130,29 +134,29 @@ function part(call: OperatorCall, x: Value, at: number): Value {
 }
 
 /** From version 9 on axes are free, and there is no batch. */
-function scan(call: OperatorCall): readonly Traced[] {
+function scan(call: OperatorCall): readonly TracedValue[] {
   const body = call.graph("body");
   const scanned = call.int("num_scan_inputs", 0);
   const states = call.inputCount - scanned;
   if (!(scanned >= 1 && states >= 0)) throw new Error(`it has ${call.inputCount} inputs and scans ${scanned}`);
   const tensors = call.tensors();
   const inputs = tensors.slice(states);
-  const inputAxes = inputs.map(({ type }, index) => axisOf(call.ints("scan_input_axes")?.[index] ?? 0, type.shape.length));
+  const inputAxes = inputs.map(({ type }, index) => normalizeAxis(call.ints("scan_input_axes")?.[index] ?? 0, type.shape.length));
   const inputDown = inputs.map((_, index) => call.ints("scan_input_directions")?.[index] === 1);
   const count = call.node.outputs.length - states;
   const outputAxes = Array.from({ length: count }, (_, index) => call.ints("scan_output_axes")?.[index] ?? 0);
   const outputDown = Array.from({ length: count }, (_, index) => call.ints("scan_output_directions")?.[index] === 1);
   const rounds = inputs[0]?.type.shape[inputAxes[0] ?? 0] ?? 0;
-  let carried: readonly Traced[] = tensors.slice(0, states);
+  let carried: readonly TracedValue[] = tensors.slice(0, states);
   const stacked: Value[][] = Array.from({ length: count }, () => []);
   for (let round = 0; round < rounds; round += 1) {
-    call.build.count();
+    call.builder.count();
     const slices = inputs.map((input, index) => {
       const axis = inputAxes[index] ?? 0;
       const at = inputDown[index] ? rounds - 1 - round : round;
       return call.reshape(call.slice(input, axis, at, 1), input.type.shape.toSpliced(axis, 1));
     });
-    const results = call.inner.trace(body, [...carried, ...slices]);
+    const results = call.subgraphs.trace(body, [...carried, ...slices]);
     carried = results.slice(0, states);
     for (const [index, value] of results.slice(states).entries()) {
       if (!isTensor(value)) continue;
@@ -165,7 +169,9 @@ function scan(call: OperatorCall): readonly Traced[] {
     ...stacked.map((values, index) => {
       const rank = (values[0]?.type.shape.length ?? 0) + 1;
       const ordered = outputDown[index] ? values.toReversed() : values;
-      return stack(call, ordered, axisOf(outputAxes[index] ?? 0, rank), () => call.build.constant(noRows(types[index]?.type)));
+      return stack(call, ordered, normalizeAxis(outputAxes[index] ?? 0, rank), () =>
+        call.builder.constant(noRows(types[index]?.type)),
+      );
     }),
   ];
 }

@@ -5,10 +5,10 @@ import type { Value } from "../../../ir/graph.ts";
 import type { OperatorCall } from "../operator-call.ts";
 
 /** What lies outside of the image: zeros, or its nearest pixel. */
-export type Outside = "zeros" | "edge";
+export type Padding = "zeros" | "edge";
 
 /** x [N, C, ...], whole coordinates by axis, each [N, P], gives [N, C, P]. */
-export function samplePixels(call: OperatorCall, x: Value, at: readonly Value[], outside: Outside): Value {
+export function samplePixels(call: OperatorCall, x: Value, at: readonly Value[], outside: Padding): Value {
   const [batch = 0, channels = 0, ...sizes] = x.type.shape;
   const strides = stridesOf(sizes);
   const points = at[0]?.type.shape[1] ?? 0;
@@ -64,12 +64,12 @@ export function cubicNeighbours(slope: number): Neighbours {
 }
 
 /** What the neighbours of every point give, each weighted, one after the other. `fold` brings a pixel's coordinate back into the image. */
-export function neighbourParts(
+export function weightedNeighbours(
   call: OperatorCall,
   x: Value,
   at: readonly Value[],
   neighbours: Neighbours,
-  outside: Outside,
+  outside: Padding,
   fold?: (pixel: Value, axis: number) => Value,
 ): readonly Value[] {
   const byAxis = at.map((coordinate, axis) => {
@@ -98,14 +98,14 @@ export function neighbourParts(
 }
 
 /** x [N, C, ...], coordinates by axis, each [N, P], gives [N, C, P]. */
-export function sampleBetween(
+export function interpolate(
   call: OperatorCall,
   x: Value,
   at: readonly Value[],
   neighbours: Neighbours,
-  outside: Outside,
+  outside: Padding,
   fold?: (pixel: Value, axis: number) => Value,
 ): Value {
-  const parts = neighbourParts(call, x, at, neighbours, outside, fold);
+  const parts = weightedNeighbours(call, x, at, neighbours, outside, fold);
   return parts.reduce((sum, part) => call.binary("add", sum, part));
 }

@@ -16,7 +16,7 @@ export interface ResizedAxis {
  * https://onnx.ai/onnx/operators/onnx__Resize.html: "coordinate_transformation_mode". Factors of float32 are computed with in float32, as other
  * engines do: 3.5 / 0.7 is 5 there, and between two pixels that decides which one is nearest.
  */
-export function coordinateOf(transformation: string, at: number, axis: ResizedAxis): number {
+export function inputCoordinate(transformation: string, at: number, axis: ResizedAxis): number {
   const { from, to, scale, byFactor, start, end } = axis;
   const length = byFactor ? from * scale : to; // the specification counts with the length before it is cut off
   const divided = (place: number): number => (byFactor ? Math.fround(place / scale) : place / scale);
@@ -41,7 +41,7 @@ export function coordinateOf(transformation: string, at: number, axis: ResizedAx
   }
 }
 
-export function nearestOf(mode: string, at: number, scale: number): number {
+export function nearestIndex(mode: string, at: number, scale: number): number {
   switch (mode) {
     case "round_prefer_floor":
       return Math.ceil(at - 0.5);
@@ -58,7 +58,7 @@ export function nearestOf(mode: string, at: number, scale: number): number {
   }
 }
 
-export interface Weighting {
+export interface InterpolationOptions {
   readonly mode: string;
   /** Of cubic convolution. */
   readonly slope: number;
@@ -69,25 +69,25 @@ export interface Weighting {
 }
 
 interface Tap {
-  readonly place: number;
+  readonly index: number;
   readonly weight: number;
 }
 
 /** The input elements around a coordinate, with weights that sum to 1. */
-export function tapsOf(style: Weighting, at: number, size: number, scale: number): readonly Tap[] {
+export function interpolationTaps(style: InterpolationOptions, at: number, size: number, scale: number): readonly Tap[] {
   const squeeze = style.antialias ? Math.min(scale, 1) : 1;
   const reach = style.mode === "cubic" ? 2 : 1;
   const below = Math.ceil(at) - 1;
   const first = Math.floor(-reach / squeeze) + 1;
-  const taps = Array.from({ length: 2 - 2 * first }, (_, index) => {
-    const place = below + first + index;
-    const distance = Math.abs(place - at) * squeeze;
-    const outside = place < 0 || place >= size;
+  const taps = Array.from({ length: 2 - 2 * first }, (_, offset) => {
+    const tap = below + first + offset;
+    const distance = Math.abs(tap - at) * squeeze;
+    const outside = tap < 0 || tap >= size;
     const weight = style.mode === "cubic" ? cubicWeight(distance, style.slope) : Math.max(0, 1 - distance);
-    return { place: Math.min(Math.max(place, 0), size - 1), weight: style.excludeOutside && outside ? 0 : weight };
+    return { index: Math.min(Math.max(tap, 0), size - 1), weight: style.excludeOutside && outside ? 0 : weight };
   });
   const sum = taps.reduce((all, { weight }) => all + weight, 0);
-  return squeeze === 1 && !style.excludeOutside ? taps : taps.map(({ place, weight }) => ({ place, weight: weight / sum }));
+  return squeeze === 1 && !style.excludeOutside ? taps : taps.map(({ index, weight }) => ({ index, weight: weight / sum }));
 }
 
 /** Keys, https://doi.org/10.1109/TASSP.1981.1163711. */

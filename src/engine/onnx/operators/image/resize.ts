@@ -1,13 +1,19 @@
 /** Resizing: along each axis every output element is a weighted sum of input elements, whose places and weights are known beforehand. */
 import type { Value } from "../../../ir/graph.ts";
 import { isFloat } from "../../../ir/element-types.ts";
-import { int64Literal, literalOf, numbersOf, wholeNumbersOf } from "../../../ir/literal.ts";
-import { axisOf, type OperatorCall } from "../operator-call.ts";
+import { int64Literal, literalOf, numbersOf, integersOf } from "../../../ir/literal.ts";
+import { normalizeAxis, type OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since, versions } from "../operator-rule.ts";
 import { widened } from "../precision.ts";
-import { coordinateOf, nearestOf, type ResizedAxis, tapsOf, type Weighting } from "./resize-coordinates.ts";
+import {
+  inputCoordinate,
+  nearestIndex,
+  type ResizedAxis,
+  interpolationTaps,
+  type InterpolationOptions,
+} from "./resize-coordinates.ts";
 
-interface Style extends Weighting {
+interface Style extends InterpolationOptions {
   readonly transformation: string;
   readonly nearest: string;
   readonly extrapolation: number;
@@ -23,7 +29,7 @@ function resized(call: OperatorCall, x: Value, axes: readonly ResizedAxis[], sty
   const nearest = style.mode === "nearest";
   const whole = axes.reduce((shape, { axis, to }) => shape.with(axis, to), x.type.shape);
   if (whole.some((size) => !Number.isSafeInteger(size) || size < 0)) throw new Error(`[${whole.join(", ")}] is no shape`);
-  call.build.checkSize({ dataType, shape: whole });
+  call.builder.checkSize({ dataType, shape: whole });
   if (whole.includes(0)) return call.zeros(dataType, whole);
   if (!nearest && !isFloat(dataType) && style.mode === "cubic") throw new Error(`cubic resizing of ${dataType} is not built`);
   let result = nearest ? x : isFloat(dataType) ? widened(call, x) : call.cast(x, "float32");
@@ -31,11 +37,11 @@ function resized(call: OperatorCall, x: Value, axes: readonly ResizedAxis[], sty
   for (const resizing of axes) {
     const { axis, from, to, scale } = resizing;
     if (!crops && from === to && scale === 1) continue;
-    call.build.reserve({ dataType: "float64", shape: [to] }, axisEntryBytes);
-    const coordinates = Array.from({ length: to }, (_, at) => coordinateOf(style.transformation, at, resizing));
+    call.builder.reserve({ dataType: "float64", shape: [to] }, axisEntryBytes);
+    const coordinates = Array.from({ length: to }, (_, at) => inputCoordinate(style.transformation, at, resizing));
     if (nearest) {
-      const places = coordinates.map((at) => Math.min(Math.max(nearestOf(style.nearest, at, scale), 0), from - 1));
-      result = call.add({ kind: "gather", axis }, result, call.build.constant(int64Literal(places)));
+      const places = coordinates.map((at) => Math.min(Math.max(nearestIndex(style.nearest, at, scale), 0), from - 1));
+      result = call.add({ kind: "gather", axis }, result, call.builder.constant(int64Literal(places)));
     } else result = weightedSum(call, result, resizing, coordinates, style);
   }
   const cast = call.cast(result, dataType);
@@ -49,17 +55,17 @@ function weightedSum(
   coordinates: readonly number[],
   style: Style,
 ): Value {
-  const taps = coordinates.map((at) => tapsOf(style, at, from, scale));
+  const taps = coordinates.map((at) => interpolationTaps(style, at, from, scale));
   const shape = x.type.shape.map((_, at) => (at === axis ? coordinates.length : 1));
   const most = Math.max(0, ...taps.map(({ length }) => length));
   let sum: Value | undefined;
   for (let tap = 0; tap < most; tap += 1) {
-    const places = taps.map((each) => each[tap]?.place ?? 0);
+    const places = taps.map((each) => each[tap]?.index ?? 0);
     const weights = Float64Array.from(taps, (each) => each[tap]?.weight ?? 0);
     if (weights.every((weight) => weight === 0)) continue;
-    const read = call.add({ kind: "gather", axis }, x, call.build.constant(int64Literal(places)));
+    const read = call.add({ kind: "gather", axis }, x, call.builder.constant(int64Literal(places)));
     const ones = weights.every((weight) => weight === 1);
-    const part = ones ? read : call.binary("mul", read, call.build.constant(literalOf(x.type.dataType, shape, weights)));
+    const part = ones ? read : call.binary("mul", read, call.builder.constant(literalOf(x.type.dataType, shape, weights)));
     sum = sum === undefined ? part : call.binary("add", sum, part);
   }
   if (sum === undefined) throw new Error(`axis ${axis} would be empty`);
@@ -71,12 +77,12 @@ function extrapolated(call: OperatorCall, x: Value, axes: readonly ResizedAxis[]
   let result = x;
   for (const resizing of axes) {
     const outside = Float64Array.from({ length: resizing.to }, (_, at) => {
-      const place = coordinateOf(style.transformation, at, resizing);
+      const place = inputCoordinate(style.transformation, at, resizing);
       return Number(place < 0 || place > resizing.from - 1);
     });
     if (!outside.includes(1)) continue;
     const shape = x.type.shape.map((_, at) => (at === resizing.axis ? resizing.to : 1));
-    result = call.select(call.build.constant(literalOf("bool", shape, outside)), style.extrapolation, result);
+    result = call.select(call.builder.constant(literalOf("bool", shape, outside)), style.extrapolation, result);
   }
   return result;
 }
@@ -86,7 +92,7 @@ function resize(call: OperatorCall): Value {
   const x = call.tensor(0);
   const { shape } = x.type;
   const transformation = call.string("coordinate_transformation_mode", "half_pixel");
-  const axes = (call.ints("axes") ?? [...shape.keys()]).map((axis) => axisOf(axis, shape.length));
+  const axes = (call.ints("axes") ?? [...shape.keys()]).map((axis) => normalizeAxis(axis, shape.length));
   const box = transformation === "tf_crop_and_resize" ? Array.from(numbersOf(call.known(1))) : [];
   const mode = call.string("mode", "nearest");
   const resizings = targets(call, shape, axes).map((target, index): ResizedAxis => ({
@@ -171,8 +177,8 @@ const scalesInput = simple((call) => Array.from(numbersOf(call.known(1))));
 function centerCropPad(call: OperatorCall): Value {
   const x = call.tensor(0);
   const { shape } = x.type;
-  const wanted = wholeNumbersOf(call.known(1));
-  const axes = (call.ints("axes") ?? [...shape.keys()]).map((axis) => axisOf(axis, shape.length));
+  const wanted = integersOf(call.known(1));
+  const axes = (call.ints("axes") ?? [...shape.keys()]).map((axis) => normalizeAxis(axis, shape.length));
   checkCount(wanted.length, axes.length);
   let result = x;
   for (const [index, axis] of axes.entries()) {

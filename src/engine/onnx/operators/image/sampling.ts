@@ -8,9 +8,9 @@ import { widened } from "../precision.ts";
 import {
   cubicNeighbours,
   linearNeighbours,
-  neighbourParts,
+  weightedNeighbours,
   type Neighbours,
-  sampleBetween,
+  interpolate,
   samplePixels,
 } from "./interpolation.ts";
 
@@ -54,7 +54,7 @@ function gridSample(call: OperatorCall): Value {
   });
   const outside = padding === "zeros" ? "zeros" : "edge";
   const fold = padding === "reflection" ? folded : undefined;
-  const read = mode === "nearest" ? samplePixels(call, x, at, outside) : sampleBetween(call, x, at, mode, outside, fold);
+  const read = mode === "nearest" ? samplePixels(call, x, at, outside) : interpolate(call, x, at, mode, outside, fold);
   return call.cast(call.reshape(read, [batch, channels, ...spatial]), call.tensor(0).type.dataType);
 }
 
@@ -76,7 +76,7 @@ function affineGrid(call: OperatorCall): Value {
   const rank = sizes.length;
   if (corners && sizes.includes(1)) throw new Error("an axis of one pixel has no two corners");
   const count = elementCount(sizes);
-  call.build.reserve({ dataType: theta.type.dataType, shape: [Math.max(batch, 1), ...sizes, rank] });
+  call.builder.reserve({ dataType: theta.type.dataType, shape: [Math.max(batch, 1), ...sizes, rank] });
   const strides = sizes.map((_, axis) => elementCount(sizes.slice(axis + 1)));
   // Columns x, y (, z) and 1: the last axis comes first.
   const places = Float64Array.from({ length: (rank + 1) * count }, (_, index) => {
@@ -87,7 +87,7 @@ function affineGrid(call: OperatorCall): Value {
     const at = Math.floor((index % count) / (strides[axis] ?? 1)) % size;
     return corners ? -1 + (2 * at) / (size - 1) : -1 + (2 * at + 1) / size;
   });
-  const columns = call.build.constant(literalOf(theta.type.dataType, [rank + 1, count], places));
+  const columns = call.builder.constant(literalOf(theta.type.dataType, [rank + 1, count], places));
   const grid = call.transpose(call.add({ kind: "matmul" }, theta, columns), [0, 2, 1]);
   return call.cast(call.reshape(grid, [batch, ...sizes, rank]), call.tensor(0).type.dataType);
 }
@@ -150,7 +150,7 @@ function aligned(
   const corners = call.binary("sub", call.binary("mul", boxes, scale), half ? 0.5 : 0);
   const lengths = parts.map((part, axis) => part * (grid[axis] ?? 1));
   const points = elementCount(lengths);
-  call.build.reserve({ dataType: x.type.dataType, shape: [Math.max(count, 1), Math.max(channels, 1), points] });
+  call.builder.reserve({ dataType: x.type.dataType, shape: [Math.max(count, 1), Math.max(channels, 1), points] });
   const alone = images === 1; // then no box needs a copy of its image
   const axes = sizes.map((size, axis) => {
     const [start, end] = [1 - axis, 3 - axis].map((corner) => call.slice(corners, 1, corner, 1));
@@ -161,7 +161,7 @@ function aligned(
       const at = axis === 0 ? Math.floor(index / (lengths[1] ?? 1)) : index % (lengths[1] ?? 1);
       return at + 0.5;
     });
-    const offsets = call.build.constant(literalOf(x.type.dataType, [1, points], places));
+    const offsets = call.builder.constant(literalOf(x.type.dataType, [1, points], places));
     const exact = call.binary("add", start, call.binary("mul", step, offsets));
     const inside = call.binary("and", call.binary("greater-or-equal", exact, -1), call.binary("less-or-equal", exact, size));
     return { inside, at: call.binary("min", call.binary("max", exact, 0), size - 1) };
@@ -172,7 +172,7 @@ function aligned(
   const shape = alone ? [1, count * points] : [count, points];
   const source = alone ? x : call.add({ kind: "gather", axis: 0 }, x, indices);
   const weight = call.reshape(call.cast(call.binary("and", rows.inside, columns.inside), x.type.dataType), [count, 1, points]);
-  const read = neighbourParts(
+  const read = weightedNeighbours(
     call,
     source,
     axes.map(({ at }) => call.reshape(at, shape)),

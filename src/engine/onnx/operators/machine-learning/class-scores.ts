@@ -15,7 +15,7 @@ export function postTransformOf(call: OperatorCall): PostTransform {
 }
 
 /** Of scores [N, E]. */
-export function transformed(call: OperatorCall, scores: Value, transform: PostTransform): Value {
+export function applyPostTransform(call: OperatorCall, scores: Value, transform: PostTransform): Value {
   if (transform === "NONE") return scores;
   if (transform === "LOGISTIC") return call.unary("sigmoid", scores);
   if (transform === "SOFTMAX") return call.add({ kind: "softmax", axis: 1, logarithm: false }, scores);
@@ -28,7 +28,7 @@ export function transformed(call: OperatorCall, scores: Value, transform: PostTr
 }
 
 /** The labels of classes, texts or whole numbers. */
-export function labelsOf(call: OperatorCall, texts: string, numbers: string): Literal {
+export function classLabels(call: OperatorCall, texts: string, numbers: string): Literal {
   const data = call.strings(texts);
   const values = call.ints(numbers);
   if (data !== undefined && data.length > 0) return { dataType: "string", shape: [data.length], data };
@@ -37,18 +37,18 @@ export function labelsOf(call: OperatorCall, texts: string, numbers: string): Li
 }
 
 /** One label for each place [N]. */
-export function labelled(call: OperatorCall, labels: Literal, places: Value): Value {
-  return call.add({ kind: "gather", axis: 0 }, call.build.constant(labels), places);
+export function gatherLabels(call: OperatorCall, labels: Literal, places: Value): Value {
+  return call.add({ kind: "gather", axis: 0 }, call.builder.constant(labels), places);
 }
 
 /** The label of the largest score of each row. */
-export function largestLabel(call: OperatorCall, labels: Literal, scores: Value): Value {
+export function argmaxLabel(call: OperatorCall, labels: Literal, scores: Value): Value {
   const place = call.add({ kind: "arg", function: "max", axis: 1, last: false }, scores);
-  return labelled(call, labels, call.reshape(place, [scores.type.shape[0] ?? 0]));
+  return gatherLabels(call, labels, call.reshape(place, [scores.type.shape[0] ?? 0]));
 }
 
 /** [C] counts as one row; whole numbers become float32. */
-export function matrixOf(call: OperatorCall, x: Value, type: ElementType = "float32"): Value {
+export function asMatrix(call: OperatorCall, x: Value, type: ElementType = "float32"): Value {
   const { shape } = x.type;
   const rows = shape.length === 1 ? call.reshape(x, [1, ...shape]) : x;
   if (rows.type.shape.length !== 2) throw new Error(`[${shape.join(", ")}] is neither [C] nor [N, C]`);

@@ -16,10 +16,10 @@ function mapped(call: OperatorCall, { keys, values, otherwise }: Mapping): Value
   if (x.type.dataType !== keys.dataType) throw new Error(`it maps ${keys.dataType}, and is given ${x.type.dataType}`);
   if (keys.data.length !== values.data.length) throw new Error(`${keys.data.length} keys and ${values.data.length} values`);
   const types = [{ dataType: values.dataType, shape: x.type.shape }];
-  const [given, rest] = [values, otherwise].map((literal) => call.reshape(call.build.constant(literal), [literal.data.length]));
+  const [given, rest] = [values, otherwise].map((literal) => call.reshape(call.builder.constant(literal), [literal.data.length]));
   if (given === undefined || rest?.type.shape[0] !== 1) throw new Error("it states more than one value for what is no key");
   const all = call.add({ kind: "concat", axis: 0 }, given, rest);
-  return call.add({ kind: "call", function: "look-up", attributes: {}, types }, x, call.build.constant(keys), all);
+  return call.add({ kind: "call", function: "lookup", attributes: {}, types }, x, call.builder.constant(keys), all);
 }
 
 /** Version 1: texts become their places in a list, or places the texts. */

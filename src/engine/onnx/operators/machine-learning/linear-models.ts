@@ -2,50 +2,50 @@
 import type { Value } from "../../../ir/graph.ts";
 import { int64Literal, literalOf } from "../../../ir/literal.ts";
 import { elementCount } from "../../../../tensor.ts";
-import { axisOf, type OperatorCall } from "../operator-call.ts";
+import { normalizeAxis, type OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
-import { labelled, labelsOf, largestLabel, matrixOf, postTransformOf, transformed } from "./class-scores.ts";
+import { gatherLabels, classLabels, argmaxLabel, asMatrix, postTransformOf, applyPostTransform } from "./class-scores.ts";
 
 /** x W' + b for coefficients written row by row, one row per output. */
 function linear(call: OperatorCall, x: Value, coefficients: readonly number[], intercepts: readonly number[]): Value {
   const features = x.type.shape[1] ?? 0;
   const rows = coefficients.length / features;
   if (!Number.isInteger(rows) || rows < 1) throw new Error(`${coefficients.length} coefficients do not fit ${features} features`);
-  const weights = call.build.constant(literalOf("float32", [rows, features], coefficients));
+  const weights = call.builder.constant(literalOf("float32", [rows, features], coefficients));
   const product = call.add({ kind: "matmul" }, x, call.transpose(weights, [1, 0]));
   if (intercepts.length === 0) return product;
-  return call.binary("add", product, call.build.constant(literalOf("float32", [intercepts.length], intercepts)));
+  return call.binary("add", product, call.builder.constant(literalOf("float32", [intercepts.length], intercepts)));
 }
 
 function regressor(call: OperatorCall): Value {
-  const x = matrixOf(call, call.tensor(0));
+  const x = asMatrix(call, call.tensor(0));
   call.ignore("targets"); // as many as there are rows of coefficients
   const scores = linear(call, x, call.floats("coefficients") ?? [], call.floats("intercepts") ?? []);
-  return transformed(call, scores, postTransformOf(call));
+  return applyPostTransform(call, scores, postTransformOf(call));
 }
 
 /** One row of coefficients for two classes scores the second one; the first has what is left. */
 function classifier(call: OperatorCall): readonly Value[] {
-  const x = matrixOf(call, call.tensor(0));
+  const x = asMatrix(call, call.tensor(0));
   call.ignore("multi_class");
-  const labels = labelsOf(call, "classlabels_strings", "classlabels_ints");
+  const labels = classLabels(call, "classlabels_strings", "classlabels_ints");
   const scores = linear(call, x, call.floats("coefficients") ?? [], call.floats("intercepts") ?? []);
   const transform = postTransformOf(call);
   if (scores.type.shape[1] !== 1 || labels.shape[0] !== 2) {
-    return [largestLabel(call, labels, scores), transformed(call, scores, transform)];
+    return [argmaxLabel(call, labels, scores), applyPostTransform(call, scores, transform)];
   }
   if (transform !== "NONE" && transform !== "LOGISTIC") throw new Error(`${transform} of a single score is not built`);
-  const positive = transformed(call, scores, transform);
+  const positive = applyPostTransform(call, scores, transform);
   const bound = transform === "LOGISTIC" ? 0.5 : 0;
   const chosen = call.reshape(call.cast(call.binary("greater", positive, bound), "int64"), [x.type.shape[0] ?? 0]);
   const negative = transform === "LOGISTIC" ? call.binary("sub", 1, positive) : call.unary("neg", positive);
-  return [labelled(call, labels, chosen), call.add({ kind: "concat", axis: 1 }, negative, positive)];
+  return [gatherLabels(call, labels, chosen), call.add({ kind: "concat", axis: 1 }, negative, positive)];
 }
 
 /** One number for all features, or one for each. */
 function perFeature(call: OperatorCall, name: string, otherwise: number): Value {
   const values = call.floats(name) ?? [otherwise];
-  return call.build.constant(literalOf("float32", [values.length], values));
+  return call.builder.constant(literalOf("float32", [values.length], values));
 }
 
 function scaler(call: OperatorCall): Value {
@@ -77,7 +77,7 @@ function imputer(call: OperatorCall): Value {
   call.ignore("imputed_value_int64s", "imputed_value_floats", "replaced_value_int64", "replaced_value_float");
   if (values.length === 0) throw new Error(`it states no value to put in the place of ${dataType}`);
   const missing = Number.isNaN(replaced) ? call.unary("is-nan", x) : call.binary("equal", x, replaced);
-  return call.select(missing, call.build.constant(literalOf(dataType, [values.length], values)), x);
+  return call.select(missing, call.builder.constant(literalOf(dataType, [values.length], values)), x);
 }
 
 /** 1 in the column of the category, in a new last axis; no column is an error, or a row of zeros. */
@@ -89,12 +89,12 @@ function oneHotEncoder(call: OperatorCall): Value {
     : int64Literal(call.ints("cats_int64s") ?? []);
   call.ignore("cats_strings", "cats_int64s");
   const shape = [categories.data.length];
-  const known = call.build.constant({ ...categories, shape });
+  const known = call.builder.constant({ ...categories, shape });
   const compared = text ? x : call.cast(x, "int64");
   const equal = call.binary("equal", call.reshape(compared, [...x.type.shape, 1]), known);
   const encoded = call.cast(equal, "float32");
   if (call.int("zeros", 1) === 1) return encoded;
-  const sums = call.build.knownData(
+  const sums = call.builder.knownData(
     call.reduce("sum", encoded, [x.type.shape.length], false),
     "whether all categories are known",
   );
@@ -108,13 +108,13 @@ function arrayFeatureExtractor(call: OperatorCall): Value {
   const { shape } = x.type;
   const columns = call.reshape(call.tensor(1), [elementCount(call.tensor(1).type.shape)]);
   const rows = shape.length === 1 ? call.reshape(x, [1, ...shape]) : x;
-  return call.add({ kind: "gather", axis: axisOf(-1, rows.type.shape.length) }, rows, columns);
+  return call.add({ kind: "gather", axis: normalizeAxis(-1, rows.type.shape.length) }, rows, columns);
 }
 
 function featureVectorizer(call: OperatorCall): Value {
   const widths = call.ints("inputdimensions");
   const parts = call.tensors().map((x, index) => {
-    const part = matrixOf(call, x);
+    const part = asMatrix(call, x);
     const width = widths?.[index] ?? part.type.shape[1] ?? 0;
     if (width !== part.type.shape[1])
       throw new Error(`its input ${index} has ${part.type.shape[1]} features, and it states ${width}`);

@@ -2,7 +2,7 @@
 import * as onnxruntime from "onnxruntime-node";
 import { describe, expect, it } from "vitest";
 import { float, integer, message, model, node, value } from "../../../../../test/fixtures/onnx-bytes.ts";
-import { Builder, defaultLimits, isTensor, readOnnxModel, traceModel } from "../../../index.ts";
+import { Builder, defaultTraceLimits, isTensor, readOnnxModel, traceModel } from "../../../index.ts";
 import type { Literal } from "../../../ir/literal.ts";
 
 type Attribute =
@@ -52,7 +52,7 @@ async function bothWays({
       ...results.map((name) => value(12, name)),
     ],
   });
-  const build = new Builder(defaultLimits, "run");
+  const build = new Builder(defaultTraceLimits, "eager");
   const read = readOnnxModel(bytes, "made up").model;
   const traced = traceModel(read, new Map(inputs.map((each, index) => [`x${index}`, build.constant(each)])), build);
   const ours = [...traced.values()].map((each) => isTensor(each) && { ...each.type, data: listed(each.constant!.data) });

@@ -3,7 +3,7 @@ import type { Value } from "../../../ir/graph.ts";
 import { literalOf } from "../../../ir/literal.ts";
 import type { OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
-import { matrixOf, postTransformOf, transformed } from "./class-scores.ts";
+import { asMatrix, postTransformOf, applyPostTransform } from "./class-scores.ts";
 
 /** How alike rows of x [N, C] and of y [M, C] are: [N, M]. */
 function kernel(call: OperatorCall, x: Value, y: Value): Value {
@@ -23,7 +23,7 @@ function kernel(call: OperatorCall, x: Value, y: Value): Value {
 }
 
 function regressor(call: OperatorCall): Value {
-  const x = matrixOf(call, call.tensor(0));
+  const x = asMatrix(call, call.tensor(0));
   const count = call.int("n_supports", 0);
   const features = x.type.shape[1] ?? 0;
   const coefficients = call.floats("coefficients") ?? [];
@@ -33,15 +33,15 @@ function regressor(call: OperatorCall): Value {
     throw new Error(`${count} support vectors do not fit ${features} features`);
   const alike =
     count > 0
-      ? kernel(call, x, call.build.constant(literalOf("float32", [rows, features], call.floats("support_vectors") ?? [])))
+      ? kernel(call, x, call.builder.constant(literalOf("float32", [rows, features], call.floats("support_vectors") ?? [])))
       : x;
   call.ignore("support_vectors", "kernel_params");
   if (count === 0 && call.string("kernel_type", "LINEAR") !== "LINEAR") throw new Error("it has a kernel and no support vectors");
-  const weights = call.build.constant(literalOf("float32", [coefficients.length, 1], coefficients));
+  const weights = call.builder.constant(literalOf("float32", [coefficients.length, 1], coefficients));
   const scores = call.binary("add", call.add({ kind: "matmul" }, alike, weights), shift);
   const transform = postTransformOf(call);
   if (call.int("one_class", 0) === 1) return call.select(call.binary("greater", scores, 0), call.scalar(1, "float32"), -1);
-  return transformed(call, scores, transform);
+  return applyPostTransform(call, scores, transform);
 }
 
 export const supportVectors: OperatorFamily = {

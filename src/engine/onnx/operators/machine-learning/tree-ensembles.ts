@@ -4,7 +4,15 @@ import { type Literal, numbersOf } from "../../../ir/literal.ts";
 import { treeAggregates, treeModes } from "../../../interpret/tree-ensembles.ts";
 import type { OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
-import { labelled, labelsOf, largestLabel, matrixOf, postTransformOf, postTransforms, transformed } from "./class-scores.ts";
+import {
+  gatherLabels,
+  classLabels,
+  argmaxLabel,
+  asMatrix,
+  postTransformOf,
+  postTransforms,
+  applyPostTransform,
+} from "./class-scores.ts";
 
 /** See `../../../interpret/tree-ensembles.ts`. */
 type Trees = Readonly<Record<string, readonly number[]>>;
@@ -14,7 +22,7 @@ function scores(call: OperatorCall, x: Value, trees: Trees, targets: number, agg
     throw new Error(`its leaves add to more than its ${targets} targets`);
   }
   const types = [{ dataType: x.type.dataType, shape: [x.type.shape[0] ?? 0, targets] }];
-  return call.add({ kind: "call", function: "score-trees", attributes: { ...trees, aggregate }, types }, x);
+  return call.add({ kind: "call", function: "tree-ensemble", attributes: { ...trees, aggregate }, types }, x);
 }
 
 /** Floats of an attribute, or of the one that holds them as a tensor. */
@@ -92,7 +100,7 @@ function aggregateOf(call: OperatorCall): string {
 
 function featuresOf(call: OperatorCall): Value {
   const x = call.tensor(0);
-  return matrixOf(call, x, x.type.dataType === "float64" ? "float64" : "float32");
+  return asMatrix(call, x, x.type.dataType === "float64" ? "float64" : "float32");
 }
 
 function regressor(call: OperatorCall): Value {
@@ -102,20 +110,20 @@ function regressor(call: OperatorCall): Value {
   // onnxruntime leaves a single target as it is, where ONNX says that it is transformed: whoever exported such a model saw one of the two.
   if (targets === 1 && transform !== "NONE") throw new Error(`${transform} of a single target is not built`);
   const sums = scores(call, x, oldTrees(call, "target"), targets, aggregateOf(call));
-  return call.cast(transformed(call, sums, transform), "float32");
+  return call.cast(applyPostTransform(call, sums, transform), "float32");
 }
 
 /** Two classes whose leaves weigh only one of them: that score is of the second class, and the first has what is left. */
 function classifier(call: OperatorCall): readonly Value[] {
   const x = featuresOf(call);
-  const labels = labelsOf(call, "classlabels_strings", "classlabels_int64s");
+  const labels = classLabels(call, "classlabels_strings", "classlabels_int64s");
   const classes = labels.shape[0] ?? 0;
   const trees = oldTrees(call, "class");
   const transform = postTransformOf(call);
   const single = classes === 2 && new Set(trees["targets"]).size === 1;
   if (!single) {
     const sums = call.cast(scores(call, x, trees, classes, "SUM"), "float32");
-    return [largestLabel(call, labels, sums), transformed(call, sums, transform)];
+    return [argmaxLabel(call, labels, sums), applyPostTransform(call, sums, transform)];
   }
   const base = trees["base"] ?? [];
   if (base.length > 1) throw new Error("base values of two classes with weights of one are not built");
@@ -128,7 +136,7 @@ function classifier(call: OperatorCall): readonly Value[] {
   const chosen = call.reshape(call.cast(call.binary("greater", score, bound), "int64"), [x.type.shape[0] ?? 0]);
   const other = positiveWeights ? call.binary("sub", 1, score) : call.unary("neg", score);
   const both = call.add({ kind: "concat", axis: 1 }, other, score);
-  return [labelled(call, labels, chosen), transformed(call, both, transform)];
+  return [gatherLabels(call, labels, chosen), applyPostTransform(call, both, transform)];
 }
 
 /** Version 5: nodes and leaves are numbered through, and the numbers are tensors. */
@@ -160,7 +168,7 @@ function ensemble(call: OperatorCall): Value {
   const aggregate = treeAggregates[call.int("aggregate_function", 1)];
   const transform = postTransforms[call.int("post_transform", 0)];
   if (aggregate === undefined || transform === undefined) throw new Error("its aggregate_function or post_transform is unknown");
-  return transformed(call, scores(call, x, trees, call.int("n_targets", 1), aggregate), transform);
+  return applyPostTransform(call, scores(call, x, trees, call.int("n_targets", 1), aggregate), transform);
 }
 
 /** Sets are ended by what is no number. */

@@ -2,7 +2,7 @@
 import type { Value } from "../../../ir/graph.ts";
 import type { OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since, versions } from "../operator-rule.ts";
-import { roundedOnce, widened } from "../precision.ts";
+import { computeWidened, widened } from "../precision.ts";
 
 /** `then` above zero, `otherwise` from there down. */
 function byPositive(call: OperatorCall, x: Value, then: Value, otherwise: Value | number): Value {
@@ -91,27 +91,27 @@ function mish(call: OperatorCall, x: Value): Value {
 
 export const activations: OperatorFamily = {
   Relu: since(1, (call) => call.binary("max", call.tensor(0), 0)),
-  LeakyRelu: since(1, roundedOnce(leakyRelu)),
-  PRelu: versions([1, oldPrelu], [7, roundedOnce(prelu)]),
-  Elu: since(1, roundedOnce(elu)),
-  Celu: since(12, roundedOnce(celu)),
-  Selu: since(1, roundedOnce(selu)),
-  Gelu: since(20, roundedOnce(gelu)),
+  LeakyRelu: since(1, computeWidened(leakyRelu)),
+  PRelu: versions([1, oldPrelu], [7, computeWidened(prelu)]),
+  Elu: since(1, computeWidened(elu)),
+  Celu: since(12, computeWidened(celu)),
+  Selu: since(1, computeWidened(selu)),
+  Gelu: since(20, computeWidened(gelu)),
   Sigmoid: since(1, (call) => call.unary("sigmoid", call.tensor(0))),
-  HardSigmoid: since(1, roundedOnce(hardSigmoid)),
+  HardSigmoid: since(1, computeWidened(hardSigmoid)),
   HardSwish: since(
     14,
-    roundedOnce((call, x) => call.binary("mul", x, bentLine(call, x, 1 / 6, 0.5))),
+    computeWidened((call, x) => call.binary("mul", x, bentLine(call, x, 1 / 6, 0.5))),
   ),
-  Swish: since(24, roundedOnce(swish)),
-  SwiGLU: since(28, roundedOnce(swiglu)),
-  Mish: since(18, roundedOnce(mish)),
+  Swish: since(24, computeWidened(swish)),
+  SwiGLU: since(28, computeWidened(swiglu)),
+  Mish: since(18, computeWidened(mish)),
   Tanh: since(1, (call) => call.unary("tanh", call.tensor(0))),
   Softplus: since(1, (call) => call.unary("softplus", call.tensor(0))),
   Softsign: since(
     1,
-    roundedOnce((call, x) => call.binary("div", x, call.binary("add", call.unary("abs", x), 1))),
+    computeWidened((call, x) => call.binary("div", x, call.binary("add", call.unary("abs", x), 1))),
   ),
   ThresholdedRelu: since(10, thresholdedRelu),
-  Shrink: since(9, roundedOnce(shrink)),
+  Shrink: since(9, computeWidened(shrink)),
 };

@@ -2,14 +2,14 @@
 import { isFloat } from "../../../ir/element-types.ts";
 import { sameShape, type Value } from "../../../ir/graph.ts";
 import type { BinaryFunction, UnaryFunction } from "../../../ir/operations.ts";
-import { axisOf, type OperatorCall } from "../operator-call.ts";
-import { type Lower, type OperatorFamily, type OperatorRule, since, versions } from "../operator-rule.ts";
+import { normalizeAxis, type OperatorCall } from "../operator-call.ts";
+import { type Translate, type OperatorFamily, type OperatorRule, since, versions } from "../operator-rule.ts";
 
-function unary(name: UnaryFunction): Lower {
+function unary(name: UnaryFunction): Translate {
   return (call) => call.unary(name, call.tensor(0));
 }
 
-function binary(name: BinaryFunction): Lower {
+function binary(name: BinaryFunction): Translate {
   return (call) => call.binary(name, call.tensor(0), call.tensor(1));
 }
 
@@ -22,7 +22,7 @@ function aligned(call: OperatorCall): readonly [Value, Value] {
     return [a, b];
   }
   if (axis === undefined) return [a, b];
-  const behind = a.type.shape.length - axisOf(axis, a.type.shape.length) - b.type.shape.length;
+  const behind = a.type.shape.length - normalizeAxis(axis, a.type.shape.length) - b.type.shape.length;
   if (behind < 0) throw new Error(`[${b.type.shape.join(", ")}] does not fit behind the axis ${axis}`);
   return [a, call.reshape(b, [...b.type.shape, ...Array.from({ length: behind }, () => 1)])];
 }
@@ -33,7 +33,7 @@ function arithmetic(name: BinaryFunction): readonly OperatorRule[] {
 }
 
 /** Of any number of tensors, from the first to the last. */
-function folded(name: BinaryFunction): Lower {
+function folded(name: BinaryFunction): Translate {
   return (call) => [call.tensor(0), ...call.tensors(1)].reduce((sum, next) => call.binary(name, sum, next));
 }
 

@@ -1,8 +1,8 @@
 /** Matrix products and convolutions. */
 import type { Value } from "../../../ir/graph.ts";
-import { axisOf, type OperatorCall } from "../operator-call.ts";
+import { normalizeAxis, type OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
-import { channelAligned, windowOf } from "../nn/window-attributes.ts";
+import { alignToChannels, windowOf } from "../nn/window-attributes.ts";
 
 /** numpy's matmul: vectors count as a row on the left and as a column on the right. */
 export function matmul(call: OperatorCall, a: Value, b: Value): Value {
@@ -36,18 +36,18 @@ export function convolution(call: OperatorCall): Value {
   const window = windowOf(call, x.type.shape.slice(2), kernel);
   const result = call.add({ kind: "convolution", groups: call.int("group", 1), ...window }, x, weights);
   const bias = call.tensorIfGiven(2);
-  return bias === undefined ? result : call.binary("add", result, channelAligned(call, bias, x.type.shape.length));
+  return bias === undefined ? result : call.binary("add", result, alignToChannels(call, bias, x.type.shape.length));
 }
 
 function layerNorm(call: OperatorCall): readonly Value[] {
   const x = call.tensor(0);
   const { shape } = x.type;
-  const axis = axisOf(call.int("axis", -1), shape.length);
+  const axis = normalizeAxis(call.int("axis", -1), shape.length);
   const epsilon = call.float("epsilon", 1e-5);
   if (call.int("stash_type", 1) !== 1) throw new Error("it wants its mean in another type than float32, which is not built");
   const inputs = [x, call.tensor(1), call.tensorIfGiven(2)].filter((input) => input !== undefined);
   const normalized = call.add({ kind: "layer-norm", axis, epsilon }, ...inputs);
-  if (!call.wants(1) && !call.wants(2)) return [normalized];
+  if (!call.usesOutput(1) && !call.usesOutput(2)) return [normalized];
   const axes = Array.from({ length: shape.length - axis }, (_, index) => axis + index);
   const single = call.cast(x, "float32");
   const mean = call.reduce("mean", single, axes, true);
@@ -56,7 +56,7 @@ function layerNorm(call: OperatorCall): readonly Value[] {
   return [normalized, mean, call.unary("reciprocal", call.unary("sqrt", call.binary("add", variance, epsilon)))];
 }
 
-export const products: OperatorFamily = {
+export const matrixProducts: OperatorFamily = {
   MatMul: since(1, (call) => matmul(call, call.tensor(0), call.tensor(1))),
   Gemm: since(1, gemm),
   Conv: since(1, convolution),

@@ -1,7 +1,7 @@
 /** Steps of optimisers (ai.onnx.preview.training). Inputs: rate, how many steps were made, then all tensors, all their gradients, all their states. */
 import type { Value } from "../../../ir/graph.ts";
 import type { OperatorCall } from "../operator-call.ts";
-import { type Lower, type OperatorFamily, since } from "../operator-rule.ts";
+import { type Translate, type OperatorFamily, since } from "../operator-rule.ts";
 
 interface Step {
   readonly rate: Value;
@@ -13,7 +13,7 @@ interface Step {
 }
 
 /** Gives the new tensors, then each of their new states. */
-function optimizer(stateCount: number, update: (call: OperatorCall, step: Step) => readonly Value[]): Lower {
+function optimizer(stateCount: number, update: (call: OperatorCall, step: Step) => readonly Value[]): Translate {
   return (call) => {
     const tensors = (call.inputCount - 2) / (2 + stateCount);
     if (!Number.isInteger(tensors) || tensors < 1) throw new Error(`it has ${call.inputCount} inputs`);
@@ -76,7 +76,7 @@ function momentum(call: OperatorCall, { rate, count, x, gradient, states: [veloc
   return [call.binary("sub", x, call.binary("mul", rate, direction)), moved];
 }
 
-export const training: OperatorFamily = {
+export const optimizers: OperatorFamily = {
   "ai.onnx.preview.training:Adagrad": since(1, optimizer(1, adagrad)),
   "ai.onnx.preview.training:Adam": since(1, optimizer(2, adam)),
   "ai.onnx.preview.training:Momentum": since(1, optimizer(1, momentum)),

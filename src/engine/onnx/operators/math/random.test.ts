@@ -22,7 +22,7 @@ function traced(file: Uint8Array, build: Builder, inputs: Readonly<Record<string
 }
 
 function drawn(file: Uint8Array, inputs: Readonly<Record<string, Value>> = {}): ArrayLike<number> {
-  return numbersOf(traced(file, new Builder({}, "run"), inputs).constant!);
+  return numbersOf(traced(file, new Builder({}, "eager"), inputs).constant!);
 }
 
 function spread(values: ArrayLike<number>): { mean: number; deviation: number } {

@@ -7,12 +7,12 @@ import type { Value } from "../../../ir/graph.ts";
 import type { CallAttributes } from "../../../ir/operations.ts";
 import { typeAttribute } from "../tensor/constants.ts";
 import type { OperatorCall } from "../operator-call.ts";
-import { type Lower, type OperatorFamily, since } from "../operator-rule.ts";
+import { type Translate, type OperatorFamily, since } from "../operator-rule.ts";
 
 /** `attributes` without the seed, which is the node's own. */
 export function draw(
   call: OperatorCall,
-  name: "draw-uniform" | "draw-normal" | "draw-classes",
+  name: "random-uniform" | "random-normal" | "multinomial",
   attributes: CallAttributes,
   type: { readonly dataType: ElementType; readonly shape: readonly number[] },
   ...inputs: readonly Value[]
@@ -20,20 +20,20 @@ export function draw(
   const seed = call.floatIfGiven("seed");
   const operation = { kind: "call", function: name, types: [type] } as const;
   return seed === undefined
-    ? call.add({ ...operation, attributes, fresh: true }, ...inputs)
+    ? call.add({ ...operation, attributes, nondeterministic: true }, ...inputs)
     : call.add({ ...operation, attributes: { ...attributes, seed } }, ...inputs);
 }
 
 function uniform(call: OperatorCall, dataType: ElementType, shape: readonly number[]): Value {
-  return draw(call, "draw-uniform", { low: call.float("low", 0), high: call.float("high", 1) }, { dataType, shape });
+  return draw(call, "random-uniform", { low: call.float("low", 0), high: call.float("high", 1) }, { dataType, shape });
 }
 
 function normal(call: OperatorCall, dataType: ElementType, shape: readonly number[]): Value {
-  return draw(call, "draw-normal", { mean: call.float("mean", 0), scale: call.float("scale", 1) }, { dataType, shape });
+  return draw(call, "random-normal", { mean: call.float("mean", 0), scale: call.float("scale", 1) }, { dataType, shape });
 }
 
 /** The shape is an attribute, or that of the input. */
-function shaped(make: (call: OperatorCall, dataType: ElementType, shape: readonly number[]) => Value): Lower {
+function shaped(make: (call: OperatorCall, dataType: ElementType, shape: readonly number[]) => Value): Translate {
   return (call) => {
     const shape = call.ints("shape");
     if (shape === undefined || shape.some((size) => size < 0)) throw new Error("it states no shape");
@@ -41,7 +41,7 @@ function shaped(make: (call: OperatorCall, dataType: ElementType, shape: readonl
   };
 }
 
-function like(make: (call: OperatorCall, dataType: ElementType, shape: readonly number[]) => Value): Lower {
+function like(make: (call: OperatorCall, dataType: ElementType, shape: readonly number[]) => Value): Translate {
   return (call) => {
     const { dataType, shape } = call.tensor(0).type;
     return make(call, typeAttribute(call, "dtype") ?? dataType, shape);
@@ -51,7 +51,7 @@ function like(make: (call: OperatorCall, dataType: ElementType, shape: readonly 
 /** 1 with the probability that the input states, else 0. */
 function bernoulli(call: OperatorCall): Value {
   const chances = call.tensor(0);
-  const drawn = draw(call, "draw-uniform", { low: 0, high: 1 }, chances.type);
+  const drawn = draw(call, "random-uniform", { low: 0, high: 1 }, chances.type);
   return call.cast(call.binary("less", drawn, chances), typeAttribute(call, "dtype") ?? chances.type.dataType);
 }
 
@@ -62,7 +62,7 @@ function multinomial(call: OperatorCall): Value {
   const dataType = typeAttribute(call, "dtype") ?? "int32";
   if (logits.type.shape.length !== 2 || classes === 0 || samples < 1)
     throw new Error(`it draws ${samples} of [${logits.type.shape.join(", ")}]`);
-  return draw(call, "draw-classes", {}, { dataType, shape: [batch, samples] }, logits);
+  return draw(call, "multinomial", {}, { dataType, shape: [batch, samples] }, logits);
 }
 
 export const random: OperatorFamily = {

@@ -2,9 +2,9 @@
 import type { ElementType } from "../../../ir/element-types.ts";
 import type { Value } from "../../../ir/graph.ts";
 import type { ReduceFunction } from "../../../ir/operations.ts";
-import { axesOf, axisOf, type OperatorCall } from "../operator-call.ts";
-import { type Lower, type OperatorFamily, since, versions } from "../operator-rule.ts";
-import { roundedOnce, widened } from "../precision.ts";
+import { normalizeAxes, normalizeAxis, type OperatorCall } from "../operator-call.ts";
+import { type Translate, type OperatorFamily, since, versions } from "../operator-rule.ts";
+import { computeWidened, widened } from "../precision.ts";
 
 interface Reduced {
   readonly axes: readonly number[];
@@ -17,7 +17,7 @@ function reduced(call: OperatorCall, inputSince: number): Reduced | undefined {
   const written = call.version < inputSince ? call.ints("axes") : call.knownIntegersIfGiven(1);
   const keep = call.int("keepdims", 1) === 1;
   const nothing = call.int("noop_with_empty_axes", 0) === 1;
-  if (written !== undefined && written.length > 0) return { axes: axesOf(written, rank), keep };
+  if (written !== undefined && written.length > 0) return { axes: normalizeAxes(written, rank), keep };
   return nothing ? undefined : { axes: Array.from({ length: rank }, (_, axis) => axis), keep };
 }
 
@@ -30,7 +30,7 @@ function reduce(
   inputSince: number,
   before?: (call: OperatorCall, x: Value) => Value,
   after?: (call: OperatorCall, x: Value) => Value,
-): Lower {
+): Translate {
   return (call) => {
     const given = call.tensor(0);
     const isSmall = name !== "mean" && small.has(given.type.dataType);
@@ -60,7 +60,7 @@ function logarithm(call: OperatorCall, x: Value): Value {
 }
 
 /** max + log(sum(exp(x - max))), which overflows nowhere. */
-const logSumExp = roundedOnce((call, x) => {
+const logSumExp = computeWidened((call, x) => {
   const over = reduced(call, 18);
   if (over === undefined) return x;
   const largest = call.reduce("max", x, over.axes, true);
@@ -72,16 +72,16 @@ const logSumExp = roundedOnce((call, x) => {
 });
 
 /** Of bool: whether all, or any, are true. */
-function extreme(name: "min" | "max"): Lower {
+function extreme(name: "min" | "max"): Translate {
   const inner = reduce(name, 18);
   return (call) => inner(call);
 }
 
-function arg(name: "min" | "max"): Lower {
+function arg(name: "min" | "max"): Translate {
   return (call) => {
     const x = call.tensor(0);
     const { shape } = x.type;
-    const axis = axisOf(call.int("axis", 0), shape.length);
+    const axis = normalizeAxis(call.int("axis", 0), shape.length);
     const last = call.int("select_last_index", 0) === 1;
     const keep = call.int("keepdims", 1) === 1;
     const place = call.add({ kind: "arg", function: name, axis, last }, x);
@@ -89,10 +89,10 @@ function arg(name: "min" | "max"): Lower {
   };
 }
 
-function cumulative(name: "sum" | "product"): Lower {
+function cumulative(name: "sum" | "product"): Translate {
   return (call) => {
     const x = call.tensor(0);
-    const axis = axisOf(call.knownIntegers(1)[0] ?? 0, x.type.shape.length);
+    const axis = normalizeAxis(call.knownIntegers(1)[0] ?? 0, x.type.shape.length);
     const exclusive = call.int("exclusive", 0) === 1;
     const reverse = call.int("reverse", 0) === 1;
     return call.add({ kind: "cumulative", function: name, axis, exclusive, reverse }, x);
@@ -102,19 +102,19 @@ function cumulative(name: "sum" | "product"): Lower {
 /** Sorted results are asked for, or any order will do: sorted is one. */
 function topK(call: OperatorCall): readonly Value[] {
   const x = call.tensor(0);
-  const axis = axisOf(call.int("axis", -1), x.type.shape.length);
+  const axis = normalizeAxis(call.int("axis", -1), x.type.shape.length);
   const count = call.version < 10 ? call.int("k", 0) : (call.knownIntegers(1)[0] ?? 0);
   call.ignore("sorted");
-  return call.build.addAll({ kind: "top-k", axis, count, largest: call.int("largest", 1) === 1 }, x);
+  return call.builder.addAll({ kind: "top-k", axis, count, largest: call.int("largest", 1) === 1 }, x);
 }
 
 /** Up to version 12 the tensor is seen as a matrix whose columns begin at the axis; from 13 on it is one axis. */
-function softmax(logarithm: boolean): readonly [old: Lower, current: Lower] {
+function softmax(logarithm: boolean): readonly [old: Translate, current: Translate] {
   return [
     (call) => {
       const x = call.tensor(0);
       const { shape } = x.type;
-      const axis = axisOf(call.int("axis", 1), shape.length);
+      const axis = normalizeAxis(call.int("axis", 1), shape.length);
       const rows = shape.slice(0, axis).reduce((product, size) => product * size, 1);
       const columns = shape.slice(axis).reduce((product, size) => product * size, 1);
       const matrix = call.reshape(x, [rows, columns]);
@@ -122,7 +122,7 @@ function softmax(logarithm: boolean): readonly [old: Lower, current: Lower] {
     },
     (call) => {
       const x = call.tensor(0);
-      return call.add({ kind: "softmax", axis: axisOf(call.int("axis", -1), x.type.shape.length), logarithm }, x);
+      return call.add({ kind: "softmax", axis: normalizeAxis(call.int("axis", -1), x.type.shape.length), logarithm }, x);
     },
   ];
 }
@@ -131,14 +131,14 @@ function softmax(logarithm: boolean): readonly [old: Lower, current: Lower] {
 function hardmax(call: OperatorCall): Value {
   const x = call.tensor(0);
   const { shape, dataType } = x.type;
-  const axis = axisOf(call.int("axis", call.version < 13 ? 1 : -1), shape.length);
+  const axis = normalizeAxis(call.int("axis", call.version < 13 ? 1 : -1), shape.length);
   const matrix = call.version < 13 ? [product(shape.slice(0, axis)), product(shape.slice(axis))] : shape;
   const at = call.version < 13 ? 1 : axis;
   const seen = call.reshape(x, matrix);
   const place = call.add({ kind: "arg", function: "max", axis: at, last: false }, seen);
   const size = matrix[at] ?? 0;
-  call.build.reserve({ dataType: "int64", shape: [size] });
-  const places = call.build.constant({
+  call.builder.reserve({ dataType: "int64", shape: [size] });
+  const places = call.builder.constant({
     dataType: "int64",
     shape: matrix.map((_, each) => (each === at ? size : 1)),
     data: BigInt64Array.from({ length: size }, (_, index) => BigInt(index)),

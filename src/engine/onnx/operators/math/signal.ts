@@ -3,8 +3,8 @@ import type { ElementType } from "../../../ir/element-types.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { int64Literal, literalOf, numbersOf } from "../../../ir/literal.ts";
 import { elementTypeOf } from "../../read-tensor.ts";
-import { axisOf, type OperatorCall } from "../operator-call.ts";
-import { type Lower, type OperatorFamily, since } from "../operator-rule.ts";
+import { normalizeAxis, type OperatorCall } from "../operator-call.ts";
+import { type Translate, type OperatorFamily, since } from "../operator-rule.ts";
 
 /** Complex numbers [..., n] in two tensors; a real signal has no imaginary part. */
 interface Complex {
@@ -31,14 +31,14 @@ function waves(
   wave: (angle: number) => number,
   factor: (row: number) => number = () => 1,
 ): Value {
-  call.build.reserve({ dataType: "float64", shape: [rows, columns] });
+  call.builder.reserve({ dataType: "float64", shape: [rows, columns] });
   const values = new Float64Array(rows * columns);
   for (let row = 0; row < rows; row += 1) {
     // The angle is brought into one turn first, so that no digits are lost.
     for (let column = 0; column < columns; column += 1)
       values[row * columns + column] = factor(row) * wave((2 * Math.PI * ((row * column) % length)) / length);
   }
-  return call.build.constant(literalOf(type, [rows, columns], values));
+  return call.builder.constant(literalOf(type, [rows, columns], values));
 }
 
 /** Y[k] = sum of x[n] e^(-2 pi i k n / N) for the first `bins` k, over the last axis; the inverse turns the other way and divides by N. */
@@ -90,7 +90,7 @@ function joined(call: OperatorCall, parts: readonly Value[]): Value {
 function dft(call: OperatorCall): Value {
   const x = call.tensor(0);
   const rank = x.type.shape.length;
-  const axis = axisOf(call.version < 20 ? call.int("axis", 1) : (call.knownIntegersIfGiven(2)?.[0] ?? -2), rank);
+  const axis = normalizeAxis(call.version < 20 ? call.int("axis", 1) : (call.knownIntegersIfGiven(2)?.[0] ?? -2), rank);
   if (axis === rank - 1) throw new Error("its axis is the one of real and imaginary parts");
   const inverse = call.int("inverse", 0) === 1;
   const oneSided = call.int("onesided", 0) === 1;
@@ -125,9 +125,9 @@ function stft(call: OperatorCall): Value {
     throw new Error(`frames of ${size} every ${step} do not fit [${signal.type.shape.join(", ")}]`);
   const oneSided = call.int("onesided", 1) === 1;
   const frames = Math.floor((length - size) / step) + 1;
-  call.build.reserve({ dataType: "int64", shape: [frames, size] });
+  call.builder.reserve({ dataType: "int64", shape: [frames, size] });
   const places = Array.from({ length: frames * size }, (_, index) => Math.floor(index / size) * step + (index % size));
-  const indices = call.build.constant(int64Literal(places, [frames, size]));
+  const indices = call.builder.constant(int64Literal(places, [frames, size]));
   const framed = (part: Value): Value => {
     const cut = call.add({ kind: "gather", axis: 1 }, part, indices);
     return window === undefined ? cut : call.binary("mul", cut, window);
@@ -139,17 +139,17 @@ function stft(call: OperatorCall): Value {
 }
 
 /** a0 - a1 cos(t) + a2 cos(2 t) over one turn; a periodic window leaves its last point to the next. */
-function window(a0: number, a1: number, a2: number): Lower {
+function window(a0: number, a1: number, a2: number): Translate {
   return (call) => {
     const size = call.knownIntegers(0)[0] ?? 0;
     const turn = call.int("periodic", 1) === 1 ? size : size - 1;
     const type = elementTypeOf(call.int("output_datatype", 1));
-    call.build.reserve({ dataType: "float64", shape: [size] });
+    call.builder.reserve({ dataType: "float64", shape: [size] });
     const values = Float64Array.from({ length: size }, (_, index) => {
       const angle = (2 * Math.PI * index) / turn;
       return a0 - a1 * Math.cos(angle) + a2 * Math.cos(2 * angle);
     });
-    return call.build.constant(literalOf(type, [size], values));
+    return call.builder.constant(literalOf(type, [size], values));
   };
 }
 
@@ -159,8 +159,8 @@ function melWeights(call: OperatorCall): Value {
   const [lowest = 0, highest = 0] = [3, 4].map((index) => numbersOf(call.known(index))[0]);
   const type = elementTypeOf(call.int("output_datatype", 1));
   const bins = Math.floor(length / 2) + 1;
-  call.build.reserve({ dataType: "float64", shape: [bins, bands] });
-  call.build.reserve({ dataType: "float64", shape: [bands] });
+  call.builder.reserve({ dataType: "float64", shape: [bins, bands] });
+  call.builder.reserve({ dataType: "float64", shape: [bands] });
   const mel = (hertz: number): number => 2595 * Math.log10(1 + hertz / 700);
   const step = (mel(highest) - mel(lowest)) / (bands + 2);
   const edges = Array.from({ length: bands + 2 }, (_, index) => {
@@ -175,7 +175,7 @@ function melWeights(call: OperatorCall): Value {
     else for (let bin = lower; bin <= centre; bin += 1) weights[bin * bands + band] = (bin - lower) / (centre - lower);
     for (let bin = centre; bin < upper; bin += 1) weights[bin * bands + band] = (upper - bin) / (upper - centre);
   }
-  return call.build.constant(literalOf(type, [bins, bands], weights));
+  return call.builder.constant(literalOf(type, [bins, bands], weights));
 }
 
 export const signal: OperatorFamily = {

@@ -6,9 +6,9 @@ import { int64Literal, literalOf } from "../../../ir/literal.ts";
 import type { OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
 import { widened } from "../precision.ts";
-import { centred, requantized } from "../quantization/quantized-values.ts";
-import { linearNeighbours, sampleBetween } from "../image/interpolation.ts";
-import { channelAligned, checkWindow, windowOf } from "./window-attributes.ts";
+import { withoutZeroPoint, requantize } from "../quantization/quantized-values.ts";
+import { linearNeighbours, interpolate } from "../image/interpolation.ts";
+import { alignToChannels, checkWindow, windowOf } from "./window-attributes.ts";
 
 /** The kernel is that of the weights, whatever else is stated is refused. */
 function kernelOf(call: OperatorCall, weights: Value): readonly number[] {
@@ -64,7 +64,7 @@ function transposed(call: OperatorCall): Value {
   const result = call.add({ kind: "convolution-transpose", groups, strides, dilations, ...pads }, x, weights);
   const bias = call.tensorIfGiven(2);
   const sum =
-    bias === undefined ? result : call.binary("add", result, channelAligned(call, widened(call, bias), x.type.shape.length));
+    bias === undefined ? result : call.binary("add", result, alignToChannels(call, widened(call, bias), x.type.shape.length));
   return call.cast(sum, call.tensor(0).type.dataType);
 }
 
@@ -75,21 +75,21 @@ function wholeConvolution(call: OperatorCall, x: Value, weights: Value): Value {
 }
 
 function convInteger(call: OperatorCall): Value {
-  return wholeConvolution(call, centred(call, 0, 2), centred(call, 1, 3, 0));
+  return wholeConvolution(call, withoutZeroPoint(call, 0, 2), withoutZeroPoint(call, 1, 3, 0));
 }
 
 /** x, its scale and zero point, weights, theirs, the output's, bias in int32. */
 function qlinearConv(call: OperatorCall): Value {
   const weights = call.tensor(3);
-  const sums = wholeConvolution(call, centred(call, 0, 2), centred(call, 3, 5, 0));
+  const sums = wholeConvolution(call, withoutZeroPoint(call, 0, 2), withoutZeroPoint(call, 3, 5, 0));
   const rank = weights.type.shape.length;
   const bias = call.tensorIfGiven(8);
-  const biased = bias === undefined ? sums : call.binary("add", sums, channelAligned(call, bias, rank));
+  const biased = bias === undefined ? sums : call.binary("add", sums, alignToChannels(call, bias, rank));
   const [xScale, wScale, yScale] = [call.tensor(1), call.tensor(4), call.tensor(6)].map((scale) => widened(call, scale));
   if (xScale === undefined || wScale === undefined || yScale === undefined) throw new Error("it lacks a scale");
-  const perFilter = elementCount(wScale.type.shape) === 1 ? call.reshape(wScale, []) : channelAligned(call, wScale, rank);
+  const perFilter = elementCount(wScale.type.shape) === 1 ? call.reshape(wScale, []) : alignToChannels(call, wScale, rank);
   const scale = call.binary("div", call.binary("mul", call.reshape(xScale, []), perFilter), call.reshape(yScale, []));
-  return requantized(call, biased, scale, call.reshape(call.tensor(7), []));
+  return requantize(call, biased, scale, call.reshape(call.tensor(7), []));
 }
 
 /** Dai and others, https://arxiv.org/abs/1703.06211: the elements of each window are read where the offsets say, between the pixels if need be. */
@@ -117,7 +117,7 @@ function deformConv(call: OperatorCall): Value {
   const area = rows * columns;
   // [N * shares, taps, area] for each of y and x: the regular places and the offsets.
   const parts = call.reshape(offsets, [batch * shares, taps, 2, area]);
-  call.build.reserve({ dataType: "float64", shape: [taps, area] });
+  call.builder.reserve({ dataType: "float64", shape: [taps, area] });
   const places = [0, 1].map((axis) => {
     const offset = call.reshape(call.slice(parts, 2, axis, 1), [batch * shares, taps, area]);
     const regular = Float64Array.from({ length: taps * area }, (_, index) => {
@@ -126,11 +126,11 @@ function deformConv(call: OperatorCall): Value {
       const reach = axis === 0 ? Math.floor(tap / kernelColumns) : tap % kernelColumns;
       return step * (strides[axis] ?? 1) - (pads[axis] ?? 0) + reach * (dilations[axis] ?? 1);
     });
-    const start = call.build.constant(literalOf(offset.type.dataType, [1, taps, area], regular));
+    const start = call.builder.constant(literalOf(offset.type.dataType, [1, taps, area], regular));
     return call.reshape(call.binary("add", start, offset), [batch * shares, taps * area]);
   });
   const image = call.reshape(x, [batch * shares, channels / shares, height, width]);
-  const read = sampleBetween(call, image, places, linearNeighbours, "zeros"); // [N * shares, channels / shares, taps * area]
+  const read = interpolate(call, image, places, linearNeighbours, "zeros"); // [N * shares, channels / shares, taps * area]
   const columnsOf = call.reshape(read, [batch, shares, channels / shares, taps, area]);
   const masked =
     mask === undefined
@@ -139,7 +139,7 @@ function deformConv(call: OperatorCall): Value {
   const grouped = call.reshape(masked, [batch, groups, depth * taps, area]);
   const factors = call.reshape(weights, [1, groups, filters / groups, depth * taps]);
   const result = call.reshape(call.add({ kind: "matmul" }, factors, grouped), [batch, filters, rows, columns]);
-  const sum = bias === undefined ? result : call.binary("add", result, channelAligned(call, widened(call, bias), 4));
+  const sum = bias === undefined ? result : call.binary("add", result, alignToChannels(call, widened(call, bias), 4));
   return call.cast(sum, call.tensor(0).type.dataType);
 }
 
@@ -163,7 +163,7 @@ function columnsToImage(call: OperatorCall): Value {
     throw new Error(`[${columns.type.shape.join(", ")}] are no columns of [${block.join(", ")}] in [${image.join(", ")}]`);
   const channels = depth / taps;
   const [blockStrides, countStrides, imageStrides] = [stridesOf(block), stridesOf(counts), stridesOf(image)];
-  call.build.reserve({ dataType: "float64", shape: [taps, blocks] });
+  call.builder.reserve({ dataType: "float64", shape: [taps, blocks] });
   const places = Array.from({ length: taps * blocks }, (_, index) => {
     const [tap, at] = [Math.floor(index / blocks), index % blocks];
     let place = 0;
@@ -180,7 +180,7 @@ function columnsToImage(call: OperatorCall): Value {
   const zeros = call.zeros(wide.type.dataType, [batch, channels, volume + 1]);
   const indices = call.add(
     { kind: "expand", shape: wide.type.shape },
-    call.build.constant(int64Literal(places, [1, 1, places.length])),
+    call.builder.constant(int64Literal(places, [1, 1, places.length])),
   );
   const sums = call.add({ kind: "scatter-elements", axis: 2, reduction: "add" }, zeros, indices, wide);
   return call.cast(call.reshape(call.slice(sums, 2, 0, volume), [batch, channels, ...image]), columns.type.dataType);

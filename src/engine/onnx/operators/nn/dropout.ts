@@ -11,9 +11,9 @@ function dropout(call: OperatorCall): readonly Value[] {
   const x = call.tensor(0);
   const ratio = trainingRatio(call);
   const seed = call.intIfGiven("seed");
-  if (ratio === 0) return call.wants(1) ? [x, mask(call, Float64Array.of(1), [])] : [x];
+  if (ratio === 0) return call.usesOutput(1) ? [x, mask(call, Float64Array.of(1), [])] : [x];
   if (seed === undefined) throw new Error("it trains without a seed: what it drops is random");
-  call.build.reserve({ dataType: "float64", shape: x.type.shape });
+  call.builder.reserve({ dataType: "float64", shape: x.type.shape });
   const random = mersenneTwister(seed);
   const kept = Float64Array.from({ length: elementCount(x.type.shape) }, () => Number(random() >= ratio));
   const chosen = mask(call, kept, x.type.shape);
@@ -38,7 +38,7 @@ function trainingRatio(call: OperatorCall): number {
 /** True where an element is kept. Up to version 11 outside of training "not filled", which is zeros elsewhere, and here. */
 function mask(call: OperatorCall, kept: Float64Array, shape: readonly number[]): Value {
   if (call.version < 12) return call.zeros(call.version < 10 ? call.tensor(0).type.dataType : "bool", call.tensor(0).type.shape);
-  const given = call.build.constant(literalOf("bool", shape, kept));
+  const given = call.builder.constant(literalOf("bool", shape, kept));
   return call.add({ kind: "expand", shape: call.tensor(0).type.shape }, given);
 }
 

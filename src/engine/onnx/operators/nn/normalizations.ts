@@ -1,10 +1,10 @@
 /** Normalisations: by stored or own means and variances, along channels, groups, axes or neighbouring channels. */
 import { elementCount } from "../../../../tensor.ts";
 import type { Value } from "../../../ir/graph.ts";
-import { axesOf, axisOf, type OperatorCall } from "../operator-call.ts";
+import { normalizeAxes, normalizeAxis, type OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
-import { roundedOnce, widened } from "../precision.ts";
-import { channelAligned } from "./window-attributes.ts";
+import { computeWidened, widened } from "../precision.ts";
+import { alignToChannels } from "./window-attributes.ts";
 
 /** All axes from `first` on. */
 function axesFrom(first: number, rank: number): readonly number[] {
@@ -25,7 +25,7 @@ function momentsOf(call: OperatorCall, x: Value, axes: readonly number[]): Momen
 }
 
 /** 1 / sqrt(variance + epsilon). */
-export function inverseDeviation(call: OperatorCall, variance: Value, epsilon: number): Value {
+export function inverseStandardDeviation(call: OperatorCall, variance: Value, epsilon: number): Value {
   return call.unary("reciprocal", call.unary("sqrt", call.binary("add", variance, epsilon)));
 }
 
@@ -38,11 +38,11 @@ function batchNorm(call: OperatorCall): readonly Value[] {
   const spatial = call.version >= 9 || call.int("spatial", 1) === 1;
   call.ignore("consumed_inputs");
   const trains = call.version < 7 ? call.int("is_test", 0) === 0 : call.int("training_mode", 0) === 1;
-  if (call.version < 14 && (trains || call.wants(1))) throw new Error(`training in version ${call.version} is not built`);
+  if (call.version < 14 && (trains || call.usesOutput(1))) throw new Error(`training in version ${call.version} is not built`);
   const [scale, shift, mean, variance] = [1, 2, 3, 4].map((input) => {
     const each = widened(call, call.tensor(input));
     if (!spatial) return call.cast(each, x.type.dataType);
-    return call.cast(rank > 1 ? channelAligned(call, each, rank) : each, x.type.dataType);
+    return call.cast(rank > 1 ? alignToChannels(call, each, rank) : each, x.type.dataType);
   });
   if (scale === undefined || shift === undefined || mean === undefined || variance === undefined)
     throw new Error("it lacks an input");
@@ -50,7 +50,7 @@ function batchNorm(call: OperatorCall): readonly Value[] {
   const own = trains ? momentsOf(call, x, axes) : undefined;
   const used = own?.variance === undefined ? variance : call.reshape(own.variance, variance.type.shape);
   const centred = own?.centred ?? call.binary("sub", x, mean);
-  const normalized = call.binary("mul", centred, call.binary("mul", scale, inverseDeviation(call, used, epsilon)));
+  const normalized = call.binary("mul", centred, call.binary("mul", scale, inverseStandardDeviation(call, used, epsilon)));
   const y = call.cast(call.binary("add", normalized, shift), call.tensor(0).type.dataType);
   if (own === undefined) return [y];
   const moved = (running: Value, current: Value, input: number): Value => {
@@ -62,21 +62,21 @@ function batchNorm(call: OperatorCall): readonly Value[] {
 }
 
 /** Each channel of each image by its own moments. */
-const instanceNorm = roundedOnce((call, x) => {
+const instanceNorm = computeWidened((call, x) => {
   call.ignore("consumed_inputs");
   const rank = x.type.shape.length;
   const { centred, variance } = momentsOf(call, x, axesFrom(2, rank));
-  const normalized = call.binary("mul", centred, inverseDeviation(call, variance, call.float("epsilon", 1e-5)));
+  const normalized = call.binary("mul", centred, inverseStandardDeviation(call, variance, call.float("epsilon", 1e-5)));
   return scaledByChannel(call, normalized, rank);
 });
 
 function scaledByChannel(call: OperatorCall, normalized: Value, rank: number): Value {
-  const [scale, shift] = [1, 2].map((input) => channelAligned(call, widened(call, call.tensor(input)), rank));
+  const [scale, shift] = [1, 2].map((input) => alignToChannels(call, widened(call, call.tensor(input)), rank));
   return call.binary("add", call.binary("mul", normalized, scale ?? 1), shift ?? 0);
 }
 
 /** Wu and He, https://arxiv.org/abs/1803.08494. Scale and shift are of groups up to version 20, of channels from 21 on. */
-const groupNorm = roundedOnce((call, x) => {
+const groupNorm = computeWidened((call, x) => {
   const { shape } = x.type;
   const groups = call.int("num_groups", 0);
   const channels = shape[1] ?? 0;
@@ -84,15 +84,15 @@ const groupNorm = roundedOnce((call, x) => {
   if (call.int("stash_type", 1) !== 1) throw new Error("it computes in another type than float32, which is not built");
   const apart = call.reshape(x, [shape[0] ?? 0, groups, elementCount(shape.slice(1)) / groups]);
   const { centred, variance } = momentsOf(call, apart, [2]);
-  const normalized = call.binary("mul", centred, inverseDeviation(call, variance, call.float("epsilon", 1e-5)));
+  const normalized = call.binary("mul", centred, inverseStandardDeviation(call, variance, call.float("epsilon", 1e-5)));
   if (call.version >= 21) return scaledByChannel(call, call.reshape(normalized, shape), shape.length);
   const [scale, shift] = [1, 2].map((input) => call.reshape(widened(call, call.tensor(input)), [groups, 1]));
   return call.reshape(call.binary("add", call.binary("mul", normalized, scale ?? 1), shift ?? 0), shape);
 });
 
 /** x / sqrt(mean(x²) + epsilon), and what x was multiplied by: Zhang and Sennrich, https://arxiv.org/abs/1910.07467. */
-export function rootMeanSquare(call: OperatorCall, x: Value, axes: readonly number[], epsilon: number): readonly [Value, Value] {
-  const factor = inverseDeviation(call, call.reduce("mean", call.binary("mul", x, x), axes, true), epsilon);
+export function rmsNormalize(call: OperatorCall, x: Value, axes: readonly number[], epsilon: number): readonly [Value, Value] {
+  const factor = inverseStandardDeviation(call, call.reduce("mean", call.binary("mul", x, x), axes, true), epsilon);
   return [call.binary("mul", x, factor), factor];
 }
 
@@ -101,15 +101,15 @@ function rmsNorm(call: OperatorCall): readonly Value[] {
   const x = widened(call, call.tensor(0));
   const rank = x.type.shape.length;
   if (call.int("stash_type", 1) !== 1) throw new Error("it computes in another type than float32, which is not built");
-  const axes = axesFrom(axisOf(call.int("axis", -1), rank), rank);
-  const [normalized, factor] = rootMeanSquare(call, x, axes, call.float("epsilon", 1e-5));
+  const axes = axesFrom(normalizeAxis(call.int("axis", -1), rank), rank);
+  const [normalized, factor] = rmsNormalize(call, x, axes, call.float("epsilon", 1e-5));
   const scale = call.cast(call.tensor(1), x.type.dataType);
   return [call.cast(call.binary("mul", normalized, scale), call.tensor(1).type.dataType), factor];
 }
 
 /** Where the norm is 0, so are all elements, and they stay so. */
-const lpNorm = roundedOnce((call, x) => {
-  const axis = axisOf(call.int("axis", -1), x.type.shape.length);
+const lpNorm = computeWidened((call, x) => {
+  const axis = normalizeAxis(call.int("axis", -1), x.type.shape.length);
   const p = call.int("p", 2);
   if (p !== 1 && p !== 2) throw new Error(`its p is ${p}, and may be 1 or 2`);
   const sum = call.reduce("sum", p === 1 ? call.unary("abs", x) : call.binary("mul", x, x), [axis], true);
@@ -118,7 +118,7 @@ const lpNorm = roundedOnce((call, x) => {
 });
 
 /** Krizhevsky and others, 2012. The squares of the neighbouring channels are summed by a convolution with ones. */
-const localResponseNorm = roundedOnce((call, x) => {
+const localResponseNorm = computeWidened((call, x) => {
   const [batch = 0, channels = 0, ...sizes] = x.type.shape;
   const size = call.int("size", 0);
   if (size < 1) throw new Error("it states no size");
@@ -137,8 +137,8 @@ const localResponseNorm = roundedOnce((call, x) => {
 });
 
 /** The deviation is not below 1e-9: the specification's function adds that. */
-const meanVarianceNorm = roundedOnce((call, x) => {
-  const axes = axesOf(call.ints("axes") ?? [0, 2, 3], x.type.shape.length);
+const meanVarianceNorm = computeWidened((call, x) => {
+  const axes = normalizeAxes(call.ints("axes") ?? [0, 2, 3], x.type.shape.length);
   const { centred, variance } = momentsOf(call, x, axes);
   return call.binary("div", centred, call.binary("add", call.unary("sqrt", variance), 1e-9));
 });

@@ -4,7 +4,7 @@ import type { Value } from "../../../ir/graph.ts";
 import type { Window } from "../../../ir/operations.ts";
 import type { OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
-import { roundedOnce } from "../precision.ts";
+import { computeWidened } from "../precision.ts";
 import { checkWindow, windowOf } from "./window-attributes.ts";
 
 interface Pooling {
@@ -23,17 +23,17 @@ function poolingOf(call: OperatorCall, x: Value): Pooling {
 function maxPool(call: OperatorCall): readonly Value[] {
   const x = call.tensor(0);
   const { kernel, window, ceil } = poolingOf(call, x);
-  return call.build.addAll({ kind: "max-pool", kernel, ceil, columnMajor: call.int("storage_order", 0) === 1, ...window }, x);
+  return call.builder.addAll({ kind: "max-pool", kernel, ceil, columnMajor: call.int("storage_order", 0) === 1, ...window }, x);
 }
 
-const averagePool = roundedOnce((call, x) => {
+const averagePool = computeWidened((call, x) => {
   const { kernel, window, ceil } = poolingOf(call, x);
   const countPadding = call.int("count_include_pad", 0) === 1;
   return call.add({ kind: "average-pool", kernel, ceil, countPadding, ...window }, x);
 });
 
 /** The sums over windows are a convolution with ones, channel by channel; windows that end outside pad further. */
-const lpPool = roundedOnce((call, x) => {
+const lpPool = computeWidened((call, x) => {
   const { kernel, window, ceil } = poolingOf(call, x);
   const [batch = 0, channels = 0, ...sizes] = x.type.shape;
   const powered = power(call, call.unary("abs", x), exponentOf(call));
@@ -75,7 +75,7 @@ function spatialAxes(x: Value): readonly number[] {
   return Array.from({ length: x.type.shape.length - 2 }, (_, axis) => axis + 2);
 }
 
-const globalLpPool = roundedOnce((call, x) => {
+const globalLpPool = computeWidened((call, x) => {
   const p = exponentOf(call);
   return root(call, call.reduce("sum", power(call, call.unary("abs", x), p), spatialAxes(x), true), p);
 });
@@ -123,8 +123,8 @@ function maxRoiPool(call: OperatorCall): Value {
   const [rows = 0, columns = 0] = call.ints("pooled_shape") ?? [];
   const scale = call.float("spatial_scale", 1);
   const rois = call.knownData(1);
-  call.build.checkSize({ dataType: x.type.dataType, shape: [rois.shape[0] ?? 0, channels, rows, columns] });
-  call.build.reserve({ dataType: "float64", shape: [rois.shape[0] ?? 0, rows, columns] });
+  call.builder.checkSize({ dataType: x.type.dataType, shape: [rois.shape[0] ?? 0, channels, rows, columns] });
+  call.builder.reserve({ dataType: "float64", shape: [rois.shape[0] ?? 0, rows, columns] });
   const numbers = Array.from(rois.data as Float32Array, Number);
   if (rois.dataType !== "float32") throw new Error(`its boxes are ${rois.dataType}, and float32 is built`);
   const boxes = Array.from({ length: rois.shape[0] ?? 0 }, (_, box) => {
@@ -157,7 +157,7 @@ export const pooling: OperatorFamily = {
   GlobalMaxPool: since(1, (call) => call.reduce("max", call.tensor(0), spatialAxes(call.tensor(0)), true)),
   GlobalAveragePool: since(
     1,
-    roundedOnce((call, x) => call.reduce("mean", x, spatialAxes(x), true)),
+    computeWidened((call, x) => call.reduce("mean", x, spatialAxes(x), true)),
   ),
   GlobalLpPool: since(1, globalLpPool),
   MaxUnpool: since(9, maxUnpool),

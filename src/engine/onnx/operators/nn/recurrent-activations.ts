@@ -2,7 +2,7 @@
 import type { Value } from "../../../ir/graph.ts";
 import type { OperatorCall } from "../operator-call.ts";
 
-export type Activation = (call: OperatorCall, x: Value) => Value;
+export type ActivationFunction = (call: OperatorCall, x: Value) => Value;
 
 interface Named {
   /** Default of alpha; null where it must be stated, left out where there is none. */
@@ -50,7 +50,7 @@ export function activationsOf(
   call: OperatorCall,
   defaults: readonly string[],
   directions: number,
-): readonly (readonly Activation[])[] {
+): readonly (readonly ActivationFunction[])[] {
   const names = call.strings("activations") ?? Array.from({ length: directions }, () => defaults).flat();
   const alphas = [...(call.floats("activation_alpha") ?? [])];
   const betas = [...(call.floats("activation_beta") ?? [])];
@@ -63,12 +63,12 @@ export function activationsOf(
 }
 
 /** One function with its parameters: alpha, then beta. */
-export function activationOf(name: string, parameters: readonly number[]): Activation {
+export function activationOf(name: string, parameters: readonly number[]): ActivationFunction {
   return withParameters(name, parameters.slice(0, 1), parameters.slice(1, 2));
 }
 
 /** Takes what it needs from the begin of each list. */
-function withParameters(name: string, alphas: number[], betas: number[]): Activation {
+function withParameters(name: string, alphas: number[], betas: number[]): ActivationFunction {
   const key = name.toLowerCase();
   const found = Object.hasOwn(named, key) ? named[key] : undefined;
   if (found === undefined) throw new Error(`its activation "${name}" is unknown`);

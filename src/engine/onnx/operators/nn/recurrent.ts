@@ -3,7 +3,7 @@ import type { Value } from "../../../ir/graph.ts";
 import type { OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
 import { widened, widenedIfGiven } from "../precision.ts";
-import { type Activation, activationsOf } from "./recurrent-activations.ts";
+import { type ActivationFunction, activationsOf } from "./recurrent-activations.ts";
 
 /** What one step sees: x W' and its bias [N, gates * H], and the states before it [N, H]. */
 interface Step {
@@ -16,19 +16,19 @@ interface Step {
 /** Weights of one direction, and how a step of it is computed. */
 interface Direction {
   /** Multiplies with R', [H, gates * H]. */
-  readonly recurrence: Times;
+  readonly recurrence: MultiplyRows;
   /** The recurrence's bias [gates * H], where the step must keep it apart. */
   readonly bias: Value | undefined;
   /** [3 * H]: what the cell adds to the gates i, o and f. */
   readonly peepholes: Value | undefined;
-  readonly activations: readonly Activation[];
+  readonly activations: readonly ActivationFunction[];
   readonly hidden: number;
   readonly clip: (x: Value) => Value;
 }
 
 type StepRule = (call: OperatorCall, direction: Direction, step: Step) => readonly [hidden: Value, cell: Value];
 
-interface Kind {
+interface RecurrentCell {
   readonly gates: number;
   readonly activations: readonly string[];
   /** Whether W's and R's biases may be added up beforehand. */
@@ -42,18 +42,18 @@ function gate(call: OperatorCall, x: Value, index: number, hidden: number): Valu
 }
 
 /** A product of rows with the weights of a direction, or with so many of their columns from one on. */
-export type Times = (rows: Value, from?: number, columns?: number) => Value;
+export type MultiplyRows = (rows: Value, from?: number, columns?: number) => Value;
 
 /** W, input 1, or R, input 2, of one direction. */
-export interface Weights {
-  readonly of: (call: OperatorCall, input: 1 | 2, direction: number) => Times;
+export interface RecurrentWeights {
+  readonly multiplier: (call: OperatorCall, input: 1 | 2, direction: number) => MultiplyRows;
   /** Directions, rows and columns of W' or R'. */
   readonly shape: (call: OperatorCall, input: 1 | 2) => readonly number[];
 }
 
 /** [directions, gates * H, width of x or H]. */
-const plainWeights: Weights = {
-  of: (call, input, direction) => {
+const plainWeights: RecurrentWeights = {
+  multiplier: (call, input, direction) => {
     const whole = widened(call, call.tensor(input));
     const [, columns = 0, rows = 0] = whole.type.shape;
     const turned = call.transpose(call.reshape(call.slice(whole, 0, direction, 1), [columns, rows]), [1, 0]);
@@ -67,7 +67,7 @@ const plainWeights: Weights = {
 };
 
 /** Elman's: H = f(x W' + H R' + b). */
-const simple: Kind = {
+const rnnCell: RecurrentCell = {
   gates: 1,
   activations: ["Tanh"],
   joinsBiases: () => true,
@@ -80,7 +80,7 @@ const simple: Kind = {
 };
 
 /** Hochreiter and Schmidhuber, 1997. Gates stand in the order i, o, f, c; peepholes in the order i, o, f. */
-export const longShortTerm: Kind = {
+export const lstmCell: RecurrentCell = {
   gates: 4,
   activations: ["Sigmoid", "Tanh", "Tanh"],
   joinsBiases: () => true,
@@ -103,7 +103,7 @@ export const longShortTerm: Kind = {
 };
 
 /** Cho and others, https://arxiv.org/abs/1406.1078. Gates stand in the order z, r, h. */
-const gated: Kind = {
+const gruCell: RecurrentCell = {
   gates: 3,
   activations: ["Sigmoid", "Tanh"],
   joinsBiases: (call) => call.int("linear_before_reset", 0) === 0,
@@ -129,7 +129,10 @@ const gated: Kind = {
 };
 
 /** Inputs: X, W, R, B, lengths, initial hidden state, and of LSTM initial cell and peepholes. Outputs: Y, Y_h, Y_c. */
-export function recurrent(kind: Kind, weights: Weights = plainWeights): (call: OperatorCall) => readonly Value[] {
+export function recurrent(
+  kind: RecurrentCell,
+  weights: RecurrentWeights = plainWeights,
+): (call: OperatorCall) => readonly Value[] {
   return (call) => {
     const batchFirst = call.int("layout", 0) === 1;
     call.ignore("output_sequence"); // of version 1: whether Y is wanted
@@ -186,11 +189,11 @@ export function recurrent(kind: Kind, weights: Weights = plainWeights): (call: O
 
 function directionOf(
   call: OperatorCall,
-  kind: Kind,
-  weights: Weights,
+  kind: RecurrentCell,
+  weights: RecurrentWeights,
   direction: number,
   hidden: number,
-  activations: readonly Activation[],
+  activations: readonly ActivationFunction[],
 ): Direction {
   const clip = call.float("clip", 0);
   const part = (input: number, shape: readonly number[]): Value | undefined => {
@@ -199,7 +202,7 @@ function directionOf(
   };
   const biases = kind.joinsBiases(call) ? undefined : part(3, [2 * kind.gates * hidden]);
   return {
-    recurrence: weights.of(call, 2, direction),
+    recurrence: weights.multiplier(call, 2, direction),
     bias: biases === undefined ? undefined : call.slice(biases, 0, kind.gates * hidden, kind.gates * hidden),
     peepholes: kind.gates === 4 ? part(7, [3 * hidden]) : undefined,
     activations,
@@ -209,10 +212,17 @@ function directionOf(
 }
 
 /** x W' with the bias of W, and that of R where it may be added beforehand: one product for all steps, [T, N, gates * H]. */
-function projected(call: OperatorCall, x: Value, kind: Kind, weights: Weights, direction: number, hidden: number): Value {
+function projected(
+  call: OperatorCall,
+  x: Value,
+  kind: RecurrentCell,
+  weights: RecurrentWeights,
+  direction: number,
+  hidden: number,
+): Value {
   const [length = 0, batch = 0, width = 0] = x.type.shape;
   const columns = kind.gates * hidden;
-  const product = weights.of(call, 1, direction)(call.reshape(x, [length * batch, width]));
+  const product = weights.multiplier(call, 1, direction)(call.reshape(x, [length * batch, width]));
   const rows = call.reshape(product, [length, batch, columns]);
   const biases = widenedIfGiven(call, 3);
   if (biases === undefined) return rows;
@@ -233,7 +243,7 @@ function validSteps(call: OperatorCall, length: number, batch: number): readonly
 /** Behind the end of a sequence its state stays, and its output is zero. */
 function unrolled(
   call: OperatorCall,
-  kind: Kind,
+  kind: RecurrentCell,
   direction: Direction,
   inputs: Value,
   initial: { readonly hidden: Value; readonly cell: Value },
@@ -257,7 +267,7 @@ function unrolled(
 }
 
 export const recurrentNetworks: OperatorFamily = {
-  RNN: since(1, recurrent(simple)),
-  GRU: since(3, recurrent(gated)),
-  LSTM: since(1, recurrent(longShortTerm)),
+  RNN: since(1, recurrent(rnnCell)),
+  GRU: since(3, recurrent(gruCell)),
+  LSTM: since(1, recurrent(lstmCell)),
 };

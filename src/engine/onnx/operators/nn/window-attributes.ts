@@ -32,6 +32,6 @@ export function checkWindow({ strides, dilations, pads }: Window, rank: number):
 }
 
 /** A vector with one entry per channel, shaped to be added to [N,C,...]. */
-export function channelAligned(call: OperatorCall, vector: Value, rank: number): Value {
+export function alignToChannels(call: OperatorCall, vector: Value, rank: number): Value {
   return call.reshape(vector, [vector.type.shape[0] ?? 0, ...Array.from({ length: rank - 2 }, () => 1)]);
 }

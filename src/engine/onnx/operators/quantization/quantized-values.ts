@@ -1,28 +1,28 @@
 /** Quantised tensors as their operators see them: whole numbers around a zero point, with a scale for all, for an axis or for blocks of one. */
 import { elementCount } from "../../../../tensor.ts";
 import type { ElementType } from "../../../ir/element-types.ts";
-import { isFloat, isWide } from "../../../ir/element-types.ts";
+import { isFloat, isBigIntType } from "../../../ir/element-types.ts";
 import type { Value } from "../../../ir/graph.ts";
-import { factOf, numbersOf } from "../../../ir/literal.ts";
+import { cachedAnalysis, numbersOf } from "../../../ir/literal.ts";
 import type { OperatorCall } from "../operator-call.ts";
 
 /** An input in int32 without its zero point, which another input may give: one for all, or one for each place along `axis`. */
-export function centred(call: OperatorCall, input: number, zeroPoint: number, axis?: number): Value {
+export function withoutZeroPoint(call: OperatorCall, input: number, zeroPoint: number, axis?: number): Value {
   const x = call.tensor(input);
   const whole = call.cast(x, "int32");
   const zero = call.tensorIfGiven(zeroPoint);
   if (zero === undefined || isZero(zero)) return whole;
-  return call.binary("sub", whole, spread(call, call.cast(zero, "int32"), x.type.shape, axis, 0));
+  return call.binary("sub", whole, alignQuantization(call, call.cast(zero, "int32"), x.type.shape, axis, 0));
 }
 
 /** Known to be 0 everywhere, as symmetric quantisation has it: then there is nothing to take off millions of weights. */
 function isZero({ constant, type }: Value): boolean {
-  if (constant === undefined || isWide(type.dataType) || isFloat(type.dataType)) return false;
-  return factOf(constant, "zero", () => Array.from(numbersOf(constant)).every((each) => each === 0));
+  if (constant === undefined || isBigIntType(type.dataType) || isFloat(type.dataType)) return false;
+  return cachedAnalysis(constant, "zero", () => Array.from(numbersOf(constant)).every((each) => each === 0));
 }
 
 /** Scales or zero points so that they broadcast with a tensor of `shape`: one, one per place of an axis, or one per block of the axis. */
-export function spread(
+export function alignQuantization(
   call: OperatorCall,
   values: Value,
   shape: readonly number[],
@@ -53,13 +53,13 @@ function repeated(call: OperatorCall, values: Value, shape: readonly number[], a
 }
 
 /** round(sums * scale) + zeroPoint, kept inside the zero point's type. */
-export function requantized(call: OperatorCall, sums: Value, scale: Value, zeroPoint: Value): Value {
+export function requantize(call: OperatorCall, sums: Value, scale: Value, zeroPoint: Value): Value {
   const scaled = call.binary("mul", call.cast(sums, scale.type.dataType), scale);
-  return quantized(call, scaled, zeroPoint, zeroPoint.type.dataType, true);
+  return quantizeScaled(call, scaled, zeroPoint, zeroPoint.type.dataType, true);
 }
 
 /** What was divided by its scale already, in a type of whole numbers or a small floating-point one. */
-export function quantized(
+export function quantizeScaled(
   call: OperatorCall,
   scaled: Value,
   zeroPoint: Value | undefined,

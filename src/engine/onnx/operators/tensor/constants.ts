@@ -1,6 +1,6 @@
 /** Operators that make values of nothing, or change their type. */
 import { elementCount } from "../../../../tensor.ts";
-import { type ElementType, isFloat, isWide } from "../../../ir/element-types.ts";
+import { type ElementType, isFloat, isBigIntType } from "../../../ir/element-types.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { type Literal, literalOf, literalOfBigints, numbersOf, bigintsOf } from "../../../ir/literal.ts";
 import { elementTypeOf } from "../../read-tensor.ts";
@@ -9,7 +9,7 @@ import { type OperatorFamily, since } from "../operator-rule.ts";
 
 function constant(call: OperatorCall): Value {
   const literal = call.literal("value") ?? constantOfAttribute(call);
-  return call.build.constant(literal);
+  return call.builder.constant(literal);
 }
 
 function constantOfAttribute(call: OperatorCall): Literal {
@@ -27,7 +27,7 @@ function constantOfAttribute(call: OperatorCall): Literal {
 
 function constantOfShape(call: OperatorCall): Value {
   const value = call.literal("value") ?? literalOf("float32", [1], [0]);
-  const one = call.build.constant({ ...value, shape: [] });
+  const one = call.builder.constant({ ...value, shape: [] });
   return call.add({ kind: "expand", shape: call.knownIntegers(0) }, one);
 }
 
@@ -61,19 +61,19 @@ const bigintBytes = 32;
 function range(call: OperatorCall): Value {
   const [start, limit, delta] = [call.known(0), call.known(1), call.known(2)];
   const { dataType } = start;
-  if (isWide(dataType)) {
+  if (isBigIntType(dataType)) {
     const [from = 0n, to = 0n, by = 1n] = [start, limit, delta].map((each) => bigintsOf(each)[0]);
     if (by === 0n) throw new Error("it steps by 0");
     const count = Math.max(0, Math.ceil(Number(to - from) / Number(by)));
-    call.build.reserve({ dataType, shape: [count] }, bigintBytes);
+    call.builder.reserve({ dataType, shape: [count] }, bigintBytes);
     const values = Array.from({ length: count }, (_, index) => from + BigInt(index) * by);
-    return call.build.constant(literalOfBigints(dataType, [count], values));
+    return call.builder.constant(literalOfBigints(dataType, [count], values));
   }
   const [from = 0, to = 0, by = 1] = [start, limit, delta].map((each) => numbersOf(each)[0]);
   if (by === 0) throw new Error("it steps by 0");
   const count = Math.max(0, Math.ceil((to - from) / by));
-  call.build.reserve({ dataType, shape: [count] });
-  return call.build.constant(
+  call.builder.reserve({ dataType, shape: [count] });
+  return call.builder.constant(
     literalOf(
       dataType,
       [count],
@@ -87,18 +87,18 @@ function eyeLike(call: OperatorCall): Value {
   const [rows = 0, columns = 0] = shape;
   const shift = call.int("k", 0);
   const type = typeAttribute(call, "dtype") ?? dataType;
-  call.build.reserve({ dataType: type, shape });
+  call.builder.reserve({ dataType: type, shape });
   const values = Float64Array.from({ length: rows * columns }, (_, index) =>
     Number((index % columns) - Math.floor(index / columns) === shift),
   );
-  return call.build.constant(literalOf(type, [rows, columns], values));
+  return call.builder.constant(literalOf(type, [rows, columns], values));
 }
 
 /** Inputs: indices, depth, [off, on]. Indices outside of the depth give a row of "off". */
 function oneHot(call: OperatorCall): Value {
   const indices = call.tensor(0);
   const [depth = 0] = call.knownIntegers(1);
-  call.build.reserve({ dataType: "int64", shape: [depth] });
+  call.builder.reserve({ dataType: "int64", shape: [depth] });
   const values = call.tensor(2);
   const rank = indices.type.shape.length + 1;
   const axis = call.int("axis", -1);
@@ -106,7 +106,7 @@ function oneHot(call: OperatorCall): Value {
   const counted = call.cast(indices, "int64");
   const wrapped = call.select(call.binary("less", counted, 0), call.binary("add", counted, depth), counted);
   const open = call.reshape(wrapped, indices.type.shape.toSpliced(at, 0, 1));
-  const places = call.build.constant(
+  const places = call.builder.constant(
     literalOf(
       "int64",
       Array.from({ length: rank }, (_, each) => (each === at ? depth : 1)),
@@ -124,8 +124,8 @@ function oneHot(call: OperatorCall): Value {
 function nonZero(call: OperatorCall): Value {
   const x = call.knownData(0);
   const { shape } = x;
-  call.build.reserve({ dataType: "int64", shape: [shape.length, elementCount(shape)] });
-  const wide: ArrayLike<number | bigint> = isWide(x.dataType) ? bigintsOf(x) : numbersOf(x);
+  call.builder.reserve({ dataType: "int64", shape: [shape.length, elementCount(shape)] });
+  const wide: ArrayLike<number | bigint> = isBigIntType(x.dataType) ? bigintsOf(x) : numbersOf(x);
   const found: number[] = [];
   for (let index = 0; index < wide.length; index += 1) if (Number(wide[index]) !== 0) found.push(index);
   let rest = found;
@@ -134,20 +134,20 @@ function nonZero(call: OperatorCall): Value {
     rows.unshift(rest.map((index) => index % size));
     rest = rest.map((index) => Math.floor(index / size));
   }
-  return call.build.constant(literalOf("int64", [shape.length, found.length], rows.flat()));
+  return call.builder.constant(literalOf("int64", [shape.length, found.length], rows.flat()));
 }
 
 /** Keeps the entries of an axis, or of the flattened tensor, where the condition holds. */
 function compress(call: OperatorCall): Value {
   const x = call.tensor(0);
   const condition = numbersOf(call.knownData(1));
-  call.build.reserve({ dataType: "int64", shape: [condition.length] });
+  call.builder.reserve({ dataType: "int64", shape: [condition.length] });
   const axis = call.intIfGiven("axis");
   const flat = axis === undefined ? call.reshape(x, [x.type.shape.reduce((product, size) => product * size, 1)]) : x;
   const kept: number[] = [];
   for (let index = 0; index < condition.length; index += 1) if (condition[index] !== 0) kept.push(index);
   const at = axis === undefined ? 0 : axis < 0 ? axis + x.type.shape.length : axis;
-  return call.add({ kind: "gather", axis: at }, flat, call.build.constant(literalOf("int64", [kept.length], kept)));
+  return call.add({ kind: "gather", axis: at }, flat, call.builder.constant(literalOf("int64", [kept.length], kept)));
 }
 
 /** The upper or the lower triangle of matrices, zero elsewhere. */
@@ -155,13 +155,13 @@ function trilu(call: OperatorCall): Value {
   const x = call.tensor(0);
   const [rows = 0, columns = 0] = x.type.shape.slice(-2);
   const shift = call.knownIntegersIfGiven(1)?.[0] ?? 0;
-  call.build.reserve({ dataType: "bool", shape: [rows, columns] });
+  call.builder.reserve({ dataType: "bool", shape: [rows, columns] });
   const upper = call.int("upper", 1) === 1;
   const kept = Float64Array.from({ length: rows * columns }, (_, index) => {
     const diagonal = (index % columns) - Math.floor(index / columns);
     return Number(upper ? diagonal >= shift : diagonal <= shift);
   });
-  return call.select(call.build.constant(literalOf("bool", [rows, columns], kept)), x, 0);
+  return call.select(call.builder.constant(literalOf("bool", [rows, columns], kept)), x, 0);
 }
 
 function bitCast(call: OperatorCall): Value {
@@ -177,7 +177,7 @@ function reverseSequence(call: OperatorCall): Value {
   const timeAxis = call.int("time_axis", 0);
   const batchAxis = call.int("batch_axis", 1);
   const { shape } = x.type;
-  call.build.reserve({ dataType: "int64", shape });
+  call.builder.reserve({ dataType: "int64", shape });
   const places = Float64Array.from({ length: shape.reduce((product, size) => product * size, 1) }, (_, index) => {
     const inner = shape.slice(timeAxis + 1).reduce((product, size) => product * size, 1);
     const time = Math.floor(index / inner) % (shape[timeAxis] ?? 1);
@@ -185,7 +185,7 @@ function reverseSequence(call: OperatorCall): Value {
     const length = lengths[Math.floor(index / batchInner) % (shape[batchAxis] ?? 1)] ?? 0;
     return time < length ? length - 1 - time : time;
   });
-  return call.add({ kind: "gather-elements", axis: timeAxis }, x, call.build.constant(literalOf("int64", shape, places)));
+  return call.add({ kind: "gather-elements", axis: timeAxis }, x, call.builder.constant(literalOf("int64", shape, places)));
 }
 
 export const constants: OperatorFamily = {

@@ -1,9 +1,9 @@
 /** Operators that choose among what is there, so that the shape of what they give is only known with the values; and determinants. */
 import { elementCount } from "../../../../tensor.ts";
-import { isWide } from "../../../ir/element-types.ts";
+import { isBigIntType } from "../../../ir/element-types.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { bigintsOf, int64Literal, type Literal, numbersOf, pickElements, stringsOf } from "../../../ir/literal.ts";
-import { axisOf, type OperatorCall } from "../operator-call.ts";
+import { normalizeAxis, type OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
 
 interface Group {
@@ -19,11 +19,11 @@ function unique(call: OperatorCall): readonly Value[] {
   const x = call.knownData(0);
   const written = call.intIfGiven("axis");
   const shape = written === undefined ? [elementCount(x.shape)] : x.shape;
-  const axis = written === undefined ? 0 : axisOf(written, shape.length);
+  const axis = written === undefined ? 0 : normalizeAxis(written, shape.length);
   const length = shape[axis] ?? 0;
   const inner = elementCount(shape.slice(axis + 1));
   const outer = elementCount(shape.slice(0, axis));
-  call.build.reserve({ dataType: "float64", shape: [elementCount(shape)] }, uniqueEntryBytes);
+  call.builder.reserve({ dataType: "float64", shape: [elementCount(shape)] }, uniqueEntryBytes);
   const elements = elementsOf(x);
   const placesOf = (index: number): number[] =>
     Array.from({ length: outer * inner }, (_, at) => (Math.floor(at / inner) * length + index) * inner + (at % inner));
@@ -49,14 +49,14 @@ function unique(call: OperatorCall): readonly Value[] {
     int64Literal(firsts),
     int64Literal(inverse),
     int64Literal(found.map(({ members }) => members.length)),
-  ].map((literal) => call.build.constant(literal));
+  ].map((literal) => call.builder.constant(literal));
 }
 
 type Element = number | bigint | string;
 
 function elementsOf(x: Literal): ArrayLike<Element> {
   if (x.dataType === "string") return stringsOf(x);
-  return isWide(x.dataType) ? bigintsOf(x) : numbersOf(x);
+  return isBigIntType(x.dataType) ? bigintsOf(x) : numbersOf(x);
 }
 
 /** Element by element; what is no number comes last. */
@@ -75,8 +75,8 @@ function compareSlices(one: readonly Element[], other: readonly Element[]): numb
 function nonMaxSuppression(call: OperatorCall): Value {
   const [boxes, scores] = [call.knownData(0), call.knownData(1)];
   const most = call.knownIntegersIfGiven(2)?.[0] ?? 0;
-  const overlap = call.tracedIfGiven(3) === undefined ? 0 : (numbersOf(call.known(3))[0] ?? 0);
-  const least = call.tracedIfGiven(4) === undefined ? Number.NEGATIVE_INFINITY : (numbersOf(call.known(4))[0] ?? 0);
+  const overlap = call.inputIfGiven(3) === undefined ? 0 : (numbersOf(call.known(3))[0] ?? 0);
+  const least = call.inputIfGiven(4) === undefined ? Number.NEGATIVE_INFINITY : (numbersOf(call.known(4))[0] ?? 0);
   const centred = call.int("center_point_box", 0) === 1;
   const [batches = 0, classes = 0, count = 0] = scores.shape;
   if (boxes.shape.join() !== [batches, count, 4].join() || scores.shape.length !== 3)
@@ -99,7 +99,7 @@ function nonMaxSuppression(call: OperatorCall): Value {
       for (const box of kept) rows.push(batch, group, box);
     }
   }
-  return call.build.constant(int64Literal(rows, [rows.length / 3, 3]));
+  return call.builder.constant(int64Literal(rows, [rows.length / 3, 3]));
 }
 
 /** Of each box top, left, bottom and right. They are given as corners in any order, [y1, x1, y2, x2]; or as [x centre, y centre, width, height]. */

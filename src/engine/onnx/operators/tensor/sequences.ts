@@ -1,12 +1,12 @@
 /** Lists of tensors, and values that may be missing. They exist only while a model is traced: no program holds them. */
 import type { Value } from "../../../ir/graph.ts";
-import { int64Literal, literalOf, wholeNumbersOf } from "../../../ir/literal.ts";
-import { isOptional, isSequence, isTensor, type Traced } from "../../../build/traced-value.ts";
-import { axisOf, type OperatorCall } from "../operator-call.ts";
+import { int64Literal, literalOf, integersOf } from "../../../ir/literal.ts";
+import { isOptional, isSequence, isTensor, type TracedValue } from "../../../build/traced-value.ts";
+import { normalizeAxis, type OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
 
-function itemsOf(call: OperatorCall, index: number): readonly Traced[] {
-  const input = call.traced(index);
+function itemsOf(call: OperatorCall, index: number): readonly TracedValue[] {
+  const input = call.input(index);
   if (!isSequence(input)) throw new Error(`its input ${index} is no sequence`);
   return input.items;
 }
@@ -19,52 +19,52 @@ function positionOf(call: OperatorCall, index: number, length: number): number {
   return position;
 }
 
-function at(call: OperatorCall): readonly Traced[] {
+function at(call: OperatorCall): readonly TracedValue[] {
   const items = itemsOf(call, 0);
   const item = items[positionOf(call, 1, items.length)];
   if (item === undefined) throw new Error(`a sequence of ${items.length} ends before that place`);
   return [item];
 }
 
-function insert(call: OperatorCall): readonly Traced[] {
+function insert(call: OperatorCall): readonly TracedValue[] {
   const items = itemsOf(call, 0);
-  const position = call.tracedIfGiven(2) === undefined ? items.length : positionOf(call, 2, items.length);
-  return [{ items: items.toSpliced(position, 0, call.traced(1)) }];
+  const position = call.inputIfGiven(2) === undefined ? items.length : positionOf(call, 2, items.length);
+  return [{ items: items.toSpliced(position, 0, call.input(1)) }];
 }
 
-function erase(call: OperatorCall): readonly Traced[] {
+function erase(call: OperatorCall): readonly TracedValue[] {
   const items = itemsOf(call, 0);
-  const position = call.tracedIfGiven(1) === undefined ? items.length - 1 : positionOf(call, 1, items.length);
+  const position = call.inputIfGiven(1) === undefined ? items.length - 1 : positionOf(call, 1, items.length);
   if (position < 0 || position >= items.length) throw new Error(`a sequence of ${items.length} ends before that place`);
   return [{ items: items.toSpliced(position, 1) }];
 }
 
 /** The body is traced for each item; of other sequences it sees the item at the same place, other tensors whole. */
-function map(call: OperatorCall): readonly Traced[] {
+function map(call: OperatorCall): readonly TracedValue[] {
   const body = call.graph("body");
   const length = itemsOf(call, 0).length;
-  const inputs = Array.from({ length: call.inputCount }, (_, index) => call.traced(index));
-  const lists: Traced[][] = call.node.outputs.map(() => []);
+  const inputs = Array.from({ length: call.inputCount }, (_, index) => call.input(index));
+  const lists: TracedValue[][] = call.node.outputs.map(() => []);
   for (let place = 0; place < length; place += 1) {
-    call.build.count();
+    call.builder.count();
     const given = inputs.map((input) => {
       const item = isSequence(input) ? input.items[place] : input;
       if (item === undefined) throw new Error(`one of its sequences ends before the place ${place}`);
       return item;
     });
-    for (const [index, value] of call.inner.trace(body, given).entries()) lists[index]?.push(value);
+    for (const [index, value] of call.subgraphs.trace(body, given).entries()) lists[index]?.push(value);
   }
   return lists.map((items) => ({ items }));
 }
 
 /** Parts of one axis: of stated sizes, of one size (the last may be shorter), or without a size each index by itself. */
-function split(call: OperatorCall): readonly Traced[] {
+function split(call: OperatorCall): readonly TracedValue[] {
   const x = call.tensor(0);
-  const axis = axisOf(call.int("axis", 0), x.type.shape.length);
+  const axis = normalizeAxis(call.int("axis", 0), x.type.shape.length);
   const length = x.type.shape[axis] ?? 0;
   const keep = call.int("keepdims", 1) === 1;
-  if (call.tracedIfGiven(1) === undefined) {
-    call.build.reserve({ dataType: "int64", shape: [length] });
+  if (call.inputIfGiven(1) === undefined) {
+    call.builder.reserve({ dataType: "int64", shape: [length] });
     const parts = Array.from({ length }, (_, index) => call.slice(x, axis, index, 1));
     return [{ items: keep ? parts : parts.map((part) => call.reshape(part, x.type.shape.toSpliced(axis, 1))) }];
   }
@@ -80,11 +80,11 @@ function split(call: OperatorCall): readonly Traced[] {
 
 function partSizes(call: OperatorCall, length: number): readonly number[] {
   const literal = call.known(1);
-  const stated = wholeNumbersOf(literal);
+  const stated = integersOf(literal);
   if (literal.shape.length === 0) {
     const [size = 0] = stated;
     if (size <= 0) throw new Error(`it splits into parts of ${size}`);
-    call.build.reserve({ dataType: "int64", shape: [Math.ceil(length / size)] });
+    call.builder.reserve({ dataType: "int64", shape: [Math.ceil(length / size)] });
     return Array.from({ length: Math.ceil(length / size) }, (_, part) => Math.min(size, length - part * size));
   }
   if (stated.some((size) => size < 0) || stated.reduce((sum, size) => sum + size, 0) !== length) {
@@ -102,33 +102,33 @@ function concat(call: OperatorCall): Value {
   const [first] = items;
   if (first === undefined) throw new Error("it joins an empty sequence");
   const stacked = call.int("new_axis", 0) === 1;
-  const axis = axisOf(call.int("axis", 0), first.type.shape.length + (stacked ? 1 : 0));
+  const axis = normalizeAxis(call.int("axis", 0), first.type.shape.length + (stacked ? 1 : 0));
   const parts = stacked ? items.map((item) => call.reshape(item, item.type.shape.toSpliced(axis, 0, 1))) : items;
   return parts.length === 1 ? (parts[0] ?? first) : call.add({ kind: "concat", axis }, ...parts);
 }
 
-function optional(call: OperatorCall): readonly Traced[] {
+function optional(call: OperatorCall): readonly TracedValue[] {
   call.ignore("type");
-  const content = call.tracedIfGiven(0);
+  const content = call.inputIfGiven(0);
   return [{ optional: true, ...(content === undefined ? {} : { content }) }];
 }
 
 /** What is no optional is there. */
 function hasElement(call: OperatorCall): Value {
-  const input = call.tracedIfGiven(0);
+  const input = call.inputIfGiven(0);
   const there = input !== undefined && (!isOptional(input) || input.content !== undefined);
-  return call.build.constant(literalOf("bool", [], [Number(there)]));
+  return call.builder.constant(literalOf("bool", [], [Number(there)]));
 }
 
-function getElement(call: OperatorCall): readonly Traced[] {
-  const input = call.traced(0);
+function getElement(call: OperatorCall): readonly TracedValue[] {
+  const input = call.input(0);
   if (!isOptional(input)) return [input];
   if (input.content === undefined) throw new Error("its optional holds nothing");
   return [input.content];
 }
 
 export const sequences: OperatorFamily = {
-  SequenceConstruct: since(11, (call) => [{ items: Array.from({ length: call.inputCount }, (_, index) => call.traced(index)) }]),
+  SequenceConstruct: since(11, (call) => [{ items: Array.from({ length: call.inputCount }, (_, index) => call.input(index)) }]),
   SequenceEmpty: since(11, (call) => {
     call.ignore("dtype");
     return [{ items: [] }];
@@ -136,7 +136,7 @@ export const sequences: OperatorFamily = {
   SequenceAt: since(11, at),
   SequenceInsert: since(11, insert),
   SequenceErase: since(11, erase),
-  SequenceLength: since(11, (call) => call.build.constant(int64Literal([itemsOf(call, 0).length], []))),
+  SequenceLength: since(11, (call) => call.builder.constant(int64Literal([itemsOf(call, 0).length], []))),
   SequenceMap: since(17, map),
   SplitToSequence: since(11, split),
   ConcatFromSequence: since(11, concat),

@@ -3,14 +3,14 @@ import { elementCount } from "../../../../tensor.ts";
 import { broadcastShape } from "../../../ir/broadcast.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { int64Literal } from "../../../ir/literal.ts";
-import { axesOf, axisOf, type OperatorCall } from "../operator-call.ts";
+import { normalizeAxes, normalizeAxis, type OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
 
 function shape(call: OperatorCall): Value {
   const { shape } = call.tensor(0).type;
   const start = clamped(call.int("start", 0), shape.length);
   const end = clamped(call.int("end", shape.length), shape.length);
-  return call.build.constant(int64Literal(shape.slice(start, Math.max(start, end))));
+  return call.builder.constant(int64Literal(shape.slice(start, Math.max(start, end))));
 }
 
 /** An end of a range, from 0 to the length; negative ones are counted from the end. */
@@ -50,7 +50,8 @@ function squeeze(call: OperatorCall): Value {
   const x = call.tensor(0);
   const { shape } = x.type;
   const written = axesArgument(call);
-  const axes = written === undefined ? [...shape.keys()].filter((axis) => shape[axis] === 1) : axesOf(written, shape.length);
+  const axes =
+    written === undefined ? [...shape.keys()].filter((axis) => shape[axis] === 1) : normalizeAxes(written, shape.length);
   if (axes.some((axis) => shape[axis] !== 1)) throw new Error(`it drops the axes [${axes.join(", ")}] of [${shape.join(", ")}]`);
   return call.reshape(
     x,
@@ -62,7 +63,7 @@ function unsqueeze(call: OperatorCall): Value {
   const x = call.tensor(0);
   const written = axesArgument(call) ?? [];
   const rank = x.type.shape.length + written.length;
-  const axes = axesOf(written, rank);
+  const axes = normalizeAxes(written, rank);
   const sizes = [...x.type.shape];
   return call.reshape(
     x,
@@ -77,13 +78,13 @@ function transpose(call: OperatorCall): Value {
 
 function concat(call: OperatorCall): Value {
   const tensors = call.tensors();
-  const axis = axisOf(call.int("axis", 0), tensors[0]?.type.shape.length ?? 0);
+  const axis = normalizeAxis(call.int("axis", 0), tensors[0]?.type.shape.length ?? 0);
   return tensors.length === 1 ? call.tensor(0) : call.add({ kind: "concat", axis }, ...tensors);
 }
 
 function split(call: OperatorCall): readonly Value[] {
   const x = call.tensor(0);
-  const axis = axisOf(call.int("axis", 0), x.type.shape.length);
+  const axis = normalizeAxis(call.int("axis", 0), x.type.shape.length);
   const length = x.type.shape[axis] ?? 0;
   const stated = call.version < 13 ? call.ints("split") : call.knownIntegersIfGiven(1);
   const parts = call.int("num_outputs", call.node.outputs.length);
@@ -115,7 +116,7 @@ function slice(call: OperatorCall): Value {
   const steps = shape.map(() => 1);
   const sizes = [...shape];
   for (const [index, written] of axes.entries()) {
-    const axis = axisOf(written, shape.length);
+    const axis = normalizeAxis(written, shape.length);
     const length = shape[axis] ?? 0;
     const step = strides[index] ?? 1;
     if (step === 0) throw new Error("it steps by 0");
@@ -160,7 +161,9 @@ function pad(call: OperatorCall): Value {
     throw new Error(`its mode "${mode}" is unknown`);
   const old = call.version < 11;
   const pads = old ? (call.ints("pads") ?? []) : call.knownIntegers(1);
-  const axes = ((old ? undefined : call.knownIntegersIfGiven(3)) ?? [...shape.keys()]).map((axis) => axisOf(axis, shape.length));
+  const axes = ((old ? undefined : call.knownIntegersIfGiven(3)) ?? [...shape.keys()]).map((axis) =>
+    normalizeAxis(axis, shape.length),
+  );
   if (pads.length !== 2 * axes.length) throw new Error(`it has ${pads.length} pads for ${axes.length} axes`);
   const before = shape.map(() => 0);
   const after = shape.map(() => 0);
@@ -186,18 +189,22 @@ function pad(call: OperatorCall): Value {
   return call.add({ kind: "pad", mode, ...grown }, cut, call.reshape(value, []));
 
   function fill(call: OperatorCall): Value {
-    return dataType === "string" ? call.build.constant({ dataType, shape: [], data: [""] }) : call.scalar(0, dataType);
+    return dataType === "string" ? call.builder.constant({ dataType, shape: [], data: [""] }) : call.scalar(0, dataType);
   }
 }
 
 function gather(call: OperatorCall): Value {
   const data = call.tensor(0);
-  return call.add({ kind: "gather", axis: axisOf(call.int("axis", 0), data.type.shape.length) }, data, call.tensor(1));
+  return call.add({ kind: "gather", axis: normalizeAxis(call.int("axis", 0), data.type.shape.length) }, data, call.tensor(1));
 }
 
 function gatherElements(call: OperatorCall): Value {
   const data = call.tensor(0);
-  return call.add({ kind: "gather-elements", axis: axisOf(call.int("axis", 0), data.type.shape.length) }, data, call.tensor(1));
+  return call.add(
+    { kind: "gather-elements", axis: normalizeAxis(call.int("axis", 0), data.type.shape.length) },
+    data,
+    call.tensor(1),
+  );
 }
 
 function scatterReduction(call: OperatorCall): "none" | "add" | "mul" | "min" | "max" {
@@ -209,7 +216,7 @@ function scatterReduction(call: OperatorCall): "none" | "add" | "mul" | "min" | 
 
 function scatterElements(call: OperatorCall): Value {
   const data = call.tensor(0);
-  const axis = axisOf(call.int("axis", 0), data.type.shape.length);
+  const axis = normalizeAxis(call.int("axis", 0), data.type.shape.length);
   return call.add({ kind: "scatter-elements", axis, reduction: scatterReduction(call) }, data, call.tensor(1), call.tensor(2));
 }
 
@@ -218,9 +225,9 @@ function scatterNd(call: OperatorCall): Value {
 }
 
 export const shapes: OperatorFamily = {
-  Identity: since(1, (call) => [call.traced(0)]),
+  Identity: since(1, (call) => [call.input(0)]),
   Shape: since(1, shape),
-  Size: since(1, (call) => call.build.constant(int64Literal([elementCount(call.tensor(0).type.shape)], []))),
+  Size: since(1, (call) => call.builder.constant(int64Literal([elementCount(call.tensor(0).type.shape)], []))),
   Reshape: since(1, reshape),
   Flatten: since(1, flatten),
   Squeeze: since(1, squeeze),

@@ -22,20 +22,20 @@ function normalize(call: OperatorCall): Value {
   const kept = stringsOf({ ...texts, shape }).filter((text) => !stops.has(seen(text)));
   const data = kept.map((text) => (action === "NONE" ? text : action === "LOWER" ? lower(text) : upper(text)));
   if (data.length === 0) data.push("");
-  return call.build.constant({ dataType: "string", shape: shape.length === 2 ? [1, data.length] : [data.length], data });
+  return call.builder.constant({ dataType: "string", shape: shape.length === 2 ? [1, data.length] : [data.length], data });
 }
 
 function concat(call: OperatorCall): Value {
   const shape = broadcastShape(call.tensor(0).type.shape, call.tensor(1).type.shape);
   const types = [{ dataType: "string", shape }] as const;
-  return call.add({ kind: "call", function: "concatenate-texts", attributes: {}, types }, call.tensor(0), call.tensor(1));
+  return call.add({ kind: "call", function: "concatenate-strings", attributes: {}, types }, call.tensor(0), call.tensor(1));
 }
 
 function fullMatch(call: OperatorCall): Value {
   const texts = call.tensor(0);
   const attributes = { pattern: call.string("pattern", "") };
   const types = [{ dataType: "bool", shape: texts.type.shape }] as const;
-  return call.add({ kind: "call", function: "match-texts", attributes, types }, texts);
+  return call.add({ kind: "call", function: "regex-full-match", attributes, types }, texts);
 }
 
 /** What Python's str.split() takes for white space. */
@@ -78,11 +78,11 @@ function split(call: OperatorCall): readonly Value[] {
   const most = call.int("maxsplit", -1);
   const parts = stringsOf({ ...texts, shape }).map((text) => splitText(text, delimiter, most));
   const width = parts.reduce((widest, { length }) => Math.max(widest, length), 0);
-  call.build.reserve({ dataType: "string", shape: [...shape, width] });
+  call.builder.reserve({ dataType: "string", shape: [...shape, width] });
   const data = parts.flatMap((own) => [...own, ...Array.from({ length: width - own.length }, () => "")]);
   return [
-    call.build.constant({ dataType: "string", shape: [...shape, width], data }),
-    call.build.constant(
+    call.builder.constant({ dataType: "string", shape: [...shape, width], data }),
+    call.builder.constant(
       int64Literal(
         parts.map(({ length }) => length),
         shape,
@@ -106,17 +106,17 @@ function tfIdf(call: OperatorCall): Value {
     counts: call.ints("ngram_counts") ?? [],
     pool: call.strings("pool_strings") ?? call.ints("pool_int64s") ?? [],
     weights: call.floats("weights") ?? [],
-    shortest: call.int("min_gram_length", 1),
-    longest: call.int("max_gram_length", 1),
-    mostSkipped: call.int("max_skip_count", 0),
+    minGramLength: call.int("min_gram_length", 1),
+    maxGramLength: call.int("max_gram_length", 1),
+    maxSkipCount: call.int("max_skip_count", 0),
   };
-  const { shortest, longest, mostSkipped } = attributes;
-  if (!(shortest >= 1 && longest >= shortest && mostSkipped >= 0))
-    throw new Error(`it counts grams of ${shortest} to ${longest} that skip ${mostSkipped}`);
+  const { minGramLength, maxGramLength, maxSkipCount } = attributes;
+  if (!(minGramLength >= 1 && maxGramLength >= minGramLength && maxSkipCount >= 0))
+    throw new Error(`it counts grams of ${minGramLength} to ${maxGramLength} that skip ${maxSkipCount}`);
   if (shape.length === 0 || shape.length > 2) throw new Error(`[${shape.join(", ")}] is neither [C] nor [N, C]`);
   const columns = indexes.reduce((largest, index) => Math.max(largest, index), 0) + 1;
   const types = [{ dataType: "float32", shape: [...shape.slice(0, -1), columns] }] as const;
-  return call.add({ kind: "call", function: "count-grams", attributes, types }, tokens);
+  return call.add({ kind: "call", function: "tf-idf", attributes, types }, tokens);
 }
 
 export const text: OperatorFamily = {

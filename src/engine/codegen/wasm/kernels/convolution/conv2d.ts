@@ -10,12 +10,12 @@ import { i32x4, v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
 import type { Activation } from "../../math/activation.ts";
 import { type BlockRange, emitBlock } from "../loops/blocks.ts";
-import { advanced, unravel } from "../loops/addressing.ts";
-import { floatBytes, laneCount, multiplyTile, type TileArithmetic, tileColumns, tileRows } from "../matmul/micro-kernel.ts";
+import { offsetBy, unravel } from "../loops/addressing.ts";
+import { floatBytes, laneCount, emitMicroKernel, type TileArithmetic, tileColumns, tileRows } from "../matmul/micro-kernel.ts";
 import { copyPanel } from "../matmul/panel-copy.ts";
-import { type Tail, storeTile } from "../matmul/epilogue.ts";
+import { type Epilogue, storeTile } from "../matmul/epilogue.ts";
 import { depthwise } from "./depthwise.ts";
-import { copyDeepPatch, copyPatch } from "./im2col.ts";
+import { copyVolumePatch, copyPatch } from "./im2col.ts";
 import { type DepthWindow, type ResolvedWindow, type Window, resolveWindow } from "./window.ts";
 
 export interface Conv2dRequest {
@@ -32,14 +32,14 @@ export interface Conv2dRequest {
   readonly bias?: boolean;
   readonly activation?: Activation;
   /** Adds a tensor shaped like the output (which may be the output only where the activation is none or relu). */
-  readonly residual?: Tail["residual"];
+  readonly residual?: Epilogue["residual"];
 }
 
 export type ConvolutionType = "float32" | "int32";
 
 const multiplyAddsPerNanosecond = 20;
 
-const wholeArithmetic: TileArithmetic = {
+const int32Arithmetic: TileArithmetic = {
   loadColumns: (b, offset) => v128.load(b, offset),
   accumulate: (_f, factor, columns, sum) => i32x4.add(sum, i32x4.mul(factor, columns)),
 };
@@ -54,7 +54,7 @@ export function conv2d(request: Conv2dRequest): Kernel {
   const window = resolveWindow(request.window);
   if (groups === inChannels && groups === outChannels && deep === undefined)
     return depthwise({ batch, channels: groups, window, bias, activation, residual, type });
-  const shape = deep === undefined ? flattened(window) : window;
+  const shape = deep === undefined ? flattenPointwise(window) : window;
   const layer: Layer = {
     window: shape,
     isPointwise: deep === undefined && isPointwise(shape),
@@ -85,15 +85,15 @@ export function conv2d(request: Conv2dRequest): Kernel {
         const group = f.value(i32.remU(image, i32.const(groups)));
         const column = f.value(i32.mul(panel, i32.const(tileColumns)));
         const onOutput = (base: I32): I32 => {
-          const first = advanced(base, image, layer.outputs * outPlanes * planeBytes(shape.output));
-          const plane = deep === undefined ? first : advanced(first, level, planeBytes(shape.output));
-          return f.value(advanced(advanced(plane, row, width * floatBytes), column, floatBytes));
+          const first = offsetBy(base, image, layer.outputs * outPlanes * planeBytes(shape.output));
+          const plane = deep === undefined ? first : offsetBy(first, level, planeBytes(shape.output));
+          return f.value(offsetBy(offsetBy(plane, row, width * floatBytes), column, floatBytes));
         };
-        const at: Place = {
-          x: f.value(advanced(x, image, layer.channels * inPlanes * planeBytes(shape.input))),
-          weights: f.value(advanced(weights, group, layer.outputs * depth * floatBytes)),
+        const at: PanelAddresses = {
+          x: f.value(offsetBy(x, image, layer.channels * inPlanes * planeBytes(shape.input))),
+          weights: f.value(offsetBy(weights, group, layer.outputs * depth * floatBytes)),
           y: onOutput(y),
-          bias: biasAt && f.value(advanced(biasAt, group, layer.outputs * floatBytes)),
+          bias: biasAt && f.value(offsetBy(biasAt, group, layer.outputs * floatBytes)),
           residual: residualAt && onOutput(residualAt),
           scratch,
           level,
@@ -115,10 +115,10 @@ interface Layer {
   /** Of one group. */
   readonly channels: number;
   readonly outputs: number;
-  readonly tail: Tail;
+  readonly tail: Epilogue;
 }
 
-interface Place {
+interface PanelAddresses {
   readonly x: I32;
   readonly weights: I32;
   readonly y: I32;
@@ -137,7 +137,7 @@ function depthOf({ channels, window, deep }: Layer): number {
 }
 
 /** A window of 1 x 1 without stride or pads sees one long row. */
-function flattened(window: ResolvedWindow): ResolvedWindow {
+function flattenPointwise(window: ResolvedWindow): ResolvedWindow {
   const { size, strides, pads, input } = window;
   if (![...size, ...strides].every((value) => value === 1) || pads.some((pad) => pad > 0)) return window;
   const row = [1, input[0] * input[1]] as const;
@@ -148,34 +148,34 @@ function isPointwise({ size, strides, pads, input }: ResolvedWindow): boolean {
   return input[0] === 1 && [...size, ...strides].every((value) => value === 1) && pads.every((pad) => pad === 0);
 }
 
-function emitPanel(f: FunctionBuilder, layer: Layer, at: Place, columns: number): void {
+function emitPanel(f: FunctionBuilder, layer: Layer, at: PanelAddresses, columns: number): void {
   const { window, channels, outputs, tail, deep, type } = layer;
   const depth = depthOf(layer);
   const vectors = Math.ceil(columns / laneCount);
   const rowBytes = (deep?.output ?? 1) * window.output[0] * window.output[1] * floatBytes;
   if (layer.isPointwise) {
-    const from = advanced(at.x, at.column, floatBytes);
+    const from = offsetBy(at.x, at.column, floatBytes);
     copyPanel(f, { depth, columns, from, to: at.scratch, rowStride: window.input[1], columnStride: 1 });
   } else {
     const patch = { window, channels, image: at.x, row: at.row, column: at.column, columns, to: at.scratch };
     if (deep === undefined) copyPatch(f, patch);
-    else copyDeepPatch(f, patch, deep, at.level);
+    else copyVolumePatch(f, patch, deep, at.level);
   }
   const tile = (block: I32, rows: number): void => {
-    const bias = at.bias && f.value(advanced(at.bias, block, tileRows * floatBytes));
-    const sums = multiplyTile(f, {
+    const bias = at.bias && f.value(offsetBy(at.bias, block, tileRows * floatBytes));
+    const sums = emitMicroKernel(f, {
       rows,
       vectors,
       depth,
-      a: advanced(at.weights, block, tileRows * depth * floatBytes),
+      a: offsetBy(at.weights, block, tileRows * depth * floatBytes),
       b: at.scratch,
       aRowBytes: depth * floatBytes,
       aDepthBytes: floatBytes,
       bDepthBytes: vectors * laneCount * floatBytes,
-      ...(type === "int32" ? { arithmetic: wholeArithmetic } : {}),
+      ...(type === "int32" ? { arithmetic: int32Arithmetic } : {}),
       start: (row) => (bias === undefined ? v128.zero : v128.load32Splat(bias, row * floatBytes)),
     });
-    const onOutput = (base: I32): I32 => f.value(advanced(base, block, tileRows * rowBytes));
+    const onOutput = (base: I32): I32 => f.value(offsetBy(base, block, tileRows * rowBytes));
     storeTile(f, tail, {
       sums,
       columns,

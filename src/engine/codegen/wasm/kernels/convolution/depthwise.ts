@@ -3,15 +3,15 @@ import { i32 } from "../../assembler/scalar.ts";
 import { f32x4, i32x4, v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
 import { activate } from "../../math/activation.ts";
-import { advanced } from "../loops/addressing.ts";
+import { offsetBy } from "../loops/addressing.ts";
 import { storeLanes } from "../loops/lanes.ts";
 import { floatBytes } from "../matmul/micro-kernel.ts";
-import type { Tail } from "../matmul/epilogue.ts";
+import type { Epilogue } from "../matmul/epilogue.ts";
 import { copyPlane, fillMargins, isUnpadded, paddedPlaneBytes } from "./padded-plane.ts";
-import { slideWindow } from "./sliding-window.ts";
+import { forWindowPositions } from "./sliding-window.ts";
 import type { ResolvedWindow } from "./window.ts";
 
-export interface DepthwiseRequest extends Tail {
+export interface DepthwiseRequest extends Epilogue {
   readonly batch: number;
   readonly channels: number;
   readonly window: ResolvedWindow;
@@ -39,14 +39,14 @@ export function depthwise(request: DepthwiseRequest): Kernel {
       if (scratch !== undefined) fillMargins(f, window, scratch, 0);
       f.range(from, to, 1, (plane) => {
         const channel = f.value(i32.remU(plane, i32.const(channels)));
-        const source = f.value(advanced(x, plane, window.input[0] * window.input[1] * floatBytes));
+        const source = f.value(offsetBy(x, plane, window.input[0] * window.input[1] * floatBytes));
         if (scratch !== undefined) copyPlane(f, window, source, scratch);
-        const kernel = f.value(advanced(weights, channel, taps * floatBytes));
-        const start = f.value(biasAt === undefined ? v128.zero : v128.load32Splat(advanced(biasAt, channel, floatBytes)));
+        const kernel = f.value(offsetBy(weights, channel, taps * floatBytes));
+        const start = f.value(biasAt === undefined ? v128.zero : v128.load32Splat(offsetBy(biasAt, channel, floatBytes)));
         const planeBytes = output[0] * output[1] * floatBytes;
-        const target = f.value(advanced(y, plane, planeBytes));
-        const added = residualAt && f.value(advanced(residualAt, plane, planeBytes));
-        slideWindow(f, window, scratch ?? source, (place) => {
+        const target = f.value(offsetBy(y, plane, planeBytes));
+        const added = residualAt && f.value(offsetBy(residualAt, plane, planeBytes));
+        forWindowPositions(f, window, scratch ?? source, (place) => {
           const sum = f.value(start);
           place.forTaps((value, tapBytes) => {
             const factor = v128.load32Splat(i32.add(kernel, tapBytes));

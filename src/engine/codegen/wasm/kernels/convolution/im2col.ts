@@ -6,9 +6,9 @@ import type { I32, Local, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { f32, i32, select } from "../../assembler/scalar.ts";
 import { i8x16, v128 } from "../../assembler/vector.ts";
-import { advanced } from "../loops/addressing.ts";
+import { offsetBy } from "../loops/addressing.ts";
 import { floatBytes, indices, laneCount } from "../matmul/micro-kernel.ts";
-import { type DepthWindow, type ResolvedWindow, isWrittenOut } from "./window.ts";
+import { type DepthWindow, type ResolvedWindow, isUnrolled } from "./window.ts";
 
 export interface Patch {
   readonly window: ResolvedWindow;
@@ -31,7 +31,7 @@ export function copyPatch(f: FunctionBuilder, patch: Patch): void {
   const mostTop = input[0] - 1 - (size[0] - 1) * dilations[0];
   const mostLeft = input[1] - 1 - (size[1] - 1) * dilations[1] - (columns - 1) * strides[1];
   const within = (place: I32, most: number): I32 => i32.leU(place, i32.const(most)); // unsigned: a negative place is large
-  if (!isWrittenOut(window)) {
+  if (!isUnrolled(window)) {
     copyBorder(f, patch, top, left);
     return;
   }
@@ -41,11 +41,11 @@ export function copyPatch(f: FunctionBuilder, patch: Patch): void {
     border();
     return;
   }
-  f.when(i32.and(within(top, mostTop), within(left, mostLeft)), () => copyInside(f, patch, top, left), border);
+  f.when(i32.and(within(top, mostTop), within(left, mostLeft)), () => copyInterior(f, patch, top, left), border);
 }
 
 /** As `copyPatch`, of windows that see several planes of each channel: [channels * planes * height * width][8]. `level` is the output's plane. */
-export function copyDeepPatch(f: FunctionBuilder, patch: Patch, deep: DepthWindow, level: I32): void {
+export function copyVolumePatch(f: FunctionBuilder, patch: Patch, deep: DepthWindow, level: I32): void {
   const { window, columns } = patch;
   const planeBytes = window.input[0] * window.input[1] * floatBytes;
   const patchBytes = window.size[0] * window.size[1] * Math.ceil(columns / laneCount) * laneCount * floatBytes;
@@ -57,7 +57,7 @@ export function copyDeepPatch(f: FunctionBuilder, patch: Patch, deep: DepthWindo
     f.repeat(deep.size, () => {
       f.when(
         i32.ltU(z, i32.const(deep.input)),
-        () => copyPatch(f, { ...patch, channels: 1, image: advanced(volume, z, planeBytes), to }),
+        () => copyPatch(f, { ...patch, channels: 1, image: offsetBy(volume, z, planeBytes), to }),
         () => {
           const zeros = f.value(to);
           f.repeat(patchBytes / (laneCount * floatBytes), () => {
@@ -74,9 +74,9 @@ export function copyDeepPatch(f: FunctionBuilder, patch: Patch, deep: DepthWindo
 }
 
 /** No place of the window is outside: vectors where the stride is 1. */
-function copyInside(f: FunctionBuilder, { window, channels, image, columns, to }: Patch, top: I32, left: I32): void {
+function copyInterior(f: FunctionBuilder, { window, channels, image, columns, to }: Patch, top: I32, left: I32): void {
   const { input, size, strides, dilations } = window;
-  const source = f.value(advanced(advanced(image, top, input[1] * floatBytes), left, floatBytes));
+  const source = f.value(offsetBy(offsetBy(image, top, input[1] * floatBytes), left, floatBytes));
   const target = f.value(to);
   const vectors = Math.ceil(columns / laneCount);
   f.repeat(channels, () => {
@@ -85,7 +85,7 @@ function copyInside(f: FunctionBuilder, { window, channels, image, columns, to }
         const offset = (y * dilations[0] * input[1] + x * dilations[1]) * floatBytes;
         for (const vector of indices(vectors)) {
           const lanes = Math.min(laneCount, columns - vector * laneCount);
-          const value = loadSpread(source, offset + vector * laneCount * strides[1] * floatBytes, strides[1], lanes);
+          const value = loadStrided(source, offset + vector * laneCount * strides[1] * floatBytes, strides[1], lanes);
           f.run(v128.store(target, value, ((y * size[1] + x) * vectors + vector) * laneCount * floatBytes));
         }
       }
@@ -95,7 +95,7 @@ function copyInside(f: FunctionBuilder, { window, channels, image, columns, to }
 }
 
 /** `lanes` numbers that lie `stride` apart. */
-export function loadSpread(address: I32, offset: number, stride: number, lanes: number): V128 {
+export function loadStrided(address: I32, offset: number, stride: number, lanes: number): V128 {
   if (stride === 1) return v128.load(address, offset);
   return indices(lanes).reduce<V128>(
     (all, lane) => v128.load32Lane(address, all, lane, offset + lane * stride * floatBytes),
@@ -114,8 +114,8 @@ function copyShifted(f: FunctionBuilder, patch: Patch, top: I32, left: I32): voi
   const loads = indices(size[1] * vectors).map((index) => {
     const step = Math.floor(index / vectors) * dilations[1] + (index % vectors) * laneCount;
     const first = f.value(i32.add(left, i32.const(step)));
-    const start = f.value(bounded(first, 0, input[1] - laneCount));
-    const shift = bounded(i32.sub(first, start), -laneCount, laneCount);
+    const start = f.value(clampIndex(first, 0, input[1] - laneCount));
+    const shift = clampIndex(i32.sub(first, start), -laneCount, laneCount);
     const bytes = i8x16.add(v128.const(indices(16)), i8x16.splat(i32.mul(shift, i32.const(floatBytes))));
     return { offset: f.value(i32.mul(start, i32.const(floatBytes))), lanes: f.value(bytes) };
   });
@@ -124,7 +124,7 @@ function copyShifted(f: FunctionBuilder, patch: Patch, top: I32, left: I32): voi
   f.repeat(channels, () => {
     const y = f.value(top);
     f.repeat(size[0], () => {
-      const line = f.value(advanced(plane, y, input[1] * floatBytes));
+      const line = f.value(offsetBy(plane, y, input[1] * floatBytes));
       const store = (value: (load: (typeof loads)[number]) => V128): void =>
         loads.forEach((load, index) => f.run(v128.store(target, value(load), index * laneCount * floatBytes)));
       f.when(
@@ -139,7 +139,7 @@ function copyShifted(f: FunctionBuilder, patch: Patch, top: I32, left: I32): voi
   });
 }
 
-function bounded(value: I32, least: number, most: number): I32 {
+function clampIndex(value: I32, least: number, most: number): I32 {
   const low = select(i32.ltS(value, i32.const(least)), i32.const(least), value);
   return select(i32.gtS(low, i32.const(most)), i32.const(most), low);
 }
@@ -154,7 +154,7 @@ function copyBorder(f: FunctionBuilder, patch: Patch, top: I32, left: I32): void
   f.repeat(channels, () => {
     const y = f.value(top);
     f.repeat(size[0], () => {
-      const line = f.value(advanced(plane, y, input[1] * floatBytes));
+      const line = f.value(offsetBy(plane, y, input[1] * floatBytes));
       const isInside = f.value(i32.ltU(y, i32.const(input[0])));
       const first = f.value(left);
       f.repeat(size[1], () => {
@@ -162,7 +162,7 @@ function copyBorder(f: FunctionBuilder, patch: Patch, top: I32, left: I32): void
         const end = f.value(i32.add(target, i32.const(columns * floatBytes)));
         f.doWhile(
           () => {
-            storeInside(f, target, line, x, i32.and(isInside, i32.ltU(x, i32.const(input[1]))));
+            storeIf(f, target, line, x, i32.and(isInside, i32.ltU(x, i32.const(input[1]))));
             f.increase(target, floatBytes);
             f.increase(x, strides[1]);
           },
@@ -177,7 +177,7 @@ function copyBorder(f: FunctionBuilder, patch: Patch, top: I32, left: I32): void
   });
 }
 
-function storeInside(f: FunctionBuilder, target: Local<"i32">, line: I32, x: I32, isInside: I32): void {
+function storeIf(f: FunctionBuilder, target: Local<"i32">, line: I32, x: I32, isInside: I32): void {
   f.run(f32.store(target, f32.const(0)));
-  f.when(isInside, () => f.run(f32.store(target, f32.load(advanced(line, x, floatBytes)))));
+  f.when(isInside, () => f.run(f32.store(target, f32.load(offsetBy(line, x, floatBytes)))));
 }

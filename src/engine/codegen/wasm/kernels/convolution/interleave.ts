@@ -7,17 +7,17 @@ import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { copyMemory, f32, i32 } from "../../assembler/scalar.ts";
 import { shuffle32, v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
-import { advanced, product, unravel } from "../loops/addressing.ts";
+import { offsetBy, product, unravel } from "../loops/addressing.ts";
 import { floatBytes, indices, laneCount } from "../matmul/micro-kernel.ts";
 import { transposed } from "../matmul/panel-copy.ts";
 
 export interface InterleavedAxis {
   /** The stride, and how many elements each phase has. */
   readonly phases: number;
-  readonly places: number;
+  readonly phaseLength: number;
   /** Elements that are left out at the beginning, and how many are kept behind them. */
   readonly skip: number;
-  readonly kept: number;
+  readonly length: number;
 }
 
 export interface InterleaveRequest {
@@ -29,24 +29,24 @@ export interface InterleaveRequest {
 /** Parameters: x [planes, phases of each axis, places of each axis], y [planes, kept of each axis], both float32. Pieces: rows of y. */
 export function interleave({ planes, axes }: InterleaveRequest): Kernel {
   const outer = axes.slice(0, -1);
-  const { phases, places, skip, kept } = axes.at(-1) ?? { phases: 1, places: 1, skip: 0, kept: 1 };
-  const outerPlaces = product(outer.map((axis) => axis.places));
-  const head = Math.min(kept, (phases - (skip % phases)) % phases);
-  const blocks = Math.floor((kept - head) / (phases * laneCount));
+  const { phases, phaseLength, skip, length } = axes.at(-1) ?? { phases: 1, phaseLength: 1, skip: 0, length: 1 };
+  const outerPlaces = product(outer.map((axis) => axis.phaseLength));
+  const head = Math.min(length, (phases - (skip % phases)) % phases);
+  const blocks = Math.floor((length - head) / (phases * laneCount));
   return defineKernel({
     family: "interleave",
     request: { outer, phases, head, rest: skip % phases },
-    counts: { kept, blocks, skip, rowBytes: places * floatBytes },
+    dynamicSizes: { kept: length, blocks, skip, rowBytes: phaseLength * floatBytes },
     inputs: ["x"],
     outputs: ["y"],
-    pieces: planes * product(outer.map((axis) => axis.kept)),
-    pieceNanoseconds: kept * 0.4 + 20,
+    pieces: planes * product(outer.map((axis) => axis.length)),
+    pieceNanoseconds: length * 0.4 + 20,
     emit(f, { x, y }, from, to, counts) {
       // Bytes of one phase of a plane, which is a plane of `outerPlaces` rows.
       const phaseBytes = f.value(i32.mul(counts.rowBytes, i32.const(outerPlaces)));
       const planeBytes = f.value(i32.mul(phaseBytes, i32.const(product(axes.map((axis) => axis.phases)))));
       f.range(from, to, 1, (row) => {
-        const [plane = row, ...at] = unravel(f, row, [planes, ...outer.map((axis) => axis.kept)]);
+        const [plane = row, ...at] = unravel(f, row, [planes, ...outer.map((axis) => axis.length)]);
         const source = f.value(i32.add(x, i32.mul(plane, planeBytes)));
         for (const [index, axis] of outer.entries()) {
           const element = f.value(i32.add(at[index] ?? row, i32.const(axis.skip)));
@@ -54,7 +54,7 @@ export function interleave({ planes, axes }: InterleaveRequest): Kernel {
           const phase = i32.sub(element, i32.mul(place, i32.const(axis.phases)));
           const inner = axes.slice(index + 1);
           const phaseStep = i32.mul(phaseBytes, i32.const(product(inner.map((each) => each.phases))));
-          const placeStep = i32.mul(counts.rowBytes, i32.const(product(outer.slice(index + 1).map((each) => each.places))));
+          const placeStep = i32.mul(counts.rowBytes, i32.const(product(outer.slice(index + 1).map((each) => each.phaseLength))));
           f.increase(source, i32.add(i32.mul(phase, phaseStep), i32.mul(place, placeStep)));
         }
         const target = f.value(i32.add(y, i32.mul(row, i32.mul(counts.kept, i32.const(floatBytes)))));
@@ -68,13 +68,13 @@ export function interleave({ planes, axes }: InterleaveRequest): Kernel {
             const whole = f.value(i32.add(element, counts.skip));
             const place = f.value(i32.divU(whole, i32.const(phases)));
             const phase = i32.sub(whole, i32.mul(place, i32.const(phases)));
-            const at = advanced(i32.add(source, i32.mul(phase, phaseBytes)), place, floatBytes);
-            f.run(f32.store(advanced(target, element, floatBytes), f32.load(at)));
+            const at = offsetBy(i32.add(source, i32.mul(phase, phaseBytes)), place, floatBytes);
+            f.run(f32.store(offsetBy(target, element, floatBytes), f32.load(at)));
           });
         if (head > 0) singles(i32.const(0), i32.const(head));
         const firstPlace = i32.divU(i32.add(counts.skip, i32.const(head)), i32.const(phases));
         const cursor: Cursor = {
-          source: f.value(advanced(source, firstPlace, floatBytes)),
+          source: f.value(offsetBy(source, firstPlace, floatBytes)),
           target: f.value(i32.add(target, i32.const(head * floatBytes))),
           phaseBytes,
         };

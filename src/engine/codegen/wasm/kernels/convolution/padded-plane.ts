@@ -3,7 +3,7 @@ import type { I32 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { copyMemory, f32, i32 } from "../../assembler/scalar.ts";
 import { f32x4, v128 } from "../../assembler/vector.ts";
-import { advanced } from "../loops/addressing.ts";
+import { offsetBy } from "../loops/addressing.ts";
 import { floatBytes } from "../matmul/micro-kernel.ts";
 import type { ResolvedWindow } from "./window.ts";
 
@@ -30,7 +30,7 @@ export function fillMargins(f: FunctionBuilder, window: ResolvedWindow, scratch:
 export function copyPlane(f: FunctionBuilder, { input, pads, padded }: ResolvedWindow, plane: I32, scratch: I32): void {
   const inside = f.value(i32.add(scratch, i32.const((pads[0] * padded[1] + pads[1]) * floatBytes)));
   f.range(i32.const(0), i32.const(input[0]), 1, (row) => {
-    const target = advanced(inside, row, padded[1] * floatBytes);
-    f.run(copyMemory(target, advanced(plane, row, input[1] * floatBytes), i32.const(input[1] * floatBytes)));
+    const target = offsetBy(inside, row, padded[1] * floatBytes);
+    f.run(copyMemory(target, offsetBy(plane, row, input[1] * floatBytes), i32.const(input[1] * floatBytes)));
   });
 }

@@ -4,11 +4,11 @@ import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";
 import { f32x4, i32x4, v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
-import { advanced } from "../loops/addressing.ts";
+import { offsetBy } from "../loops/addressing.ts";
 import { storeLanes } from "../loops/lanes.ts";
 import { floatBytes } from "../matmul/micro-kernel.ts";
 import { copyPlane, fillMargins, isUnpadded, paddedPlaneBytes } from "./padded-plane.ts";
-import { type WindowPlace, slideWindow } from "./sliding-window.ts";
+import { type WindowPosition, forWindowPositions } from "./sliding-window.ts";
 import { type ResolvedWindow, type Window, resolveWindow } from "./window.ts";
 
 export interface Pool2dRequest {
@@ -41,15 +41,15 @@ export function pool2d(request: Pool2dRequest): Kernel {
       const margin = kind === "max" ? Number.NEGATIVE_INFINITY : 0;
       if (scratch !== undefined) fillMargins(f, window, scratch, margin);
       f.range(from, to, 1, (plane) => {
-        const source = f.value(advanced(x, plane, input[0] * input[1] * floatBytes));
+        const source = f.value(offsetBy(x, plane, input[0] * input[1] * floatBytes));
         if (scratch !== undefined) copyPlane(f, window, source, scratch);
-        const target = f.value(advanced(y, plane, output[0] * output[1] * floatBytes));
-        slideWindow(f, window, scratch ?? source, (place) => {
+        const target = f.value(offsetBy(y, plane, output[0] * output[1] * floatBytes));
+        forWindowPositions(f, window, scratch ?? source, (place) => {
           const total = f.value(f32x4.const(margin));
           const combine = kind === "max" ? f32x4.max : f32x4.add;
           place.forTaps((value) => f.set(total, combine(total, value)));
           const share = f32x4.const(1 / (size[0] * size[1]));
-          const counted = (): Local<"v128"> => countPlaces(f, window, countedPads, place);
+          const counted = (): Local<"v128"> => countTaps(f, window, countedPads, place);
           const average = counts ? f32x4.div(total, counted()) : f32x4.mul(total, share);
           storeLanes(f, f.value(i32.add(target, place.offset)), kind === "max" ? total : average, place.lanes);
         });
@@ -59,11 +59,11 @@ export function pool2d(request: Pool2dRequest): Kernel {
 }
 
 /** How many of the window's places count, for each lane. */
-function countPlaces(
+function countTaps(
   f: FunctionBuilder,
   { size, strides, dilations, pads, input }: ResolvedWindow,
   counted: readonly [number, number, number, number],
-  place: WindowPlace,
+  place: WindowPosition,
 ): Local<"v128"> {
   const within = (value: I32, axis: 0 | 1): I32 => {
     const first = pads[axis] - counted[axis]; // in the padded plane

@@ -38,9 +38,9 @@ export function resolveWindow(window: Window): ResolvedWindow {
 }
 
 /** Larger windows are gone through in loops, so that the code of hostile ones stays small. */
-const mostWrittenOut = 64;
+const maxUnrolledTaps = 64;
 
 /** Whether a window's code is written out place by place. */
-export function isWrittenOut({ size }: ResolvedWindow): boolean {
-  return size[0] * size[1] <= mostWrittenOut;
+export function isUnrolled({ size }: ResolvedWindow): boolean {
+  return size[0] * size[1] <= maxUnrolledTaps;
 }

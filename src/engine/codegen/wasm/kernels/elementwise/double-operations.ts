@@ -37,7 +37,7 @@ export function doubleUnary(f: FunctionBuilder, op: Unary, x: Local<"v128">): V1
     case "atanh":
     case "log1p":
     case "expm1":
-      return byHost(f, op, x);
+      return callPerLane(f, op, x);
     case "exp":
     case "log":
     case "sin":
@@ -64,7 +64,7 @@ export function doubleArithmetic(f: FunctionBuilder, op: Arithmetic, a: Local<"v
     case "max":
       return f64x2[op](a, b);
     case "remainder":
-      return byHost(f, op, a, b);
+      return callPerLane(f, op, a, b);
     case "mod":
     case "pow":
     case "and":
@@ -80,7 +80,7 @@ export function doubleComparison(op: Comparison, a: V128, b: V128): V128 {
   return f64x2[op](a, b);
 }
 
-function byHost(f: FunctionBuilder, name: HostFunction, ...operands: Local<"v128">[]): V128 {
+function callPerLane(f: FunctionBuilder, name: HostFunction, ...operands: Local<"v128">[]): V128 {
   const result = f.value(v128.zero);
   for (const lane of indices(2)) {
     const values = operands.map((operand) => f64x2.extractLane(operand, lane));

@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { KernelMemory, featureSets, randomFloats, randomNumbers } from "../../../../../../test/kernel-memory.ts";
 import { decodeFloat, encodeFloat } from "../../../../../formats/floats/small-floats.ts";
-import { collapseAxes, denseStrides } from "../loops/axes.ts";
+import { collapseAxes, contiguousStrides } from "../loops/axes.ts";
 import { elementwise } from "./elementwise.ts";
-import type { Arithmetic, Comparison, ElementType, ElementwiseRequest, FloatUnary, Step } from "./request.ts";
+import type { Arithmetic, Comparison, ElementwiseType, ElementwiseRequest, FloatUnary, Step } from "./request.ts";
 
 const arrayTypes = {
   float32: Float32Array,
@@ -19,7 +19,7 @@ const arrayTypes = {
   int8: Int8Array,
   bool: Uint8Array,
 } as const;
-type Values = InstanceType<(typeof arrayTypes)[ElementType]>;
+type Values = InstanceType<(typeof arrayTypes)[ElementwiseType]>;
 
 /** Runs the kernel in one call and in several, demands the same bits, and gives the output as numbers. */
 function run(request: ElementwiseRequest, inputs: readonly Values[], splits = 2, set = featureSets[0]!): number[] {
@@ -183,7 +183,7 @@ describe("one step", () => {
 });
 
 describe("types", () => {
-  const casts = (from: ElementType, to: ElementType, values: Values) =>
+  const casts = (from: ElementwiseType, to: ElementwiseType, values: Values) =>
     run({ shape: [values.length], inputs: [{ type: from }], steps: [{ op: "cast", of: [0], to }], output: to }, [values]);
 
   it("casts from and to each", () => {
@@ -248,7 +248,7 @@ describe("types", () => {
   });
 
   it("refuses what there is no such thing as", () => {
-    const refused = (steps: Step[], output: ElementType) => () =>
+    const refused = (steps: Step[], output: ElementwiseType) => () =>
       run({ shape: [1], inputs: [{ type: "int32" }, { type: "float32" }], steps, output }, [
         Int32Array.of(1),
         Float32Array.of(1),
@@ -272,15 +272,15 @@ describe("broadcasts and chains", () => {
         fc.integer({ min: 1, max: 4 }),
         fc.constantFrom(...featureSets),
         (shape, layouts, kept, splits, set) => {
-          const dense = denseStrides(shape);
+          const dense = contiguousStrides(shape);
           const count = shape.reduce((all, one) => all * one, 1);
           const strides = layouts.map((layout) => {
             if (layout === "own") return dense;
             if (layout === "repeated") {
               const own = shape.map((one, axis) => (kept[axis] === true ? one : 1));
-              return denseStrides(own).map((stride, axis) => (kept[axis] === true ? stride : 0));
+              return contiguousStrides(own).map((stride, axis) => (kept[axis] === true ? stride : 0));
             }
-            return denseStrides([...shape].reverse()).reverse();
+            return contiguousStrides([...shape].reverse()).reverse();
           });
           const operands = [1, 2, 3].map((seed) => randomFloats(count, seed).map((value) => Math.round(value * 8)));
           const request: ElementwiseRequest = {
@@ -357,8 +357,8 @@ describe("broadcasts and chains", () => {
 
   it("makes one axis of those that no operand tells apart", () => {
     const shape = [2, 1, 3, 4];
-    expect(collapseAxes(shape, [denseStrides(shape), [0, 0, 0, 0]])).toEqual([{ size: 24, strides: [1, 0] }]);
-    expect(collapseAxes(shape, [denseStrides(shape), [0, 0, 4, 1]]).map((axis) => axis.size)).toEqual([2, 12]);
+    expect(collapseAxes(shape, [contiguousStrides(shape), [0, 0, 0, 0]])).toEqual([{ size: 24, strides: [1, 0] }]);
+    expect(collapseAxes(shape, [contiguousStrides(shape), [0, 0, 4, 1]]).map((axis) => axis.size)).toEqual([2, 12]);
     expect(collapseAxes([], [[]])).toEqual([{ size: 1, strides: [1] }]);
   });
 });

@@ -6,9 +6,9 @@ import type { I32 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
-import { lesser, placed, product, unravel } from "../loops/addressing.ts";
-import { type Axis, collapseAxes, denseStrides } from "../loops/axes.ts";
-import { type Lanes, elementAddress, loadElements, storeElements } from "./registers.ts";
+import { minimum, addressAt, product, unravel } from "../loops/addressing.ts";
+import { type Axis, collapseAxes, contiguousStrides } from "../loops/axes.ts";
+import { type RegisterValue, elementAddress, loadElements, storeElements } from "./registers.ts";
 import { type ElementwiseRequest, elementBytes } from "./request.ts";
 import { emitStep } from "./steps.ts";
 
@@ -18,7 +18,7 @@ const blockElements = 1024;
 /** Parameters: input0, input1, ..., output. Pieces: rows of the collapsed shape, or blocks of 1,024 elements where that is one row. */
 export function elementwise(request: ElementwiseRequest): Kernel {
   const { shape, inputs, steps, output } = request;
-  const dense = denseStrides(shape);
+  const dense = contiguousStrides(shape);
   const axes = collapseAxes(shape, [...inputs.map(({ strides }) => strides ?? dense), dense]);
   const inner = axes.at(-1) ?? { size: 1, strides: [] };
   const outer = axes.slice(0, -1);
@@ -32,7 +32,7 @@ export function elementwise(request: ElementwiseRequest): Kernel {
       steps,
       output,
     },
-    counts: { size: inner.size },
+    dynamicSizes: { size: inner.size },
     inputs: inputs.map((_, index): string => `input${index}`),
     outputs: ["output"],
     pieces: isOneRow ? Math.ceil(inner.size / blockElements) : rows,
@@ -40,7 +40,7 @@ export function elementwise(request: ElementwiseRequest): Kernel {
     emit(f, offsets, from, to, { size }) {
       const bases = [...inputs.map((_, index) => `input${index}`), "output"].map((name) => offsets[name] ?? i32.const(0));
       if (isOneRow) {
-        const end = lesser(i32.mul(to, i32.const(blockElements)), size);
+        const end = minimum(i32.mul(to, i32.const(blockElements)), size);
         emitRow(f, request, inner, bases, { from: i32.mul(from, i32.const(blockElements)), end: f.value(end), size });
         return;
       }
@@ -53,7 +53,7 @@ export function elementwise(request: ElementwiseRequest): Kernel {
         const starts = bases.map((base, operand) => {
           const bytes = elementBytes[inputs[operand]?.type ?? output];
           return f.value(
-            placed(
+            addressAt(
               base,
               coordinates,
               outer.map(({ strides }) => (strides[operand] ?? 0) * bytes),
@@ -67,14 +67,14 @@ export function elementwise(request: ElementwiseRequest): Kernel {
 }
 
 /** The elements `from` to `end` of a row; `end` is a multiple of four, or `size`, the row's end. */
-interface Part {
+interface RowRange {
   readonly from: I32;
   readonly end: I32;
   readonly size: I32;
 }
 
 /** Of the axis's size the code knows no more than how many elements are left over behind whole vectors. */
-function emitRow(f: FunctionBuilder, request: ElementwiseRequest, axis: Axis, starts: readonly I32[], part: Part): void {
+function emitRow(f: FunctionBuilder, request: ElementwiseRequest, axis: Axis, starts: readonly I32[], part: RowRange): void {
   const { from, end, size } = part;
   const rest = axis.size % 4;
   const whole = f.value(i32.sub(size, i32.const(rest)));
@@ -86,7 +86,7 @@ function emitRow(f: FunctionBuilder, request: ElementwiseRequest, axis: Axis, st
         axis.strides[operand] ?? 0,
         request.inputs[operand]?.type ?? request.output,
       );
-    const values: Lanes[] = request.inputs.map(({ type }, operand) =>
+    const values: RegisterValue[] = request.inputs.map(({ type }, operand) =>
       loadElements(f, type, address(operand), axis.strides[operand] ?? 0, lanes),
     );
     const constants = new Map<number, number>();
@@ -97,6 +97,6 @@ function emitRow(f: FunctionBuilder, request: ElementwiseRequest, axis: Axis, st
     const result = values.at(-1);
     if (result !== undefined) storeElements(f, request.output, address(request.inputs.length), result, lanes);
   };
-  f.range(from, lesser(end, whole), 4, (place) => body(place, 4));
+  f.range(from, minimum(end, whole), 4, (place) => body(place, 4));
   if (rest > 0) f.when(i32.eq(end, size), () => body(whole, rest));
 }

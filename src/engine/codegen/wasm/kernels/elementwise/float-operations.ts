@@ -58,7 +58,7 @@ export function floatUnary(f: FunctionBuilder, op: FloatUnary, x: Local<"v128">)
     case "atanh":
     case "log1p":
     case "expm1":
-      return byHost(f, op, x);
+      return callPerLane(f, op, x);
   }
 }
 
@@ -81,9 +81,9 @@ export function floatArithmetic(
     case "pow":
       return power(f, a, b, exponent);
     case "remainder":
-      return byHost(f, "remainder", a, b);
+      return callPerLane(f, "remainder", a, b);
     case "mod": {
-      const rest = f.value(byHost(f, "remainder", a, b));
+      const rest = f.value(callPerLane(f, "remainder", a, b));
       const otherSign = i32x4.ltS(v128.xor(rest, b), v128.zero);
       const wrong = v128.and(otherSign, f32x4.ne(rest, v128.zero));
       return f.value(v128.bitselect(f32x4.add(rest, b), rest, wrong));
@@ -113,11 +113,11 @@ function power(f: FunctionBuilder, a: Local<"v128">, b: Local<"v128">, exponent:
   if (exponent === 3) return f32x4.mul(f32x4.mul(a, a), a);
   if (exponent === 1) return a;
   if (exponent === -1) return f32x4.div(one, a);
-  return byHost(f, "pow", a, b);
+  return callPerLane(f, "pow", a, b);
 }
 
 /** Lane by lane in float64. */
-function byHost(f: FunctionBuilder, name: HostFunction, ...operands: Local<"v128">[]): V128 {
+function callPerLane(f: FunctionBuilder, name: HostFunction, ...operands: Local<"v128">[]): V128 {
   const result = f.value(v128.zero);
   for (const lane of indices(4)) {
     const values = operands.map((operand): Expression<"f64"> => f64.promote(f32x4.extractLane(operand, lane)));

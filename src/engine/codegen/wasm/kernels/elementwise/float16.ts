@@ -8,7 +8,7 @@ import { i32 } from "../../assembler/scalar.ts";
 import { f32x4, i32x4, v128 } from "../../assembler/vector.ts";
 
 /** The fraction of float32 has so many bits more. */
-const moreBits = 13;
+const extraFractionBits = 13;
 const signBit = 0x8000;
 const infinity = 0x7c00;
 /** Above the bits of the largest half and half a unit: 65520 as float32. */
@@ -17,10 +17,10 @@ const firstTooLarge = 0x477ff000;
 const smallestNormal = 0x38800000;
 
 /** Halves as 32-bit lanes become float32. */
-export function halfToFloat(f: FunctionBuilder, lanes: V128): V128 {
+export function float16ToFloat32(f: FunctionBuilder, lanes: V128): V128 {
   const bits = f.value(lanes);
   const size = f.value(v128.and(bits, i32x4.const(0x7fff)));
-  const moved = f.value(i32x4.shl(size, i32.const(moreBits)));
+  const moved = f.value(i32x4.shl(size, i32.const(extraFractionBits)));
   // The exponent's bias is 112 less: a multiplication puts that right for subnormal numbers as well.
   const scaled = f32x4.mul(moved, f32x4.const(2 ** 112));
   const special = v128.or(moved, i32x4.const(0x7f800000));
@@ -30,15 +30,15 @@ export function halfToFloat(f: FunctionBuilder, lanes: V128): V128 {
 }
 
 /** float32 become halves, in the low half of each lane. */
-export function floatToHalf(f: FunctionBuilder, value: V128): V128 {
+export function float32ToFloat16(f: FunctionBuilder, value: V128): V128 {
   const bits = f.value(value);
   const size = f.value(v128.and(bits, i32x4.const(0x7fffffff)));
   const half = f32x4.const(0.5);
   // One unit of 0.5 is the smallest half: the addition rounds to it.
   const subnormal = i32x4.sub(f32x4.add(size, half), half);
-  const isOdd = v128.and(i32x4.shrU(size, i32.const(moreBits)), i32x4.const(1));
+  const isOdd = v128.and(i32x4.shrU(size, i32.const(extraFractionBits)), i32x4.const(1));
   const rounded = i32x4.add(i32x4.add(size, i32x4.const(0xfff)), isOdd);
-  const normal = i32x4.shrU(i32x4.sub(rounded, i32x4.const(112 << 23)), i32.const(moreBits));
+  const normal = i32x4.shrU(i32x4.sub(rounded, i32x4.const(112 << 23)), i32.const(extraFractionBits));
   const finite = v128.bitselect(subnormal, normal, i32x4.ltS(size, i32x4.const(smallestNormal)));
   const endless = v128.bitselect(i32x4.const(0x7e00), i32x4.const(infinity), i32x4.gtS(size, i32x4.const(0x7f800000)));
   const magnitude = v128.bitselect(endless, finite, i32x4.geS(size, i32x4.const(firstTooLarge)));

@@ -39,16 +39,16 @@ export function int32Arithmetic(f: FunctionBuilder, op: Arithmetic, a: Local<"v1
     case "div":
       return quotient32(f, a, b);
     case "remainder":
-      return rest32(f, a, b);
+      return remainder32(f, a, b);
     case "mod": {
-      const rest = f.value(rest32(f, a, b));
+      const rest = f.value(remainder32(f, a, b));
       const otherSign = i32x4.ltS(v128.xor(rest, b), v128.zero);
       const wrong = v128.and(otherSign, i32x4.ne(rest, v128.zero));
       return i32x4.add(rest, v128.and(b, wrong));
     }
     case "shift-left":
     case "shift-right":
-      return shifted32(op, f, a, b);
+      return shift32(op, f, a, b);
     case "pow":
       return undefined;
   }
@@ -58,9 +58,9 @@ export function int32Arithmetic(f: FunctionBuilder, op: Arithmetic, a: Local<"v1
 export function uint32Arithmetic(f: FunctionBuilder, op: Arithmetic, a: Local<"v128">, b: Local<"v128">): V128 | undefined {
   if (op === "min") return i32x4.minU(a, b);
   if (op === "max") return i32x4.maxU(a, b);
-  if (op === "div") return byLane32(f, a, b, quotientU);
+  if (op === "div") return perLane32(f, a, b, quotientU);
   if (op === "mod" || op === "remainder")
-    return v128.and(i32x4.sub(a, i32x4.mul(byLane32(f, a, b, quotientU), b)), i32x4.ne(b, v128.zero));
+    return v128.and(i32x4.sub(a, i32x4.mul(perLane32(f, a, b, quotientU), b)), i32x4.ne(b, v128.zero));
   return int32Arithmetic(f, op, a, b);
 }
 
@@ -75,12 +75,12 @@ function quotientU(a: I32, b: I32): I32 {
   return i32.mul(i32.divU(a, select(isZero, i32.const(1), b)), i32.eqz(isZero));
 }
 
-function shifted32(op: "shift-left" | "shift-right", f: FunctionBuilder, a: Local<"v128">, b: Local<"v128">): V128 {
+function shift32(op: "shift-left" | "shift-right", f: FunctionBuilder, a: Local<"v128">, b: Local<"v128">): V128 {
   const shift = op === "shift-left" ? i32.shl : i32.shrU;
-  return byLane32(f, a, b, (value, bits) => select(i32.ltU(bits, i32.const(32)), shift(value, bits), i32.const(0)));
+  return perLane32(f, a, b, (value, bits) => select(i32.ltU(bits, i32.const(32)), shift(value, bits), i32.const(0)));
 }
 
-function byLane32(f: FunctionBuilder, a: Local<"v128">, b: Local<"v128">, compute: (a: I32, b: I32) => I32): Local<"v128"> {
+function perLane32(f: FunctionBuilder, a: Local<"v128">, b: Local<"v128">, compute: (a: I32, b: I32) => I32): Local<"v128"> {
   const result = f.value(v128.zero);
   for (const lane of indices(4)) {
     const [one, other] = [f.value(i32x4.extractLane(a, lane)), f.value(i32x4.extractLane(b, lane))];
@@ -106,9 +106,9 @@ export function int64Arithmetic(f: FunctionBuilder, op: Arithmetic, a: Local<"v1
     case "div":
       return quotient64(f, a, b);
     case "remainder":
-      return rest64(f, a, b);
+      return remainder64(f, a, b);
     case "mod": {
-      const rest = f.value(rest64(f, a, b));
+      const rest = f.value(remainder64(f, a, b));
       const otherSign = i64x2.ltS(v128.xor(rest, b), v128.zero);
       const wrong = v128.and(otherSign, i64x2.ne(rest, v128.zero));
       return i64x2.add(rest, v128.and(b, wrong));
@@ -128,9 +128,9 @@ export function int64Comparison(op: Comparison, a: V128, b: V128): V128 {
   return integerComparison(i64x2, op, a, b);
 }
 
-type Comparing = Pick<typeof i64x2, "eq" | "ne" | "ltS" | "leS" | "gtS" | "geS">;
+type ComparisonInstructions = Pick<typeof i64x2, "eq" | "ne" | "ltS" | "leS" | "gtS" | "geS">;
 
-function integerComparison(lanes: Comparing, op: Comparison, a: V128, b: V128): V128 {
+function integerComparison(lanes: ComparisonInstructions, op: Comparison, a: V128, b: V128): V128 {
   if (op === "eq" || op === "ne") return lanes[op](a, b);
   return lanes[`${op}S`](a, b);
 }
@@ -163,10 +163,10 @@ function quotient64(f: FunctionBuilder, a: Local<"v128">, b: Local<"v128">): V12
 
 /** a - a/b * b; by zero, a. */
 /** 0 where the divisor is 0, as the quotient is: NumPy's answer, which is that of ONNX's reference. */
-function rest32(f: FunctionBuilder, a: Local<"v128">, b: Local<"v128">): V128 {
+function remainder32(f: FunctionBuilder, a: Local<"v128">, b: Local<"v128">): V128 {
   return v128.and(i32x4.sub(a, i32x4.mul(quotient32(f, a, b), b)), i32x4.ne(b, v128.zero));
 }
 
-function rest64(f: FunctionBuilder, a: Local<"v128">, b: Local<"v128">): V128 {
+function remainder64(f: FunctionBuilder, a: Local<"v128">, b: Local<"v128">): V128 {
   return v128.and(i64x2.sub(a, i64x2.mul(quotient64(f, a, b), b)), i64x2.ne(b, v128.zero));
 }

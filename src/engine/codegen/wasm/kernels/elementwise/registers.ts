@@ -6,48 +6,54 @@ import { i32 } from "../../assembler/scalar.ts";
 import { i16x8, i32x4, i8x16, v128 } from "../../assembler/vector.ts";
 import { indices } from "../matmul/micro-kernel.ts";
 import { storeLanes } from "../loops/lanes.ts";
-import { floatToHalf, halfToFloat } from "./float16.ts";
-import { type ElementType, elementBytes } from "./request.ts";
+import { float32ToFloat16, float16ToFloat32 } from "./float16.ts";
+import { type ElementwiseType, elementBytes } from "./request.ts";
 
 /** Whole numbers of 8 and 16 bits are held as int32, float16 as float32; bool as a mask, all bits of a lane set or clear. */
 export type RegisterType = "float32" | "float64" | "int32" | "uint32" | "int64" | "bool";
 
 /** Four elements: one vector, or two of two lanes for int64 and float64. */
-export interface Lanes {
+export interface RegisterValue {
   readonly type: RegisterType;
   readonly parts: readonly Local<"v128">[];
 }
 
-export function registerType(type: ElementType): RegisterType {
+export function registerType(type: ElementwiseType): RegisterType {
   if (type === "float16") return "float32";
   return type === "uint8" || type === "int8" || type === "uint16" || type === "int16" ? "int32" : type;
 }
 
 /** Whether four elements take two vectors. */
-export function isPaired(type: RegisterType): type is "int64" | "float64" {
+export function needsTwoVectors(type: RegisterType): type is "int64" | "float64" {
   return type === "int64" || type === "float64";
 }
 
 /** Loads `lanes` elements (1 to 4) that lie `stride` elements apart. What the other lanes hold does not matter. */
-export function loadElements(f: FunctionBuilder, type: ElementType, address: I32, stride: number, lanes: number): Lanes {
+export function loadElements(
+  f: FunctionBuilder,
+  type: ElementwiseType,
+  address: I32,
+  stride: number,
+  lanes: number,
+): RegisterValue {
   const bytes = elementBytes[type];
-  const made = (...parts: V128[]): Lanes => ({ type: registerType(type), parts: parts.map((part) => f.value(part)) });
+  const made = (...parts: V128[]): RegisterValue => ({ type: registerType(type), parts: parts.map((part) => f.value(part)) });
   if (bytes === 8) {
     const at = f.value(address);
     return made(...[0, 2].map((first) => loadPair(at, stride, first, Math.min(lanes - first, 2))));
   }
   if (bytes === 2) {
-    const halves = loadHalves(f, address, stride, lanes);
+    const halves = loadTwoByteLanes(f, address, stride, lanes);
     if (type === "int16") return made(i32x4.extendLowI16x8S(halves));
     const wide = i32x4.extendLowI16x8U(halves);
-    return made(type === "float16" ? halfToFloat(f, wide) : wide);
+    return made(type === "float16" ? float16ToFloat32(f, wide) : wide);
   }
-  if (stride === 0) return made(widened(type, bytes === 4 ? v128.load32Splat(address) : v128.load8Splat(address)));
-  if (stride === 1) return made(widened(type, bytes === 4 ? v128.load(address) : v128.load32Zero(address)));
+  if (stride === 0) return made(widenTo32(type, bytes === 4 ? v128.load32Splat(address) : v128.load8Splat(address)));
+  if (stride === 1) return made(widenTo32(type, bytes === 4 ? v128.load(address) : v128.load32Zero(address)));
   const at = f.value(address);
   const load = bytes === 4 ? v128.load32Lane : v128.load8Lane;
   const gathered = indices(lanes).reduce<V128>((all, lane) => load(at, all, lane, lane * stride * bytes), v128.zero);
-  return made(widened(type, gathered));
+  return made(widenTo32(type, gathered));
 }
 
 function loadPair(at: I32, stride: number, first: number, lanes: number): V128 {
@@ -57,7 +63,7 @@ function loadPair(at: I32, stride: number, first: number, lanes: number): V128 {
   return indices(lanes).reduce<V128>((all, lane) => v128.load64Lane(at, all, lane, (first + lane) * stride * 8), v128.zero);
 }
 
-function loadHalves(f: FunctionBuilder, address: I32, stride: number, lanes: number): V128 {
+function loadTwoByteLanes(f: FunctionBuilder, address: I32, stride: number, lanes: number): V128 {
   if (stride === 0) return v128.load16Splat(address);
   if (stride === 1) return v128.load64Zero(address);
   const at = f.value(address);
@@ -65,7 +71,7 @@ function loadHalves(f: FunctionBuilder, address: I32, stride: number, lanes: num
 }
 
 /** Bytes in the low lanes become 32-bit lanes. */
-function widened(type: ElementType, loaded: V128): V128 {
+function widenTo32(type: ElementwiseType, loaded: V128): V128 {
   if (type === "int8") return i32x4.extendLowI16x8S(i16x8.extendLowI8x16S(loaded));
   if (type !== "uint8" && type !== "bool") return loaded;
   const wide = i32x4.extendLowI16x8U(i16x8.extendLowI8x16U(loaded));
@@ -73,12 +79,18 @@ function widened(type: ElementType, loaded: V128): V128 {
 }
 
 /** Stores the first `lanes` elements one after the other. */
-export function storeElements(f: FunctionBuilder, type: ElementType, address: I32, value: Lanes, lanes: number): void {
+export function storeElements(
+  f: FunctionBuilder,
+  type: ElementwiseType,
+  address: I32,
+  value: RegisterValue,
+  lanes: number,
+): void {
   if (value.type !== registerType(type))
     throw new InferyardError("CONTRACT_VIOLATION", `an elementwise kernel ends with ${value.type} and is to store ${type}`);
   const [low, high] = value.parts;
   if (low === undefined) return;
-  if (isPaired(value.type)) {
+  if (needsTwoVectors(value.type)) {
     const at = f.value(address);
     storeLanes(f, at, low, Math.min(lanes, 2) * 2);
     if (high !== undefined && lanes > 2) storeLanes(f, at, high, (lanes - 2) * 2, 16);
@@ -89,7 +101,7 @@ export function storeElements(f: FunctionBuilder, type: ElementType, address: I3
     return;
   }
   if (elementBytes[type] === 2) {
-    const halves = type === "float16" ? floatToHalf(f, low) : f.value(v128.and(low, i32x4.const(0xffff)));
+    const halves = type === "float16" ? float32ToFloat16(f, low) : f.value(v128.and(low, i32x4.const(0xffff)));
     const packed = f.value(i16x8.narrowI32x4U(halves, halves));
     const at = f.value(address);
     if (lanes === 4) f.run(v128.store64Lane(at, packed, 0));
@@ -104,7 +116,7 @@ export function storeElements(f: FunctionBuilder, type: ElementType, address: I3
 }
 
 /** The element address of a lane's first byte: base + place * stride elements. */
-export function elementAddress(base: I32, place: I32, stride: number, type: ElementType): I32 {
+export function elementAddress(base: I32, place: I32, stride: number, type: ElementwiseType): I32 {
   const bytes = stride * elementBytes[type];
   if (bytes === 0) return base;
   return i32.add(base, bytes === 1 ? place : i32.mul(place, i32.const(bytes)));

@@ -1,7 +1,7 @@
 /** What the elementwise generator compiles: a short program on one element, run for every element of a shape. */
 
 /** Types in memory. bool is a byte, 0 or 1 (any other byte is true as well); float16 is computed with as float32. */
-export type ElementType =
+export type ElementwiseType =
   | "float32"
   | "float16"
   | "float64"
@@ -85,10 +85,10 @@ export type Step =
   | { readonly op: Arithmetic | Comparison; readonly of: readonly [number, number] }
   /** Condition, value where true, value where false. */
   | { readonly op: "select"; readonly of: readonly [number, number, number] }
-  | { readonly op: "cast"; readonly of: readonly [number]; readonly to: ElementType };
+  | { readonly op: "cast"; readonly of: readonly [number]; readonly to: ElementwiseType };
 
 export interface ElementwiseInput {
-  readonly type: ElementType;
+  readonly type: ElementwiseType;
   /** Elements from one place to the next along each axis of the shape, 0 where it repeats; dense and row-major where absent. */
   readonly strides?: readonly number[];
 }
@@ -99,10 +99,10 @@ export interface ElementwiseRequest {
   readonly inputs: readonly ElementwiseInput[];
   readonly steps: readonly Step[];
   /** The type the last value is stored as: float32 also as float16, rounded; int64 and bool as they are; int32 also as what has fewer bits (its low ones). */
-  readonly output: ElementType;
+  readonly output: ElementwiseType;
 }
 
-export const elementBytes: Readonly<Record<ElementType, number>> = {
+export const elementBytes: Readonly<Record<ElementwiseType, number>> = {
   float32: 4,
   float16: 2,
   float64: 8,

@@ -16,8 +16,8 @@ import {
   uint32Arithmetic,
   uint32Comparison,
 } from "./integer-operations.ts";
-import { isPaired, type Lanes, type RegisterType, registerType } from "./registers.ts";
-import type { Arithmetic, Comparison, ElementType, Step, Unary } from "./request.ts";
+import { needsTwoVectors, type RegisterValue, type RegisterType, registerType } from "./registers.ts";
+import type { Arithmetic, Comparison, ElementwiseType, Step, Unary } from "./request.ts";
 
 const comparisons: ReadonlySet<string> = new Set<Comparison>(["eq", "ne", "lt", "le", "gt", "ge"]);
 
@@ -25,33 +25,36 @@ const comparisons: ReadonlySet<string> = new Set<Comparison>(["eq", "ne", "lt", 
 export function emitStep(
   f: FunctionBuilder,
   step: Step,
-  values: readonly Lanes[],
+  values: readonly RegisterValue[],
   constants: ReadonlyMap<number, number>,
-): Lanes {
-  const lanes = (type: RegisterType, parts: readonly V128[]): Lanes => ({ type, parts: parts.map((part) => f.value(part)) });
+): RegisterValue {
+  const lanes = (type: RegisterType, parts: readonly V128[]): RegisterValue => ({
+    type,
+    parts: parts.map((part) => f.value(part)),
+  });
   if (step.op === "constant") return lanes(step.type, constantParts(step.type, step.value));
   const [a, b, c] = step.of.map((place) => valueAt(values, place));
-  if (a === undefined) throw refusal(step, []);
-  if (step.op === "cast") return lanes(registerType(step.to), cast(f, a, step.to));
+  if (a === undefined) throw unsupportedStep(step, []);
+  if (step.op === "cast") return lanes(registerType(step.to), castParts(f, a, step.to));
   if (b === undefined)
     return lanes(
       a.type,
-      computed(step, [a], (x) => unary(f, step.op as Unary, a.type, x)),
+      computeParts(step, [a], (x) => unary(f, step.op as Unary, a.type, x)),
     );
-  if (c !== undefined) return lanes(b.type, choose(step, a, b, c));
-  if (a.type !== b.type) throw refusal(step, [a, b]);
+  if (c !== undefined) return lanes(b.type, selectParts(step, a, b, c));
+  if (a.type !== b.type) throw unsupportedStep(step, [a, b]);
   if (comparisons.has(step.op)) {
-    const masks = computed(step, [a, b], (x, y) => compare(step.op as Comparison, a.type, x, y));
-    return lanes("bool", [isPaired(a.type) ? narrowed(masks) : (masks[0] ?? v128.zero)]);
+    const masks = computeParts(step, [a, b], (x, y) => compare(step.op as Comparison, a.type, x, y));
+    return lanes("bool", [needsTwoVectors(a.type) ? lowWords(masks) : (masks[0] ?? v128.zero)]);
   }
   const exponent = constants.get(step.of[1] ?? -1);
   return lanes(
     a.type,
-    computed(step, [a, b], (x, y) => arithmetic(f, step.op as Arithmetic, a.type, x, y, exponent)),
+    computeParts(step, [a, b], (x, y) => arithmetic(f, step.op as Arithmetic, a.type, x, y, exponent)),
   );
 }
 
-function valueAt(values: readonly Lanes[], place: number): Lanes {
+function valueAt(values: readonly RegisterValue[], place: number): RegisterValue {
   const value = values[place];
   if (value !== undefined) return value;
   throw new InferyardError(
@@ -60,21 +63,21 @@ function valueAt(values: readonly Lanes[], place: number): Lanes {
   );
 }
 
-function refusal(step: Step, operands: readonly Lanes[]): InferyardError {
+function unsupportedStep(step: Step, operands: readonly RegisterValue[]): InferyardError {
   const types = operands.map(({ type }) => type).join(" and ");
   return new InferyardError("CONTRACT_VIOLATION", `there is no elementwise ${step.op} of ${types}`);
 }
 
 /** Part by part: once, or twice where four elements take two vectors. */
-function computed(
+function computeParts(
   step: Step,
-  operands: readonly Lanes[],
+  operands: readonly RegisterValue[],
   compute: (x: Local<"v128">, y: Local<"v128">) => V128 | undefined,
 ): V128[] {
   const [a, b] = operands;
   return (a?.parts ?? []).map((x, part) => {
     const result = compute(x, b?.parts[part] ?? x);
-    if (result === undefined) throw refusal(step, operands);
+    if (result === undefined) throw unsupportedStep(step, operands);
     return result;
   });
 }
@@ -113,11 +116,11 @@ function compare(op: Comparison, type: RegisterType, a: V128, b: V128): V128 | u
   return int32Comparison(op, a, b);
 }
 
-function choose(step: Step, condition: Lanes, whenTrue: Lanes, whenFalse: Lanes): V128[] {
+function selectParts(step: Step, condition: RegisterValue, whenTrue: RegisterValue, whenFalse: RegisterValue): V128[] {
   const [mask] = condition.parts;
   if (condition.type !== "bool" || mask === undefined || whenTrue.type !== whenFalse.type)
-    throw refusal(step, [condition, whenTrue, whenFalse]);
-  const masks = isPaired(whenTrue.type) ? [i64x2.extendLowI32x4S(mask), i64x2.extendHighI32x4S(mask)] : [mask];
+    throw unsupportedStep(step, [condition, whenTrue, whenFalse]);
+  const masks = needsTwoVectors(whenTrue.type) ? [i64x2.extendLowI32x4S(mask), i64x2.extendHighI32x4S(mask)] : [mask];
   return masks.map((own, part) => v128.bitselect(whenTrue.parts[part] ?? mask, whenFalse.parts[part] ?? mask, own));
 }
 
@@ -131,16 +134,16 @@ function constantParts(type: RegisterType, value: number): V128[] {
 }
 
 /** The low words of the lanes of two int64 vectors. */
-function narrowed([low, high]: readonly V128[]): V128 {
+function lowWords([low, high]: readonly V128[]): V128 {
   return shuffle32(low ?? v128.zero, high ?? v128.zero, [0, 2, 4, 6]);
 }
 
-function cast(f: FunctionBuilder, from: Lanes, to: ElementType): V128[] {
+function castParts(f: FunctionBuilder, from: RegisterValue, to: ElementwiseType): V128[] {
   const [x, y] = from.parts;
   if (x === undefined) return [];
   if (to === "bool") return [notZero(from)];
   const target = registerType(to);
-  if (target === from.type) return from.parts.map((part) => narrowedTo(part, to));
+  if (target === from.type) return from.parts.map((part) => truncateTo(part, to));
   if (target === "float32") return [toFloat(f, from)];
   const numbers = from.type === "bool" ? f.value(v128.and(x, i32x4.const(1))) : x;
   if (target === "float64") return toDouble(f, { ...from, parts: y === undefined ? [numbers] : [numbers, y] });
@@ -156,18 +159,18 @@ function cast(f: FunctionBuilder, from: Lanes, to: ElementType): V128[] {
     // Below 0 the bits are those of the negative number.
     return target === "uint32"
       ? [v128.bitselect(whole, i32x4.truncSatF32x4U(x), f32x4.lt(x, v128.zero))]
-      : [narrowedTo(whole, to)];
+      : [truncateTo(whole, to)];
   }
   if (from.type === "float64") {
-    if (target === "uint32") return [narrowed(from.parts.map((part) => f.value(doubleToInt64(f, part))))];
-    return [narrowedTo(shuffle32(i32x4.truncSatF64x2SZero(x), i32x4.truncSatF64x2SZero(y ?? x), [0, 1, 4, 5]), to)];
+    if (target === "uint32") return [lowWords(from.parts.map((part) => f.value(doubleToInt64(f, part))))];
+    return [truncateTo(shuffle32(i32x4.truncSatF64x2SZero(x), i32x4.truncSatF64x2SZero(y ?? x), [0, 1, 4, 5]), to)];
   }
-  if (from.type === "int32" || from.type === "uint32") return [narrowedTo(x, to)]; // the same bits
-  return [narrowedTo(narrowed([x, y ?? x]), to)];
+  if (from.type === "int32" || from.type === "uint32") return [truncateTo(x, to)]; // the same bits
+  return [truncateTo(lowWords([x, y ?? x]), to)];
 }
 
 /** The low bits alone, as types of one and two bytes are held. */
-function narrowedTo(x: V128, to: ElementType): V128 {
+function truncateTo(x: V128, to: ElementwiseType): V128 {
   if (to === "uint8") return v128.and(x, i32x4.const(0xff));
   if (to === "uint16") return v128.and(x, i32x4.const(0xffff));
   if (to !== "int8" && to !== "int16") return x;
@@ -175,16 +178,16 @@ function narrowedTo(x: V128, to: ElementType): V128 {
   return i32x4.shrS(i32x4.shl(x, unused), unused);
 }
 
-function notZero({ type, parts }: Lanes): V128 {
+function notZero({ type, parts }: RegisterValue): V128 {
   const [x] = parts;
   if (x === undefined || type === "bool") return x ?? v128.zero;
   if (type === "float32") return f32x4.ne(x, v128.zero);
   if (type === "int32" || type === "uint32") return i32x4.ne(x, v128.zero);
-  if (type === "float64") return narrowed(parts.map((part) => f64x2.ne(part, v128.zero)));
-  return narrowed(parts.map((part) => i64x2.ne(part, v128.zero)));
+  if (type === "float64") return lowWords(parts.map((part) => f64x2.ne(part, v128.zero)));
+  return lowWords(parts.map((part) => i64x2.ne(part, v128.zero)));
 }
 
-function toFloat(f: FunctionBuilder, { type, parts }: Lanes): V128 {
+function toFloat(f: FunctionBuilder, { type, parts }: RegisterValue): V128 {
   const [x, y] = parts;
   if (x === undefined) return v128.zero;
   if (type === "bool") return v128.and(x, f32x4.const(1));
@@ -205,7 +208,7 @@ function floatToInt64(f: FunctionBuilder, x: Local<"v128">, first: number): V128
 }
 
 /** bool as 0 and 1. */
-function toDouble(f: FunctionBuilder, { type, parts }: Lanes): V128[] {
+function toDouble(f: FunctionBuilder, { type, parts }: RegisterValue): V128[] {
   const [x, y] = parts;
   if (x === undefined) return [];
   if (type === "int64")

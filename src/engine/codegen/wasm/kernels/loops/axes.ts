@@ -20,6 +20,6 @@ export function collapseAxes(shape: readonly number[], strides: readonly (readon
   return axes.length > 0 ? axes : [{ size: 1, strides: strides.map(() => 1) }];
 }
 
-export function denseStrides(shape: readonly number[]): number[] {
+export function contiguousStrides(shape: readonly number[]): number[] {
   return shape.map((_, axis) => shape.slice(axis + 1).reduce((all, size) => all * size, 1));
 }

@@ -2,7 +2,7 @@
 import type { I32 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";
-import { type Size, sized } from "./addressing.ts";
+import { type Size, sizeValue } from "./addressing.ts";
 
 export interface BlockRange {
   /** Index of the current block, and the number of blocks. */
@@ -20,7 +20,7 @@ export function emitBlock(f: FunctionBuilder, { block, blocks, size, width }: Bl
   else if (size < width) emit(rest);
   else
     f.when(
-      i32.ne(block, i32.sub(sized(blocks), i32.const(1))),
+      i32.ne(block, i32.sub(sizeValue(blocks), i32.const(1))),
       () => emit(width),
       () => emit(rest),
     );

@@ -7,7 +7,7 @@ import { v128 } from "../../assembler/vector.ts";
 /** Up to so many bytes, loads and stores in a row beat a call of the engine's own copy (about 20 ns). */
 const inlineBytes = 192;
 
-export function copyRun(f: FunctionBuilder, target: I32, source: I32, bytes: number): void {
+export function copyBytes(f: FunctionBuilder, target: I32, source: I32, bytes: number): void {
   if (bytes > inlineBytes) {
     f.run(copyMemory(target, source, i32.const(bytes)));
     return;

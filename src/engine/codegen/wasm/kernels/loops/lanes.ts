@@ -15,7 +15,7 @@ export function storeLanes(f: FunctionBuilder, address: I32, value: V128, lanes:
 }
 
 /** `value` in the first `lanes` lanes, `other` in the rest. */
-export function firstLanes(value: V128, other: V128, lanes: number): V128 {
+export function keepLanes(value: V128, other: V128, lanes: number): V128 {
   if (lanes >= 4) return value;
   const mask = v128.const(Array.from({ length: 16 }, (_, byte) => (byte < lanes * 4 ? 0xff : 0)));
   return v128.bitselect(value, other, mask);

@@ -4,7 +4,7 @@ import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";
 import { acrossLanes, v128 } from "../../assembler/vector.ts";
 import type { Binary } from "../../assembler/instruction-tables.ts";
-import { firstLanes } from "./lanes.ts";
+import { keepLanes } from "./lanes.ts";
 import { indices } from "../matmul/micro-kernel.ts";
 
 const vectorBytes = 16;
@@ -23,7 +23,7 @@ export function forVectors(
   ways: number = 1,
 ): void {
   if (typeof length !== "number") {
-    forToldVectors(f, length, body, ways);
+    forDynamicVectors(f, length, body, ways);
     return;
   }
   const rounds = Math.floor(length / (4 * ways));
@@ -42,7 +42,7 @@ export function forVectors(
 }
 
 /** What does not fill a round of all ways is left to the first. */
-function forToldVectors(
+function forDynamicVectors(
   f: FunctionBuilder,
   { vectors, rest }: Exclude<RowLength, number>,
   body: (offset: I32, lanes: number, way: number) => void,
@@ -64,7 +64,7 @@ function forToldVectors(
 }
 
 /** How a reduction combines: on four lanes, starting from `identity`, which lanes behind the row's end are replaced by. */
-export interface Combining {
+export interface Reducer {
   readonly combine: Binary<"v128">;
   readonly identity: V128;
 }
@@ -76,7 +76,7 @@ export interface Combining {
 export function reduceRow(
   f: FunctionBuilder,
   length: RowLength,
-  { combine, identity }: Combining,
+  { combine, identity }: Reducer,
   element: (offset: I32, lanes: number) => V128,
   cost: "cheap" | "costly" = "cheap",
 ): Local<"v128"> {
@@ -84,13 +84,13 @@ export function reduceRow(
   const totals = indices(ways).map(() => f.value(identity));
   const body = (offset: I32, lanes: number, way: number): void => {
     const total = totals[way];
-    if (total !== undefined) f.set(total, combine(total, firstLanes(element(offset, lanes), identity, lanes)));
+    if (total !== undefined) f.set(total, combine(total, keepLanes(element(offset, lanes), identity, lanes)));
   };
   forVectors(f, length, body, ways);
   const sum = f.value(totals.slice(1).reduce<V128>((all, total) => combine(all, total), totals[0] ?? identity));
   return f.value(acrossLanes(sum, combine));
 }
 
-export function loadAt(base: I32, offset: I32): V128 {
+export function loadVector(base: I32, offset: I32): V128 {
   return v128.load(i32.add(base, offset));
 }

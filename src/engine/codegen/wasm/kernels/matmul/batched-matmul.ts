@@ -11,10 +11,10 @@ import { i32 } from "../../assembler/scalar.ts";
 import { f32x4, i32x4, v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
 import { emitBlock } from "../loops/blocks.ts";
-import { type Size, advanced, placed, product, sized, times, unravel } from "../loops/addressing.ts";
+import { type Size, offsetBy, addressAt, product, sizeValue, scaleSize, unravel } from "../loops/addressing.ts";
 import { dotPanel } from "./dot-panel.ts";
 import { storeLanes } from "../loops/lanes.ts";
-import { floatBytes, indices, laneCount, multiplyTile, type TileArithmetic, tileColumns, tileRows } from "./micro-kernel.ts";
+import { floatBytes, indices, laneCount, emitMicroKernel, type TileArithmetic, tileColumns, tileRows } from "./micro-kernel.ts";
 import { type Panel, copyPanel } from "./panel-copy.ts";
 
 /** Where a batch of matrices lies: elements between neighbouring rows, columns, and steps along each axis of the batch. */
@@ -40,50 +40,50 @@ export interface BatchedMatmulRequest {
   readonly type?: "float32" | "int32";
 }
 
-const wholeArithmetic: TileArithmetic = {
+const int32Arithmetic: TileArithmetic = {
   loadColumns: (b, offset) => v128.load(b, offset),
   accumulate: (_f, factor, columns, sum) => i32x4.add(sum, i32x4.mul(factor, columns)),
 };
 
 /** From so many rows on, copying a panel of B costs less than reading it from where its rows lie apart. */
-const rowsWorthCopying = 16;
+const minRowsToCopy = 16;
 /** Up to so many rows, columns whose elements lie side by side are multiplied where they are. */
-const rowsOfDots = 3;
+const maxDotRows = 3;
 /** Panels at once that V8's registers hold, of one row and of two. */
-const panelsOfFewRows: readonly number[] = [4, 2];
+const panelsForFewRows: readonly number[] = [4, 2];
 const floatsPerNanosecond = 22;
 
 /** Parameters: a, b, c, and scratch where `scratchBytes` is not 0. */
 export function batchedMatmul(request: BatchedMatmulRequest): Kernel {
   const { m, n, k, batch, a, b, alpha = 1, type = "float32" } = request;
-  const isDots = type === "float32" && m <= rowsOfDots && b.row === 1 && a.column === 1 && b.column > 1;
-  const copies = !isDots && (b.column !== 1 || b.row === 0 || m >= rowsWorthCopying);
-  const width = widthOf(request, copies);
+  const isDots = type === "float32" && m <= maxDotRows && b.row === 1 && a.column === 1 && b.column > 1;
+  const copies = !isDots && (b.column !== 1 || b.row === 0 || m >= minRowsToCopy);
+  const width = panelWidth(request, copies);
   const panels = Math.ceil(n / width);
-  const counts: Record<string, number> = {};
+  const dynamicSizes: Record<string, number> = {};
   const isTold = !isDots && k > 0;
-  if (isTold) sizesOf(request, width, (name, size) => (counts[name] = size));
+  if (isTold) productSizes(request, width, (name, size) => (dynamicSizes[name] = size));
   return defineKernel({
     family: "batched-matmul",
-    request: isTold ? { ...codeOf(request, width), copies, type } : { ...request, alpha, type },
-    counts,
+    request: isTold ? { ...specialization(request, width), copies, type } : { ...request, alpha, type },
+    dynamicSizes,
     inputs: ["a", "b"],
     outputs: ["c"],
     pieces: panels * product(batch),
     pieceNanoseconds: (m * Math.min(n, width) * k) / floatsPerNanosecond + 10,
     scratchBytes: copies ? Math.ceil(k / laneCount) * laneCount * tileColumns * floatBytes : 0,
     emit(f, offsets, from, to, told) {
-      const sizes = sizesOf(request, width, (name, size) => told[name] ?? size);
-      const panelCount = sized(sizes.panels);
+      const sizes = productSizes(request, width, (name, size) => told[name] ?? size);
+      const panelCount = sizeValue(sizes.panels);
       f.range(from, to, 1, (piece) => {
         const index = f.value(i32.divU(piece, panelCount));
         const panel = f.value(i32.sub(piece, i32.mul(index, panelCount)));
         const coordinates = unravel(f, index, sizes.batch);
-        const start = (base: I32, strides: readonly Size[]): I32 => placed(base, coordinates, inBytes(strides));
-        const at: Place = {
+        const start = (base: I32, strides: readonly Size[]): I32 => addressAt(base, coordinates, inBytes(strides));
+        const at: PanelAddresses = {
           a: f.value(start(offsets.a, sizes.aBatch)),
-          b: f.value(advanced(start(offsets.b, sizes.bBatch), panel, width * b.column * floatBytes)),
-          c: f.value(advanced(start(offsets.c, sizes.cBatch), panel, width * floatBytes)),
+          b: f.value(offsetBy(start(offsets.b, sizes.bBatch), panel, width * b.column * floatBytes)),
+          c: f.value(offsetBy(start(offsets.c, sizes.cBatch), panel, width * floatBytes)),
           scratch: offsets.scratch,
         };
         emitBlock(f, { block: panel, blocks: panelCount, size: n, width }, (columns) =>
@@ -95,13 +95,13 @@ export function batchedMatmul(request: BatchedMatmulRequest): Kernel {
 }
 
 /** Columns of a panel. Few rows read several panels where they lie: more sums in flight, and more of each row of B at once. */
-function widthOf({ m, b }: BatchedMatmulRequest, copies: boolean): number {
-  const panels = b.column === 1 && !copies ? (panelsOfFewRows[m - 1] ?? 1) : 1;
+function panelWidth({ m, b }: BatchedMatmulRequest, copies: boolean): number {
+  const panels = b.column === 1 && !copies ? (panelsForFewRows[m - 1] ?? 1) : 1;
   return panels * tileColumns;
 }
 
 /** Lengths of texts, and what follows from them: the same code serves them all. */
-interface Sizes {
+interface ProductSizes {
   /** Of 4 rows each. */
   readonly rowBlocks: Size;
   readonly panels: Size;
@@ -114,11 +114,11 @@ interface Sizes {
   readonly cBatch: readonly Size[];
 }
 
-function sizesOf(
+function productSizes(
   { m, n, k, batch, a, b, c }: BatchedMatmulRequest,
   width: number,
   size: (name: string, value: number) => Size,
-): Sizes {
+): ProductSizes {
   const all = (name: string, values: readonly number[]): Size[] => values.map((value, axis) => size(`${name}${axis}`, value));
   return {
     rowBlocks: size("rowBlocks", Math.floor(m / tileRows)),
@@ -134,7 +134,7 @@ function sizesOf(
 }
 
 /** What the code depends on where it is told its sizes. */
-function codeOf({ m, n, batch, a, b, alpha = 1 }: BatchedMatmulRequest, width: number): object {
+function specialization({ m, n, batch, a, b, alpha = 1 }: BatchedMatmulRequest, width: number): object {
   return {
     rows: m < tileRows ? { m } : { rest: m % tileRows },
     columns: n < width ? { n } : { width, rest: n % width },
@@ -146,17 +146,22 @@ function codeOf({ m, n, batch, a, b, alpha = 1 }: BatchedMatmulRequest, width: n
 }
 
 function inBytes(strides: readonly Size[]): Size[] {
-  return strides.map((stride) => times(stride, floatBytes));
+  return strides.map((stride) => scaleSize(stride, floatBytes));
 }
 
-interface Place {
+interface PanelAddresses {
   readonly a: I32;
   readonly b: I32;
   readonly c: I32;
   readonly scratch: I32 | undefined;
 }
 
-function emitDots(f: FunctionBuilder, { m, k, a, b, c, alpha = 1 }: BatchedMatmulRequest, at: Place, columns: number): void {
+function emitDots(
+  f: FunctionBuilder,
+  { m, k, a, b, c, alpha = 1 }: BatchedMatmulRequest,
+  at: PanelAddresses,
+  columns: number,
+): void {
   for (const row of indices(m))
     for (let first = 0; first < columns; first += laneCount) {
       const lanes = Math.min(laneCount, columns - first);
@@ -174,33 +179,33 @@ function emitDots(f: FunctionBuilder, { m, k, a, b, c, alpha = 1 }: BatchedMatmu
 
 function emitPanel(
   f: FunctionBuilder,
-  { request, sizes }: { readonly request: BatchedMatmulRequest; readonly sizes: Sizes },
-  at: Place,
+  { request, sizes }: { readonly request: BatchedMatmulRequest; readonly sizes: ProductSizes },
+  at: PanelAddresses,
   columns: number,
 ): void {
   const { m, a, b, alpha = 1, type } = request;
   const { depth, rowBlocks } = sizes;
   const vectors = Math.ceil(columns / laneCount);
-  const aRowBytes = f.value(sized(times(sizes.aRow, floatBytes)));
-  const cRowBytes = f.value(sized(times(sizes.cRow, floatBytes)));
+  const aRowBytes = f.value(sizeValue(scaleSize(sizes.aRow, floatBytes)));
+  const cRowBytes = f.value(sizeValue(scaleSize(sizes.cRow, floatBytes)));
   if (at.scratch !== undefined) {
     const panel: Panel = { depth, columns, from: at.b, to: at.scratch, rowStride: b.row, columnStride: b.column };
     copyPanel(f, panel);
   }
   const tile = (block: I32, rows: number): void => {
-    const sums = multiplyTile(f, {
+    const sums = emitMicroKernel(f, {
       rows,
       vectors,
       depth,
-      a: advanced(at.a, block, times(aRowBytes, tileRows)),
+      a: offsetBy(at.a, block, scaleSize(aRowBytes, tileRows)),
       b: at.scratch ?? at.b,
       aRowBytes,
       aDepthBytes: a.column * floatBytes,
       bDepthBytes: at.scratch === undefined ? b.row * floatBytes : vectors * laneCount * floatBytes,
-      ...(type === "int32" ? { arithmetic: wholeArithmetic } : {}),
+      ...(type === "int32" ? { arithmetic: int32Arithmetic } : {}),
       start: () => v128.zero,
     });
-    const out = f.value(advanced(at.c, block, times(cRowBytes, tileRows)));
+    const out = f.value(offsetBy(at.c, block, scaleSize(cRowBytes, tileRows)));
     for (const [index, row] of sums.entries()) {
       for (const [vector, sum] of row.entries()) {
         const scaled = alpha === 1 ? sum : f32x4.mul(sum, f32x4.const(alpha));
@@ -209,7 +214,7 @@ function emitPanel(
       if (index < rows - 1) f.increase(out, cRowBytes);
     }
   };
-  const whole = f.value(sized(rowBlocks));
+  const whole = f.value(sizeValue(rowBlocks));
   if (m >= tileRows) f.range(i32.const(0), whole, 1, (block) => tile(block, tileRows));
   if (m % tileRows > 0) tile(whole, m % tileRows);
 }

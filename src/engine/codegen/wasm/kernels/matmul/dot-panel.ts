@@ -6,7 +6,7 @@ import type { I32, Local, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";
 import { f32x4, v128 } from "../../assembler/vector.ts";
-import { firstLanes } from "../loops/lanes.ts";
+import { keepLanes } from "../loops/lanes.ts";
 import { floatBytes, laneCount } from "./micro-kernel.ts";
 import { transposed } from "./panel-copy.ts";
 
@@ -28,9 +28,9 @@ export function dotPanel(f: FunctionBuilder, { depth, columns, a: row, b: column
   const a = f.value(row);
   const b = f.value(column);
   const add = (lanes: number): void => {
-    const factor = f.value(firstLanes(v128.load(a), v128.zero, lanes));
+    const factor = f.value(keepLanes(v128.load(a), v128.zero, lanes));
     sums.slice(0, columns).forEach((sum, index) => {
-      const values = firstLanes(v128.load(b, index * columnStride * floatBytes), v128.zero, lanes);
+      const values = keepLanes(v128.load(b, index * columnStride * floatBytes), v128.zero, lanes);
       f.set(sum, f.madd(factor, values, sum));
     });
   };

@@ -6,7 +6,7 @@ import { type Activation, activate } from "../../math/activation.ts";
 import { storeLanes } from "../loops/lanes.ts";
 import { indices, laneCount } from "./micro-kernel.ts";
 
-export interface Tail {
+export interface Epilogue {
   readonly activation: Activation;
   /** Where the residual is added, if there is one. */
   readonly residual: "none" | "before-activation" | "after-activation";
@@ -25,7 +25,7 @@ export interface TileStore {
 }
 
 /** Ends a tile. Costly activations run in a loop over the rows, so that their code is there once per vector and not once per sum. */
-export function storeTile(f: FunctionBuilder, tail: Tail, tile: TileStore): void {
+export function storeTile(f: FunctionBuilder, tail: Epilogue, tile: TileStore): void {
   const { sums, columns, c, cRowBytes } = tile;
   const lanes = (vector: number): number => Math.min(laneCount, columns - vector * laneCount);
   const vectors = indices(sums[0]?.length ?? 0);

@@ -7,21 +7,21 @@ import type { I32, Local, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";
 import { f32x4, v128 } from "../../assembler/vector.ts";
-import { advanced } from "../loops/addressing.ts";
+import { offsetBy } from "../loops/addressing.ts";
 import { floatBytes, indices, laneCount, tileColumns } from "./micro-kernel.ts";
 
 /** Sums, columns and a factor stay within the 15 registers that V8 has for vectors. */
-const waysOf = (panels: number): number => (panels === 1 ? 3 : 2);
+const accumulatorsFor = (panels: number): number => (panels === 1 ? 3 : 2);
 
 /** A panel of the row's product: its first sums, and what becomes of the last. */
-export interface RowPanel {
+export interface GemvPanel {
   /** Of four columns: 1 or 2. */
   readonly vectors: number;
   start(vector: number): V128;
   store(sums: readonly (readonly Local<"v128">[])[]): void;
 }
 
-export interface RowProduct {
+export interface Gemv {
   readonly n: number;
   readonly depth: number;
   readonly a: I32;
@@ -31,20 +31,20 @@ export interface RowProduct {
 }
 
 /** A piece is a pair of panels, as far apart as there are pieces. */
-export function rowPieces(n: number): number {
+export function gemvPieces(n: number): number {
   return Math.ceil(Math.ceil(n / tileColumns) / 2);
 }
 
-export function emitRowProduct(f: FunctionBuilder, row: RowProduct, panelAt: (panel: I32, columns: number) => RowPanel): void {
+export function emitGemv(f: FunctionBuilder, row: Gemv, panelAt: (panel: I32, columns: number) => GemvPanel): void {
   const { n, depth, b, pieces } = row;
   const panels = Math.ceil(n / tileColumns);
-  const apart = rowPieces(n);
+  const apart = gemvPieces(n);
   const lastColumns = n - (panels - 1) * tileColumns;
   const panelBytes = depth * tileColumns * floatBytes;
   f.range(pieces.from, pieces.to, 1, (piece) => {
     const emit = (...columns: readonly number[]): void => {
       const taken = columns.map((each, index) => panelAt(f.value(i32.add(piece, i32.const(index * apart))), each));
-      multiplyRow(f, { ...row, b: advanced(b, piece, panelBytes), apartBytes: apart * panelBytes }, taken);
+      emitPanels(f, { ...row, b: offsetBy(b, piece, panelBytes), apartBytes: apart * panelBytes }, taken);
     };
     const pair = (): void => emit(tileColumns, tileColumns);
     if (panels === 1) emit(lastColumns);
@@ -61,7 +61,7 @@ export function emitRowProduct(f: FunctionBuilder, row: RowProduct, panelAt: (pa
   });
 }
 
-interface PanelsOfRow {
+interface GemvOperands {
   readonly depth: number;
   readonly a: I32;
   /** The first panel's first byte, and bytes from there to the next panel's. */
@@ -69,12 +69,12 @@ interface PanelsOfRow {
   readonly apartBytes: number;
 }
 
-function multiplyRow(
+function emitPanels(
   f: FunctionBuilder,
-  { depth, a: row, b: first, apartBytes }: PanelsOfRow,
-  panels: readonly RowPanel[],
+  { depth, a: row, b: first, apartBytes }: GemvOperands,
+  panels: readonly GemvPanel[],
 ): void {
-  const ways = waysOf(panels.length);
+  const ways = accumulatorsFor(panels.length);
   const sums = indices(ways).map((way) =>
     panels.map(({ vectors, start }) => indices(vectors).map((vector) => f.value(way === 0 ? start(vector) : v128.zero))),
   );

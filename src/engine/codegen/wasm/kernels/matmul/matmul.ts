@@ -5,11 +5,11 @@ import { i32 } from "../../assembler/scalar.ts";
 import { f32x4, v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
 import type { Activation } from "../../math/activation.ts";
-import { advanced } from "../loops/addressing.ts";
-import { floatBytes, indices, laneCount, multiplyTile, tileColumns, tileRows } from "./micro-kernel.ts";
-import { emitProduct, productLoops, rowsOfCode, type TilePlace } from "./tiling.ts";
-import { emitRowProduct, rowPieces, type RowPanel } from "./gemv.ts";
-import { type Tail, storeTile } from "./epilogue.ts";
+import { offsetBy } from "../loops/addressing.ts";
+import { floatBytes, indices, laneCount, emitMicroKernel, tileColumns, tileRows } from "./micro-kernel.ts";
+import { emitTiles, tilingFor, rowSpecialization, type TilePosition } from "./tiling.ts";
+import { emitGemv, gemvPieces, type GemvPanel } from "./gemv.ts";
+import { type Epilogue, storeTile } from "./epilogue.ts";
 
 export interface MatmulRequest {
   /** C is [m, n], A is [m, k], both row-major; B is [k, n] packed by `packMatmulWeights`. */
@@ -25,7 +25,7 @@ export interface MatmulRequest {
   readonly bias?: boolean;
   readonly activation?: Activation;
   /** Adds a matrix shaped like C, which may be C itself unless it is added after an activation other than none and relu. */
-  readonly residual?: Tail["residual"];
+  readonly residual?: Epilogue["residual"];
 }
 
 const multiplyAddsPerNanosecond = 25;
@@ -34,13 +34,13 @@ const multiplyAddsPerNanosecond = 25;
 export function matmul(request: MatmulRequest): Kernel {
   const { m, n, k, aStride = k, cStride = n, alpha = 1, bias = false, activation = "none", residual = "none" } = request;
   const isRow = m === 1;
-  const loops = productLoops(m, n, k * floatBytes);
-  const pieces = isRow ? rowPieces(n) : loops.pieces;
+  const loops = tilingFor(m, n, k * floatBytes);
+  const pieces = isRow ? gemvPieces(n) : loops.pieces;
   const [aRowBytes, cRowBytes] = [aStride * floatBytes, cStride * floatBytes];
   return defineKernel({
     family: "matmul",
-    request: { rows: rowsOfCode(loops), n, k, aStride, cStride, alpha, bias, activation, residual },
-    counts: { rowBlocks: Math.floor(m / tileRows) },
+    request: { rows: rowSpecialization(loops), n, k, aStride, cStride, alpha, bias, activation, residual },
+    dynamicSizes: { rowBlocks: Math.floor(m / tileRows) },
     inputs: ["a", "b"],
     optional: { bias, residual: residual !== "none" },
     outputs: ["c"],
@@ -48,11 +48,11 @@ export function matmul(request: MatmulRequest): Kernel {
     pieceNanoseconds: (m * n * k) / pieces / multiplyAddsPerNanosecond + 1,
     emit(f, { a, b, c, bias: biasAt, residual: residualAt }, from, to, { rowBlocks }) {
       /** What a tile starts from, and where its sums go. */
-      const tileAt = ({ rowBlock, panel, columns }: Omit<TilePlace, "rows">): RowPanel => {
+      const tileAt = ({ rowBlock, panel, columns }: Omit<TilePosition, "rows">): GemvPanel => {
         const onC = (base: I32): Local<"i32"> =>
-          f.value(advanced(advanced(base, panel, tileColumns * floatBytes), rowBlock, tileRows * cRowBytes));
+          f.value(offsetBy(offsetBy(base, panel, tileColumns * floatBytes), rowBlock, tileRows * cRowBytes));
         const vectors = Math.ceil(columns / laneCount);
-        const biases = biasAt && loadVectors(f, f.value(advanced(biasAt, panel, tileColumns * floatBytes)), vectors);
+        const biases = biasAt && loadVectors(f, f.value(offsetBy(biasAt, panel, tileColumns * floatBytes)), vectors);
         return {
           vectors,
           start: (vector) => (alpha === 1 ? (biases?.[vector] ?? v128.zero) : v128.zero),
@@ -67,25 +67,25 @@ export function matmul(request: MatmulRequest): Kernel {
                 cRowBytes,
                 residual: residualAt && onC(residualAt),
                 residualRowBytes: cRowBytes,
-                finish: (sum, _row, vector) => scaled(f, sum, alpha, biases?.[vector]),
+                finish: (sum, _row, vector) => scaleAndAddBias(f, sum, alpha, biases?.[vector]),
               },
             ),
         };
       };
       if (isRow) {
-        emitRowProduct(f, { n, depth: k, a, b, pieces: { from, to } }, (panel, columns) =>
+        emitGemv(f, { n, depth: k, a, b, pieces: { from, to } }, (panel, columns) =>
           tileAt({ rowBlock: i32.const(0), panel, columns }),
         );
         return;
       }
-      emitProduct(f, { ...loops, rowBlocks }, { from, to }, (place) => {
+      emitTiles(f, { ...loops, rowBlocks }, { from, to }, (place) => {
         const { vectors, start, store } = tileAt(place);
-        const sums = multiplyTile(f, {
+        const sums = emitMicroKernel(f, {
           rows: place.rows,
           vectors,
           depth: k,
-          a: advanced(a, place.rowBlock, tileRows * aRowBytes),
-          b: advanced(b, place.panel, k * tileColumns * floatBytes),
+          a: offsetBy(a, place.rowBlock, tileRows * aRowBytes),
+          b: offsetBy(b, place.panel, k * tileColumns * floatBytes),
           aRowBytes,
           aDepthBytes: floatBytes,
           bDepthBytes: tileColumns * floatBytes,
@@ -102,7 +102,7 @@ function loadVectors(f: FunctionBuilder, address: I32, vectors: number): Local<"
   return indices(vectors).map((vector) => f.value(v128.load(address, vector * 16)));
 }
 
-function scaled(f: FunctionBuilder, sum: V128, alpha: number, bias: V128 | undefined): V128 {
+function scaleAndAddBias(f: FunctionBuilder, sum: V128, alpha: number, bias: V128 | undefined): V128 {
   if (alpha === 1) return sum; // the bias was the first sum
   return bias === undefined ? f32x4.mul(sum, f32x4.const(alpha)) : f.madd(sum, f32x4.const(alpha), bias);
 }

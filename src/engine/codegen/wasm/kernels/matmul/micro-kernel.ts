@@ -8,7 +8,7 @@ import type { I32, Local, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";
 import { v128 } from "../../assembler/vector.ts";
-import { type Size, sized, times } from "../loops/addressing.ts";
+import { type Size, sizeValue, scaleSize } from "../loops/addressing.ts";
 
 export const tileRows = 4;
 /** Columns of a tile, and of a panel of packed weights. */
@@ -52,7 +52,7 @@ export interface Tile {
 }
 
 /** Writes the loop; the sums are at [row][vector] of what it gives back. */
-export function multiplyTile(f: FunctionBuilder, tile: Tile): Local<"v128">[][] {
+export function emitMicroKernel(f: FunctionBuilder, tile: Tile): Local<"v128">[][] {
   const {
     rows,
     vectors,
@@ -64,8 +64,8 @@ export function multiplyTile(f: FunctionBuilder, tile: Tile): Local<"v128">[][] 
   if (depth === 0) return sums;
   const b = f.value(tile.b);
   const a = f.value(tile.a);
-  const end = f.value(i32.add(b, sized(times(depth, tile.bDepthBytes)))); // not a's: its step may be 0
-  const factorOf = rowLoads(f, a, tile);
+  const end = f.value(i32.add(b, sizeValue(scaleSize(depth, tile.bDepthBytes)))); // not a's: its step may be 0
+  const factorOf = rowFactors(f, a, tile);
   const columns = rows === 1 ? [] : f.locals("v128", vectors); // one row uses them once
   const factor = f.local("v128");
   f.doWhile(
@@ -85,7 +85,7 @@ export function multiplyTile(f: FunctionBuilder, tile: Tile): Local<"v128">[][] 
 }
 
 /** How a row's factor is loaded: rows that lie apart by a number are reached by the instruction itself. */
-function rowLoads(f: FunctionBuilder, a: Local<"i32">, { rows, aRowBytes }: Tile): (row: number) => V128 {
+function rowFactors(f: FunctionBuilder, a: Local<"i32">, { rows, aRowBytes }: Tile): (row: number) => V128 {
   if (typeof aRowBytes === "number") return (row) => v128.load32Splat(a, row * aRowBytes);
   const offsets = indices(rows).map((row) => f.value(i32.mul(aRowBytes, i32.const(row))));
   return (row) => v128.load32Splat(row === 0 ? a : i32.add(a, offsets[row] ?? a));

@@ -8,30 +8,30 @@
 import type { I32 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";
-import { lesser } from "../loops/addressing.ts";
+import { minimum } from "../loops/addressing.ts";
 import { tileColumns, tileRows } from "./micro-kernel.ts";
 
-export interface ProductLoops {
+export interface Tiling {
   readonly m: number;
   readonly n: number;
   /** Pieces are panels of columns, or else blocks of 4 rows. */
-  readonly byColumns: boolean;
+  readonly splitsColumns: boolean;
   readonly pieces: number;
   /** Rows of a block, a multiple of 4. */
   readonly blockRows: number;
   /** Panels that a tile takes side by side. */
-  readonly panelsAtOnce: number;
+  readonly panelsPerTile: number;
   /** How many whole blocks of 4 rows there are, where the code is to serve any number of them; see `rowsOfCode`. */
   readonly rowBlocks?: I32;
 }
 
 /** What code that is told the number of its row blocks depends on, of the rows: part of the request of its kernel. */
-export function rowsOfCode({ m, byColumns }: ProductLoops): object {
-  return m < tileRows ? { m, byColumns } : { rest: m % tileRows, byColumns };
+export function rowSpecialization({ m, splitsColumns }: Tiling): object {
+  return m < tileRows ? { m, byColumns: splitsColumns } : { rest: m % tileRows, byColumns: splitsColumns };
 }
 
 /** A tile: rows from `rowBlock` * 4 on, columns from `panel` * 8 on; more than 8 columns are panels side by side. */
-export interface TilePlace {
+export interface TilePosition {
   readonly rowBlock: I32;
   readonly rows: number;
   readonly panel: I32;
@@ -41,15 +41,15 @@ export interface TilePlace {
 /** About half of a second cache of 1 MB. */
 const blockBytes = 512 * 1024;
 /** A product is split by columns where there are this many panels, else by rows. */
-const fewPanels = 4;
+const minPanelsToSplit = 4;
 
 /** `panelsAtOnce`: panels that a tile takes side by side; left out, several where there are few rows. */
-export function productLoops(m: number, n: number, aRowBytes: number, panelsAtOnce: number = panelsFor(m)): ProductLoops {
+export function tilingFor(m: number, n: number, aRowBytes: number, panelsPerTile: number = defaultPanelsPerTile(m)): Tiling {
   const panels = Math.ceil(n / tileColumns);
   const rowBlocks = Math.ceil(m / tileRows);
   const blockRows = Math.max(1, Math.floor(blockBytes / (Math.max(aRowBytes, 1) * tileRows))) * tileRows;
-  const byColumns = m <= blockRows && (panels >= fewPanels || panels >= rowBlocks);
-  return { m, n, byColumns, pieces: byColumns ? panels : rowBlocks, blockRows, panelsAtOnce };
+  const splitsColumns = m <= blockRows && (panels >= minPanelsToSplit || panels >= rowBlocks);
+  return { m, n, splitsColumns, pieces: splitsColumns ? panels : rowBlocks, blockRows, panelsPerTile };
 }
 
 interface Range {
@@ -58,31 +58,25 @@ interface Range {
 }
 
 /** Writes the loops over a range of pieces; `tile` is called for each kind of tile, and writes one. */
-export function emitProduct(f: FunctionBuilder, loops: ProductLoops, pieces: Range, tile: (place: TilePlace) => void): void {
-  if (loops.byColumns) {
-    emitPanels(f, loops, pieces, { from: i32.const(0), to: allBlocks(f, loops) }, tile);
+export function emitTiles(f: FunctionBuilder, loops: Tiling, pieces: Range, tile: (place: TilePosition) => void): void {
+  if (loops.splitsColumns) {
+    emitPanels(f, loops, pieces, { from: i32.const(0), to: allRowBlocks(f, loops) }, tile);
     return;
   }
   const panels: Range = { from: i32.const(0), to: i32.const(Math.ceil(loops.n / tileColumns)) };
   f.range(pieces.from, pieces.to, loops.blockRows / tileRows, (from) => {
-    const to = f.value(lesser(i32.add(from, i32.const(loops.blockRows / tileRows)), pieces.to));
+    const to = f.value(minimum(i32.add(from, i32.const(loops.blockRows / tileRows)), pieces.to));
     emitPanels(f, loops, panels, { from, to }, tile);
   });
 }
 
-function emitPanels(
-  f: FunctionBuilder,
-  loops: ProductLoops,
-  panels: Range,
-  blocks: Range,
-  tile: (place: TilePlace) => void,
-): void {
+function emitPanels(f: FunctionBuilder, loops: Tiling, panels: Range, blocks: Range, tile: (place: TilePosition) => void): void {
   const whole = Math.floor(loops.n / tileColumns);
   const rest = loops.n % tileColumns;
-  const wholeTo = f.value(lesser(panels.to, i32.const(whole)));
+  const wholeTo = f.value(minimum(panels.to, i32.const(whole)));
   const next = f.value(panels.from);
   const rows = (panel: I32, columns: number): void => emitRows(f, loops, blocks, { panel, columns }, tile);
-  const atOnce = loops.panelsAtOnce;
+  const atOnce = loops.panelsPerTile;
   if (atOnce > 1) {
     f.while(
       () => i32.leS(i32.add(next, i32.const(atOnce)), wholeTo),
@@ -97,34 +91,34 @@ function emitPanels(
 }
 
 /** Registers of a tile of few rows: sums, columns and one factor for each row stay within V8's 15. */
-function panelsFor(m: number): number {
+function defaultPanelsPerTile(m: number): number {
   if (m === 1) return 3;
   return m === 2 ? 2 : 1;
 }
 
 function emitRows(
   f: FunctionBuilder,
-  loops: ProductLoops,
+  loops: Tiling,
   blocks: Range,
-  columns: Pick<TilePlace, "panel" | "columns">,
-  tile: (place: TilePlace) => void,
+  columns: Pick<TilePosition, "panel" | "columns">,
+  tile: (place: TilePosition) => void,
 ): void {
   const rest = loops.m % tileRows;
-  const whole = wholeBlocks(loops);
+  const whole = wholeRowBlocks(loops);
   if (loops.m >= tileRows) {
-    f.range(blocks.from, lesser(blocks.to, whole), 1, (rowBlock) => tile({ ...columns, rowBlock, rows: tileRows }));
+    f.range(blocks.from, minimum(blocks.to, whole), 1, (rowBlock) => tile({ ...columns, rowBlock, rows: tileRows }));
   }
   if (rest > 0) {
     f.when(i32.gtS(blocks.to, whole), () => tile({ ...columns, rowBlock: whole, rows: rest }));
   }
 }
 
-function wholeBlocks({ m, rowBlocks }: ProductLoops): I32 {
+function wholeRowBlocks({ m, rowBlocks }: Tiling): I32 {
   return rowBlocks ?? i32.const(Math.floor(m / tileRows));
 }
 
 /** The last one, of fewer rows, counted. */
-function allBlocks(f: FunctionBuilder, loops: ProductLoops): I32 {
-  const whole = wholeBlocks(loops);
+function allRowBlocks(f: FunctionBuilder, loops: Tiling): I32 {
+  const whole = wholeRowBlocks(loops);
   return loops.m % tileRows === 0 ? whole : f.value(i32.add(whole, i32.const(1)));
 }

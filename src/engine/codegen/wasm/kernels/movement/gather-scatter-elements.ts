@@ -5,11 +5,11 @@ import { i32 } from "../../assembler/scalar.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
 import { type ElementBytes, copyElement } from "../loops/copy-bytes.ts";
 import { type Axis, collapseAxes } from "../loops/axes.ts";
-import { advanced, lesser, placed, product, unravel } from "../loops/addressing.ts";
+import { offsetBy, minimum, addressAt, product, unravel } from "../loops/addressing.ts";
 import { type IndexType, indexOutOfRange, loadIndex } from "./load-index.ts";
 import { type ScatterReduction, type ScatterType, elementBytesOf, storeReduced } from "./scatter-reduction.ts";
 
-interface Indexed {
+interface IndexedElements {
   /** Shape of the indices; that of the data is no smaller in any axis but `axis`. */
   readonly shape: readonly number[];
   /** Elements from one place of the data to the next along each axis. */
@@ -20,11 +20,11 @@ interface Indexed {
   readonly indexType: IndexType;
 }
 
-export interface GatherElementsRequest extends Indexed {
+export interface GatherElementsRequest extends IndexedElements {
   readonly elementBytes: ElementBytes;
 }
 
-export interface ScatterElementsRequest extends Indexed {
+export interface ScatterElementsRequest extends IndexedElements {
   readonly type: ScatterType;
   readonly reduction: ScatterReduction;
 }
@@ -34,7 +34,7 @@ const blockElements = 1024;
 
 /** Parameters: x, index, y. Returns 0, or `indexOutOfRange`. Pieces: rows of the indices, or blocks of 1,024 where they are one row. */
 export function gatherElements({ shape, strides, axis, size, elementBytes, indexType }: GatherElementsRequest): Kernel {
-  const axes = collapseAxes(shape, [denseOf(shape), strides.with(axis, 0)]);
+  const axes = collapseAxes(shape, [contiguousStrides(shape), strides.with(axis, 0)]);
   const outer = axes.slice(0, -1);
   const { size: length, strides: steps } = axes.at(-1) ?? { size: 1, strides: [1, 0] };
   const axisBytes = (strides[axis] ?? 0) * elementBytes;
@@ -42,7 +42,7 @@ export function gatherElements({ shape, strides, axis, size, elementBytes, index
   return defineKernel({
     family: "gather-elements",
     request: { outer, steps, axisBytes, elementBytes, indexType },
-    counts: { size, length },
+    dynamicSizes: { size, length },
     inputs: ["x", "index"],
     outputs: ["y"],
     pieces: isOneRow ? Math.ceil(length / blockElements) : product(outer.map((each) => each.size)),
@@ -50,13 +50,13 @@ export function gatherElements({ shape, strides, axis, size, elementBytes, index
     emit(f, { x, index, y }, from, to, counts) {
       const status = f.value(i32.const(0));
       const row = (source: I32, first: I32, begin: I32, end: I32): void => {
-        const target = f.value(advanced(advanced(y, first, elementBytes), begin, elementBytes));
+        const target = f.value(offsetBy(offsetBy(y, first, elementBytes), begin, elementBytes));
         f.range(begin, end, 1, (place) => {
           const at = loadIndex(f, index, i32.add(first, place), counts.size, indexType);
           f.when(
             i32.ltU(at, counts.size),
             () => {
-              const along = advanced(advanced(source, place, (steps[1] ?? 0) * elementBytes), at, axisBytes);
+              const along = offsetBy(offsetBy(source, place, (steps[1] ?? 0) * elementBytes), at, axisBytes);
               copyElement(f, target, f.value(along), elementBytes, 0, 0);
             },
             () => f.set(status, i32.const(indexOutOfRange)),
@@ -65,12 +65,12 @@ export function gatherElements({ shape, strides, axis, size, elementBytes, index
         });
       };
       if (isOneRow) {
-        const end = f.value(lesser(i32.mul(to, i32.const(blockElements)), counts.length));
+        const end = f.value(minimum(i32.mul(to, i32.const(blockElements)), counts.length));
         row(x, i32.const(0), i32.mul(from, i32.const(blockElements)), end);
         return status;
       }
       f.range(from, to, 1, (piece) => {
-        const source = placedAt(f, x, piece, outer, 1, elementBytes);
+        const source = rowAddress(f, x, piece, outer, 1, elementBytes);
         row(source, f.value(i32.mul(piece, counts.length)), i32.const(0), counts.length);
       });
       return status;
@@ -86,7 +86,7 @@ const blockColumns = 256;
  * places of all other axes, the last of them in blocks of 256. Within a piece updates come in their order.
  */
 export function scatterElements({ shape, strides, axis, size, type, reduction, indexType }: ScatterElementsRequest): Kernel {
-  const dense = denseOf(shape);
+  const dense = contiguousStrides(shape);
   const others = (values: readonly number[]): number[] => values.toSpliced(axis, 1);
   const axes = collapseAxes(others(shape), [others(dense), others(strides)]);
   const outer = axes.slice(0, -1);
@@ -97,7 +97,7 @@ export function scatterElements({ shape, strides, axis, size, type, reduction, i
   return defineKernel({
     family: "scatter-elements",
     request: { outer, columns, steps, along, stride: strides[axis], type, reduction, indexType },
-    counts: { size, length },
+    dynamicSizes: { size, length },
     inputs: ["index", "updates"],
     outputs: ["y"],
     pieces: blocks * product(outer.map((each) => each.size)),
@@ -107,18 +107,18 @@ export function scatterElements({ shape, strides, axis, size, type, reduction, i
       f.range(from, to, 1, (piece) => {
         const row = f.value(i32.divU(piece, i32.const(blocks)));
         const first = f.value(i32.mul(i32.sub(piece, i32.mul(row, i32.const(blocks))), i32.const(blockColumns)));
-        const end = f.value(lesser(i32.add(first, i32.const(blockColumns)), i32.const(columns)));
-        const target = placedAt(f, y, row, outer, 1, bytes);
-        const start = f.value(placedAt(f, i32.const(0), row, outer, 0, 1));
+        const end = f.value(minimum(i32.add(first, i32.const(blockColumns)), i32.const(columns)));
+        const target = rowAddress(f, y, row, outer, 1, bytes);
+        const start = f.value(rowAddress(f, i32.const(0), row, outer, 0, 1));
         f.range(i32.const(0), counts.length, 1, () => {
           f.range(first, end, 1, (column) => {
-            const place = f.value(advanced(start, column, steps[0] ?? 1));
+            const place = f.value(offsetBy(start, column, steps[0] ?? 1));
             const at = loadIndex(f, index, place, counts.size, indexType);
             f.when(
               i32.ltU(at, counts.size),
               () => {
-                const into = advanced(advanced(target, column, (steps[1] ?? 1) * bytes), at, (strides[axis] ?? 0) * bytes);
-                storeReduced(f, type, reduction, f.value(into), f.value(advanced(updates, place, bytes)));
+                const into = offsetBy(offsetBy(target, column, (steps[1] ?? 1) * bytes), at, (strides[axis] ?? 0) * bytes);
+                storeReduced(f, type, reduction, f.value(into), f.value(offsetBy(updates, place, bytes)));
               },
               () => f.set(status, i32.const(indexOutOfRange)),
             );
@@ -131,14 +131,21 @@ export function scatterElements({ shape, strides, axis, size, type, reduction, i
   });
 }
 
-function placedAt(f: FunctionBuilder, base: I32, row: I32, outer: readonly Axis[], operand: 0 | 1, bytes: number): Local<"i32"> {
+function rowAddress(
+  f: FunctionBuilder,
+  base: I32,
+  row: I32,
+  outer: readonly Axis[],
+  operand: 0 | 1,
+  bytes: number,
+): Local<"i32"> {
   const coordinates = unravel(
     f,
     row,
     outer.map(({ size }) => size),
   );
   return f.value(
-    placed(
+    addressAt(
       base,
       coordinates,
       outer.map(({ strides }) => (strides[operand] ?? 0) * bytes),
@@ -146,6 +153,6 @@ function placedAt(f: FunctionBuilder, base: I32, row: I32, outer: readonly Axis[
   );
 }
 
-function denseOf(shape: readonly number[]): number[] {
+function contiguousStrides(shape: readonly number[]): number[] {
   return shape.map((_, axis) => product(shape.slice(axis + 1)));
 }

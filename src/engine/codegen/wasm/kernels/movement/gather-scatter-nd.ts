@@ -3,12 +3,12 @@ import type { I32, Local } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
-import { type ElementBytes, copyRun } from "../loops/copy-bytes.ts";
-import { advanced } from "../loops/addressing.ts";
+import { type ElementBytes, copyBytes } from "../loops/copy-bytes.ts";
+import { offsetBy } from "../loops/addressing.ts";
 import { type IndexType, indexOutOfRange, loadIndex } from "./load-index.ts";
 import { type ScatterReduction, type ScatterType, elementBytesOf, storeReduced } from "./scatter-reduction.ts";
 
-interface Blocks {
+interface IndexedBlocks {
   /** Rows of indices; each has one for every axis of `sizes`, of which an index counts from 0, a negative one from the end. */
   readonly rows: number;
   readonly sizes: readonly number[];
@@ -19,14 +19,14 @@ interface Blocks {
   readonly indexType: IndexType;
 }
 
-export interface GatherBlocksRequest extends Blocks {
+export interface GatherBlocksRequest extends IndexedBlocks {
   /** Rows of indices that belong to one batch, and the elements of its data. */
   readonly batchRows: number;
   readonly batchLength: number;
   readonly elementBytes: ElementBytes;
 }
 
-export interface ScatterBlocksRequest extends Blocks {
+export interface ScatterBlocksRequest extends IndexedBlocks {
   readonly type: ScatterType;
   readonly reduction: ScatterReduction;
 }
@@ -46,11 +46,11 @@ export function gatherBlocks(request: GatherBlocksRequest): Kernel {
       const status = f.value(i32.const(0));
       f.range(from, to, 1, (row) => {
         const batch = i32.divU(row, i32.const(batchRows));
-        const base = f.value(isOneBatch ? x : advanced(x, batch, batchLength * elementBytes));
-        const { place, isInside } = placeOf(f, request, index, row);
+        const base = f.value(isOneBatch ? x : offsetBy(x, batch, batchLength * elementBytes));
+        const { place, isInside } = blockOffset(f, request, index, row);
         f.when(
           isInside,
-          () => copyRun(f, advanced(y, row, length * elementBytes), advanced(base, place, elementBytes), length * elementBytes),
+          () => copyBytes(f, offsetBy(y, row, length * elementBytes), offsetBy(base, place, elementBytes), length * elementBytes),
           () => f.set(status, i32.const(indexOutOfRange)),
         );
       });
@@ -73,7 +73,7 @@ export function scatterBlocks(request: ScatterBlocksRequest): Kernel {
   return defineKernel({
     family: "scatter-blocks",
     request: { sizes, strides, length, indexType, type, reduction },
-    counts: { rows },
+    dynamicSizes: { rows },
     inputs: ["index", "updates"],
     outputs: ["y"],
     pieces,
@@ -83,11 +83,11 @@ export function scatterBlocks(request: ScatterBlocksRequest): Kernel {
       f.range(from, to, 1, (piece) => {
         const first = f.value(i32.mul(piece, i32.const(pieceElements)));
         f.range(i32.const(0), counts.rows, 1, (row) => {
-          const { place, isInside } = placeOf(f, request, index, row);
+          const { place, isInside } = blockOffset(f, request, index, row);
           const put = (count: number): void => {
-            const target = f.value(advanced(advanced(y, place, bytes), first, bytes));
-            const source = f.value(advanced(advanced(updates, row, length * bytes), first, bytes));
-            if (reduction === "none") copyRun(f, target, source, count * bytes);
+            const target = f.value(offsetBy(offsetBy(y, place, bytes), first, bytes));
+            const source = f.value(offsetBy(offsetBy(updates, row, length * bytes), first, bytes));
+            if (reduction === "none") copyBytes(f, target, source, count * bytes);
             else
               f.repeat(count, () => {
                 storeReduced(f, type, reduction, target, source);
@@ -114,9 +114,9 @@ export function scatterBlocks(request: ScatterBlocksRequest): Kernel {
 }
 
 /** Elements from the data's start to the block that a row names, and whether there is one. */
-function placeOf(
+function blockOffset(
   f: FunctionBuilder,
-  { sizes, strides, indexType }: Blocks,
+  { sizes, strides, indexType }: IndexedBlocks,
   index: I32,
   row: I32,
 ): { readonly place: Local<"i32">; readonly isInside: I32 } {

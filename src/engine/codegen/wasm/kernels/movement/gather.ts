@@ -1,8 +1,8 @@
 /** Gather along one axis: y[outer, i, inner] = x[outer, index[i], inner]; embedding tables, ONNX Gather. */
 import { i32 } from "../../assembler/scalar.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
-import { type ElementBytes, copyRun } from "../loops/copy-bytes.ts";
-import { advanced } from "../loops/addressing.ts";
+import { type ElementBytes, copyBytes } from "../loops/copy-bytes.ts";
+import { offsetBy } from "../loops/addressing.ts";
 import { indexOutOfRange, type IndexType, loadIndex } from "./load-index.ts";
 
 export interface GatherRequest {
@@ -35,7 +35,7 @@ export function gather(request: GatherRequest): Kernel {
         const row = loadIndex(f, index, place, i32.const(n), indexType);
         f.when(
           i32.ltU(row, i32.const(n)),
-          () => copyRun(f, advanced(y, piece, rowBytes), advanced(advanced(x, block, n * rowBytes), row, rowBytes), rowBytes),
+          () => copyBytes(f, offsetBy(y, piece, rowBytes), offsetBy(offsetBy(x, block, n * rowBytes), row, rowBytes), rowBytes),
           () => f.set(status, i32.const(indexOutOfRange)),
         );
       });

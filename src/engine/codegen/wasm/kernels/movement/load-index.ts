@@ -2,7 +2,7 @@
 import type { I32, Local } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32, i64 } from "../../assembler/scalar.ts";
-import { advanced } from "../loops/addressing.ts";
+import { offsetBy } from "../loops/addressing.ts";
 
 export type IndexType = "int32" | "int64";
 
@@ -13,9 +13,9 @@ export const indexOutOfRange = 1;
 export function loadIndex(f: FunctionBuilder, index: I32, place: I32, size: I32, type: IndexType): Local<"i32"> {
   const row = f.local("i32");
   if (type === "int32") {
-    f.set(row, i32.load(advanced(index, place, 4)));
+    f.set(row, i32.load(offsetBy(index, place, 4)));
   } else {
-    const wide = f.value(i64.load(advanced(index, place, 8)));
+    const wide = f.value(i64.load(offsetBy(index, place, 8)));
     f.set(row, i32.wrap(wide));
     f.when(i64.ne(i64.extendI32S(row), wide), () => f.set(row, i32.const(-(2 ** 31)))); // far out of range, and stays so
   }

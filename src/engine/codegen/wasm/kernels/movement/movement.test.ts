@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { KernelMemory, randomNumbers } from "../../../../../../test/kernel-memory.ts";
-import { denseStrides } from "../loops/axes.ts";
+import { contiguousStrides } from "../loops/axes.ts";
 import { gather } from "./gather.ts";
 import { indexOutOfRange } from "./load-index.ts";
 import { type StridedCopyRequest, stridedCopy } from "./strided-copy.ts";
@@ -48,7 +48,7 @@ describe("strided copy", () => {
     fc.assert(
       fc.property(shapes, width, size(4), fc.nat(1000), (shape, bytes, splits, order) => {
         const axes = shape.map((_, axis) => axis).sort((a, b) => ((a * 7 + order) % 5) - ((b * 7 + order) % 5) || b - a);
-        const dense = denseStrides(shape);
+        const dense = contiguousStrides(shape);
         const source = numbers(
           bytes,
           shape.reduce((all, one) => all * one, 1),
@@ -56,7 +56,7 @@ describe("strided copy", () => {
         const turned = axes.map((axis) => shape[axis]!);
         const from = axes.map((axis) => dense[axis]!);
         const result = copied(
-          { shape: turned, from, to: denseStrides(turned), elementBytes: bytes },
+          { shape: turned, from, to: contiguousStrides(turned), elementBytes: bytes },
           source,
           source.length,
           splits,

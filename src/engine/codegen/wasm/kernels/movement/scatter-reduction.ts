@@ -30,19 +30,19 @@ export function storeReduced(
 ): void {
   if (reduction === "none" || typeof type === "number") copyElement(f, target, update, elementBytesOf[type], 0, 0);
   else if (type === "float32") f.run(f32.store(target, f32[reduction](f32.load(target), f32.load(update))));
-  else if (type === "int32") f.run(i32.store(target, wholes(f, i32, reduction)(i32.load(target), i32.load(update))));
-  else f.run(i64.store(target, wholes(f, i64, reduction)(i64.load(target), i64.load(update))));
+  else if (type === "int32") f.run(i32.store(target, integerCombine(f, i32, reduction)(i32.load(target), i32.load(update))));
+  else f.run(i64.store(target, integerCombine(f, i64, reduction)(i64.load(target), i64.load(update))));
 }
 
-interface Whole<Type extends ValueType> {
+interface IntegerInstructions<Type extends ValueType> {
   readonly add: Binary<Type>;
   readonly mul: Binary<Type>;
   readonly ltS: Binary<Type, "i32">;
 }
 
-function wholes<Type extends ValueType>(
+function integerCombine<Type extends ValueType>(
   f: FunctionBuilder,
-  numbers: Whole<Type>,
+  numbers: IntegerInstructions<Type>,
   reduction: Exclude<ScatterReduction, "none">,
 ): Binary<Type> {
   if (reduction === "add" || reduction === "mul") return numbers[reduction];

@@ -7,10 +7,10 @@ import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";
 import { v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
-import { type ElementBytes, copyElement, copyRun } from "../loops/copy-bytes.ts";
+import { type ElementBytes, copyElement, copyBytes } from "../loops/copy-bytes.ts";
 import { type Axis, collapseAxes } from "../loops/axes.ts";
 import { emitBlock } from "../loops/blocks.ts";
-import { advanced, lesser, placed, product, unravel } from "../loops/addressing.ts";
+import { offsetBy, minimum, addressAt, product, unravel } from "../loops/addressing.ts";
 import { indices } from "../matmul/micro-kernel.ts";
 import { transposed } from "../matmul/panel-copy.ts";
 
@@ -41,33 +41,33 @@ export function stridedCopy(request: StridedCopyRequest): Kernel {
   });
 }
 
-interface Copy {
+interface CopyStrategy {
   readonly pieces: number;
   readonly pieceNanoseconds: number;
   emit(f: FunctionBuilder, x: I32, y: I32, piece: I32): void;
 }
 
-function planCopy(axes: readonly Axis[], bytes: ElementBytes): Copy {
+function planCopy(axes: readonly Axis[], bytes: ElementBytes): CopyStrategy {
   const inner = axes.at(-1);
   if (inner === undefined) return { pieces: 0, pieceNanoseconds: 1, emit: () => {} };
   const [sourceStep = 0, targetStep = 0] = inner.strides;
   if (sourceStep === 1 && targetStep === 1)
-    return axes.length === 1 ? oneRun(inner.size * bytes) : runs(axes, inner.size * bytes, bytes);
-  if (sourceStep === 0 && targetStep === 1) return spread(axes, bytes);
+    return axes.length === 1 ? contiguous(inner.size * bytes) : contiguousRows(axes, inner.size * bytes, bytes);
+  if (sourceStep === 0 && targetStep === 1) return fillRows(axes, bytes);
   const crossing = axes.findIndex(({ strides }) => strides[0] === 1);
   const isForward = axes.every(({ strides }) => strides.every((stride) => stride >= 0)); // constant offsets cannot be negative
-  if (bytes === 4 && targetStep === 1 && crossing >= 0 && isForward) return transpose(axes, crossing);
-  return elements(axes, bytes);
+  if (bytes === 4 && targetStep === 1 && crossing >= 0 && isForward) return tiledTranspose(axes, crossing);
+  return elementwiseCopy(axes, bytes);
 }
 
 /** Everything lies in one run: pieces are blocks of it. */
-function oneRun(length: number): Copy {
+function contiguous(length: number): CopyStrategy {
   const blocks = Math.ceil(length / blockBytes);
   return {
     pieces: blocks,
     pieceNanoseconds: blockBytes / 10,
     emit(f, x, y, piece) {
-      const run = (bytes: number): void => copyRun(f, advanced(y, piece, blockBytes), advanced(x, piece, blockBytes), bytes);
+      const run = (bytes: number): void => copyBytes(f, offsetBy(y, piece, blockBytes), offsetBy(x, piece, blockBytes), bytes);
       // What lies in place already, as the data of a scattering may, is left there.
       f.when(i32.ne(x, y), () => {
         emitBlock(f, { block: piece, blocks, size: length, width: blockBytes }, run);
@@ -76,20 +76,20 @@ function oneRun(length: number): Copy {
   };
 }
 
-function runs(axes: readonly Axis[], length: number, bytes: ElementBytes): Copy {
+function contiguousRows(axes: readonly Axis[], length: number, bytes: ElementBytes): CopyStrategy {
   const outer = axes.slice(0, -1);
   return {
     pieces: product(outer.map(({ size }) => size)),
     pieceNanoseconds: length / 10 + 8,
     emit(f, x, y, piece) {
       const [source, target] = rowStarts(f, outer, x, y, piece, bytes);
-      copyRun(f, target, source, length);
+      copyBytes(f, target, source, length);
     },
   };
 }
 
 /** One element fills each row. */
-function spread(axes: readonly Axis[], bytes: ElementBytes): Copy {
+function fillRows(axes: readonly Axis[], bytes: ElementBytes): CopyStrategy {
   const outer = axes.slice(0, -1);
   const length = (axes.at(-1)?.size ?? 1) * bytes;
   const blocks = outer.length === 0 ? Math.ceil(length / blockBytes) : 1;
@@ -99,7 +99,7 @@ function spread(axes: readonly Axis[], bytes: ElementBytes): Copy {
     pieceNanoseconds: Math.min(length, blocks === 1 ? length : blockBytes) / 12 + 8,
     emit(f, x, y, piece) {
       const [source, target] =
-        blocks === 1 ? rowStarts(f, outer, x, y, piece, bytes) : [x, f.value(advanced(y, piece, blockBytes))];
+        blocks === 1 ? rowStarts(f, outer, x, y, piece, bytes) : [x, f.value(offsetBy(y, piece, blockBytes))];
       const value = f.value(splat(source));
       const fill = (count: number): void => {
         const to = f.value(target);
@@ -129,7 +129,7 @@ function spread(axes: readonly Axis[], bytes: ElementBytes): Copy {
 }
 
 /** Element by element along the last axis. */
-function elements(axes: readonly Axis[], bytes: ElementBytes): Copy {
+function elementwiseCopy(axes: readonly Axis[], bytes: ElementBytes): CopyStrategy {
   const outer = axes.slice(0, -1);
   const { size, strides } = axes.at(-1) ?? { size: 1, strides: [] };
   const [sourceStep = 0, targetStep = 0] = strides;
@@ -148,7 +148,7 @@ function elements(axes: readonly Axis[], bytes: ElementBytes): Copy {
 }
 
 /** The axis `crossing` is dense in the source, the last one in the target: tiles of 4 x 4 of 32 bits. A piece has four places of `crossing`. */
-function transpose(axes: readonly Axis[], crossing: number): Copy {
+function tiledTranspose(axes: readonly Axis[], crossing: number): CopyStrategy {
   const outer = axes.slice(0, -1).filter((_, axis) => axis !== crossing);
   const across = axes[crossing] ?? { size: 1, strides: [] };
   const along = axes.at(-1) ?? { size: 1, strides: [] };
@@ -166,8 +166,8 @@ function transpose(axes: readonly Axis[], crossing: number): Copy {
       const tiles = Math.floor(along.size / 4);
       const single = (places: I32, count: number): void =>
         f.range(i32.const(0), places, 1, (place) => {
-          const from = f.value(advanced(source, place, step(across, 0)));
-          const to = f.value(advanced(target, place, step(across, 1)));
+          const from = f.value(offsetBy(source, place, step(across, 0)));
+          const to = f.value(offsetBy(target, place, step(across, 1)));
           f.repeat(count, () => {
             copyElement(f, to, from, 4, 0, 0);
             f.increase(from, step(along, 0));
@@ -186,7 +186,7 @@ function transpose(axes: readonly Axis[], crossing: number): Copy {
       };
       if (across.size % 4 === 0) whole();
       else {
-        const left = f.value(lesser(i32.sub(i32.const(across.size), i32.mul(group, i32.const(4))), i32.const(4)));
+        const left = f.value(minimum(i32.sub(i32.const(across.size), i32.mul(group, i32.const(4))), i32.const(4)));
         f.when(i32.eq(left, i32.const(4)), whole, () => single(left, along.size));
       }
     },
@@ -208,7 +208,7 @@ function rowStarts(
   );
   const start = (base: I32, operand: 0 | 1): Local<"i32"> =>
     f.value(
-      placed(
+      addressAt(
         base,
         coordinates,
         outer.map(({ strides }) => (strides[operand] ?? 0) * bytes),

@@ -21,7 +21,7 @@ export const vectorBytes = 16;
 export const stepBytes: number = 2 * vectorBytes;
 
 /** The largest norm that fits with that of the other operand. */
-export const mostInSixteenBits = 32_767;
+export const maxInt16 = 32_767;
 
 /** Before a panel's runs: its largest norm (int32), two 1 (int16), then the sum of each column (int32). */
 export const panelHeaderBytes = 48;

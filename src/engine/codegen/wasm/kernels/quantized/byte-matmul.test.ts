@@ -11,7 +11,7 @@ import {
 import type { WasmFeatures } from "../../assembler/wasm-features.ts";
 import { roundHalfToEven } from "../../../../../formats/floats/small-floats.ts";
 import type { IntegerOutput } from "./integer-epilogue.ts";
-import { mostInSixteenBits, normOffset, panelBytes, rowBytes, runSteps, stepDepth } from "./byte-layout.ts";
+import { maxInt16, normOffset, panelBytes, rowBytes, runSteps, stepDepth } from "./byte-layout.ts";
 import { byteMatmul } from "./byte-matmul.ts";
 import { type ByteWeights, fitsBytes, packBytes, packedBytesLength } from "./pack-bytes.ts";
 import { quantizeRows } from "./quantize-rows.ts";
@@ -108,7 +108,7 @@ describe("products of bytes", () => {
           for (const set of featureSets) {
             const { c, norm } = run(given, "int32", splits, set);
             expect([...c]).toEqual(sums(given));
-            paths.add(norm <= mostInSixteenBits);
+            paths.add(norm <= maxInt16);
           }
         },
       ),
@@ -131,7 +131,7 @@ describe("products of bytes", () => {
       extremes(1000, 0, (row) => (row % 2 === 0 ? sign * 127 : sign));
       extremes(-1000, 255, (row) => (row % 2 === 0 ? -128 : 127));
       // A run of equal products just fits, and with quanta larger by 1 it does not.
-      const last = Math.floor(mostInSixteenBits / (runSteps * 2 * 64));
+      const last = Math.floor(maxInt16 / (runSteps * 2 * 64));
       for (const quantum of [last, last + 1, -last, -last - 1])
         extremes(quantum, 100, (_, column) => (column % 2 === 0 ? sign * 64 : -sign * 64), runSteps * stepDepth);
     }

@@ -7,13 +7,13 @@ import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";
 import { i16x8, i32x4, v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
-import { advanced, greater, lesser } from "../loops/addressing.ts";
+import { offsetBy, maximum, minimum } from "../loops/addressing.ts";
 import { type IntegerOutput, optionalOperands, storeIntegers } from "./integer-epilogue.ts";
 import { indices, laneCount, tileRows } from "../matmul/micro-kernel.ts";
-import { emitProduct, productLoops, rowsOfCode } from "../matmul/tiling.ts";
+import { emitTiles, tilingFor, rowSpecialization } from "../matmul/tiling.ts";
 import {
   columnSumsOffset,
-  mostInSixteenBits,
+  maxInt16,
   normOffset,
   onesOffset,
   panelBytes,
@@ -38,25 +38,25 @@ const multiplyAddsPerNanosecond = 60;
 
 /** Parameters: a, b, then aScale, bScale, bias, residual where the output has them, then c. Pieces as of `matmul`. */
 export function byteMatmul({ m, n, k, output }: ByteMatmulRequest): Kernel {
-  const loops = productLoops(m, n, rowBytes(k), 1);
+  const loops = tilingFor(m, n, rowBytes(k), 1);
   return defineKernel({
     family: "byte-matmul",
-    request: { rows: rowsOfCode(loops), n, k, output },
-    counts: { rowBlocks: Math.floor(m / tileRows) },
+    request: { rows: rowSpecialization(loops), n, k, output },
+    dynamicSizes: { rowBlocks: Math.floor(m / tileRows) },
     inputs: ["a", "b"],
     optional: optionalOperands(output),
     outputs: ["c"],
     pieces: loops.pieces,
     pieceNanoseconds: (m * n * k) / loops.pieces / multiplyAddsPerNanosecond + 1,
     emit(f, { a, b, c, ...optional }, from, to, { rowBlocks }) {
-      emitProduct(f, { ...loops, rowBlocks }, { from, to }, (place) => {
+      emitTiles(f, { ...loops, rowBlocks }, { from, to }, (place) => {
         const { rowBlock, rows, panel, columns } = place;
         const sums = indices(rows).map(() => f.locals("v128", Math.ceil(columns / laneCount)));
         multiplyBytes(f, {
           k,
           sums,
-          a: f.value(advanced(a, rowBlock, tileRows * rowBytes(k))),
-          panel: f.value(advanced(b, panel, panelBytes(k))),
+          a: f.value(offsetBy(a, rowBlock, tileRows * rowBytes(k))),
+          panel: f.value(offsetBy(b, panel, panelBytes(k))),
         });
         storeIntegers(f, { n, output, place, sums, c, operands: optional });
       });
@@ -73,7 +73,7 @@ interface ByteTile {
 }
 
 /** What the loops over a tile's steps share. */
-interface Walk {
+interface StepCursor {
   readonly tile: ByteTile;
   readonly weights: Local<"i32">;
   readonly bytes: Local<"i32">;
@@ -83,22 +83,22 @@ interface Walk {
 function multiplyBytes(f: FunctionBuilder, tile: ByteTile): void {
   const { k, sums, a, panel } = tile;
   const norms = sums.map((_, row) => i32.load(a, row * rowBytes(k) + normOffset(k)));
-  const norm = norms.reduce((most, next) => greater(most, next));
-  const walk: Walk = {
+  const norm = norms.reduce((most, next) => maximum(most, next));
+  const walk: StepCursor = {
     tile,
     weights: f.value(i32.add(panel, i32.const(panelHeaderBytes))),
     bytes: f.value(a),
     ones: f.value(v128.load32Splat(panel, onesOffset)), // a constant would be made anew for each use
   };
   f.when(
-    i32.leS(i32.mul(norm, i32.load(panel)), i32.const(mostInSixteenBits)),
+    i32.leS(i32.mul(norm, i32.load(panel)), i32.const(maxInt16)),
     () => sumInSixteenBits(f, walk),
-    () => widenAtOnce(f, walk),
+    () => sumInThirtyTwoBits(f, walk),
   );
 }
 
 /** Runs start from the sums of their weights times what takes the zero point off, so that they hold what the norms speak of. */
-function sumInSixteenBits(f: FunctionBuilder, walk: Walk): void {
+function sumInSixteenBits(f: FunctionBuilder, walk: StepCursor): void {
   const { tile, weights, ones } = walk;
   const { sums, a, k } = tile;
   for (const row of sums) for (const sum of row) f.set(sum, v128.zero);
@@ -120,7 +120,7 @@ function sumInSixteenBits(f: FunctionBuilder, walk: Walk): void {
   });
 }
 
-function widenAtOnce(f: FunctionBuilder, walk: Walk): void {
+function sumInThirtyTwoBits(f: FunctionBuilder, walk: StepCursor): void {
   const { tile, weights, ones } = walk;
   const { sums, a, panel, k } = tile;
   const factor = f.value(v128.load32Splat(a, normOffset(k) + 4));
@@ -139,7 +139,7 @@ function widenAtOnce(f: FunctionBuilder, walk: Walk): void {
 type EachStep = (use: (products: V128, row: number, vector: number) => void) => void;
 
 /** `run` is called once, to write what happens in each run; it is handed what writes the loop over the run's steps. */
-function forRuns(f: FunctionBuilder, { tile, weights, bytes }: Walk, run: (eachStep: EachStep) => void): void {
+function forRuns(f: FunctionBuilder, { tile, weights, bytes }: StepCursor, run: (eachStep: EachStep) => void): void {
   const { sums, k, panel } = tile;
   const steps = stepsOf(k);
   const end = f.value(i32.add(panel, i32.const(panelBytes(k))));
@@ -148,7 +148,7 @@ function forRuns(f: FunctionBuilder, { tile, weights, bytes }: Walk, run: (eachS
   const factor = f.local("v128");
   const eachStep: EachStep = (use) => {
     const full: I32 = i32.add(weights, i32.const(runSteps * stepBytes));
-    f.set(runEnd, steps % runSteps === 0 ? full : lesser(full, end));
+    f.set(runEnd, steps % runSteps === 0 ? full : minimum(full, end));
     f.doWhile(
       () => {
         columns.forEach((column, vector) => f.set(column, v128.load(weights, vector * vectorBytes)));

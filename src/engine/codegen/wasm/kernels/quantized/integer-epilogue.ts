@@ -3,11 +3,11 @@ import type { I32, Local, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { f32x4, v128 } from "../../assembler/vector.ts";
 import type { Activation } from "../../math/activation.ts";
-import { advanced } from "../loops/addressing.ts";
+import { offsetBy } from "../loops/addressing.ts";
 import { storeLanes } from "../loops/lanes.ts";
 import { floatBytes, indices, laneCount, tileColumns, tileRows } from "../matmul/micro-kernel.ts";
-import type { TilePlace } from "../matmul/tiling.ts";
-import { type Tail, storeTile } from "../matmul/epilogue.ts";
+import type { TilePosition } from "../matmul/tiling.ts";
+import { type Epilogue, storeTile } from "../matmul/epilogue.ts";
 
 /** activation(sum * aScale * bScale + bias) + residual */
 export interface FloatOutput {
@@ -15,7 +15,7 @@ export interface FloatOutput {
   readonly bScale: "tensor" | "column";
   readonly bias?: boolean;
   readonly activation?: Activation;
-  readonly residual?: Tail["residual"];
+  readonly residual?: Epilogue["residual"];
 }
 
 /** The sums as int32, or turned into float32. */
@@ -37,7 +37,7 @@ export function optionalOperands(output: IntegerOutput): Readonly<Record<Operand
 export interface IntegerTile {
   readonly n: number;
   readonly output: IntegerOutput;
-  readonly place: TilePlace;
+  readonly place: TilePosition;
   readonly sums: readonly (readonly Local<"v128">[])[];
   readonly c: I32;
   readonly operands: Readonly<Partial<Record<Operand, I32>>>;
@@ -46,8 +46,8 @@ export interface IntegerTile {
 export function storeIntegers(f: FunctionBuilder, { n, output, place, sums, c, operands }: IntegerTile): void {
   const { rowBlock, rows, panel, columns } = place;
   const cRowBytes = n * floatBytes;
-  const onColumns = (base: I32): I32 => advanced(base, panel, tileColumns * floatBytes);
-  const onC = (base: I32): Local<"i32"> => f.value(advanced(onColumns(base), rowBlock, tileRows * cRowBytes));
+  const onColumns = (base: I32): I32 => offsetBy(base, panel, tileColumns * floatBytes);
+  const onC = (base: I32): Local<"i32"> => f.value(offsetBy(onColumns(base), rowBlock, tileRows * cRowBytes));
   const at = onC(c);
   if (output === "int32") {
     sums.forEach((row, r) =>
@@ -60,7 +60,7 @@ export function storeIntegers(f: FunctionBuilder, { n, output, place, sums, c, o
     f.value(
       output.aScale === "tensor"
         ? v128.load32Splat(aScale)
-        : v128.load32Splat(advanced(aScale, rowBlock, tileRows * floatBytes), row * floatBytes),
+        : v128.load32Splat(offsetBy(aScale, rowBlock, tileRows * floatBytes), row * floatBytes),
     ),
   );
   const scales = indices(Math.ceil(columns / laneCount)).map((vector) =>
@@ -79,12 +79,12 @@ export function storeIntegers(f: FunctionBuilder, { n, output, place, sums, c, o
       residualRowBytes: cRowBytes,
       finish: (sum, row, vector) => {
         const scale = f32x4.mul(factors[row] ?? sum, scales[vector] ?? sum);
-        return scaled(f, f32x4.convertI32x4S(sum), scale, biasAt && v128.load(biasAt, vector * 16));
+        return scaleAndAddBias(f, f32x4.convertI32x4S(sum), scale, biasAt && v128.load(biasAt, vector * 16));
       },
     },
   );
 }
 
-function scaled(f: FunctionBuilder, value: V128, scale: V128, bias: V128 | undefined): V128 {
+function scaleAndAddBias(f: FunctionBuilder, value: V128, scale: V128, bias: V128 | undefined): V128 {
   return bias === undefined ? f32x4.mul(value, scale) : f.madd(value, scale, bias);
 }

@@ -7,11 +7,11 @@
  */
 import { i32x4, v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
-import { advanced } from "../loops/addressing.ts";
+import { offsetBy } from "../loops/addressing.ts";
 import type { WeightBytes } from "./integer-packing.ts";
 import { type IntegerOutput, optionalOperands, storeIntegers } from "./integer-epilogue.ts";
-import { laneCount, multiplyTile, tileColumns, tileRows } from "../matmul/micro-kernel.ts";
-import { emitProduct, productLoops, rowsOfCode } from "../matmul/tiling.ts";
+import { laneCount, emitMicroKernel, tileColumns, tileRows } from "../matmul/micro-kernel.ts";
+import { emitTiles, tilingFor, rowSpecialization } from "../matmul/tiling.ts";
 import { centredStride } from "./quantize.ts";
 
 export interface IntegerMatmulRequest {
@@ -30,26 +30,26 @@ const multiplyAddsPerNanosecond = 40;
 export function integerMatmul(request: IntegerMatmulRequest): Kernel {
   const { m, n, k, weightBytes, output } = request;
   const pairs = centredStride(k) / 2;
-  const loops = productLoops(m, n, pairs * 4);
+  const loops = tilingFor(m, n, pairs * 4);
   const pairBytes = tileColumns * 2 * weightBytes;
   return defineKernel({
     family: "integer-matmul",
-    request: { rows: rowsOfCode(loops), n, k, weightBytes, output },
-    counts: { rowBlocks: Math.floor(m / tileRows) },
+    request: { rows: rowSpecialization(loops), n, k, weightBytes, output },
+    dynamicSizes: { rowBlocks: Math.floor(m / tileRows) },
     inputs: ["a", "b"],
     optional: optionalOperands(output),
     outputs: ["c"],
     pieces: loops.pieces,
     pieceNanoseconds: (m * n * k) / loops.pieces / multiplyAddsPerNanosecond + 1,
     emit(f, { a, b, c, ...optional }, from, to, { rowBlocks }) {
-      emitProduct(f, { ...loops, rowBlocks }, { from, to }, (place) => {
+      emitTiles(f, { ...loops, rowBlocks }, { from, to }, (place) => {
         const { rowBlock, rows, panel, columns } = place;
-        const sums = multiplyTile(f, {
+        const sums = emitMicroKernel(f, {
           rows,
           vectors: Math.ceil(columns / laneCount),
           depth: pairs,
-          a: advanced(a, rowBlock, tileRows * pairs * 4),
-          b: advanced(b, panel, pairs * pairBytes),
+          a: offsetBy(a, rowBlock, tileRows * pairs * 4),
+          b: offsetBy(b, panel, pairs * pairBytes),
           aRowBytes: pairs * 4,
           aDepthBytes: 4,
           bDepthBytes: pairBytes,

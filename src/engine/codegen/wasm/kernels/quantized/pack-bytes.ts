@@ -19,7 +19,7 @@ export interface ByteWeights {
 }
 
 /** Two products of a weight and a byte are added with saturation at 32,767, and 255 * 128 is the last multiple of 255 below it. */
-const mostOfPair = 128;
+const maxPairSum = 128;
 
 /** Whether all weights are bytes, and no two neighbours along k overflow with any activation. */
 export function fitsBytes({ values, k, n }: ByteWeights): boolean {
@@ -28,7 +28,7 @@ export function fitsBytes({ values, k, n }: ByteWeights): boolean {
       const one = values[row * n + column] ?? 0;
       const other = row + 1 < k ? (values[(row + 1) * n + column] ?? 0) : 0;
       if (one < -128 || one > 127 || other < -128 || other > 127) return false;
-      if (Math.max(one, 0) + Math.max(other, 0) > mostOfPair || Math.min(one, 0) + Math.min(other, 0) < -mostOfPair) return false;
+      if (Math.max(one, 0) + Math.max(other, 0) > maxPairSum || Math.min(one, 0) + Math.min(other, 0) < -maxPairSum) return false;
     }
   return true;
 }

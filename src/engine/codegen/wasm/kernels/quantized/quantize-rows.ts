@@ -3,9 +3,9 @@ import type { I32, V128 } from "../../assembler/expression.ts";
 import { i32 } from "../../assembler/scalar.ts";
 import { f32x4, i16x8, i32x4, i8x16, shuffle32, v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
-import { advanced } from "../loops/addressing.ts";
+import { offsetBy } from "../loops/addressing.ts";
 import { floatBytes, indices } from "../matmul/micro-kernel.ts";
-import { quantaOf } from "./quantize.ts";
+import { quantizedLanes } from "./quantize.ts";
 import { normOffset, rowBytes, runSteps, stepDepth } from "./byte-layout.ts";
 
 export interface QuantizeRowsRequest {
@@ -35,13 +35,13 @@ export function quantizeRows({ rows, columns }: QuantizeRowsRequest): Kernel {
       const squares = f.local("v128");
       const largest = f.local("v128");
       const group = (source: I32, target: I32, count: number): void => {
-        const quanta = (offset: number): V128 => quantaOf(v128.load(source, offset), divisor, added);
+        const quanta = (offset: number): V128 => quantizedLanes(v128.load(source, offset), divisor, added);
         const low = f.value(quanta(0));
         const narrow = f.value(i16x8.narrowI32x4S(low, count > 4 ? quanta(16) : low));
         const bytes = f.value(i8x16.narrowI16x8U(narrow, narrow));
         const words = i16x8.extendLowI8x16U(bytes); // what a NaN became is a byte as well: the norms must hold for it
         f.run(v128.store64Lane(target, isUnsigned ? bytes : i8x16.sub(bytes, i8x16.splat(i32.const(128))), 0)); // ends before the row does
-        const centred = f.value(firstWords(i16x8.sub(words, zero), count));
+        const centred = f.value(keepWords(i16x8.sub(words, zero), count));
         f.set(squares, i32x4.add(squares, i32x4.dotI16x8S(centred, centred)));
       };
       const run = (source: I32, target: I32, size: number): void => {
@@ -56,8 +56,8 @@ export function quantizeRows({ rows, columns }: QuantizeRowsRequest): Kernel {
         f.set(largest, i32x4.maxS(largest, i32x4.add(squares, shuffle32(squares, squares, [2, 3, 0, 1]))));
       };
       f.range(from, to, 1, (row) => {
-        const source = f.value(advanced(x, row, columns * floatBytes));
-        const start = f.value(advanced(y, row, rowBytes(columns)));
+        const source = f.value(offsetBy(x, row, columns * floatBytes));
+        const start = f.value(offsetBy(y, row, rowBytes(columns)));
         const target = f.value(start);
         f.set(largest, v128.zero);
         f.repeat(Math.floor(columns / runSize), () => {
@@ -76,7 +76,7 @@ export function quantizeRows({ rows, columns }: QuantizeRowsRequest): Kernel {
 }
 
 /** The first `count` words, 0 for the rest. */
-function firstWords(words: V128, count: number): V128 {
+function keepWords(words: V128, count: number): V128 {
   if (count >= groupSize) return words;
   return v128.and(words, v128.const(indices(16).map((byte) => (byte < count * 2 ? 0xff : 0))));
 }

@@ -7,13 +7,13 @@ import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";
 import { f32x4, i16x8, i32x4, i8x16, v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
-import { clamped } from "../../math/polynomial.ts";
-import { advanced } from "../loops/addressing.ts";
+import { clamp } from "../../math/polynomial.ts";
+import { offsetBy } from "../loops/addressing.ts";
 import { storeLanes } from "../loops/lanes.ts";
 import { floatBytes, indices, laneCount } from "../matmul/micro-kernel.ts";
-import { type RowLength, forVectors, loadAt, reduceRow } from "../loops/row-loops.ts";
+import { type RowLength, forVectors, loadVector, reduceRow } from "../loops/row-loops.ts";
 
-const mostQuantum = 255;
+const maxQuantum = 255;
 
 export interface QuantizationRangeRequest {
   readonly rows: number;
@@ -26,7 +26,7 @@ export function quantizationRange({ rows, columns }: QuantizationRangeRequest): 
   return defineKernel({
     family: "quantization-range",
     request: { rest },
-    counts: { vectors: Math.floor(columns / laneCount) },
+    dynamicSizes: { vectors: Math.floor(columns / laneCount) },
     inputs: ["x"],
     outputs: ["scale", "zeroPoint"],
     pieces: rows,
@@ -35,22 +35,22 @@ export function quantizationRange({ rows, columns }: QuantizationRangeRequest): 
       const length: RowLength = { vectors, rest };
       const rowBytes = f.value(i32.add(i32.mul(vectors, i32.const(laneCount * floatBytes)), i32.const(rest * floatBytes)));
       f.range(from, to, 1, (row) => {
-        const start = f.value(advanced(x, row, rowBytes));
+        const start = f.value(offsetBy(x, row, rowBytes));
         const extreme = (combine: typeof f32x4.pmin): Local<"v128"> =>
-          reduceRow(f, length, { combine, identity: v128.zero }, (offset) => loadAt(start, offset)); // 0 is always in the range
+          reduceRow(f, length, { combine, identity: v128.zero }, (offset) => loadVector(start, offset)); // 0 is always in the range
         const least = extreme(f32x4.pmin);
         // The quick instructions for the extremes pass NaN over.
         const isNan = (offset: I32): V128 => {
-          const value = f.value(loadAt(start, offset));
+          const value = f.value(loadVector(start, offset));
           return f32x4.ne(value, value);
         };
         const strange = reduceRow(f, length, { combine: v128.or, identity: v128.zero }, isNan);
         const width = f.value(f32x4.sub(extreme(f32x4.pmax), least));
-        const step = f32x4.div(width, f32x4.const(mostQuantum));
+        const step = f32x4.div(width, f32x4.const(maxQuantum));
         const whole = v128.bitselect(f32x4.const(1), step, f32x4.eq(width, v128.zero));
         const safe = f.value(v128.bitselect(f32x4.const(Number.NaN), whole, strange));
-        const zero = f32x4.nearest(bounded(f32x4.sub(v128.zero, f32x4.div(least, safe))));
-        storeLanes(f, advanced(scale, row, floatBytes), safe, 1);
+        const zero = f32x4.nearest(clampQuantum(f32x4.sub(v128.zero, f32x4.div(least, safe))));
+        storeLanes(f, offsetBy(scale, row, floatBytes), safe, 1);
         f.run(i32.store8(i32.add(zeroPoint, row), i32x4.extractLane(i32x4.truncSatF32x4S(zero), 0)));
       });
     },
@@ -83,13 +83,13 @@ export function quantize({ rows, columns, per, output }: QuantizeRequest): Kerne
     emit(f, { x, scale, zeroPoint, y }, from, to) {
       f.range(from, to, 1, (row) => {
         const step = per === "row" ? 1 : 0;
-        const divisor = f.value(v128.load32Splat(advanced(scale, row, step * floatBytes)));
-        const zero = f.value(i32x4.splat(i32.load8U(advanced(zeroPoint, row, step))));
+        const divisor = f.value(v128.load32Splat(offsetBy(scale, row, step * floatBytes)));
+        const zero = f.value(i32x4.splat(i32.load8U(offsetBy(zeroPoint, row, step))));
         const shift = f.value(f32x4.convertI32x4S(zero));
-        const source = f.value(advanced(x, row, columns * floatBytes));
-        const target = f.value(advanced(y, row, output === "uint8" ? columns : centredStride(columns) * 2));
+        const source = f.value(offsetBy(x, row, columns * floatBytes));
+        const target = f.value(offsetBy(y, row, output === "uint8" ? columns : centredStride(columns) * 2));
         forVectors(f, columns, (offset, lanes) => {
-          const quantum = f.value(quantaOf(loadAt(source, offset), divisor, shift));
+          const quantum = f.value(quantizedLanes(loadVector(source, offset), divisor, shift));
           if (output === "uint8") storeBytes(f, i32.add(target, i32.shrU(offset, i32.const(2))), quantum, lanes);
           else storeCentred(f, i32.add(target, i32.shrU(offset, i32.const(1))), i32x4.sub(quantum, zero), lanes);
         });
@@ -120,8 +120,8 @@ export function centre({ rows, columns, type, zeroPoint }: CentreRequest): Kerne
     emit(f, { x, y, zeroPoint: zeroAt }, from, to) {
       const zero = f.value(zeroAt === undefined ? v128.zero : i32x4.splat(isSigned ? i32.load8S(zeroAt) : i32.load8U(zeroAt)));
       f.range(from, to, 1, (row) => {
-        const source = f.value(advanced(x, row, columns));
-        const target = f.value(advanced(y, row, centredStride(columns) * 2));
+        const source = f.value(offsetBy(x, row, columns));
+        const target = f.value(offsetBy(y, row, centredStride(columns) * 2));
         forVectors(f, columns, (offset, lanes) => {
           const bytes = v128.load32Zero(i32.add(source, i32.shrU(offset, i32.const(2))));
           const wide = isSigned
@@ -135,16 +135,16 @@ export function centre({ rows, columns, type, zeroPoint }: CentreRequest): Kerne
 }
 
 /** round(x / divisor) + shift, between 0 and 255, as int32. */
-export function quantaOf(x: V128, divisor: V128, shift: V128): V128 {
-  return integerOf(bounded(f32x4.add(f32x4.nearest(f32x4.div(x, divisor)), shift)));
+export function quantizedLanes(x: V128, divisor: V128, shift: V128): V128 {
+  return lowBitsOf(clampQuantum(f32x4.add(f32x4.nearest(f32x4.div(x, divisor)), shift)));
 }
 
-function bounded(x: V128): V128 {
-  return clamped(x, 0, mostQuantum);
+function clampQuantum(x: V128): V128 {
+  return clamp(x, 0, maxQuantum);
 }
 
 /** A small whole number as an integer: added to 2^23 + 2^22 it stands in the low bits, which is cheaper than the instruction that converts. */
-function integerOf(whole: V128): V128 {
+function lowBitsOf(whole: V128): V128 {
   const base = f32x4.const(12_582_912);
   return i32x4.sub(f32x4.add(whole, base), base);
 }

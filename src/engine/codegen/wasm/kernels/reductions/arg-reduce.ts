@@ -1,7 +1,7 @@
 /** Where along one axis of [outer, n, inner] the greatest or least element lies. */
 import { f32, i32, i64 } from "../../assembler/scalar.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
-import { advanced } from "../loops/addressing.ts";
+import { offsetBy } from "../loops/addressing.ts";
 import { floatBytes } from "../matmul/micro-kernel.ts";
 
 export interface ArgReduceRequest {
@@ -30,7 +30,7 @@ export function argReduce(request: ArgReduceRequest): Kernel {
       f.range(from, to, 1, (piece) => {
         const index = f.value(i32.divU(piece, i32.const(inner)));
         const column = i32.sub(piece, i32.mul(index, i32.const(inner)));
-        const at = f.value(advanced(advanced(x, index, n * inner * floatBytes), column, floatBytes));
+        const at = f.value(offsetBy(offsetBy(x, index, n * inner * floatBytes), column, floatBytes));
         const best = f.value(f32.load(at));
         const place = f.value(i32.const(0));
         f.range(i32.const(1), i32.const(n), 1, (candidate) => {
@@ -41,8 +41,8 @@ export function argReduce(request: ArgReduceRequest): Kernel {
             f.set(place, candidate);
           });
         });
-        if (output === "int32") f.run(i32.store(advanced(y, piece, 4), place));
-        else f.run(i64.store(advanced(y, piece, 8), i64.extendI32U(place)));
+        if (output === "int32") f.run(i32.store(offsetBy(y, piece, 4), place));
+        else f.run(i64.store(offsetBy(y, piece, 8), i64.extendI32U(place)));
       });
     },
   });

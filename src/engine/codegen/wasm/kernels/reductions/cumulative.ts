@@ -5,7 +5,7 @@ import { f32, f64, i32, i64 } from "../../assembler/scalar.ts";
 import { f32x4, f64x2, i32x4, i64x2, shuffle32, v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
 import { emitBlock } from "../loops/blocks.ts";
-import { advanced } from "../loops/addressing.ts";
+import { offsetBy } from "../loops/addressing.ts";
 import { storeLanes } from "../loops/lanes.ts";
 import { indices, laneCount } from "../matmul/micro-kernel.ts";
 
@@ -36,7 +36,7 @@ export function cumulative(request: CumulativeRequest): Kernel {
   return defineKernel({
     family: "cumulative",
     request: { inner, name, type, exclusive, reverse },
-    counts: { n },
+    dynamicSizes: { n },
     inputs: ["x"],
     outputs: ["y"],
     pieces: outer * blocks,
@@ -47,7 +47,7 @@ export function cumulative(request: CumulativeRequest): Kernel {
         const block = f.value(i32.sub(piece, i32.mul(index, i32.const(blocks))));
         const first = reverse ? i32.sub(counts.n, i32.const(1)) : i32.const(0);
         const row = i32.mul(i32.add(i32.mul(index, counts.n), first), i32.const(inner * bytes));
-        const start = f.value(advanced(row, block, blockColumns * bytes));
+        const start = f.value(offsetBy(row, block, blockColumns * bytes));
         const [source, target] = [f.value(i32.add(x, start)), f.value(i32.add(y, start))];
         const walk = (visit: () => void): void =>
           f.range(i32.const(0), counts.n, 1, () => {
@@ -56,11 +56,11 @@ export function cumulative(request: CumulativeRequest): Kernel {
             f.increase(target, step);
           });
         if (inner === 1) {
-          walk(runningScalar(f, request, source, target));
+          walk(scanScalar(f, request, source, target));
           return;
         }
         emitBlock(f, { block, blocks, size: inner, width: blockColumns }, (columns) =>
-          walk(runningColumns(f, request, source, target, columns)),
+          walk(scanColumns(f, request, source, target, columns)),
         );
       });
     },
@@ -68,7 +68,7 @@ export function cumulative(request: CumulativeRequest): Kernel {
 }
 
 /** Gives what computes one element after the other. */
-function runningScalar(
+function scanScalar(
   f: FunctionBuilder,
   { function: name, type, exclusive }: CumulativeRequest,
   source: I32,
@@ -117,7 +117,7 @@ function runningScalar(
 /** The totals of four columns: one vector, or two of two lanes. */
 type Totals = readonly Local<"v128">[];
 
-function runningColumns(
+function scanColumns(
   f: FunctionBuilder,
   { function: name, type, exclusive }: CumulativeRequest,
   source: I32,
@@ -128,34 +128,41 @@ function runningColumns(
   const groups = indices(Math.ceil(columns / laneCount)).map((group) => ({
     offset: group * laneCount * bytes,
     lanes: Math.min(laneCount, columns - group * laneCount),
-    totals: indices(type === "int32" ? 1 : 2).map(() => f.value(startOf(type, name))),
+    totals: indices(type === "int32" ? 1 : 2).map(() => f.value(identityOf(type, name))),
   }));
   const combine = name === "sum" ? "add" : "mul";
   const lanesOf = { float32: f64x2, int32: i32x4, int64: i64x2 }[type];
   return () => {
     for (const { offset, lanes, totals } of groups) {
-      const given = loaded(f, type, source, offset);
-      if (exclusive) stored(f, type, target, offset, totals, lanes);
+      const given = loadColumns(f, type, source, offset);
+      if (exclusive) storeColumns(f, type, target, offset, totals, lanes);
       totals.forEach((total, part) => f.set(total, lanesOf[combine](total, given[part] ?? total)));
-      if (!exclusive) stored(f, type, target, offset, totals, lanes);
+      if (!exclusive) storeColumns(f, type, target, offset, totals, lanes);
     }
   };
 }
 
-function startOf(type: CumulativeType, name: "sum" | "product"): V128 {
+function identityOf(type: CumulativeType, name: "sum" | "product"): V128 {
   if (name === "sum") return v128.zero;
   if (type === "float32") return f64x2.const(1);
   return type === "int32" ? i32x4.const(1) : i64x2.splat(i64.const(1n));
 }
 
-function loaded(f: FunctionBuilder, type: CumulativeType, source: I32, offset: number): Totals {
+function loadColumns(f: FunctionBuilder, type: CumulativeType, source: I32, offset: number): Totals {
   const low = f.value(v128.load(source, offset));
   if (type === "int32") return [low];
   if (type === "int64") return [low, f.value(v128.load(source, offset + 16))];
   return [f.value(f64x2.promoteLowF32x4(low)), f.value(f64x2.promoteLowF32x4(shuffle32(low, low, [2, 3, 2, 3])))];
 }
 
-function stored(f: FunctionBuilder, type: CumulativeType, target: I32, offset: number, totals: Totals, lanes: number): void {
+function storeColumns(
+  f: FunctionBuilder,
+  type: CumulativeType,
+  target: I32,
+  offset: number,
+  totals: Totals,
+  lanes: number,
+): void {
   const [low, high] = totals;
   if (low === undefined) return;
   if (type === "float32") {

@@ -3,10 +3,10 @@ import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import type { I32, Local, V128 } from "../../assembler/expression.ts";
 import { f32x4, v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
-import { advanced } from "../loops/addressing.ts";
+import { offsetBy } from "../loops/addressing.ts";
 import { storeLanes } from "../loops/lanes.ts";
 import { floatBytes } from "../matmul/micro-kernel.ts";
-import { forVectors, loadAt, reduceRow } from "../loops/row-loops.ts";
+import { forVectors, loadVector, reduceRow } from "../loops/row-loops.ts";
 
 export interface NormRequest {
   readonly rows: number;
@@ -29,7 +29,7 @@ export interface NormRequest {
   readonly keepSum?: boolean;
 }
 
-const adding = { combine: f32x4.add, identity: v128.zero };
+const sumReducer = { combine: f32x4.add, identity: v128.zero };
 
 /** Parameters: x, then gamma, beta, residual, inputBias, sum where asked for, then y. y and sum may be x or the residual. Pieces: rows. */
 export function norm(request: NormRequest): Kernel {
@@ -54,35 +54,35 @@ export function norm(request: NormRequest): Kernel {
     pieceNanoseconds: columns * 0.7 + 10,
     emit(f, offsets, from, to) {
       f.range(from, to, 1, (row) => {
-        const rowOf = (base: I32): Local<"i32"> => f.value(advanced(base, row, columns * floatBytes));
+        const rowOf = (base: I32): Local<"i32"> => f.value(offsetBy(base, row, columns * floatBytes));
         const x = rowOf(offsets.x);
         const y = rowOf(offsets.y);
         const added = { residual: offsets.residual && rowOf(offsets.residual), bias: offsets.inputBias };
         const isAdded = residual || inputBias || keepSum;
-        const total = isAdded ? addUp(f, columns, x, added, offsets.sum === undefined ? y : rowOf(offsets.sum)) : x;
+        const total = isAdded ? addTerms(f, columns, x, added, offsets.sum === undefined ? y : rowOf(offsets.sum)) : x;
         const { mean, factor } = statistics(f, request, total);
         forVectors(f, columns, (offset, lanes) => {
-          const centred = mean === undefined ? loadAt(total, offset) : f32x4.sub(loadAt(total, offset), mean);
+          const centred = mean === undefined ? loadVector(total, offset) : f32x4.sub(loadVector(total, offset), mean);
           const scaled = f32x4.mul(centred, factor);
-          const multiplied = offsets.gamma === undefined ? scaled : f32x4.mul(scaled, loadAt(offsets.gamma, offset));
-          const result = offsets.beta === undefined ? multiplied : f32x4.add(multiplied, loadAt(offsets.beta, offset));
-          storeLanes(f, f.value(advanced(y, offset, 1)), result, lanes);
+          const multiplied = offsets.gamma === undefined ? scaled : f32x4.mul(scaled, loadVector(offsets.gamma, offset));
+          const result = offsets.beta === undefined ? multiplied : f32x4.add(multiplied, loadVector(offsets.beta, offset));
+          storeLanes(f, f.value(offsetBy(y, offset, 1)), result, lanes);
         });
       });
     },
   });
 }
 
-interface Added {
+interface AddedTerms {
   readonly residual: I32 | undefined;
   readonly bias: I32 | undefined;
 }
 
-function addUp(f: FunctionBuilder, columns: number, x: I32, added: Added, to: Local<"i32">): Local<"i32"> {
+function addTerms(f: FunctionBuilder, columns: number, x: I32, added: AddedTerms, to: Local<"i32">): Local<"i32"> {
   forVectors(f, columns, (offset, lanes) => {
-    const terms = [added.bias, added.residual].flatMap((term) => (term === undefined ? [] : [loadAt(term, offset)]));
-    const sum = terms.reduce<V128>((all, term) => f32x4.add(all, term), loadAt(x, offset));
-    storeLanes(f, f.value(advanced(to, offset, 1)), sum, lanes);
+    const terms = [added.bias, added.residual].flatMap((term) => (term === undefined ? [] : [loadVector(term, offset)]));
+    const sum = terms.reduce<V128>((all, term) => f32x4.add(all, term), loadVector(x, offset));
+    storeLanes(f, f.value(offsetBy(to, offset, 1)), sum, lanes);
   });
   return to;
 }
@@ -99,12 +99,12 @@ function statistics(
       ? undefined
       : f.value(
           f32x4.mul(
-            reduceRow(f, columns, adding, (offset) => loadAt(row, offset)),
+            reduceRow(f, columns, sumReducer, (offset) => loadVector(row, offset)),
             share,
           ),
         );
-  const squares = reduceRow(f, columns, adding, (offset) => {
-    const x = f.value(mean === undefined ? loadAt(row, offset) : f32x4.sub(loadAt(row, offset), mean));
+  const squares = reduceRow(f, columns, sumReducer, (offset) => {
+    const x = f.value(mean === undefined ? loadVector(row, offset) : f32x4.sub(loadVector(row, offset), mean));
     return f32x4.mul(x, x);
   });
   const deviation = f32x4.sqrt(f.madd(squares, share, f32x4.const(epsilon)));

@@ -5,10 +5,10 @@ import { i32 } from "../../assembler/scalar.ts";
 import { f32x4, i32x4, v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
 import { emitBlock } from "../loops/blocks.ts";
-import { advanced } from "../loops/addressing.ts";
+import { offsetBy } from "../loops/addressing.ts";
 import { storeLanes } from "../loops/lanes.ts";
 import { floatBytes, indices } from "../matmul/micro-kernel.ts";
-import { type Combining, loadAt, reduceRow } from "../loops/row-loops.ts";
+import { type Reducer, loadVector, reduceRow } from "../loops/row-loops.ts";
 
 /** `sum-square` is the sum of the squares, `l1` of the magnitudes, `l2` the root of the sum of the squares. */
 export type Reduction = "sum" | "mean" | "max" | "min" | "prod" | "sum-square" | "l1" | "l2";
@@ -31,7 +31,7 @@ const blockColumns = blockVectors * 4;
 export function reduce(request: ReduceRequest): Kernel {
   const { outer, n, inner, kind, type = "float32" } = request;
   const blocks = inner === 1 ? 1 : Math.ceil(inner / blockColumns);
-  const steps = stepsOf(kind, type, n);
+  const steps = reductionSteps(kind, type, n);
   return defineKernel({
     family: "reduce",
     request: { n, inner, kind, type },
@@ -42,15 +42,15 @@ export function reduce(request: ReduceRequest): Kernel {
     emit(f, { x, y }, from, to) {
       f.range(from, to, 1, (piece) => {
         if (inner === 1) {
-          const row = f.value(advanced(x, piece, n * floatBytes));
-          const total = reduceRow(f, n, steps, (offset) => steps.map(f, loadAt(row, offset)));
-          storeLanes(f, advanced(y, piece, floatBytes), steps.end(total), 1);
+          const row = f.value(offsetBy(x, piece, n * floatBytes));
+          const total = reduceRow(f, n, steps, (offset) => steps.map(f, loadVector(row, offset)));
+          storeLanes(f, offsetBy(y, piece, floatBytes), steps.end(total), 1);
           return;
         }
         const index = f.value(i32.divU(piece, i32.const(blocks)));
         const block = f.value(i32.sub(piece, i32.mul(index, i32.const(blocks))));
-        const source = f.value(advanced(advanced(x, index, n * inner * floatBytes), block, blockColumns * floatBytes));
-        const target = f.value(advanced(advanced(y, index, inner * floatBytes), block, blockColumns * floatBytes));
+        const source = f.value(offsetBy(offsetBy(x, index, n * inner * floatBytes), block, blockColumns * floatBytes));
+        const target = f.value(offsetBy(offsetBy(y, index, inner * floatBytes), block, blockColumns * floatBytes));
         emitBlock(f, { block, blocks, size: inner, width: blockColumns }, (columns) =>
           reduceColumns(f, request, steps, source, target, columns),
         );
@@ -59,12 +59,19 @@ export function reduce(request: ReduceRequest): Kernel {
   });
 }
 
-interface Steps extends Combining {
+interface ReductionSteps extends Reducer {
   map(f: FunctionBuilder, x: V128): V128;
   end(total: V128): V128;
 }
 
-function reduceColumns(f: FunctionBuilder, { n, inner }: ReduceRequest, steps: Steps, x: I32, y: I32, columns: number): void {
+function reduceColumns(
+  f: FunctionBuilder,
+  { n, inner }: ReduceRequest,
+  steps: ReductionSteps,
+  x: I32,
+  y: I32,
+  columns: number,
+): void {
   const vectors = indices(Math.ceil(columns / 4));
   const totals = vectors.map(() => f.value(steps.identity));
   const row = f.value(x);
@@ -75,10 +82,10 @@ function reduceColumns(f: FunctionBuilder, { n, inner }: ReduceRequest, steps: S
   totals.forEach((total, vector) => storeLanes(f, y, steps.end(total), Math.min(4, columns - vector * 4), vector * 16));
 }
 
-function stepsOf(kind: Reduction, type: "float32" | "int32", n: number): Steps {
+function reductionSteps(kind: Reduction, type: "float32" | "int32", n: number): ReductionSteps {
   const lanes = type === "float32" ? f32x4 : { ...i32x4, min: i32x4.minS, max: i32x4.maxS };
   const [least, most] = type === "float32" ? [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY] : [-(2 ** 31), 2 ** 31 - 1];
-  const steps: Steps = { combine: lanes.add, identity: lanes.const(0), map: (_f, x) => x, end: (total) => total };
+  const steps: ReductionSteps = { combine: lanes.add, identity: lanes.const(0), map: (_f, x) => x, end: (total) => total };
   const square = (f: FunctionBuilder, x: V128): V128 => {
     const value = f.value(x);
     return lanes.mul(value, value);

@@ -7,7 +7,7 @@ import { type Kernel, defineKernel } from "../../kernel.ts";
 import { clampedExp } from "../../math/exponential.ts";
 import { log } from "../../math/logarithm.ts";
 import { emitBlock } from "../loops/blocks.ts";
-import { advanced } from "../loops/addressing.ts";
+import { offsetBy } from "../loops/addressing.ts";
 import { storeLanes } from "../loops/lanes.ts";
 import { floatBytes, indices, laneCount } from "../matmul/micro-kernel.ts";
 
@@ -27,7 +27,7 @@ export function softmaxColumns({ outer, n, inner, logarithm }: SoftmaxColumnsReq
   return defineKernel({
     family: "softmax-columns",
     request: { inner, logarithm },
-    counts: { n },
+    dynamicSizes: { n },
     inputs: ["x"],
     outputs: ["y"],
     pieces: outer * blocks,
@@ -37,21 +37,21 @@ export function softmaxColumns({ outer, n, inner, logarithm }: SoftmaxColumnsReq
         const index = f.value(i32.divU(piece, i32.const(blocks)));
         const block = f.value(i32.sub(piece, i32.mul(index, i32.const(blocks))));
         const row = i32.mul(index, i32.mul(counts.n, i32.const(inner * floatBytes)));
-        const start = f.value(advanced(row, block, blockColumns * floatBytes));
-        const at: Block = { x: f.value(i32.add(x, start)), y: f.value(i32.add(y, start)), n: counts.n, inner, logarithm };
+        const start = f.value(offsetBy(row, block, blockColumns * floatBytes));
+        const at: ColumnBlock = { x: f.value(i32.add(x, start)), y: f.value(i32.add(y, start)), n: counts.n, inner, logarithm };
         emitBlock(f, { block, blocks, size: inner, width: blockColumns }, (columns) => emitColumns(f, at, columns));
       });
     },
   });
 }
 
-interface Block extends Pick<SoftmaxColumnsRequest, "inner" | "logarithm"> {
+interface ColumnBlock extends Pick<SoftmaxColumnsRequest, "inner" | "logarithm"> {
   readonly x: I32;
   readonly y: I32;
   readonly n: I32;
 }
 
-function emitColumns(f: FunctionBuilder, { x, y, n, inner, logarithm }: Block, columns: number): void {
+function emitColumns(f: FunctionBuilder, { x, y, n, inner, logarithm }: ColumnBlock, columns: number): void {
   const vectors = indices(Math.ceil(columns / laneCount));
   const most = vectors.map(() => f.value(f32x4.const(Number.NEGATIVE_INFINITY)));
   const sums = vectors.map(() => f.value(v128.zero));

@@ -6,10 +6,10 @@ import { f32x4, v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
 import { clampedExp } from "../../math/exponential.ts";
 import { log } from "../../math/logarithm.ts";
-import { type Size, advanced, placed, product, times, unravel } from "../loops/addressing.ts";
+import { type Size, offsetBy, addressAt, product, scaleSize, unravel } from "../loops/addressing.ts";
 import { storeLanes } from "../loops/lanes.ts";
 import { floatBytes, laneCount } from "../matmul/micro-kernel.ts";
-import { type RowLength, forVectors, loadAt, reduceRow } from "../loops/row-loops.ts";
+import { type RowLength, forVectors, loadVector, reduceRow } from "../loops/row-loops.ts";
 
 export interface SoftmaxRequest {
   /** The last axis is the one that sums to 1. */
@@ -28,12 +28,12 @@ export function softmax(request: SoftmaxRequest): Kernel {
   const rest = columns % laneCount;
   const rowShape = shape.slice(0, -1);
   const maskStep = maskStrides?.at(-1) ?? 0;
-  const counts: Record<string, number> = { vectors: Math.floor(columns / laneCount) };
-  const axes = maskAxes(rowShape, maskStrides, (name, size) => (counts[name] = size));
+  const dynamicSizes: Record<string, number> = { vectors: Math.floor(columns / laneCount) };
+  const axes = maskAxes(rowShape, maskStrides, (name, size) => (dynamicSizes[name] = size));
   return defineKernel({
     family: "softmax",
     request: { rest, logarithm, scale, mask: axes && { axes: axes.length, step: maskStep } },
-    counts,
+    dynamicSizes,
     inputs: ["x"],
     optional: { mask: axes !== undefined },
     outputs: ["y"],
@@ -44,8 +44,8 @@ export function softmax(request: SoftmaxRequest): Kernel {
       const rowBytes = f.value(i32.add(i32.mul(length.vectors, i32.const(laneCount * floatBytes)), i32.const(rest * floatBytes)));
       const toldAxes = maskAxes(rowShape, maskStrides, (name, size) => told[name] ?? size);
       f.range(from, to, 1, (row) => {
-        const rowX = f.value(advanced(x, row, rowBytes));
-        const rowY = f.value(advanced(y, row, rowBytes));
+        const rowX = f.value(offsetBy(x, row, rowBytes));
+        const rowY = f.value(offsetBy(y, row, rowBytes));
         const given = mask && toldAxes && f.value(maskRow(f, mask, row, toldAxes));
         softmaxRow(f, length, { rowX, rowY, scale, mask: given, maskStep, logarithm });
       });
@@ -76,10 +76,10 @@ function maskRow(f: FunctionBuilder, mask: I32, row: I32, axes: readonly MaskAxi
     row,
     axes.map(({ size }) => size),
   );
-  return placed(
+  return addressAt(
     mask,
     coordinates,
-    axes.map(({ stride }) => times(stride, floatBytes)),
+    axes.map(({ stride }) => scaleSize(stride, floatBytes)),
   );
 }
 
@@ -96,33 +96,33 @@ export interface SoftmaxRow {
 export function softmaxRow(f: FunctionBuilder, columns: RowLength, row: SoftmaxRow): void {
   const { rowX, rowY, scale, mask, logarithm } = row;
   if (mask === undefined && scale > 0) {
-    finish(f, columns, { from: rowX, to: rowY, most: greatest(f, columns, rowX), scale, logarithm });
+    normalize(f, columns, { from: rowX, to: rowY, most: rowMaximum(f, columns, rowX), scale, logarithm });
     return;
   }
-  const most = prepare(f, columns, row);
-  finish(f, columns, { from: rowY, to: rowY, most, scale: 1, logarithm });
+  const most = scaleAndMask(f, columns, row);
+  normalize(f, columns, { from: rowY, to: rowY, most, scale: 1, logarithm });
 }
 
-const largest = { combine: f32x4.pmax, identity: f32x4.const(Number.NEGATIVE_INFINITY) };
-const adding = { combine: f32x4.add, identity: v128.zero };
+const maxReducer = { combine: f32x4.pmax, identity: f32x4.const(Number.NEGATIVE_INFINITY) };
+const sumReducer = { combine: f32x4.add, identity: v128.zero };
 
-function greatest(f: FunctionBuilder, columns: RowLength, row: I32): Local<"v128"> {
-  return reduceRow(f, columns, largest, (offset) => loadAt(row, offset));
+function rowMaximum(f: FunctionBuilder, columns: RowLength, row: I32): Local<"v128"> {
+  return reduceRow(f, columns, maxReducer, (offset) => loadVector(row, offset));
 }
 
 /** Writes the scaled and masked row to y, and gives its greatest element. */
-function prepare(f: FunctionBuilder, columns: RowLength, given: SoftmaxRow): Local<"v128"> {
-  return reduceRow(f, columns, largest, (offset, lanes) => {
-    const x = loadAt(given.rowX, offset);
+function scaleAndMask(f: FunctionBuilder, columns: RowLength, given: SoftmaxRow): Local<"v128"> {
+  return reduceRow(f, columns, maxReducer, (offset, lanes) => {
+    const x = loadVector(given.rowX, offset);
     const scaled = given.scale === 1 ? x : f32x4.mul(x, f32x4.const(given.scale));
-    const mask = given.mask && (given.maskStep === 0 ? v128.load32Splat(given.mask) : loadAt(given.mask, offset));
+    const mask = given.mask && (given.maskStep === 0 ? v128.load32Splat(given.mask) : loadVector(given.mask, offset));
     const element = f.value(mask === undefined ? scaled : f32x4.add(scaled, mask));
     storeLanes(f, place(f, given.rowY, offset), element, lanes);
     return element;
   });
 }
 
-interface Row {
+interface NormalizedRow {
   readonly from: I32;
   readonly to: I32;
   readonly most: Local<"v128">;
@@ -132,9 +132,9 @@ interface Row {
 }
 
 /** exp(d) / sum exp(d), or its logarithm d - log(sum exp(d)), where d = scale * (x - most). */
-function finish(f: FunctionBuilder, columns: RowLength, { from, to, most, scale, logarithm }: Row): void {
+function normalize(f: FunctionBuilder, columns: RowLength, { from, to, most, scale, logarithm }: NormalizedRow): void {
   const below = (offset: I32): V128 => {
-    const difference = f32x4.sub(loadAt(from, offset), most);
+    const difference = f32x4.sub(loadVector(from, offset), most);
     return scale === 1 ? difference : f32x4.mul(difference, f32x4.const(scale));
   };
   const power = (offset: I32, lanes: number): V128 => {
@@ -142,7 +142,7 @@ function finish(f: FunctionBuilder, columns: RowLength, { from, to, most, scale,
     if (!logarithm) storeLanes(f, place(f, to, offset), result, lanes);
     return result;
   };
-  const sum = reduceRow(f, columns, adding, power, "costly");
+  const sum = reduceRow(f, columns, sumReducer, power, "costly");
   const factor = logarithm ? log(f, sum) : f.value(f32x4.div(f32x4.const(1), sum));
   forVectors(f, columns, (offset, lanes) => {
     const at = place(f, to, offset);
@@ -152,5 +152,5 @@ function finish(f: FunctionBuilder, columns: RowLength, { from, to, most, scale,
 }
 
 function place(f: FunctionBuilder, row: I32, offset: I32): Local<"i32"> {
-  return f.value(advanced(row, offset, 1));
+  return f.value(offsetBy(row, offset, 1));
 }

@@ -10,7 +10,7 @@ import { f32, i32, i64, select } from "../../assembler/scalar.ts";
 import { f32x4, v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
 import { copyElement } from "../loops/copy-bytes.ts";
-import { advanced } from "../loops/addressing.ts";
+import { offsetBy } from "../loops/addressing.ts";
 import { laneCount } from "../matmul/micro-kernel.ts";
 
 export type TopKType = "float32" | "int32" | "int64";
@@ -26,7 +26,7 @@ export interface TopKRequest {
 }
 
 /** A key and the bits of the place, turned around so that the earlier of equals is the greater. */
-interface Entry {
+interface HeapEntry {
   readonly key: I64;
   readonly place: I32;
 }
@@ -41,7 +41,7 @@ export function topK(request: TopKRequest): Kernel {
   return defineKernel({
     family: "top-k",
     request: { largest, type, ...(inner === 1 ? { inner } : {}) },
-    counts: { n, count, inner, outside: n - count },
+    dynamicSizes: { n, count, inner, outside: n - count },
     inputs: ["x"],
     outputs: ["values", "places"],
     pieces: outer * inner,
@@ -52,23 +52,23 @@ export function topK(request: TopKRequest): Kernel {
         const index = f.value(i32.divU(piece, counts.inner));
         const column = f.value(i32.sub(piece, i32.mul(index, counts.inner)));
         const lane = (base: I32, length: I32, size: number): Local<"i32"> =>
-          f.value(advanced(base, i32.add(i32.mul(i32.mul(index, length), counts.inner), column), size));
+          f.value(offsetBy(base, i32.add(i32.mul(i32.mul(index, length), counts.inner), column), size));
         const source = lane(x, counts.n, bytes);
         const stepBytes = f.value(i32.mul(counts.inner, i32.const(bytes)));
-        const entryAt = (place: I32): Entry => {
+        const entryAt = (place: I32): HeapEntry => {
           const at = f.value(i32.add(source, i32.mul(place, stepBytes)));
-          return { key: f.value(keyOf(f, type, largest, at)), place: f.value(i32.xor(place, i32.const(-1))) };
+          return { key: f.value(sortKey(f, type, largest, at)), place: f.value(i32.xor(place, i32.const(-1))) };
         };
-        f.range(i32.const(0), counts.count, 1, (place) => raise(f, scratch, place, entryAt(place)));
+        f.range(i32.const(0), counts.count, 1, (place) => siftUp(f, scratch, place, entryAt(place)));
         const consider = (place: I32): void => {
           const entry = entryAt(place);
-          f.when(isLess(load(f, scratch), entry), () => sink(f, scratch, counts.count, entry));
+          f.when(isLess(load(f, scratch), entry), () => siftDown(f, scratch, counts.count, entry));
         };
         const next = f.value(counts.count);
         if (passes) {
           f.range(i32.const(0), i32.shrU(counts.outside, i32.const(2)), 1, () => {
-            const four = f.value(v128.load(advanced(source, next, bytes)));
-            const worst = f.value(v128.load32Splat(placeInX(f, source, scratch, stepBytes)));
+            const four = f.value(v128.load(offsetBy(source, next, bytes)));
+            const worst = f.value(v128.load32Splat(rootElement(f, source, scratch, stepBytes)));
             const hopeless = largest ? f32x4.le(four, worst) : f32x4.ge(four, worst);
             f.when(v128.anyTrue(v128.not(hopeless)), () => {
               f.range(next, i32.add(next, i32.const(laneCount)), 1, consider);
@@ -85,10 +85,10 @@ export function topK(request: TopKRequest): Kernel {
             const place = f.value(i32.xor(i32.load(scratch, 8), i32.const(-1)));
             const element = f.value(i32.add(source, i32.mul(place, stepBytes)));
             const rank = f.value(i32.mul(left, counts.inner));
-            copyElement(f, f.value(advanced(value, rank, bytes)), element, bytes, 0, 0);
-            f.run(i64.store(advanced(told, rank, 8), i64.extendI32U(place)));
-            const last = load(f, advanced(scratch, left, entryBytes));
-            f.when(i32.gtS(left, i32.const(0)), () => sink(f, scratch, left, last));
+            copyElement(f, f.value(offsetBy(value, rank, bytes)), element, bytes, 0, 0);
+            f.run(i64.store(offsetBy(told, rank, 8), i64.extendI32U(place)));
+            const last = load(f, offsetBy(scratch, left, entryBytes));
+            f.when(i32.gtS(left, i32.const(0)), () => siftDown(f, scratch, left, last));
           },
           () => i32.gtS(left, i32.const(0)),
         );
@@ -98,57 +98,57 @@ export function topK(request: TopKRequest): Kernel {
 }
 
 /** Where the element of the heap's root lies. */
-function placeInX(f: FunctionBuilder, source: I32, heap: I32, stepBytes: I32): I32 {
+function rootElement(f: FunctionBuilder, source: I32, heap: I32, stepBytes: I32): I32 {
   return f.value(i32.add(source, i32.mul(i32.xor(i32.load(heap, 8), i32.const(-1)), stepBytes)));
 }
 
-function load(f: FunctionBuilder, at: I32): Entry {
+function load(f: FunctionBuilder, at: I32): HeapEntry {
   const address = f.value(at);
   return { key: f.value(i64.load(address)), place: f.value(i32.load(address, 8)) };
 }
 
-function store(f: FunctionBuilder, at: I32, { key, place }: Entry): void {
+function store(f: FunctionBuilder, at: I32, { key, place }: HeapEntry): void {
   const address = f.value(at);
   f.run(i64.store(address, key));
   f.run(i32.store(address, place, 8));
 }
 
-function isLess(one: Entry, other: Entry): I32 {
+function isLess(one: HeapEntry, other: HeapEntry): I32 {
   return i32.or(i64.ltS(one.key, other.key), i32.and(i64.eq(one.key, other.key), i32.ltS(one.place, other.place)));
 }
 
 /** Puts an entry behind `size` others, and lets it rise: the least is at the top. */
-function raise(f: FunctionBuilder, heap: I32, size: I32, entry: Entry): void {
+function siftUp(f: FunctionBuilder, heap: I32, size: I32, entry: HeapEntry): void {
   const hole = f.value(size);
   const rises = f.value(i32.gtS(hole, i32.const(0)));
   f.while(
     () => rises,
     () => {
       const above = f.value(i32.shrU(i32.sub(hole, i32.const(1)), i32.const(1)));
-      const parent = load(f, advanced(heap, above, entryBytes));
+      const parent = load(f, offsetBy(heap, above, entryBytes));
       f.set(rises, isLess(entry, parent));
       f.when(rises, () => {
-        store(f, advanced(heap, hole, entryBytes), parent);
+        store(f, offsetBy(heap, hole, entryBytes), parent);
         f.set(hole, above);
         f.set(rises, i32.gtS(hole, i32.const(0)));
       });
     },
   );
-  store(f, advanced(heap, hole, entryBytes), entry);
+  store(f, offsetBy(heap, hole, entryBytes), entry);
 }
 
 /** Puts an entry in the place of the top one, and lets it sink. */
-function sink(f: FunctionBuilder, heap: I32, size: I32, entry: Entry): void {
+function siftDown(f: FunctionBuilder, heap: I32, size: I32, entry: HeapEntry): void {
   const hole = f.value(i32.const(0));
   const child = f.value(i32.const(1));
   const sinks = f.value(i32.ltS(child, size));
   f.while(
     () => sinks,
     () => {
-      const left = load(f, advanced(heap, child, entryBytes));
+      const left = load(f, offsetBy(heap, child, entryBytes));
       const least = { key: f.value(left.key), place: f.value(left.place) };
       f.when(i32.ltS(i32.add(child, i32.const(1)), size), () => {
-        const right = load(f, i32.add(advanced(heap, child, entryBytes), i32.const(entryBytes)));
+        const right = load(f, i32.add(offsetBy(heap, child, entryBytes), i32.const(entryBytes)));
         f.when(isLess(right, left), () => {
           f.set(least.key, right.key);
           f.set(least.place, right.place);
@@ -157,18 +157,18 @@ function sink(f: FunctionBuilder, heap: I32, size: I32, entry: Entry): void {
       });
       f.set(sinks, isLess(least, entry));
       f.when(sinks, () => {
-        store(f, advanced(heap, hole, entryBytes), least);
+        store(f, offsetBy(heap, hole, entryBytes), least);
         f.set(hole, child);
         f.set(child, i32.add(i32.shl(child, i32.const(1)), i32.const(1)));
         f.set(sinks, i32.ltS(child, size));
       });
     },
   );
-  store(f, advanced(heap, hole, entryBytes), entry);
+  store(f, offsetBy(heap, hole, entryBytes), entry);
 }
 
 /** The greater the key, the better the element. */
-function keyOf(f: FunctionBuilder, type: TopKType, largest: boolean, at: I32): Expression<"i64"> {
+function sortKey(f: FunctionBuilder, type: TopKType, largest: boolean, at: I32): Expression<"i64"> {
   if (type === "int64") return largest ? i64.load(at) : i64.xor(i64.load(at), i64.const(-1n));
   const bits = f.value(i32.load(at));
   if (type === "int32") return i64.extendI32S(largest ? bits : i32.xor(bits, i32.const(-1)));
