@@ -17,7 +17,7 @@ const config: ViteUserConfig = defineConfig({
       exclude: ["**/*.test.ts"],
       reporter: ["text-summary", "json-summary"],
       thresholds: {
-        "src/runtime/{selection,order,requirements,decision,loading,verification,refusal,wish,target,residency,admission,budget,fair-queue,model-keys,shared-models,variant-choice}.ts":
+        "src/runtime/{selection/{selection,candidate-order,requirements,constraints,target,variant-selection},decision/{decision,no-candidate-error},loading/{loading,verification},residency/{residency,memory-admission,memory-budget,model-keys,shared-models},scheduling/fair-queue}.ts":
           {
             branches: 95,
             functions: 95,

@@ -1,6 +1,6 @@
 // How fast the generated WebAssembly kernels are on one thread, products as a share of the multiply-add peak that a generated loop
 // reaches on this machine in the same minute. Run with `npm run bench:kernels`; `--quick` takes a third of the time.
-import { f32x4, v128 } from "../src/engine/emit/wasm/assembler/vector.ts";
+import { f32x4, v128 } from "../src/engine/codegen/wasm/assembler/vector.ts";
 import {
   batchedMatmul,
   byteMatmul,
@@ -20,9 +20,9 @@ import {
   stridedCopy,
   wasmHost,
   wasmPageBytes,
-} from "../src/engine/emit/wasm/index.ts";
-import { defineKernel } from "../src/engine/emit/wasm/kernel.ts";
-import { switchOnRelaxedSimd, withOptimizingCompiler } from "../src/engine/emit/wasm/node-flags.ts";
+} from "../src/engine/codegen/wasm/index.ts";
+import { defineKernel } from "../src/engine/codegen/wasm/kernel.ts";
+import { switchOnRelaxedSimd, withOptimizingCompiler } from "../src/engine/codegen/wasm/node-flags.ts";
 import { describeLoad, describeMachine, watchLoad } from "./machine.mjs";
 import { readOptions } from "./options.mjs";
 import { summary } from "./statistics.mjs";

@@ -1,4 +1,4 @@
-"""What transformers' own question-answering pipeline says, for src/tasks/answer-goldens.jsonl.
+"""What transformers' own question-answering pipeline says, for src/tasks/question-answering/answer-goldens.jsonl.
 
     python3 -m venv /tmp/transformers && /tmp/transformers/bin/pip install transformers==4.57.1 numpy==2.4.6
     /tmp/transformers/bin/python scripts/answer-goldens.py
@@ -18,7 +18,7 @@ from transformers import AutoTokenizer
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared" / "data"
-OUT = ROOT / "src" / "tasks" / "answer-goldens.jsonl"
+OUT = ROOT / "src" / "tasks" / "question-answering" / "answer-goldens.jsonl"
 
 MODELS = ["all-MiniLM-L6-v2", "tiny-random-bart", "tiny-random-modernbert", "tiny-random-deberta-v3"]
 QUESTIONS = ["Where does she live?", "what?", "How tall is it, and who says so?"]

@@ -1,10 +1,10 @@
 /** The types of `inferyard/client`, made from the server's own OpenAPI document. */
 import openapiTypes, { type OpenAPI3, astToString } from "openapi-typescript";
-import { createRuntime } from "../src/create-runtime.ts";
+import { createRuntime } from "../src/api/create-runtime.ts";
 import { createHandler } from "../src/server/handler.ts";
 
 /** Where they stand. */
-export const clientTypesFile: URL = new URL("../src/client/generated/openapi.ts", import.meta.url);
+export const clientTypesFile: URL = new URL("../src/client/generated-openapi.ts", import.meta.url);
 
 const heading =
   "/** What the server takes and gives, from GET /openapi.json. Written by `npm run client`; a test holds the two together. */";

@@ -1,4 +1,4 @@
-"""What transformers' own fill-mask pipeline says, for src/tasks/fill-mask-goldens.jsonl.
+"""What transformers' own fill-mask pipeline says, for src/tasks/fill-mask/fill-mask-goldens.jsonl.
 
     python3 -m venv /tmp/transformers && /tmp/transformers/bin/pip install transformers==4.57.1 numpy==2.4.6
     /tmp/transformers/bin/python scripts/fill-mask-goldens.py
@@ -16,7 +16,7 @@ from transformers import AutoTokenizer
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared" / "data"
-OUT = ROOT / "src" / "tasks" / "fill-mask-goldens.jsonl"
+OUT = ROOT / "src" / "tasks" / "fill-mask" / "fill-mask-goldens.jsonl"
 
 MODELS = ["tiny-random-splade", "tiny-random-bart", "tiny-random-modernbert", "tiny-random-deberta-v3"]
 TEXTS = ["Paris is the * of France.", "a * and a * , isn't it?", "*", "🍕 naïve ** — é!"]

@@ -13,7 +13,7 @@ import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import type * as onnxruntime from "onnxruntime-node";
-import { readOnnxOutline } from "../src/models/onnx-outline.ts";
+import { readOnnxOutline } from "../src/formats/onnx/onnx-outline.ts";
 import { float, integer, message, model, node, value } from "../test/fixtures/onnx-bytes.ts";
 
 const require = createRequire(import.meta.url);

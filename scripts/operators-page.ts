@@ -1,6 +1,6 @@
 /** docs/reference/operators.md, made from the table of operators and what was measured of them. `npm run schemas` writes it. */
 import { readFileSync } from "node:fs";
-import { newestVersions, operatorFamilies } from "../src/engine/operators/table.ts";
+import { newestVersions, operatorFamilies } from "../src/engine/onnx/operators/table.ts";
 
 export const operatorsPage: URL = new URL("../docs/reference/operators.md", import.meta.url);
 
@@ -66,7 +66,7 @@ export function operatorsText(): string {
   return `# Operators of the engine
 
 What our own engine (\`native\`) computes of ONNX: ${all.length} operators, written by \`npm run schemas\` from
-\`src/engine/operators/table.ts\`; a test holds the two together. Each is known from the versions named on, each up to the next; the newest
+\`src/engine/onnx/operators/table.ts\`; a test holds the two together. Each is known from the versions named on, each up to the next; the newest
 versions of operator sets that are read: ${newest}. A model with any other operator, or a newer version, is refused when it is loaded, with the
 operator, its domain, version and node. [Conformance](conformance.md) says how they are checked.
 
@@ -77,6 +77,6 @@ ONNX's own cases (\`npm run measure:operators\`) by the type of the first input;
 | operator | domain | since | kernels | interpreter alone | family |
 |---|---|---|---|---|---|
 ${all.map(line).join("")}
-Every family is a file of \`src/engine/operators/\`, and builds what it means of the primitive operations of \`src/engine/graph/operations.ts\`.
+Every family is a file of \`src/engine/onnx/operators/\`, and builds what it means of the primitive operations of \`src/engine/ir/operations.ts\`.
 `;
 }

@@ -1,7 +1,7 @@
 /** Writes schemas/*.json, the tables of settings and docs/reference/operators.md from the code: `npm run schemas`. Tests hold them together. */
 import { readFileSync, writeFileSync } from "node:fs";
-import { inferyardJsonSchema } from "../src/models/inferyard-schema.ts";
-import { decisionJsonSchema } from "../src/runtime/decision-schema.ts";
+import { inferyardJsonSchema } from "../src/models/inferyard-json/schema.ts";
+import { decisionJsonSchema } from "../src/runtime/decision/decision-schema.ts";
 import { settingsJsonSchema } from "../src/settings/schema.ts";
 import { operatorsPage, operatorsText } from "./operators-page.ts";
 import { settingsPage, withTables } from "./settings-tables.ts";

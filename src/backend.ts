@@ -202,7 +202,7 @@ export interface LoadLimits {
 }
 
 /** The place of a model among its copies on threads of this process. What they only read may lie in memory once. */
-export interface CopyPlace {
+export interface ReplicaSlot {
   /** A word of 32 bits for each copy: a number that no other one has or had, from 1 on; 0 as soon as its thread has ended, however it did. Not the backend's to write. */
   readonly members: SharedArrayBuffer;
   /** Which word is this model's. The one whose word is the first counts what all share as its own memory. */
@@ -212,16 +212,16 @@ export interface CopyPlace {
 }
 
 /** What a model offers its copies: those of the same files, on the same device, with the same settings but `threads`. */
-export interface Sharing {
+export interface ReplicaSharing {
   /** What a copy takes as `CopyPlace.from`. It can be posted to another thread. undefined: nothing yet. */
-  give(): unknown;
+  exportState(): unknown;
   /** Bytes that another copy takes for itself; an estimate. */
-  readonly copyBytes: number;
+  readonly replicaBytes: number;
 }
 
 export interface LoadOptions extends LoadSettings, LoadLimits {
   /** Given where copies could share memory. A backend that cannot share need not look at it. */
-  readonly copy?: CopyPlace;
+  readonly copy?: ReplicaSlot;
   /** Aborted: stop as soon as possible, free everything and throw ABORTED. */
   readonly signal?: AbortSignal;
 }
@@ -242,7 +242,7 @@ export interface TensorModel {
    */
   readonly memory: { readonly bytes: number; readonly measure: "allocated" | "weights" | "resident" };
   /** Where it was given a place among copies, and shares memory with them. Default: it does not. */
-  readonly sharing?: Sharing | undefined;
+  readonly sharing?: ReplicaSharing | undefined;
 
   /**
    * Runs once. Refuses wrong inputs with INPUT_INVALID (see `checkInputs`), and after disposal throws DISPOSED. Calls may overlap;

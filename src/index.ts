@@ -1,11 +1,11 @@
 /** Inferyard: give it a model, and it runs it on the engine that fits, proves that it did, and says why. */
-export { type RuntimeConfig, createRuntime } from "./create-runtime.ts";
-export { Runtime } from "./task-runtime.ts";
-export type * from "./task-requests.ts";
-export { type NamedTask, type Pipeline, type PipelineName, type PipelineOptions, pipeline } from "./pipeline.ts";
-export type * from "./pipelines.ts";
+export { type RuntimeConfig, createRuntime } from "./api/create-runtime.ts";
+export { Runtime } from "./api/runtime.ts";
+export type * from "./api/task-requests.ts";
+export { type NamedTask, type Pipeline, type PipelineName, type PipelineOptions, pipeline } from "./api/pipeline.ts";
+export type * from "./api/pipelines.ts";
 export * from "./tasks/index.ts";
-export type { Candidate, Decision, Selected, Stage, Verdict } from "./runtime/decision.ts";
+export type { Candidate, Decision, Selected, Stage, Verdict } from "./runtime/decision/decision.ts";
 export { ModelHandle } from "./runtime/model-handle.ts";
 export { ModelRuntime } from "./runtime/model-runtime.ts";
 export type { BackendReport, MemoryReport, ModelMemory } from "./runtime/reports.ts";
@@ -16,12 +16,12 @@ export type {
   RuntimeEvent,
   RuntimeSettings,
   Strategy,
-} from "./runtime/runtime-settings.ts";
-export type { Amounts, BudgetSettings } from "./runtime/budget.ts";
-export type { Departure } from "./runtime/residency.ts";
-export type { Policy, WishInput } from "./runtime/wish.ts";
+} from "./runtime/options/runtime-settings.ts";
+export type { MemoryAmounts, MemoryBudgetSettings } from "./runtime/residency/memory-budget.ts";
+export type { UnloadReason } from "./runtime/residency/residency.ts";
+export type { Policy, ConstraintOptions } from "./runtime/selection/constraints.ts";
 export type { HostName, HostedRunOptions } from "./hosts/host.ts";
-export type { Reduction, TokenPlace } from "./reduction.ts";
+export type { Reduction, TokenPosition } from "./hosts/output-reduction.ts";
 export {
   type CheckOptions,
   type CheckReport,

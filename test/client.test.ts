@@ -56,7 +56,7 @@ async function failureOf(promise: Promise<unknown>): Promise<ServerError> {
   throw new Error(`no refusal of the server: ${String(error)}`);
 }
 
-it("src/client/generated/openapi.ts is what the OpenAPI document says: npm run client writes it", async () => {
+it("src/client/generated-openapi.ts is what the OpenAPI document says: npm run client writes it", async () => {
   expect(readFileSync(clientTypesFile, "utf8")).toBe(await clientTypes());
 });
 

@@ -1,11 +1,11 @@
 /** Programs nobody thought of: compiled kernels and every pass give what the reference interpreter gives. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseGraph } from "../src/engine/graph/parse.ts";
-import { printGraph } from "../src/engine/graph/print.ts";
-import { verify } from "../src/engine/graph/verify.ts";
+import { parseGraph } from "../src/engine/ir/parse.ts";
+import { printGraph } from "../src/engine/ir/print.ts";
+import { verify } from "../src/engine/ir/verify.ts";
 import { optimize, passes } from "../src/engine/passes/index.ts";
-import { fuseElements } from "../src/engine/passes/fuse-elements.ts";
+import { fuseElementwise } from "../src/engine/passes/fuse-elementwise.ts";
 import { randomNumbers } from "./kernel-memory.ts";
 import { randomGraph } from "./fixtures/random-graph.ts";
 import { compiled, expectSame, interpreted, type Results } from "./fixtures/run-graph.ts";
@@ -24,11 +24,11 @@ describe("random programs", () => {
   it("are sound, and the same when printed and parsed", () => {
     fc.assert(
       fc.property(programs, ({ graph }) => {
-        const text = printGraph(graph, { elements: Number.POSITIVE_INFINITY });
+        const text = printGraph(graph, { maxElements: Number.POSITIVE_INFINITY });
         const again = parseGraph(text);
         expect(verify(graph)).toEqual([]);
         expect(verify(again)).toEqual([]);
-        expect(printGraph(again, { elements: Number.POSITIVE_INFINITY })).toBe(text);
+        expect(printGraph(again, { maxElements: Number.POSITIVE_INFINITY })).toBe(text);
         expect(again.nodes.map(({ operation }) => operation)).toEqual(graph.nodes.map(({ operation }) => operation));
       }),
       settings,
@@ -38,7 +38,7 @@ describe("random programs", () => {
   it("are computed by compiled kernels as by the interpreter", () => {
     fc.assert(
       fc.property(programs, ({ graph, inputs, tolerances }) => {
-        expectSame(compiled(fuseElements(graph), inputs), interpreted(graph, inputs), tolerances);
+        expectSame(compiled(fuseElementwise(graph), inputs), interpreted(graph, inputs), tolerances);
       }),
       settings,
     );

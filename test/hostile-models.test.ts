@@ -1,8 +1,8 @@
 /** Models that somebody damaged, or wrote to do harm: reading and tracing them ends in a typed error, in bounded time and memory. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { Builder, type TraceLimits, type OnnxModel, readOnnxModel, type Traced, traceModel } from "../src/engine/index.ts";
-import { operatorFamilies } from "../src/engine/operators/table.ts";
+import { Builder, type TraceLimits, type OnnxModel, readOnnxModel, type TracedValue, traceModel } from "../src/engine/index.ts";
+import { operatorFamilies } from "../src/engine/onnx/operators/table.ts";
 import { InferyardError } from "../src/errors.ts";
 import { type NodeParts, integer, message, model, node, value, weight } from "./fixtures/onnx-bytes.ts";
 import { needsData, sharedData } from "./shared-data.ts";
@@ -33,16 +33,16 @@ function outcomeOf(action: () => void): string {
 }
 
 function run(read: OnnxModel): void {
-  const build = new Builder(limits, "run");
+  const build = new Builder(limits, "eager");
   const { initializers, inputs } = read.graph;
   const named = inputs
     .filter(({ name }) => !initializers.has(name))
-    .map(({ name, type }): [string, Traced] => [name, zeros(build, type)]);
+    .map(({ name, type }): [string, TracedValue] => [name, zeros(build, type)]);
   traceModel(read, new Map(named), build);
 }
 
 /** Free and large dimensions become 2. */
-function zeros(build: Builder, type: OnnxType): Traced {
+function zeros(build: Builder, type: OnnxType): TracedValue {
   if (type.kind === "sequence") return { items: [] };
   if (type.kind === "optional") return { optional: true };
   const { dataType, shape = [] } = type.kind === "tensor" ? type : { dataType: "float32" as const };

@@ -239,9 +239,9 @@ describe.each<RemoteHost>(["worker", "process"])("the host %s", (host) => {
     it("copies run side by side", async () => {
       const runtime = await runtimeWith([moody({ gate: join(folder, `copies-${host}`) })], { host, replicas: 2 });
       const handle = await runtime.load(model);
-      const lanes = await handle.lanes();
-      expect(lanes).toHaveLength(2);
-      await Promise.all(lanes.map((lane) => lane.run(inputs(moods.meet)))); // neither ends before the other has begun
+      const replicas = await handle.replicas();
+      expect(replicas).toHaveLength(2);
+      await Promise.all(replicas.map((replica) => replica.run(inputs(moods.meet)))); // neither ends before the other has begun
     });
 
     it("a backend without an entry is told so when a worker is demanded", async () => {

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createRuntime } from "../src/create-runtime.ts";
+import { createRuntime } from "../src/api/create-runtime.ts";
 import { InferyardError } from "../src/errors.ts";
-import type { Runtime } from "../src/task-runtime.ts";
+import type { Runtime } from "../src/api/runtime.ts";
 import { model, node, value } from "./fixtures/onnx-bytes.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "inferyard-huge-"));

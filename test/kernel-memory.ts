@@ -1,12 +1,12 @@
 /** A memory for testing kernels: tensors are laid out one after the other, and what lies behind each is watched. */
-import { detectWasmFeatures } from "../src/engine/emit/wasm/assembler/features.ts";
-import type { WasmFeatures } from "../src/engine/emit/wasm/assembler/wasm-features.ts";
-import { type WasmMemory, wasmHost, wasmPageBytes } from "../src/engine/emit/wasm/assembler/webassembly.ts";
-import { compileKernels, kernelFunction } from "../src/engine/emit/wasm/compile.ts";
-import { type Kernel, readPaddingBytes } from "../src/engine/emit/wasm/kernel.ts";
-import { switchOnRelaxedSimd } from "../src/engine/emit/wasm/node-flags.ts";
+import { detectWasmFeatures } from "../src/engine/codegen/wasm/assembler/features.ts";
+import type { WasmFeatures } from "../src/engine/codegen/wasm/assembler/wasm-features.ts";
+import { type WasmMemory, wasmHost, wasmPageBytes } from "../src/engine/codegen/wasm/assembler/webassembly.ts";
+import { compileKernels, kernelFunction } from "../src/engine/codegen/wasm/compile.ts";
+import { type Kernel, readPaddingBytes } from "../src/engine/codegen/wasm/kernel.ts";
+import { enableRelaxedSimd } from "../src/engine/codegen/wasm/node-flags.ts";
 
-export const features: WasmFeatures = detectWasmFeatures(switchOnRelaxedSimd);
+export const features: WasmFeatures = detectWasmFeatures(enableRelaxedSimd);
 /** Both ways kernels can be emitted on this machine. */
 export const featureSets: readonly WasmFeatures[] = features.relaxedSimd
   ? [features, { ...features, relaxedSimd: false, byteDot: "none" }]
@@ -60,7 +60,7 @@ export class KernelMemory {
     const share = Math.ceil(kernel.pieces / splits);
     for (let from = (splits - 1) * share; from >= 0; from -= share)
       if (from < kernel.pieces)
-        status = compiled(...kernel.counts, ...offsets, from, Math.min(from + share, kernel.pieces)) || status;
+        status = compiled(...kernel.dynamicSizes, ...offsets, from, Math.min(from + share, kernel.pieces)) || status;
     const bytes = new Uint8Array(this.memory.buffer);
     for (const { start, end } of this.#guards)
       if (bytes.subarray(start, end).some((byte) => byte !== 0xff)) throw new Error(`${kernel.key} wrote behind a tensor`);

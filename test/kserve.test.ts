@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createRuntime } from "../src/create-runtime.ts";
+import { createRuntime } from "../src/api/create-runtime.ts";
 import { createHandler } from "../src/server/handler.ts";
-import { type Listening, listen } from "../src/server/node.ts";
-import type { Runtime } from "../src/task-runtime.ts";
+import { type Listening, listen } from "../src/server/listen.ts";
+import type { Runtime } from "../src/api/runtime.ts";
 import { guideExample } from "./fixtures/guide-example.ts";
 import { needsData, sharedData } from "./shared-data.ts";
 
@@ -39,7 +39,7 @@ describe.skipIf(missing !== undefined)(title, () => {
   beforeAll(async () => {
     runtime = await createRuntime();
     const handler = createHandler(runtime);
-    await handler.readiness.warm();
+    await handler.readiness.warmUp();
     listening = await listen(handler, { port: 0 });
   });
   afterAll(async () => {

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { measureOperators } from "../scripts/conformance/measure-operators.ts";
 import { operatorsPage, operatorsText, operatorTypesFile } from "../scripts/operators-page.ts";
-import { operatorFamilies } from "../src/engine/operators/table.ts";
+import { operatorFamilies } from "../src/engine/onnx/operators/table.ts";
 import { needsData, sharedData } from "./shared-data.ts";
 
 const [skip, name] = needsData("onnx-conformance");

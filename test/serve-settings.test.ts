@@ -306,8 +306,8 @@ describe("serve", () => {
   }
   const metricsOf = async ({ url }: { readonly url: string }): Promise<string> => (await fetch(`${url}/metrics`)).text();
 
-  it(`${of("maxAnswerBytes")}: one answer may take half of the memory for answers`, async () => {
-    const server = await serve(["--max-answer-bytes", "400000"]);
+  it(`${of("maxResponseBytes")}: one answer may take half of the memory for answers`, async () => {
+    const server = await serve(["--max-response-bytes", "400000"]);
     expect((await embed(server, texts(4))).status).toBe(200);
     expect(await codeOf(await embed(server, texts(100)))).toEqual([413, "LIMIT_EXCEEDED"]);
   });
@@ -317,7 +317,7 @@ describe("serve", () => {
     let refused: Response | undefined;
     while (refused === undefined) {
       const socket = silent(server);
-      while (!/unread_answer_bytes [1-9]/.test(await metricsOf(server))) await sleep(50);
+      while (!/unread_response_bytes [1-9]/.test(await metricsOf(server))) await sleep(50);
       const response = await embed(server, { input: "a" });
       if (response.status !== 200) refused = response; // else the machine was so busy that the reader was called slow before
       socket.destroy();
@@ -329,7 +329,7 @@ describe("serve", () => {
   it(`${of("stallTimeout")}: a client that reads nothing`, async () => {
     const server = await serve([], { stallTimeout: "1s" });
     const socket = silent(server);
-    while (!(await metricsOf(server)).includes("readers_cut_total 1\n")) await sleep(50);
+    while (!(await metricsOf(server)).includes("readers_disconnected_total 1\n")) await sleep(50);
     socket.destroy();
   });
 

@@ -199,8 +199,8 @@ describe.skipIf(skip)("tokens of an output, or the highest of each row, made whe
     const { logits } = await handle.run(inputs);
     const size = logits!.shape[2]!;
     const row = (token: number): number[] => [...(logits!.data as Float32Array).subarray(token * size, (token + 1) * size)];
-    const places = [{ row: 1, token: 1 }];
-    const picked = await handle.run(inputs, { reductions: { logits: { kind: "tokens", places } } });
+    const positions = [{ row: 1, token: 1 }];
+    const picked = await handle.run(inputs, { reductions: { logits: { kind: "tokens", positions } } });
     expect(picked["logits"]!.shape).toEqual([1, size]);
     expect([...(picked["logits"]!.data as Float32Array)]).toEqual(row(5));
     const highest = await handle.run(inputs, { reductions: { logits: { kind: "highest", lengths: [4, 3] } } });

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { runGoldens } from "../scripts/goldens/run.ts";
-import { writeSafetensors } from "../src/write-safetensors.ts";
+import { writeSafetensors } from "../src/formats/safetensors/write-safetensors.ts";
 import { storedWeights } from "./fixtures/stored-weights.ts";
 import { needsData, sharedData } from "./shared-data.ts";
 

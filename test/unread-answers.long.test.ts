@@ -37,14 +37,14 @@ it.skipIf(process.platform !== "linux")("120 clients that read nothing cost a bo
     return Number(new RegExp(`^inferyard_${name} (\\S+)$`, "m").exec(text)![1]);
   };
   const statuses = new Set<number>();
-  while ((await metric("readers_cut_total")) < 60) {
+  while ((await metric("readers_disconnected_total")) < 60) {
     statuses.add((await embed(server, { input: "a" })).status);
     await sleep(100);
   }
   expect(statuses.has(200)).toBe(true);
   for (const socket of clients) socket.destroy();
   while ((await metric("requests_running")) > 0) await sleep(100);
-  await vi.waitFor(async () => expect(await metric("unread_answer_bytes")).toBe(0), { timeout: 60_000 }); // refusals are answers too
+  await vi.waitFor(async () => expect(await metric("unread_response_bytes")).toBe(0), { timeout: 60_000 }); // refusals are answers too
   const pid = server.child.pid!;
   expect(memoryOf(pid).highest).toBeLessThan(1536 * mebi);
   for (let index = 0; memoryOf(pid).now > 600 * mebi; index += 1) await embed(server, { input: `text ${index}` });

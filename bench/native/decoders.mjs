@@ -6,8 +6,8 @@ import { basename } from "node:path";
 export const decoders = {
   native: async (path, threads, work) => {
     const { detectWasmFeatures, EngineModel, onnxSource, readOnnxModel } = await import("../../dist/engine/index.js");
-    const { switchOnRelaxedSimd } = await import("../../dist/engine/host-features.js");
-    const { spawnThread } = await import("../../dist/engine/thread-spawner.js");
+    const { switchOnRelaxedSimd } = await import("../../dist/engine/codegen/wasm/v8-flags.js");
+    const { spawnThread } = await import("../../dist/engine/threads/spawn-thread.js");
     return async () => {
       const { model } = readOnnxModel(readFileSync(path), basename(path));
       const engine = new EngineModel(onnxSource(model), {

@@ -1,15 +1,15 @@
 // Where a model's time goes: the kernels of its program by what they took, on one thread. `npm run bench:steps -- MODEL.onnx NAME=TYPE:SHAPE ...`,
 // for example `input_ids=int64:1x128`; `--runs N` (default 20). Inputs are ones, or a sine where they are float32.
 import { readFileSync } from "node:fs";
-import { detectWasmFeatures, compileKernels, kernelFunction } from "../../src/engine/emit/wasm/index.ts";
-import { switchOnRelaxedSimd, withOptimizingCompiler } from "../../src/engine/emit/wasm/node-flags.ts";
-import { readOnnxModel } from "../../src/engine/import/read-model.ts";
+import { detectWasmFeatures, compileKernels, kernelFunction } from "../../src/engine/codegen/wasm/index.ts";
+import { switchOnRelaxedSimd, withOptimizingCompiler } from "../../src/engine/codegen/wasm/node-flags.ts";
+import { readOnnxModel } from "../../src/engine/onnx/read-model.ts";
 import { optimize } from "../../src/engine/passes/index.ts";
 import { planGraph } from "../../src/engine/plan/plan.ts";
-import { EngineMemory } from "../../src/engine/run/engine-memory.ts";
-import { Program } from "../../src/engine/run/program.ts";
-import { Builder } from "../../src/engine/trace/builder.ts";
-import { traceModel } from "../../src/engine/trace/trace-model.ts";
+import { EngineMemory } from "../../src/engine/memory/engine-memory.ts";
+import { Program } from "../../src/engine/execute/executable.ts";
+import { Builder } from "../../src/engine/build/builder.ts";
+import { traceModel } from "../../src/engine/onnx/trace-model.ts";
 import { zeros } from "../../src/tensor.ts";
 import { parseArgs } from "node:util";
 import { describeLoad, describeMachine, watchLoad } from "../machine.mjs";

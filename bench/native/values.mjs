@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import * as node from "onnxruntime-node";
 import * as web from "onnxruntime-web";
-import { switchOnRelaxedSimd } from "../../src/engine/host-features.ts";
+import { switchOnRelaxedSimd } from "../../src/engine/codegen/wasm/v8-flags.ts";
 import { Builder, detectWasmFeatures, EngineModel, onnxSource, readOnnxModel, traceModel } from "../../src/engine/index.ts";
 import { zeros } from "../../src/tensor.ts";
 import { withSuppression } from "../../test/fixtures/detector.ts";
@@ -75,7 +75,7 @@ async function timed(run, inputs) {
 function interpreter(bytes) {
   const { model } = readOnnxModel(bytes, "a model");
   return (inputs) => {
-    const build = new Builder({}, "run");
+    const build = new Builder({}, "eager");
     return traceModel(model, new Map(Object.entries(inputs).map(([name, each]) => [name, build.constant(each)])), build);
   };
 }

@@ -1,7 +1,7 @@
 /** The same questions to both tokenizers, and their answers in one form. */
 import { convertOffsets } from "../../src/tokenizers/index.ts";
 import { TextTokenizer } from "../../src/tokenizers/text-tokenizer.ts";
-import { parseTokenizerJson } from "../../src/tokenizers/tokenizer-json.ts";
+import { parseTokenizerJson } from "../../src/tokenizers/config/tokenizer-json.ts";
 import type { Tokenizer } from "../../src/tokenizers/tokenizer.ts";
 
 /** The part of npm's `tokenizers` 0.23 that is asked. */

@@ -2,9 +2,9 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { PbfReader } from "pbf";
-import { MessageReader } from "../../src/engine/import/protobuf-message.ts";
-import type { OnnxType } from "../../src/engine/import/onnx-model.ts";
-import { readTensor, readWholeTensor } from "../../src/engine/import/read-tensor.ts";
+import { MessageReader } from "../../src/formats/protobuf/message-reader.ts";
+import type { OnnxType } from "../../src/engine/onnx/onnx-model.ts";
+import { readTensor, readWholeTensor } from "../../src/engine/onnx/read-tensor.ts";
 import type { CaseValue } from "./values.ts";
 
 export interface ConformanceCase {

@@ -3,17 +3,17 @@ import {
   Builder,
   detectWasmFeatures,
   EngineModel,
-  defaultLimits,
+  defaultTraceLimits,
   isOptional,
   isSequence,
   isTensor,
   type OnnxModel,
   onnxSource,
-  type Traced,
+  type TracedValue,
   traceModel,
 } from "../../src/engine/index.ts";
-import { switchOnRelaxedSimd } from "../../src/engine/host-features.ts";
-import type { Literal } from "../../src/engine/graph/literal.ts";
+import { enableRelaxedSimd } from "../../src/engine/codegen/wasm/v8-flags.ts";
+import type { Literal } from "../../src/engine/ir/literal.ts";
 import type { Tensor, TensorMap } from "../../src/tensor.ts";
 import type { CaseValue } from "./values.ts";
 
@@ -28,7 +28,7 @@ async function computesAll(model: OnnxModel, given: TensorMap): Promise<boolean>
   const engine = engineOf(model);
   const names = new Set(model.graph.inputs.map(({ name }) => name));
   await engine.run(Object.fromEntries(Object.entries(given).filter(([name]) => names.has(name))));
-  const steps = engine.lastSteps;
+  const steps = engine.lastStepCounts;
   return steps?.interpreted === 0;
 }
 
@@ -55,7 +55,7 @@ export async function runNative(model: OnnxModel, inputs: readonly CaseValue[]):
 }
 
 function engineOf(model: OnnxModel): EngineModel {
-  return new EngineModel(onnxSource(model), { features: detectWasmFeatures(switchOnRelaxedSimd), optimize: true });
+  return new EngineModel(onnxSource(model), { features: detectWasmFeatures(enableRelaxedSimd), optimize: true });
 }
 
 function tensorsOf({ graph }: OnnxModel, inputs: readonly CaseValue[]): TensorMap {
@@ -67,9 +67,9 @@ function tensorsOf({ graph }: OnnxModel, inputs: readonly CaseValue[]): TensorMa
 }
 
 export function interpret(model: OnnxModel, inputs: readonly CaseValue[]): readonly CaseValue[] {
-  const build = new Builder(defaultLimits, "run");
+  const build = new Builder(defaultTraceLimits, "eager");
   const named = new Map(
-    model.graph.inputs.flatMap(({ name }, index): [string, Traced][] => {
+    model.graph.inputs.flatMap(({ name }, index): [string, TracedValue][] => {
       const value = inputs[index];
       return value === undefined ? [] : [[name, traced(value, build)]];
     }),
@@ -77,13 +77,13 @@ export function interpret(model: OnnxModel, inputs: readonly CaseValue[]): reado
   return [...traceModel(model, named, build).values()].map(valueOf);
 }
 
-function traced(value: CaseValue, build: Builder): Traced {
+function traced(value: CaseValue, build: Builder): TracedValue {
   if (value.kind === "tensor") return build.constant(value.literal);
   if (value.kind === "sequence") return { items: value.items.map((item) => traced(item, build)) };
   return { optional: true, ...(value.content === undefined ? {} : { content: traced(value.content, build) }) };
 }
 
-function valueOf(value: Traced): CaseValue {
+function valueOf(value: TracedValue): CaseValue {
   if (isTensor(value)) {
     if (value.constant === undefined) throw new Error("an output is not known though all inputs are");
     return { kind: "tensor", literal: value.constant };

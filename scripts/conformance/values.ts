@@ -1,6 +1,6 @@
 /** Values of conformance cases, and how they are compared. */
-import { type Literal, numbersOf, bigintsOf, stringsOf } from "../../src/engine/graph/literal.ts";
-import { isWide } from "../../src/engine/graph/element-types.ts";
+import { type Literal, numbersOf, bigintsOf, stringsOf } from "../../src/engine/ir/literal.ts";
+import { isBigIntType } from "../../src/engine/ir/element-types.ts";
 
 export type CaseValue =
   | { readonly kind: "tensor"; readonly literal: Literal }
@@ -41,7 +41,7 @@ function tensorDifference(given: Literal, right: Literal, typesOnly: boolean): s
     const at = wanted.findIndex((text, index) => text !== texts[index]);
     return at < 0 ? undefined : `"${texts[at]}" in place of "${wanted[at]}" at ${at}`;
   }
-  if (isWide(right.dataType)) {
+  if (isBigIntType(right.dataType)) {
     const [numbers, wanted] = [bigintsOf(given), bigintsOf(right)];
     for (let at = 0; at < wanted.length; at += 1)
       if (numbers[at] !== wanted[at]) return `${numbers[at]} in place of ${wanted[at]} at ${at}`;

@@ -1,5 +1,5 @@
 /** The server's handler without a socket, over a runtime that fetches nothing, with an oracle for its responses. */
-import { createRuntime } from "../../src/create-runtime.ts";
+import { createRuntime } from "../../src/api/create-runtime.ts";
 import { createHandler, type Handler, RuntimeEvents } from "../../src/server/index.ts";
 import { Broken, mustHold } from "./target.ts";
 import { scratchFolder } from "./scratch-folder.ts";
@@ -21,8 +21,8 @@ export async function openServer(): Promise<OpenServer> {
   const runtime = await createRuntime({
     offline: true,
     host: "inline",
-    onEvent: (event) => events.tell(event),
-    onBatch: (batch) => events.tellBatch(batch),
+    onEvent: (event) => events.emit(event),
+    onBatch: (batch) => events.emitBatch(batch),
   });
   const handler = createHandler(runtime, { events, requestTimeout: "20s", maxTexts: 64 });
   return { handler, ask, close };

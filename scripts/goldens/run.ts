@@ -159,7 +159,7 @@ async function hold(
 function refusalOf(error: unknown): string | undefined {
   if (!(error instanceof InferyardError)) return undefined;
   const decision = error.data["decision"] as Decision | undefined;
-  const considered = decision?.candidates.filter(({ stage }) => stage !== "wish") ?? [];
+  const considered = decision?.candidates.filter(({ stage }) => stage !== "constraints") ?? [];
   if (decision === undefined || considered.some(({ verdict }) => verdict === "failed")) return undefined;
   return considered[0]?.reason ?? "no target of that name on this machine";
 }

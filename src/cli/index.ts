@@ -2,17 +2,17 @@
 import { run } from "./main.ts";
 
 /** Time a command has to put its things away after Ctrl-C. */
-const tidyMs = 500;
+const shutdownMs = 500;
 
 const interrupt = new AbortController();
 const onInterrupt = (): void => {
   interrupt.abort(); // a second Ctrl-C ends at once
-  setTimeout(() => process.exit(130), tidyMs).unref(); // a run under way is waited for by the host's exit gate
+  setTimeout(() => process.exit(130), shutdownMs).unref(); // a run under way is waited for by the host's exit gate
 };
 process.once("SIGINT", onInterrupt);
 
 /** As `Terminal.stay` says. With nobody listening any more the second signal does what signals do. */
-function stay(): void {
+function runUntilSignal(): void {
   process.off("SIGINT", onInterrupt);
   const ask = (): void => {
     for (const signal of ["SIGINT", "SIGTERM"]) process.off(signal, ask);
@@ -34,7 +34,7 @@ process.exitCode = await run(process.argv.slice(2), {
   environment: process.env,
   directory: process.cwd(),
   signal: interrupt.signal,
-  stay,
+  runUntilSignal,
 });
 // A thread that hangs would keep the program alive.
-if (interrupt.signal.aborted) setTimeout(() => process.exit(), tidyMs).unref();
+if (interrupt.signal.aborted) setTimeout(() => process.exit(), shutdownMs).unref();

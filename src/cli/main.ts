@@ -1,7 +1,7 @@
 /** The command line: `run(arguments, terminal)` gives the exit code. 0 ok, 1 it failed, 2 it was asked wrongly, 130 Ctrl-C. */
 import { Command, CommanderError } from "commander";
 import { InferyardError, errorKinds, messageOf } from "../errors.ts";
-import { commands } from "./commands/index.ts";
+import { commands } from "./command-table.ts";
 import { type Terminal, writeLine } from "./terminal.ts";
 import { readVersion } from "./version.ts";
 

@@ -1,17 +1,17 @@
 /** What the commands share: the flags of selection, a runtime made from the effective settings, and a note when loading takes long. */
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { createRuntime } from "../create-runtime.ts";
-import type { Runtime } from "../task-runtime.ts";
-import type { RuntimeEvent, RuntimeSettings, TextThreadSettings } from "../runtime/runtime-settings.ts";
+import { createRuntime } from "../api/create-runtime.ts";
+import type { Runtime } from "../api/runtime.ts";
+import type { RuntimeEvent, RuntimeSettings, TextThreadSettings } from "../runtime/options/runtime-settings.ts";
 import { hostNames } from "../hosts/host.ts";
-import { policies } from "../runtime/wish.ts";
+import { policies } from "../runtime/selection/constraints.ts";
 import { type EffectiveSettings, readSettings } from "../settings/read.ts";
 import { type SettingName, settingNames } from "../settings/settings.ts";
 import type { PullProgress } from "../models/hub/progress.ts";
-import { describeProgress } from "./download-line.ts";
+import { describeProgress } from "./output/download-progress.ts";
 import { openStore } from "./model-store.ts";
 import { type Terminal, writeLine } from "./terminal.ts";
-import { formatBytes } from "./units.ts";
+import { formatBytes } from "./output/units.ts";
 
 /** Flags every command has. */
 export interface GlobalFlags {
@@ -24,13 +24,13 @@ export interface GlobalFlags {
 /** Values separated by commas; a flag given twice adds to the first. */
 export const list = (text: string, before: string[] = []): string[] => [...before, ...text.split(",").map((part) => part.trim())];
 
-function wholeNumber(text: string): number {
+function parseWholeNumber(text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value) || value < 1) throw new InvalidArgumentError("It must be a whole number above 0.");
   return value;
 }
 
-export const positiveInteger: (text: string) => number = wholeNumber;
+export const positiveInteger: (text: string) => number = parseWholeNumber;
 
 export function zeroOrMore(text: string): number {
   const value = Number(text);
@@ -59,7 +59,7 @@ export function addSelectionFlags(command: Command): Command {
 /** Flags of commands that load. */
 export function addLoadFlags(command: Command): Command {
   return addSelectionFlags(command)
-    .addOption(new Option("--threads <number>", "most threads of one model").argParser(wholeNumber))
+    .addOption(new Option("--threads <number>", "most threads of one model").argParser(parseWholeNumber))
     .addOption(new Option("--host <host>", "where the model lives").choices(hostNames))
     .addOption(
       new Option("--graph-optimization <level>", "how far an engine may rewrite the graph").choices([
@@ -70,12 +70,12 @@ export function addLoadFlags(command: Command): Command {
       ]),
     )
     .addOption(new Option("--cpu-nodes <how>", "on other devices: nodes the device cannot run").choices(["refuse", "allow"]))
-    .addOption(truth("--memory-pattern <yes>", "may the engine lay out the memory of a run beforehand"))
-    .addOption(truth("--memory-arena <yes>", "may the engine keep memory between runs"))
+    .addOption(booleanOption("--memory-pattern <yes>", "may the engine lay out the memory of a run beforehand"))
+    .addOption(booleanOption("--memory-arena <yes>", "may the engine keep memory between runs"))
     .addOption(new Option("--max-memory <size>", "most memory all models may take together, for example 2GB"))
     .addOption(
       new Option("--replicas <number>", 'copies that share the work, or "auto"').argParser((text) =>
-        text === "auto" ? text : wholeNumber(text),
+        text === "auto" ? text : parseWholeNumber(text),
       ),
     )
     .addOption(offlineOption());
@@ -86,7 +86,7 @@ export function offlineOption(): Option {
 }
 
 /** A flag that takes "true" or "false", so that either can overrule the settings file. */
-function truth(flags: string, description: string): Option {
+function booleanOption(flags: string, description: string): Option {
   return new Option(flags, description).choices(["true", "false"]).argParser((text) => {
     if (text !== "true" && text !== "false") throw new InvalidArgumentError("Allowed choices are true, false.");
     return text === "true";

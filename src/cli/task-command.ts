@@ -1,11 +1,11 @@
 /** One way to write a command that runs a task over texts: settings, texts, the run, and what is printed. */
 import { type Command, Option } from "commander";
-import type { TaskRun } from "../task-requests.ts";
-import type { Runtime } from "../task-runtime.ts";
+import type { TaskRun } from "../api/task-requests.ts";
+import type { Runtime } from "../api/runtime.ts";
 import { addLoadFlags, openSession, positiveInteger, withNotice } from "./session.ts";
 import { type Terminal, writeAll, writeLine } from "./terminal.ts";
-import { readTexts } from "./texts.ts";
-import { formatMilliseconds, plural, withShortFloats } from "./units.ts";
+import { readTexts } from "./input/texts.ts";
+import { formatMilliseconds, plural, withShortFloats } from "./output/units.ts";
 
 /** Flags of every such command. */
 export interface TaskFlags {
@@ -28,7 +28,7 @@ export interface TaskCall {
 }
 
 /** What is printed of a result. */
-export interface Shown {
+export interface TaskOutput {
   /** For --json: one per input, fields named as Hugging Face's pipelines name them. */
   readonly results: readonly unknown[];
   /** For --json, beside the results. */
@@ -70,7 +70,7 @@ export function addLimitFlags(command: Command, truncations: readonly string[] =
 export async function runTask<Result extends TaskRun>(
   { terminal, texts, flags, options = {} }: TaskCall,
   work: (runtime: Runtime, texts: readonly string[], request: TaskRequest) => Promise<Result>,
-  show: (result: Result, texts: readonly string[]) => Shown,
+  show: (result: Result, texts: readonly string[]) => TaskOutput,
 ): Promise<void> {
   const { input, json, quiet, maxTokens, truncate } = flags;
   const session = await openSession(terminal, { ...flags }, flags.model);
@@ -94,7 +94,7 @@ export async function runTask<Result extends TaskRun>(
       if (body !== "") await writeAll(terminal.stdout, `${body}\n`);
     }
     if (quiet === true) return;
-    noteCut(truncated, 0, terminal);
+    noteTruncated(truncated, 0, terminal);
     if (json !== true) writeLine(terminal.stderr, `${summary} in ${formatMilliseconds(milliseconds)}`);
   } finally {
     await session.runtime.dispose();
@@ -102,7 +102,7 @@ export async function runTask<Result extends TaskRun>(
 }
 
 /** Says which texts were cut. `first`: the number of the first text of this part. */
-export function noteCut(truncated: readonly number[], first: number, terminal: Terminal): void {
+export function noteTruncated(truncated: readonly number[], first: number, terminal: Terminal): void {
   if (truncated.length === 0) return;
   const shown = truncated.slice(0, 5).map((index) => first + index + 1);
   const places = `${shown.join(", ")}${truncated.length > shown.length ? ", …" : ""}`;

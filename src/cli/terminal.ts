@@ -13,7 +13,7 @@ export interface Terminal {
    * For a command that goes on until it is told to end, and then puts its things away in its own time: from now on SIGTERM asks for that as
    * Ctrl-C does, the first signal only asks, and a second one ends the program at once. Default: Ctrl-C alone, with half a second's time.
    */
-  readonly stay?: () => void;
+  readonly runUntilSignal?: () => void;
 }
 
 export function writeLine(stream: NodeJS.WritableStream, line = ""): void {

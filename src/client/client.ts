@@ -1,5 +1,14 @@
 /** Calls of a server's routes with `fetch`. Which routes there are, and what each takes and gives, are types alone. */
-import type { AnswerOf, CallOptions, CommonOptions, DefaultMedia, MediaOf, Method, Operation, PathOf } from "./operations.ts";
+import type {
+  ResponseDataOf,
+  CallOptions,
+  CommonOptions,
+  DefaultMedia,
+  MediaOf,
+  Method,
+  Operation,
+  PathOf,
+} from "./operations.ts";
 import { type ErrorBody, ServerError } from "./server-error.ts";
 
 export interface ClientOptions {
@@ -13,7 +22,7 @@ export interface ClientOptions {
   readonly fetch?: typeof fetch;
 }
 
-export interface Answer<Data> {
+export interface ApiResponse<Data> {
   readonly data: Data;
   /** Its headers say where the answer was computed: x-inferyard-target, x-inferyard-decision, server-timing. */
   readonly response: Response;
@@ -33,17 +42,17 @@ export interface Client {
   get<Path extends PathOf<"get">, Media extends MediaOf<Operation<"get", Path>> = DefaultMedia<Operation<"get", Path>>>(
     path: Path,
     ...options: Arguments<CallOptions<Operation<"get", Path>>, Media>
-  ): Promise<Answer<AnswerOf<Operation<"get", Path>, Media>>>;
+  ): Promise<ApiResponse<ResponseDataOf<Operation<"get", Path>, Media>>>;
   post<Path extends PathOf<"post">, Media extends MediaOf<Operation<"post", Path>> = DefaultMedia<Operation<"post", Path>>>(
     path: Path,
     ...options: Arguments<CallOptions<Operation<"post", Path>>, Media>
-  ): Promise<Answer<AnswerOf<Operation<"post", Path>, Media>>>;
+  ): Promise<ApiResponse<ResponseDataOf<Operation<"post", Path>, Media>>>;
 }
 
 export function createClient(options: ClientOptions): Client {
   const calling =
     (method: Method) =>
-    async (path: string, call: Call = {}): Promise<Answer<never>> => {
+    async (path: string, call: Call = {}): Promise<ApiResponse<never>> => {
       const request = requestOf(options, method, path, call);
       const response = await (options.fetch ?? fetch)(request);
       if (!response.ok) throw new ServerError(response, await errorBodyOf(response));

@@ -1,6 +1,6 @@
 /** A client of `inferyard serve` for browsers and Node.js: `fetch`, with the types of the server's own OpenAPI document. */
-export { type Answer, type Client, type ClientOptions, createClient } from "./client.ts";
-export type { components, paths } from "./generated/openapi.ts";
-export type { AnswerOf, CallOptions, DefaultMedia, MediaOf, PathOf } from "./operations.ts";
+export { type ApiResponse, type Client, type ClientOptions, createClient } from "./client.ts";
+export type { components, paths } from "./generated-openapi.ts";
+export type { ResponseDataOf, CallOptions, DefaultMedia, MediaOf, PathOf } from "./operations.ts";
 export { type ErrorBody, ServerError } from "./server-error.ts";
 export { vectorsOf } from "./vectors.ts";

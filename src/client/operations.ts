@@ -1,5 +1,5 @@
 /** From the OpenAPI document's types to what a call takes and gives. Types alone. */
-import type { paths } from "./generated/openapi.ts";
+import type { paths } from "./generated-openapi.ts";
 
 export type Method = "get" | "post";
 
@@ -32,7 +32,7 @@ export type MediaOf<Of> = [ContentOf<Of>] extends [never] ? never : keyof Conten
 export type DefaultMedia<Of> = "application/json" extends MediaOf<Of> ? "application/json" : MediaOf<Of>;
 
 /** What an answer of one form becomes; undefined where it has no body. */
-export type AnswerOf<Of, Media> = [MediaOf<Of>] extends [never]
+export type ResponseDataOf<Of, Media> = [MediaOf<Of>] extends [never]
   ? undefined
   : Media extends "application/json"
     ? ContentOf<Of>[Media & keyof ContentOf<Of>]

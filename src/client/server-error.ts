@@ -1,5 +1,5 @@
 /** A server's refusal, whatever protocol's shape it has. */
-import type { components } from "./generated/openapi.ts";
+import type { components } from "./generated-openapi.ts";
 
 /** What a failure's body may be, by protocol. */
 export type ErrorBody = components["schemas"]["Error" | "OpenAIError" | "CohereError" | "TeiError" | "InferenceError" | "Ready"];
@@ -22,7 +22,7 @@ export class ServerError extends Error {
   readonly body: ErrorBody | undefined;
 
   constructor({ status, headers }: Pick<Response, "status" | "headers">, body: ErrorBody | undefined) {
-    const { message, code, retryable, retry_after_ms: retryAfterMs, remedy } = said(body);
+    const { message, code, retryable, retry_after_ms: retryAfterMs, remedy } = errorFields(body);
     super(message ?? `the server answered ${status}`);
     const seconds = Number(headers.get("retry-after") ?? Number.NaN);
     this.status = status;
@@ -35,7 +35,7 @@ export class ServerError extends Error {
   }
 }
 
-interface Said {
+interface ErrorFields {
   readonly message?: string;
   readonly code?: string;
   readonly retryable?: boolean;
@@ -44,10 +44,10 @@ interface Said {
 }
 
 /** Ours and OpenAI's stand under `error`; the others have their sentence there, or under `message`, and the rest beside it. */
-function said(body: ErrorBody | undefined): Said {
+function errorFields(body: ErrorBody | undefined): ErrorFields {
   if (body === undefined) return {};
   if ("ready" in body) return { message: "the server is not ready" };
   if (!("error" in body)) return body;
-  const { error }: { readonly error: Said | string | null } = body; // null: not of our server, which may stand behind another
+  const { error }: { readonly error: ErrorFields | string | null } = body; // null: not of our server, which may stand behind another
   return typeof error === "string" ? { ...body, message: error } : (error ?? {});
 }

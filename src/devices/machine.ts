@@ -1,19 +1,19 @@
 /** Puts the readers together: everything at once, each within its time limit, and once per process unless asked again. */
 import type { Accelerator, DeviceType, Fact, MachineFacts } from "../backend.ts";
-import type { Finding, Probe } from "./finding.ts";
+import type { ProbeResult, Probe } from "./accelerators/probe-result.ts";
 import type { MachineSources } from "./sources.ts";
 import { abortError, throwIfAborted } from "../errors.ts";
-import { probeNpu, probeTpu } from "./accelerators-linux.ts";
-import { probeCoreMl, probeMetal } from "./apple.ts";
-import { cpuFigures, readCpu } from "./cpu.ts";
-import { probeCuda } from "./cuda.ts";
-import { absent } from "./finding.ts";
+import { probeNpu, probeTpu } from "./accelerators/tpu-npu.ts";
+import { probeCoreMl, probeMetal } from "./accelerators/apple.ts";
+import { cpuFigures, readCpu } from "./cpu/cpu.ts";
+import { probeCuda } from "./accelerators/cuda.ts";
+import { absent } from "./accelerators/probe-result.ts";
 import { memoryFigures, readMemory } from "./memory.ts";
-import { probeOpenVino } from "./openvino.ts";
-import { probeRocm } from "./rocm.ts";
-import { nodeSources, readingOnce, stoppedBy } from "./sources.ts";
-import { probeVulkan } from "./vulkan.ts";
-import { probeDirectMl } from "./windows.ts";
+import { probeOpenVino } from "./accelerators/openvino.ts";
+import { probeRocm } from "./accelerators/rocm.ts";
+import { nodeSources, withReadCache, withAbortSignal } from "./sources.ts";
+import { probeVulkan } from "./accelerators/vulkan.ts";
+import { probeDirectMl } from "./accelerators/windows.ts";
 
 export interface MachineOptions {
   /** Where facts come from. Default: this machine. */
@@ -57,7 +57,7 @@ export function readMachine(options: MachineOptions = {}): Promise<MachineFacts>
 
 /** Bytes this process may still take, read anew at every call: unlike the other facts, this one changes all the time. */
 export function readAvailableMemory(options: MachineOptions = {}): Promise<Fact<number>> {
-  const sources = readingOnce(options.sources ?? nodeSources());
+  const sources = withReadCache(options.sources ?? nodeSources());
   return unlessAborted(
     options.signal,
     async () => (await withinTime(options, sources, readMemory, () => memoryFigures(sources))).available,
@@ -83,13 +83,13 @@ export function createMachineReader(options: MachineOptions = {}): MachineReader
 }
 
 async function readEverything(options: MachineOptions): Promise<MachineFacts> {
-  const sources = readingOnce(options.sources ?? nodeSources());
+  const sources = withReadCache(options.sources ?? nodeSources());
   const [cpu, memory, findings] = await Promise.all([
     withinTime(options, sources, readCpu, (reason) => cpuFigures(sources, reason)),
     withinTime(options, sources, readMemory, () => memoryFigures(sources)),
     Promise.all(
-      probes.map(async ([type, probe]): Promise<readonly [DeviceType, Finding]> => {
-        const late = (reason: string): Finding => absent(`looking for ${type} devices gave ${reason}`);
+      probes.map(async ([type, probe]): Promise<readonly [DeviceType, ProbeResult]> => {
+        const late = (reason: string): ProbeResult => absent(`looking for ${type} devices gave ${reason}`);
         return [type, await withinTime(options, sources, probe, late)];
       }),
     ),
@@ -123,7 +123,7 @@ async function withinTime<Answer>(
     }, timeoutMs);
   });
   try {
-    return await Promise.race([read(stoppedBy(sources, stop)), overdue]);
+    return await Promise.race([read(withAbortSignal(sources, stop)), overdue]);
   } finally {
     clearTimeout(timer);
   }

@@ -1,7 +1,7 @@
 /** How much memory there is and how much of it this process may still take. */
 import type { Fact, MachineFacts } from "../backend.ts";
 import type { MachineSources } from "./sources.ts";
-import { readMemoryLimits, smallest } from "./control-group.ts";
+import { readMemoryLimits, smallest } from "./cgroups.ts";
 
 /** Total and available memory in bytes, under the control group's limits where there are any. */
 export async function readMemory(sources: MachineSources): Promise<MachineFacts["memory"]> {

@@ -102,7 +102,7 @@ function failureReason(stdout: string, stderr: string, status: number | string |
 }
 
 /** The same sources, reading each file once: several readers want the same ones. */
-export function readingOnce(sources: MachineSources): MachineSources {
+export function withReadCache(sources: MachineSources): MachineSources {
   const texts = new Map<string, Promise<string | undefined>>();
   return {
     ...sources,
@@ -115,6 +115,6 @@ export function readingOnce(sources: MachineSources): MachineSources {
 }
 
 /** The same sources, whose programs are killed when the signal fires. */
-export function stoppedBy(sources: MachineSources, signal: AbortSignal): MachineSources {
+export function withAbortSignal(sources: MachineSources, signal: AbortSignal): MachineSources {
   return { ...sources, run: (program, programArguments) => sources.run(program, programArguments, signal) };
 }

@@ -17,7 +17,7 @@ describe("threadsFor", () => {
     expect(threadsFor(cpuWithQuota(1.5))).toBe(1);
   });
 
-  it("keeps an absurd wish within the quota and above zero", () => {
+  it("keeps an absurd constraints within the quota and above zero", () => {
     expect(threadsFor(cpuWithQuota(4), 9999)).toBe(4);
     expect(threadsFor(cpuWithQuota(4), Infinity)).toBe(4);
     expect(threadsFor(cpuWithQuota(4), 0)).toBe(1);
@@ -25,7 +25,7 @@ describe("threadsFor", () => {
     expect(threadsFor(cpuWithQuota(4), 2.7)).toBe(2);
   });
 
-  it("refuses a wish that is no number", () => {
+  it("refuses a constraints that is no number", () => {
     expect(() => threadsFor(cpuWithQuota(4), Number.NaN)).toThrow(expect.objectContaining({ code: "INPUT_INVALID" }));
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { CosineLoss } from "./cosine-loss.ts";
-import type { FitText } from "./cosine-loss.ts";
+import type { TrainingTexts } from "./cosine-loss.ts";
 import { rowOf, toUnitLength, zeroMatrix } from "./matrix.ts";
 import type { Matrix } from "./matrix.ts";
 import { randomIntegers } from "./random.ts";
@@ -12,7 +12,10 @@ function randomMatrix(rows: number, columns: number, seed: number): Matrix {
   return matrix;
 }
 
-function setting(texts: number, batchSize: number): { rows: Matrix; text: FitText; objective: CosineLoss; batch: Uint32Array } {
+function setting(
+  texts: number,
+  batchSize: number,
+): { rows: Matrix; text: TrainingTexts; objective: CosineLoss; batch: Uint32Array } {
   const random = randomIntegers(3);
   const tokens = Array.from({ length: texts }, (_, text) => Uint32Array.from({ length: 1 + (text % 4) }, () => random(7)));
   const teacher = randomMatrix(texts, 5, 2);
@@ -27,7 +30,7 @@ function setting(texts: number, batchSize: number): { rows: Matrix; text: FitTex
 }
 
 /** The definition, one pair at a time. */
-function lossByDefinition(rows: Matrix, text: FitText): number {
+function lossByDefinition(rows: Matrix, text: TrainingTexts): number {
   const students = text.tokens.map((tokens) => {
     const sum = new Float64Array(rows.columns);
     for (const row of tokens) for (const [i, value] of rowOf(rows, row).entries()) sum[i] = (sum[i] ?? 0) + value;
@@ -76,7 +79,7 @@ describe("the loss", () => {
     const { rows, objective } = setting(2, 4);
     for (const [i, value] of rowOf(rows, 0).entries()) rows.data[8 + i] = -value;
     const teacher = zeroMatrix(2, 5);
-    const text: FitText = { tokens: [Uint32Array.of(0, 1), Uint32Array.of(2)], teacher };
+    const text: TrainingTexts = { tokens: [Uint32Array.of(0, 1), Uint32Array.of(2)], teacher };
     expect(objective.compute(rows, text, Uint32Array.of(0, 1))).toBe(0);
     expect(objective.compute(rows, text, Uint32Array.of(1))).toBe(0);
     expect(objective.gradient.every((slope) => slope === 0)).toBe(true);

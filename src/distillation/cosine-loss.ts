@@ -9,7 +9,7 @@ import { dotProducts } from "./dot-products.ts";
 import type { Matrix } from "./matrix.ts";
 
 /** Texts and what the teacher says of them. */
-export interface FitText {
+export interface TrainingTexts {
   /** For each text the rows of its tokens; at least one each. */
   readonly tokens: readonly Uint32Array[];
   /** The teacher's vectors, one per text, of length 1. */
@@ -53,7 +53,7 @@ export class CosineLoss {
   }
 
   /** The loss over these texts (as many as the batch size, or fewer); fills `gradient` and `touched`. */
-  compute(rows: Matrix, text: FitText, batch: Uint32Array): number {
+  compute(rows: Matrix, text: TrainingTexts, batch: Uint32Array): number {
     this.#clear();
     // Rows of zeros fill a short batch up to a multiple of 4: their cosines are zero on both sides.
     const padded = Math.ceil(batch.length / 4) * 4;
@@ -72,7 +72,7 @@ export class CosineLoss {
     this.touched = [];
   }
 
-  #gather(rows: Matrix, text: FitText, batch: Uint32Array, padded: number): void {
+  #gather(rows: Matrix, text: TrainingTexts, batch: Uint32Array, padded: number): void {
     const dimensions = this.#dimensions;
     const { columns, data } = text.teacher;
     this.#student.fill(0);
@@ -120,7 +120,7 @@ export class CosineLoss {
     return count < 2 ? 0 : squares / (count * (count - 1));
   }
 
-  #scatter(text: FitText, batch: Uint32Array): void {
+  #scatter(text: TrainingTexts, batch: Uint32Array): void {
     const dimensions = this.#dimensions;
     const factor = batch.length < 2 ? 0 : 4 / (batch.length * (batch.length - 1));
     for (const [i, index] of batch.entries()) {

@@ -5,14 +5,14 @@
 import { throwIfAborted } from "../errors.ts";
 import { invalidOption, resolveOptions } from "./distill-options.ts";
 import type { DistillOptions, DistillReport, DistillSettings, InspectedStage } from "./distill-options.ts";
-import { knownTokens, maxTokens, readText } from "./fit-text.ts";
-import { fit } from "./fit.ts";
+import { knownTokens, maxTokens, readTrainingTexts } from "./fit-text.ts";
+import { fitRows } from "./fit.ts";
 import { frequencyWeights } from "./frequency-weighting.ts";
 import { rowOf, toUnitLength } from "./matrix.ts";
 import type { Matrix } from "./matrix.ts";
 import { principalComponents } from "./principal-components.ts";
 import { dequantizeRows, quantizeRows } from "./quantize.ts";
-import { Stages } from "./stages.ts";
+import { StageTimer } from "./stage-timer.ts";
 import type { Teacher } from "./teacher.ts";
 import { vocabularyVectors } from "./vocabulary-vectors.ts";
 import type { VocabularyVectors } from "./vocabulary-vectors.ts";
@@ -39,7 +39,7 @@ export async function distill(teacher: Teacher, options: DistillOptions): Promis
 async function distillInto(staging: Staging, teacher: Teacher, settings: DistillSettings): Promise<DistillReport> {
   const { signal, dimensions, bits } = settings;
   const abortable = signal === undefined ? {} : { signal };
-  const stages = new Stages(settings.onProgress);
+  const stages = new StageTimer(settings.onProgress);
   const found: Record<string, unknown> = {};
   const inspect = (stage: InspectedStage, rows: Matrix): void => {
     Object.assign(found, settings.inspect?.(stage, rows));
@@ -58,9 +58,9 @@ async function distillInto(staging: Staging, teacher: Teacher, settings: Distill
   const fitted = { texts: 0, losses: [] as readonly number[] };
   if (settings.text !== undefined) {
     const lines = settings.text;
-    const text = await stages.time("text", (onProgress) => readText(teacher, lines, { ...abortable, onProgress }));
+    const text = await stages.time("text", (onProgress) => readTrainingTexts(teacher, lines, { ...abortable, onProgress }));
     fitted.texts = text.tokens.length;
-    fitted.losses = await stages.time("fit", (onProgress) => fit(rows, text, { ...settings, onProgress }));
+    fitted.losses = await stages.time("fit", (onProgress) => fitRows(rows, text, { ...settings, onProgress }));
     inspect("fit", rows);
   }
 

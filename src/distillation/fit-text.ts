@@ -1,5 +1,5 @@
 /** The texts of a distillation: their tokens, and what the teacher makes of them. */
-import type { FitText } from "./cosine-loss.ts";
+import type { TrainingTexts } from "./cosine-loss.ts";
 import { invalidOption } from "./distill-options.ts";
 import { forEachRow, rowOf, toUnitLength, zeroMatrix } from "./matrix.ts";
 import type { Teacher, TeacherCallOptions } from "./teacher.ts";
@@ -9,7 +9,11 @@ import { checkVector } from "./vocabulary-vectors.ts";
 export const maxTokens = 512;
 
 /** Tokens and the teacher's vectors of all texts that have a known token. */
-export async function readText(teacher: Teacher, texts: readonly string[], options: TeacherCallOptions): Promise<FitText> {
+export async function readTrainingTexts(
+  teacher: Teacher,
+  texts: readonly string[],
+  options: TeacherCallOptions,
+): Promise<TrainingTexts> {
   const usable: { text: string; tokens: Uint32Array }[] = [];
   await forEachRow(texts.length, 64, options.signal, (index) => {
     const text = texts[index] ?? "";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Adam } from "./adam.ts";
 import { dotProducts } from "./dot-products.ts";
-import { fit } from "./fit.ts";
+import { fitRows } from "./fit.ts";
 import { zeroMatrix } from "./matrix.ts";
 import { randomIntegers, shuffledIndices } from "./random.ts";
 
@@ -42,7 +42,7 @@ describe("fit", () => {
     const start = Float32Array.from({ length: 6 * 4 }, () => random(100) / 100 - 0.5);
     const fitted = async (seed: number): Promise<number[]> => {
       const rows = { rows: 6, columns: 4, data: start.slice() };
-      await fit(rows, { tokens, teacher }, { passes: 3, batchSize: 8, learningRate: 0.01, seed });
+      await fitRows(rows, { tokens, teacher }, { passes: 3, batchSize: 8, learningRate: 0.01, seed });
       return [...rows.data];
     };
     const first = await fitted(1);

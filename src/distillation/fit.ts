@@ -3,7 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import { throwIfAborted } from "../errors.ts";
 import { Adam } from "./adam.ts";
 import { CosineLoss } from "./cosine-loss.ts";
-import type { FitText } from "./cosine-loss.ts";
+import type { TrainingTexts } from "./cosine-loss.ts";
 import { rowOf, zeroMatrix } from "./matrix.ts";
 import type { Matrix } from "./matrix.ts";
 import { randomIntegers, shuffledIndices } from "./random.ts";
@@ -22,14 +22,14 @@ export interface FitOptions {
 }
 
 /** Changes `rows` in place; rows that no text uses stay as they are. Returns the mean loss of each pass. */
-export async function fit(rows: Matrix, text: FitText, options: FitOptions): Promise<number[]> {
+export async function fitRows(rows: Matrix, text: TrainingTexts, options: FitOptions): Promise<number[]> {
   const { passes, batchSize, learningRate, seed, signal, onProgress } = options;
   // Only rows that occur are copied out and trained: the optimizer needs several times their memory.
   const used = [...new Set(text.tokens.flatMap((tokens) => [...tokens]))].sort((a, b) => a - b);
   const place = new Map(used.map((row, index) => [row, index]));
   const trained = zeroMatrix(used.length, rows.columns);
   for (const [index, row] of used.entries()) rowOf(trained, index).set(rowOf(rows, row));
-  const local: FitText = { ...text, tokens: text.tokens.map((tokens) => tokens.map((row) => place.get(row) ?? 0)) };
+  const local: TrainingTexts = { ...text, tokens: text.tokens.map((tokens) => tokens.map((row) => place.get(row) ?? 0)) };
 
   const size = { rowCount: used.length, dimensions: rows.columns, teacherDimensions: text.teacher.columns, batchSize };
   const objective = new CosineLoss(size);

@@ -29,7 +29,7 @@ export async function principalComponents(
   const included: number[] = [];
   for (const [row, flag] of include.entries()) if (flag === 1) included.push(row);
   const centred = centredCopy(vectors, included);
-  const { values, components } = directions(await covariance(centred, signal));
+  const { values, components } = principalDirections(await covariance(centred, signal));
   const projected = zeroMatrix(vectors.rows, count);
   const slice = new Float64Array(rowsPerSlice * centred.columns);
   const products = new Float64Array(rowsPerSlice * count);
@@ -89,7 +89,7 @@ async function covariance(centred: Matrix, signal?: AbortSignal): Promise<DenseM
 }
 
 /** Eigenvalues from the largest down, and their eigenvectors as rows. */
-function directions(symmetric: DenseMatrix): { values: number[]; components: Float64Array } {
+function principalDirections(symmetric: DenseMatrix): { values: number[]; components: Float64Array } {
   const { realEigenvalues, eigenvectorMatrix } = new EVD(symmetric, { assumeSymmetric: true });
   const order = realEigenvalues.map((value, index) => ({ value: Math.max(0, value), index })).sort((a, b) => b.value - a.value);
   const size = order.length;

@@ -17,9 +17,9 @@ export interface QuantizedRows {
 /** Largest codes below and above zero. */
 const codeRange = { 8: { low: 128, high: 127 }, 4: { low: 8, high: 7 } } as const;
 /** What the largest value of a row becomes, as a share of the range; above 1 it is cut, for finer steps. */
-const stretches: readonly number[] = Array.from({ length: 14 }, (_, index) => 0.85 + index * 0.05);
+const scaleStretches: readonly number[] = Array.from({ length: 14 }, (_, index) => 0.85 + index * 0.05);
 /** The largest value of a matrix in 4 bits: it keeps the scales of even the smallest rows within what a float16 can tell apart. */
-const largestValue = 256;
+const maxMatrixValue = 256;
 const rowsPerSlice = 500;
 
 /** For 4 bits the matrix as a whole is rescaled first, which changes no cosine. */
@@ -28,7 +28,7 @@ export async function quantizeRows(rows: Matrix, bits: Bits, signal?: AbortSigna
   const codes = new Int8Array(rows.data.length);
   const scales = new Float32Array(rows.rows);
   const largest = rows.data.reduce((max, value) => Math.max(max, Math.abs(value)), 0);
-  const factor = bits === 4 && largest > 0 ? largestValue / largest : 1;
+  const factor = bits === 4 && largest > 0 ? maxMatrixValue / largest : 1;
   const storable = bits === 4 ? roundToHalf : Math.fround;
   const values = new Float64Array(rows.columns);
   await forEachRow(rows.rows, rowsPerSlice, signal, (row) => {
@@ -69,7 +69,7 @@ function bestScale(values: Float64Array, low: number, high: number, storable: (s
   if (largest === 0) return 0;
   let best = 0;
   let smallestError = Infinity;
-  for (const stretch of stretches) {
+  for (const stretch of scaleStretches) {
     for (const sign of [1, -1]) {
       const scale = storable((sign * largest) / (low * stretch));
       if (scale === 0) continue;

@@ -1,11 +1,11 @@
 /** A teacher over a runtime: any embedding model that the runtime loads. */
-import type { Runtime } from "../task-runtime.ts";
+import type { Runtime } from "../api/runtime.ts";
 import { InferyardError } from "../errors.ts";
 import type { ModelHandle } from "../runtime/model-handle.ts";
-import { embedEncodings } from "../tasks/embed.ts";
-import type { Encoder } from "../tasks/encoder-runs.ts";
-import { embedSettings, textSettings } from "../tasks/embed-settings.ts";
-import { loadChain } from "../tasks/vector-modules.ts";
+import { embedEncodings } from "../tasks/embedding/embed.ts";
+import type { Encoder } from "../tasks/batching/run-encodings.ts";
+import { embedSettings, textSettings } from "../tasks/embedding/embed-options.ts";
+import { loadPostPooling } from "../tasks/embedding/post-pooling.ts";
 import type { Teacher, TeacherCallOptions } from "./teacher.ts";
 
 /** Work is handed over in parts of this size, so that progress shows and cancelling is quick. */
@@ -16,7 +16,7 @@ export async function runtimeTeacher(runtime: Runtime, handle: ModelHandle): Pro
   const tokenizer = await runtime.tokenizer(handle);
   const { manifest, inputs, outputs } = handle;
   const { vectorModules = [] } = textSettings(manifest);
-  const chain = await loadChain(vectorModules);
+  const chain = await loadPostPooling(vectorModules);
   const encoder: Encoder = {
     manifest,
     tokenizer,
@@ -24,7 +24,7 @@ export async function runtimeTeacher(runtime: Runtime, handle: ModelHandle): Pro
     outputs,
     chain: async () => chain,
     run: handle.run.bind(handle),
-    lanes: () => handle.lanes(),
+    replicas: () => handle.replicas(),
   };
   const settings = embedSettings(manifest, { normalize: false });
   const { prefix, suffix } = tokenizer.frame;
@@ -45,7 +45,7 @@ export async function runtimeTeacher(runtime: Runtime, handle: ModelHandle): Pro
       return ids.slice(prefix.length, ids.length - suffix.length);
     },
     embedTokenIds: (batch, options) =>
-      inParts(batch, options, async (part) => {
+      inBatches(batch, options, async (part) => {
         const encodings = part.map((ids) => {
           const framed = [...prefix, ...ids, ...suffix];
           return { ids: framed, truncated: false, wholeLength: framed.length, promptTokens: 0 };
@@ -53,7 +53,7 @@ export async function runtimeTeacher(runtime: Runtime, handle: ModelHandle): Pro
         return (await embedEncodings(encoder, encodings, settings, options.signal)).embeddings;
       }),
     embedTexts: (texts, options) =>
-      inParts(texts, options, async (part) => {
+      inBatches(texts, options, async (part) => {
         const { embeddings } = await runtime.embed(part, {
           model: handle,
           ...(options.signal === undefined ? {} : { signal: options.signal }),
@@ -63,7 +63,7 @@ export async function runtimeTeacher(runtime: Runtime, handle: ModelHandle): Pro
   };
 }
 
-async function inParts<Item>(
+async function inBatches<Item>(
   items: readonly Item[],
   { onProgress }: TeacherCallOptions,
   work: (part: readonly Item[]) => Promise<readonly Float32Array[]>,

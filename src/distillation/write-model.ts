@@ -6,7 +6,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { InferyardError, messageOf, wrapError } from "../errors.ts";
-import { writeSafetensors } from "../write-safetensors.ts";
+import { writeSafetensors } from "../formats/safetensors/write-safetensors.ts";
 import type { Tensor } from "../tensor.ts";
 import { halfBits, packNibbles } from "./quantize.ts";
 import type { QuantizedRows } from "./quantize.ts";

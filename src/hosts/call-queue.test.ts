@@ -37,8 +37,8 @@ class ScriptedPeer {
         kind: "process",
         interruptible,
         send: ({ operation, number }: CallMessage) => ((this.#last = number), void this.log.push(operation)),
-        hold: () => {},
-        giveUp: () => void this.log.push("give up"),
+        setBusy: () => {},
+        markHung: () => void this.log.push("give up"),
         end: end("end"),
         kill: end("kill"),
       };

@@ -4,7 +4,7 @@
  */
 import type { LoadedModel } from "../backend.ts";
 import { InferyardError, abortError, throwIfAborted, wrapError } from "../errors.ts";
-import { later } from "../next-turn.ts";
+import { unrefTimeout } from "../platform/event-loop.ts";
 import type { DeathDetails, Peer, StartPeer } from "./peer.ts";
 import type { AnswerMessage, Call, ModelDescription, Results } from "./protocol.ts";
 import type { Supervision } from "./supervision.ts";
@@ -39,7 +39,7 @@ export class CallQueue {
   #runTimer: ReturnType<typeof setTimeout> | undefined;
   #abandonTimer: ReturnType<typeof setTimeout> | undefined;
   /** Called when the peer has nothing to do, or is gone. */
-  readonly #whenFree: (() => void)[] = [];
+  readonly #idleListeners: (() => void)[] = [];
   #isGone = false;
   #end: Promise<void> | undefined;
   #kill: Promise<void> | undefined;
@@ -77,7 +77,7 @@ export class CallQueue {
   }
 
   /** Bytes the peer said it holds when it last answered; 0 where it says nothing. */
-  get holds(): number {
+  get heldBytes(): number {
     return this.#holds;
   }
 
@@ -88,7 +88,7 @@ export class CallQueue {
 
   /** Waits for the model to be loaded. */
   description(signal: AbortSignal | undefined): Promise<ModelDescription> {
-    return abandonable(this.#description, signal);
+    return abortableWithCallback(this.#description, signal);
   }
 
   /** "next": before those that wait. */
@@ -135,7 +135,7 @@ export class CallQueue {
     });
     this.#next();
     this.#watchAbandoned();
-    return abandonable(result, signal, abandon);
+    return abortableWithCallback(result, signal, abandon);
   }
 
   async #endBetweenCalls(): Promise<void> {
@@ -154,7 +154,7 @@ export class CallQueue {
   async #killWhenSafe(): Promise<void> {
     this.#fail((this.#death ??= disposed()));
     if (!this.#peer.interruptible) {
-      if (this.#isBusy) this.#peer.giveUp?.();
+      if (this.#isBusy) this.#peer.markHung?.();
       await this.#free();
     }
     await this.#peer.kill();
@@ -173,17 +173,17 @@ export class CallQueue {
 
   /** Resolves when the peer has no call. */
   async #free(): Promise<void> {
-    if (this.#isBusy) await new Promise<void>((resolve) => this.#whenFree.push(resolve));
+    if (this.#isBusy) await new Promise<void>((resolve) => this.#idleListeners.push(resolve));
   }
 
   #next(): void {
     if (this.#running !== undefined) return;
     this.#running = this.#queue.shift();
     if (this.#running === undefined) {
-      for (const tell of this.#whenFree.splice(0)) tell();
-      return this.#peer.hold("idle");
+      for (const tell of this.#idleListeners.splice(0)) tell();
+      return this.#peer.setBusy("idle");
     }
-    this.#peer.hold("busy");
+    this.#peer.setBusy("busy");
     this.#calls += 1;
     this.#isBusy = true;
     this.#running.sentAt = performance.now();
@@ -236,20 +236,20 @@ export class CallQueue {
   #limitRun({ message }: Pending): void {
     const { maxRunMs } = this.#supervision;
     if (message.operation !== "run" || maxRunMs === undefined) return;
-    this.#runTimer = later(() => this.#hang(`a run has taken longer than ${maxRunMs} ms (runTimeout)`), maxRunMs);
+    this.#runTimer = unrefTimeout(() => this.#endHungPeer(`a run has taken longer than ${maxRunMs} ms (runTimeout)`), maxRunMs);
   }
 
   /** Begins to wait for a run nobody wants any more, once others wait behind it. */
   #watchAbandoned(): void {
     if (this.#abandonTimer !== undefined || this.#running?.abandoned !== true || this.#queue.length === 0) return;
     const waitMs = Math.min(maxAbandonedMs, this.#supervision.maxRunMs ?? maxAbandonedMs);
-    this.#abandonTimer = later(() => {
+    this.#abandonTimer = unrefTimeout(() => {
       this.#abandonTimer = undefined;
-      if (this.#queue.length > 0) this.#hang(`a cancelled run has kept others waiting for ${waitMs} ms`);
+      if (this.#queue.length > 0) this.#endHungPeer(`a cancelled run has kept others waiting for ${waitMs} ms`);
     }, waitMs);
   }
 
-  #hang(reason: string): void {
+  #endHungPeer(reason: string): void {
     if (this.#running === undefined) return;
     if (this.#death !== undefined) return void this.kill(); // it was about to end
     this.#fail(this.#deathOf(`the ${this.#peer.kind} was ended, since ${reason}`, { facts: { hung: true } }, this.runningMs));
@@ -265,7 +265,7 @@ export class CallQueue {
   #gone(): void {
     this.#isGone = true;
     this.#isBusy = false;
-    for (const tell of this.#whenFree.splice(0)) tell();
+    for (const tell of this.#idleListeners.splice(0)) tell();
   }
 
   #deathOf(reason: string, { cause, facts = {} }: DeathDetails = {}, hungMs?: number): InferyardError {
@@ -303,7 +303,7 @@ function disposed(): InferyardError {
 }
 
 /** The promise, or ABORTED as soon as the signal says so; work that has begun goes on unseen. */
-export function abandonable<Result>(
+export function abortableWithCallback<Result>(
   promise: Promise<Result>,
   signal: AbortSignal | undefined,
   onAbandon: () => void = () => {},

@@ -70,7 +70,7 @@ export class ExitGates {
   }
 
   /** The worker may never come back: the process does not wait long for it. */
-  giveUp(memory: SharedArrayBuffer): void {
+  markHung(memory: SharedArrayBuffer): void {
     for (const words of this.#gates) if (words.buffer === memory) this.#hung.add(words);
   }
 

@@ -1,8 +1,8 @@
 /** Where a loaded model lives. Every host gives the same thing: a model that runs, and a way to be rid of it. */
 import type { Backend, Device, LoadOptions, LoadedModel, ModelFiles, RunOptions } from "../backend.ts";
-import type { Reduction } from "../reduction.ts";
+import type { Reduction } from "./output-reduction.ts";
 import type { TensorMap } from "../tensor.ts";
-import type { CopyGroup } from "./copy-group.ts";
+import type { ReplicaGroup } from "./replica-group.ts";
 import type { Supervision } from "./supervision.ts";
 
 /** "inline": on the calling thread. "worker": on a thread of its own. "process": in a child process of its own. */
@@ -23,7 +23,7 @@ export interface DisposeOptions {
 /** A loaded model, wherever it lives. */
 export interface HostedModel extends Omit<LoadedModel, "sharing" | "dispose"> {
   /** Where copies share memory with it: bytes that another one takes for itself, its thread not counted; an estimate. */
-  readonly copyBytes?: number | undefined;
+  readonly replicaBytes?: number | undefined;
   /** Time in milliseconds since the call under way began; 0 where there is none, left out on the calling thread. */
   readonly runningMs?: number;
   run(inputs: TensorMap, options?: HostedRunOptions): Promise<TensorMap>;
@@ -43,7 +43,7 @@ export interface Host {
     device: Device,
     options: LoadOptions,
     supervision?: Supervision,
-    copies?: CopyGroup,
+    copies?: ReplicaGroup,
   ): Promise<HostedModel>;
   /** Frees what the host itself holds; its models are disposed before. */
   dispose(): Promise<void>;

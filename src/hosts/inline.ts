@@ -1,6 +1,6 @@
 /** The host that adds next to nothing: the backend runs on the calling thread. For backends that never block it. */
 import type { LoadedModel } from "../backend.ts";
-import { reduceOutputs } from "../reduction.ts";
+import { reduceOutputs } from "./output-reduction.ts";
 import type { TensorMap } from "../tensor.ts";
 import type { Host, HostedModel, HostedRunOptions } from "./host.ts";
 

@@ -1,7 +1,7 @@
 /** What a peer does over there: one backend, one model, one call after the other. */
 import type { Backend, LoadedModel, LoadOptions } from "../backend.ts";
 import { InferyardError, wrapError } from "../errors.ts";
-import { reduceOutputs } from "../reduction.ts";
+import { reduceOutputs } from "./output-reduction.ts";
 import type { TensorMap } from "../tensor.ts";
 import type { AnswerMessage, Call, CallMessage, ModelDescription, PeerPort, Results } from "./protocol.ts";
 
@@ -9,17 +9,21 @@ import type { AnswerMessage, Call, CallMessage, ModelDescription, PeerPort, Resu
 export type ImportModule = (module: string) => Promise<Readonly<Record<string, unknown>>>;
 
 /** What lies in a port already. */
-export type ReceiveGift = (port: PeerPort) => unknown;
+export type ReceiveSharedState = (port: PeerPort) => unknown;
 
 export class ModelServer {
   readonly #kind: string;
   readonly #importModule: ImportModule;
-  readonly #receive: ReceiveGift;
+  readonly #receive: ReceiveSharedState;
   #backend: Backend | undefined;
   #model: LoadedModel | undefined;
 
   /** `kind`: "worker" or "process", for messages. `receive`: for peers that share memory; the others are given nothing. */
-  constructor(kind: string, importModule: ImportModule = (module) => import(module), receive: ReceiveGift = () => undefined) {
+  constructor(
+    kind: string,
+    importModule: ImportModule = (module) => import(module),
+    receive: ReceiveSharedState = () => undefined,
+  ) {
     this.#kind = kind;
     this.#importModule = importModule;
     this.#receive = receive;
@@ -55,7 +59,7 @@ export class ModelServer {
       case "evidence":
         return this.#loaded().evidence();
       case "give":
-        return this.#give(call.port);
+        return this.#exportState(call.port);
       case "dispose":
         await this.#model?.dispose();
         await this.#backend?.dispose?.();
@@ -70,12 +74,12 @@ export class ModelServer {
       throw new InferyardError("CONTRACT_VIOLATION", `${call.entry.module} does not export a function "${call.entry.export}"`);
     }
     this.#backend = create(call.entry.options) as Backend;
-    this.#model = await this.#backend.load(call.model, call.device, { ...call.settings, ...this.#placeOf(call) });
+    this.#model = await this.#backend.load(call.model, call.device, { ...call.settings, ...this.#replicaOption(call) });
     const { inputs, outputs, library, memory, sharing } = this.#model;
-    return { inputs, outputs, library, memory, copyBytes: sharing?.copyBytes };
+    return { inputs, outputs, library, memory, replicaBytes: sharing?.replicaBytes };
   }
 
-  #placeOf({ copy }: Extract<Call, { operation: "load" }>): Pick<LoadOptions, "copy"> {
+  #replicaOption({ copy }: Extract<Call, { operation: "load" }>): Pick<LoadOptions, "copy"> {
     if (copy === undefined) return {};
     const { members, index, from: port } = copy;
     const from = port === undefined ? undefined : this.#receive(port);
@@ -83,9 +87,9 @@ export class ModelServer {
     return { copy: { members, index, ...(from === undefined ? {} : { from }) } };
   }
 
-  #give(port: PeerPort): boolean {
+  #exportState(port: PeerPort): boolean {
     try {
-      const gift = this.#loaded().sharing?.give();
+      const gift = this.#loaded().sharing?.exportState();
       if (gift !== undefined) port.postMessage(gift);
       return gift !== undefined;
     } finally {

@@ -7,11 +7,11 @@ export interface Peer {
   /** Throws where the message cannot be copied to the other side. Ports in it are handed over. */
   send(message: CallMessage): void;
   /** busy: the program must not end while this peer works. idle: it may. */
-  hold(state: "busy" | "idle"): void;
+  setBusy(state: "busy" | "idle"): void;
   /** Whether `kill` may be called during a call. A thread inside a native engine must not be terminated: that aborts the process. */
   readonly interruptible: boolean;
   /** It is not `interruptible`, and its call may never end: the program neither goes on for it nor waits long for it when it exits. */
-  giveUp?(): void;
+  markHung?(): void;
   /** Ends it between two calls; resolves when its memory is free. One that does not end by itself in time is killed. */
   end(): Promise<void>;
   /** Ends it at once; resolves when its memory is free. During a call only where it is `interruptible`. */

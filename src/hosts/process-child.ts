@@ -16,7 +16,7 @@ if (send === undefined)
 process.stdout.write = process.stderr.write.bind(process.stderr);
 
 watchParent(); // before the priority is lowered: the thread keeps the priority it starts with
-giveWay();
+lowerPriority();
 const server = new ModelServer("process");
 
 process.on("disconnect", () => process.exit(0));
@@ -33,7 +33,7 @@ process.on("message", async (message: CallMessage) => {
 });
 
 /** Before the engine starts threads, which take after this one. */
-function giveWay(): void {
+function lowerPriority(): void {
   try {
     setPriority(getPriority() + niceness);
   } catch {

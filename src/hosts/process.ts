@@ -18,7 +18,7 @@ export function processHost(): Host {
 /** A child that does not end by itself within this time after its model was freed is killed. */
 const maxExitMs = 1_000;
 /** What a child wrote before it ended arrives a little after its end, and sometimes no end of it is seen. */
-const longestFlushMs = 50;
+const maxFlushMs = 50;
 /** What an engine wrote last before it died says why; no more than this is kept. */
 const keptCharacters = 8_000;
 const keptLines = 10;
@@ -30,15 +30,15 @@ function startProcess({ onAnswer, onDeath }: PeerEvents): Peer {
     stdio: stdioWithWatchdog(["ignore", 2, "pipe"]), // stdout of the child goes to our stderr: ours carries results only
   });
   holdWatchdogPipe(child);
-  const lastWords = keepLastWords(child);
+  const lastWords = captureStderrTail(child);
   const ended = new Promise<void>((resolve) => {
     child.once("error", (cause) => {
       onDeath(`the process could not be started: ${cause.message}`, { cause });
       resolve();
     });
     child.once("exit", async (code, signal) => {
-      const { telling, lines } = await lastWords();
-      const said = telling === undefined ? "" : `, saying: ${telling}`;
+      const { cause, lines } = await lastWords();
+      const said = cause === undefined ? "" : `, saying: ${cause}`;
       onDeath(`the process ${howItEnded(code, signal)}${said}`, { facts: { exitCode: code, signal, lastLines: lines } });
       resolve();
     });
@@ -54,7 +54,7 @@ function startProcess({ onAnswer, onDeath }: PeerEvents): Peer {
     interruptible: true,
     // A message to a child that has just died is lost; its death is reported all the same.
     send: (message) => void child.send(message, () => {}),
-    hold: (state) => hold(child, state),
+    setBusy: (state) => hold(child, state),
     async end() {
       hold(child, "busy"); // until it is gone
       if (child.connected) child.disconnect();
@@ -73,15 +73,15 @@ function howItEnded(code: number | null, signal: NodeJS.Signals | null): string 
     : `died of ${signal}`;
 }
 
-interface LastWords {
+interface StderrTail {
   /** The line that says most. */
-  readonly telling: string | undefined;
+  readonly cause: string | undefined;
   /** The last lines, stack traces left out. */
   readonly lines: readonly string[];
 }
 
 /** Passes on what the child writes to stderr, and remembers the end of it. What is told is asked for when the child has ended. */
-function keepLastWords(child: ChildProcess): () => Promise<LastWords> {
+function captureStderrTail(child: ChildProcess): () => Promise<StderrTail> {
   let kept = "";
   const silence = new Promise<void>((resolve) => child.stderr?.once("close", resolve));
   child.stderr?.setEncoding("utf8").on("data", (text: string) => {
@@ -89,15 +89,15 @@ function keepLastWords(child: ChildProcess): () => Promise<LastWords> {
     process.stderr.write(text);
   });
   return async () => {
-    await Promise.race([silence, setTimeout(longestFlushMs)]);
+    await Promise.race([silence, setTimeout(maxFlushMs)]);
     const lines = kept.split("\n").map((line) => line.trim());
     const words = lines.filter((line) => line !== "" && !/^(at |\d+: |-----|\^|Node\.js v)/.test(line)); // of a stack nobody learns much
-    return { telling: tellingLine(words), lines: words.slice(-keptLines) };
+    return { cause: mostTellingLine(words), lines: words.slice(-keptLines) };
   };
 }
 
 /** The line that says most of what a dying process writes: the last that names an error, else the last. */
-function tellingLine(lines: readonly string[]): string | undefined {
+function mostTellingLine(lines: readonly string[]): string | undefined {
   return lines.findLast((line) => /error|terminate|what\(\)|abort|fatal|assert|fail/i.test(line)) ?? lines.at(-1);
 }
 

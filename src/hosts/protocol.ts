@@ -1,7 +1,16 @@
 /** What a host and its peer (a worker, a process) say to each other. One call is under way at a time; each answer carries its call's number. */
-import type { BackendEntry, CopyPlace, Device, Library, LoadLimits, LoadSettings, LoadedModel, ModelFiles } from "../backend.ts";
+import type {
+  BackendEntry,
+  ReplicaSlot,
+  Device,
+  Library,
+  LoadLimits,
+  LoadSettings,
+  LoadedModel,
+  ModelFiles,
+} from "../backend.ts";
 import type { SerializedError } from "../errors.ts";
-import type { Reduction } from "../reduction.ts";
+import type { Reduction } from "./output-reduction.ts";
 import type { TensorInfo, TensorMap } from "../tensor.ts";
 
 export type Call =
@@ -12,7 +21,7 @@ export type Call =
       readonly device: Device;
       readonly settings: LoadSettings & LoadLimits;
       /** `from`: see `PeerPort`. */
-      readonly copy?: Pick<CopyPlace, "members" | "index"> & { readonly from?: PeerPort };
+      readonly copy?: Pick<ReplicaSlot, "members" | "index"> & { readonly from?: PeerPort };
     }
   | {
       readonly operation: "run";
@@ -54,7 +63,7 @@ export interface ModelDescription {
   readonly outputs: readonly TensorInfo[];
   readonly library: Library;
   readonly memory: LoadedModel["memory"];
-  readonly copyBytes?: number | undefined;
+  readonly replicaBytes?: number | undefined;
 }
 
 /** Data of a new worker. */

@@ -2,10 +2,10 @@
 import type { Backend, BackendEntry, Device, LoadOptions, LoadedModel, ModelFiles } from "../backend.ts";
 import { InferyardError, throwIfAborted } from "../errors.ts";
 import type { TensorMap } from "../tensor.ts";
-import { CallQueue, abandonable } from "./call-queue.ts";
-import type { CopyGroup } from "./copy-group.ts";
+import { CallQueue, abortableWithCallback } from "./call-queue.ts";
+import type { ReplicaGroup } from "./replica-group.ts";
 import type { DisposeOptions, Host, HostName, HostedModel, HostedRunOptions } from "./host.ts";
-import { loadWithin } from "./load-within.ts";
+import { loadWithTimeout } from "./load-timeout.ts";
 import type { StartPeer } from "./peer.ts";
 import type { ModelDescription, PeerPort } from "./protocol.ts";
 import { type ReplacementReason, type Supervision, unsupervised } from "./supervision.ts";
@@ -33,7 +33,7 @@ interface Start {
   readonly device: Device;
   readonly options: LoadOptions;
   readonly supervision: Supervision;
-  readonly shared: { readonly copies: CopyGroup; readonly openChannel: OpenChannel } | undefined;
+  readonly shared: { readonly copies: ReplicaGroup; readonly openChannel: OpenChannel } | undefined;
 }
 
 async function queueFor(
@@ -49,7 +49,7 @@ async function queueFor(
     const from = given as PeerPort | undefined;
     const member = copies.enter();
     if (member === undefined) from?.close();
-    const copy = member && { ...member.place, ...(from === undefined ? {} : { from }) };
+    const copy = member && { ...member.slot, ...(from === undefined ? {} : { from }) };
     const startMember: StartPeer = (events) => startPeer({ ...events, onEnd: () => member?.leave() }, interruptible);
     const started = new CallQueue(startMember, copy === undefined ? load : { ...load, copy }, supervision, interruptible);
     const give = async (): Promise<PeerPort | undefined> => {
@@ -58,7 +58,9 @@ async function queueFor(
       far.close();
       return undefined;
     };
-    const loaded = started.description(undefined).then(({ copyBytes }) => ({ give: copyBytes === undefined ? undefined : give }));
+    const loaded = started
+      .description(undefined)
+      .then(({ replicaBytes }) => ({ give: replicaBytes === undefined ? undefined : give }));
     return { queue: started, loaded };
   });
   return queue;
@@ -74,7 +76,7 @@ function entryOf(backend: Backend): BackendEntry {
 }
 
 /** A peer is left alone for this many times as long as its loading took: a limit of memory set too low costs a tenth of the time at most. */
-const patience = 10;
+const minRecycleIntervalFactor = 10;
 
 /** Who a model belongs to. */
 interface Owner {
@@ -88,7 +90,7 @@ class RemoteModel implements HostedModel {
   readonly inputs: LoadedModel["inputs"];
   readonly outputs: LoadedModel["outputs"];
   readonly library: LoadedModel["library"];
-  readonly copyBytes: number | undefined;
+  readonly replicaBytes: number | undefined;
   readonly #memory: LoadedModel["memory"];
   readonly #start: () => Promise<CallQueue>;
   readonly #owner: Owner;
@@ -97,7 +99,7 @@ class RemoteModel implements HostedModel {
   #restart: Promise<void> | undefined;
   #recycling: Promise<void> | undefined;
   /** The peer is not replaced for its memory before this moment. */
-  #keptUntil: number;
+  #notRecycledUntil: number;
   #disposal: Promise<void> | undefined;
 
   private constructor(
@@ -108,19 +110,19 @@ class RemoteModel implements HostedModel {
     this.#start = start;
     this.#owner = owner;
     this.#queue = queue;
-    this.#keptUntil = performance.now() + patience * milliseconds;
+    this.#notRecycledUntil = performance.now() + minRecycleIntervalFactor * milliseconds;
     this.inputs = description.inputs;
     this.outputs = description.outputs;
     this.library = description.library;
     this.#memory = description.memory;
-    this.copyBytes = description.copyBytes;
+    this.replicaBytes = description.replicaBytes;
   }
 
   static async load(start: () => Promise<CallQueue>, owner: Owner, signal: AbortSignal | undefined): Promise<RemoteModel> {
     await owner.supervision.admit(signal);
     const started = performance.now();
     const queue = await start();
-    const description = await described(queue, signal);
+    const description = await awaitLoaded(queue, signal);
     return new RemoteModel(start, owner, { queue, description, milliseconds: performance.now() - started });
   }
 
@@ -163,22 +165,22 @@ class RemoteModel implements HostedModel {
     this.#refuseDisposed();
     if (!this.#queue.ended) return;
     this.#restart ??= this.#replaceDead().finally(() => (this.#restart = undefined));
-    await abandonable(this.#restart, signal);
+    await abortableWithCallback(this.#restart, signal);
     this.#refuseDisposed();
   }
 
   async #replaceDead(): Promise<void> {
-    await abandonable(this.#queue.kill(), this.#ending.signal); // one that hangs on a thread may hold its memory still
+    await abortableWithCallback(this.#queue.kill(), this.#ending.signal); // one that hangs on a thread may hold its memory still
     await this.#owner.supervision.admit(this.#ending.signal);
-    this.#queue = await this.#another("died");
+    this.#queue = await this.#startSuccessor("died");
   }
 
   /** A peer that holds too much is replaced beside the calls it has: it is ended when they are done. */
   #watchMemory(): void {
     const { maxMemory } = this.#owner.supervision;
     const old = this.#queue;
-    if (maxMemory === undefined || old.ended || old.holds <= maxMemory) return;
-    if (this.#recycling !== undefined || this.#disposal !== undefined || performance.now() < this.#keptUntil) return;
+    if (maxMemory === undefined || old.ended || old.heldBytes <= maxMemory) return;
+    if (this.#recycling !== undefined || this.#disposal !== undefined || performance.now() < this.#notRecycledUntil) return;
     this.#recycling = this.#recycle(old)
       .catch(() => {}) // the old one goes on; what happened to the new one was told
       .finally(() => (this.#recycling = undefined));
@@ -186,27 +188,27 @@ class RemoteModel implements HostedModel {
 
   async #recycle(old: CallQueue): Promise<void> {
     await this.#owner.supervision.admit(this.#ending.signal);
-    const fresh = await this.#another("memory");
+    const fresh = await this.#startSuccessor("memory");
     if (this.#queue !== old || old.ended) return fresh.end(); // it has died meanwhile, and has a successor
     this.#queue = fresh;
     await old.end();
   }
 
   /** A further peer that has loaded the model. */
-  async #another(why: ReplacementReason): Promise<CallQueue> {
+  async #startSuccessor(why: ReplacementReason): Promise<CallQueue> {
     const started = performance.now();
     const { name, supervision } = this.#owner;
     try {
-      const queue = await loadWithin(supervision, name, this.#ending.signal, async (signal) => {
+      const queue = await loadWithTimeout(supervision, name, this.#ending.signal, async (signal) => {
         const loading = await this.#start();
-        await described(loading, signal);
+        await awaitLoaded(loading, signal);
         return loading;
       });
       supervision.replaced(why, performance.now() - started);
       return queue;
     } finally {
       const now = performance.now();
-      this.#keptUntil = now + patience * (now - started);
+      this.#notRecycledUntil = now + minRecycleIntervalFactor * (now - started);
     }
   }
 
@@ -216,7 +218,7 @@ class RemoteModel implements HostedModel {
 }
 
 /** Waits until the peer has loaded its model. One that fails is ended, and one that nobody waits for is killed, before this throws: its memory is free then. */
-async function described(queue: CallQueue, signal: AbortSignal | undefined): Promise<ModelDescription> {
+async function awaitLoaded(queue: CallQueue, signal: AbortSignal | undefined): Promise<ModelDescription> {
   try {
     return await queue.description(signal);
   } catch (error) {

@@ -3,7 +3,7 @@ import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "
 import { InferyardError } from "../errors.ts";
 import { transferables } from "../tensor.ts";
 import { WorkerGate } from "./exit-gate.ts";
-import { ModelServer, type ReceiveGift } from "./model-server.ts";
+import { ModelServer, type ReceiveSharedState } from "./model-server.ts";
 import type { CallMessage, Results, WorkerData } from "./protocol.ts";
 
 const port = parentPort;
@@ -14,7 +14,7 @@ if (port === null)
 process.stdout.write = process.stderr.write.bind(process.stderr);
 
 const gate = new WorkerGate((workerData as WorkerData).gate);
-const receive: ReceiveGift = (given) => receiveMessageOnPort(given as MessagePort)?.message;
+const receive: ReceiveSharedState = (given) => receiveMessageOnPort(given as MessagePort)?.message;
 const server = new ModelServer("worker", undefined, receive);
 
 port.on("message", async (message: CallMessage) => {

@@ -43,10 +43,10 @@ function startWorker(gates: ExitGates, { onAnswer, onDeath, onEnd }: PeerEvents,
     kind: "worker",
     interruptible,
     send: (message) => worker.postMessage(message, portsOf(message) as readonly MessagePort[]),
-    hold: (state) => (state === "busy" ? worker.ref() : worker.unref()),
-    giveUp() {
+    setBusy: (state) => (state === "busy" ? worker.ref() : worker.unref()),
+    markHung() {
       worker.unref();
-      gates.giveUp(gate);
+      gates.markHung(gate);
     },
     end: kill,
     kill,

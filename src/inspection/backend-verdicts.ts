@@ -1,14 +1,14 @@
 /** Which backends could run a file, as far as the file and the backends' own statements tell. Nothing is loaded. */
 import type { Backend, Capabilities, ModelFormat } from "../backend.ts";
-import type { OnnxOutline } from "../models/onnx-outline.ts";
+import type { OnnxOutline } from "../formats/onnx/onnx-outline.ts";
 import type { BackendVerdict } from "./inspection.ts";
-import { type EngineKnows, engineVerdict } from "./engine-support.ts";
+import { type EngineSupports, engineVerdict } from "./engine-support.ts";
 import type { ExternalFile } from "./external-files.ts";
 import { onnxruntimeVerdict } from "./onnxruntime-support.ts";
-import { shownNames } from "../shown-names.ts";
+import { abbreviatedList } from "../shown-names.ts";
 
 /** What a verdict is made from. */
-export interface Subject {
+export interface VerdictSubject {
   readonly format: ModelFormat;
   /** First entry of config.json's `architectures`; of .gguf its own `general.architecture`. */
   readonly architecture?: string;
@@ -16,7 +16,7 @@ export interface Subject {
     readonly outline: OnnxOutline;
     readonly externalFiles: readonly ExternalFile[];
     /** What our own engine has. */
-    readonly engineKnows: EngineKnows;
+    readonly engineKnows: EngineSupports;
   };
 }
 
@@ -25,25 +25,25 @@ const deviceTypes = ["cpu", "cuda", "coreml", "directml", "rocm", "webgpu", "met
 /** Backends that are onnxruntime, which was measured. */
 const onnxruntimes: ReadonlySet<string> = new Set(["onnx", "wasm"]);
 /** Of these, those that are given the graph alone: the library then finds no file beside it. */
-const withoutFilesBeside: ReadonlySet<string> = new Set(["wasm"]);
+const withoutExternalFiles: ReadonlySet<string> = new Set(["wasm"]);
 
-export function backendVerdicts(backends: readonly Backend[], subject: Subject): BackendVerdict[] {
+export function backendVerdicts(backends: readonly Backend[], subject: VerdictSubject): BackendVerdict[] {
   return backends.map((backend) => ({ backend: backend.name, ...verdictOf(backend, subject) }));
 }
 
-function verdictOf(backend: Backend, { format, architecture, onnx }: Subject): Omit<BackendVerdict, "backend"> {
+function verdictOf(backend: Backend, { format, architecture, onnx }: VerdictSubject): Omit<BackendVerdict, "backend"> {
   const formats = formatsOf(backend);
   const known = formats[format];
   if (known === undefined) return { verdict: "no", reason: `it reads ${describe(formats)}, not ${format}` };
   if (known !== "any" && !known.includes(architecture ?? "")) {
-    const reason = `of ${format} it knows ${shownNames(known)}`;
+    const reason = `of ${format} it knows ${abbreviatedList(known)}`;
     if (architecture !== undefined) return { verdict: "no", reason: `${reason}, and this is ${architecture}` };
     return { verdict: "unknown", reason: `${reason}, and no config.json beside the file says what this is` };
   }
   const absent = onnx?.externalFiles.find(({ state }) => state !== "present");
   if (absent !== undefined) return { verdict: "no", reason: `its weights are in ${absent.name}, which is ${absent.state}` };
   if (onnx !== undefined && onnxruntimes.has(backend.name)) {
-    const [beside] = withoutFilesBeside.has(backend.name) ? onnx.externalFiles : [];
+    const [beside] = withoutExternalFiles.has(backend.name) ? onnx.externalFiles : [];
     if (beside === undefined) return onnxruntimeVerdict(onnx.outline);
     return { verdict: "no", reason: `its weights are in ${beside.name}, and this backend reads no file beside the graph` };
   }
@@ -62,6 +62,8 @@ function formatsOf(backend: Backend): Capabilities["formats"] {
 }
 
 function describe(formats: Capabilities["formats"]): string {
-  const parts = Object.entries(formats).map(([format, known]) => (known === "any" ? format : `${format} (${shownNames(known)})`));
+  const parts = Object.entries(formats).map(([format, known]) =>
+    known === "any" ? format : `${format} (${abbreviatedList(known)})`,
+  );
   return parts.length === 0 ? "no files" : parts.join(" and ");
 }

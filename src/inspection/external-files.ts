@@ -2,8 +2,8 @@
 import { basename, dirname } from "node:path";
 import { InferyardError } from "../errors.ts";
 import { type Folder, pathInside, statOf } from "../models/model-folder.ts";
-import { externalFilesOf } from "../models/onnx-file.ts";
-import type { OnnxOutline } from "../models/onnx-outline.ts";
+import { externalFilesOf } from "../models/manifest/onnx-weights.ts";
+import type { OnnxOutline } from "../formats/onnx/onnx-outline.ts";
 
 export interface ExternalFile {
   /** As the graph names it. */

@@ -1,8 +1,8 @@
 /** What a GGUF file says of itself, for people and programs. */
-import { type GgufFile, readGguf } from "./gguf-file.ts";
+import { type GgufFile, readGguf } from "../formats/gguf/read-gguf.ts";
 import { estimateMemory, type MemoryEstimate } from "./gguf-memory.ts";
-import { type GgufArray, type GgufScalar, type GgufValue, ggufNumber, ggufText } from "./gguf-metadata.ts";
-import { ggmlFileType } from "./ggml-types.ts";
+import { type GgufArray, type GgufScalar, type GgufValue, ggufNumber, ggufText } from "../formats/gguf/gguf-metadata.ts";
+import { ggmlFileType } from "../formats/gguf/ggml-types.ts";
 import { type BackendVerdict, countTypes, type InspectedTensor, sumOf, type TypeCount } from "./inspection.ts";
 
 export interface GgufInspection {
@@ -61,7 +61,7 @@ export interface GgufEntry {
 }
 
 /** Elements of an array that are passed on. */
-const shownItems = 8;
+const maxShownItems = 8;
 
 /** `verdicts` is asked with the architecture. */
 export async function inspectGgufFile(
@@ -129,7 +129,7 @@ function tokenizerOf({ metadata }: GgufFile): GgufTokenizer | undefined {
 
 function entryOf(value: GgufValue): Omit<GgufEntry, "key"> {
   if (value.type === "array") {
-    return { type: `array of ${value.of}`, items: value.items.slice(0, shownItems), length: value.length };
+    return { type: `array of ${value.of}`, items: value.items.slice(0, maxShownItems), length: value.length };
   }
   return { type: value.type, value: value.value, ...(value.type === "string" ? { length: value.bytes } : {}) };
 }

@@ -3,8 +3,8 @@
  * every token and layer, one key and one value for each key-value head, in half precision, which is llama.cpp's default. What an engine
  * needs for computing comes on top and is not in the file.
  */
-import type { GgufFile } from "./gguf-file.ts";
-import { ggufNumber, ggufText } from "./gguf-metadata.ts";
+import type { GgufFile } from "../formats/gguf/read-gguf.ts";
+import { ggufNumber, ggufText } from "../formats/gguf/gguf-metadata.ts";
 
 export interface MemoryEstimate {
   /** Tokens. */
@@ -22,11 +22,11 @@ export interface MemoryEstimate {
 export type MemoryFinding = { readonly memory: MemoryEstimate } | { readonly memoryUnknown: string };
 
 /** Used where the caller names none; models are often made for far more than is wanted. */
-const usualContext = 4096;
+const defaultContext = 4096;
 const bytesPerElement = 2;
 
 /** Metadata, after the architecture's name, of models whose state is not only keys and values. */
-const otherStates: readonly (readonly [RegExp, string])[] = [
+const unsupportedStates: readonly (readonly [RegExp, string])[] = [
   [/^\.(ssm|wkv|kda|shortconv)\./, "it keeps a recurrent state besides keys and values"],
   [/^\.attention\.kv_lora_rank$/, "it keeps its keys and values compressed (multi-head latent attention)"],
   [/^\.decoder_start_token_id$/, "its decoder also keeps keys and values of what the encoder read"],
@@ -45,11 +45,13 @@ export function estimateMemory(file: GgufFile, wanted: number | undefined): Memo
   const number = (key: string): number | undefined => ggufNumber(metadata, `${architecture}.${key}`);
   const weightBytes = tensors.reduce((sum, { bytes }) => sum + bytes, 0);
   for (const key of metadata.keys()) {
-    const other = otherStates.find(([pattern]) => key.startsWith(architecture) && pattern.test(key.slice(architecture.length)));
+    const other = unsupportedStates.find(
+      ([pattern]) => key.startsWith(architecture) && pattern.test(key.slice(architecture.length)),
+    );
     if (other !== undefined) return { memoryUnknown: other[1] };
   }
   const trained = number("context_length");
-  const context = wanted ?? (trained === undefined || trained < 1 ? undefined : Math.min(trained, usualContext));
+  const context = wanted ?? (trained === undefined || trained < 1 ? undefined : Math.min(trained, defaultContext));
   if (context === undefined) return { memoryUnknown: `it does not say ${architecture}.context_length; give --context` };
   if (isEncoder(file, architecture)) {
     const formula = "none: an encoder sees all tokens at once and keeps nothing";
@@ -108,12 +110,12 @@ function countOf(count: number, noun: string): string {
 }
 
 /** More layers than this are no model's; the list of them must stay small. */
-const mostLayers = 1024;
+const maxLayers = 1024;
 
 /** One number for each layer: the file may state one for all. */
 function perLayer({ metadata }: GgufFile, key: string, layers: number): number[] | undefined {
   const value = metadata.get(key);
-  if (layers > mostLayers || value === undefined) return undefined;
+  if (layers > maxLayers || value === undefined) return undefined;
   if (value.type !== "array") {
     const count = value.value;
     return typeof count === "number" ? Array.from({ length: layers }, () => count) : undefined;

@@ -7,8 +7,8 @@ import type { Backend } from "../backend.ts";
 import { InferyardError } from "../errors.ts";
 import { type Manifest, readManifest } from "../models/index.ts";
 import { sizeOfFile, statOf } from "../models/model-folder.ts";
-import { resolveReference } from "../models/reference.ts";
-import { formatOf } from "../models/weights.ts";
+import { resolveReference } from "../models/reference/resolve-reference.ts";
+import { formatOf } from "../models/manifest/weights.ts";
 import { standardBackends } from "../presets/standard.ts";
 import { backendVerdicts } from "./backend-verdicts.ts";
 import { type GgufInspection, inspectGgufFile } from "./gguf-inspection.ts";
@@ -51,7 +51,7 @@ export async function inspectFile(path: string, options: InspectOptions = {}): P
   const bytes = await sizeOfFile(path, shown, "give a file");
   const backends: readonly Backend[] = options.backends ?? standardBackends();
   if (format === "onnx") {
-    const { hasOperator: engineKnows } = await import("../engine/operators/table.ts"); // large, and needed here alone
+    const { hasOperator: engineKnows } = await import("../engine/onnx/operators/table.ts"); // large, and needed here alone
     return await inspectOnnxFile(path, shown, bytes, (outline, externalFiles) =>
       backendVerdicts(backends, { format, onnx: { outline, externalFiles, engineKnows } }),
     );

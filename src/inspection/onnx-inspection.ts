@@ -1,9 +1,9 @@
 /** What an ONNX file says of itself, for people and programs. */
-import type { OnnxOperator } from "../models/onnx-graph.ts";
-import { type OnnxOutline, readOnnxOutline } from "../models/onnx-outline.ts";
-import type { OnnxTensor } from "../models/onnx-tensor.ts";
-import { onnxTypeName } from "../models/onnx-types.ts";
-import type { OnnxValue } from "../models/onnx-value.ts";
+import type { OnnxOperatorUse } from "../formats/onnx/onnx-graph.ts";
+import { type OnnxOutline, readOnnxOutline } from "../formats/onnx/onnx-outline.ts";
+import type { OnnxTensorOutline } from "../formats/onnx/onnx-tensor.ts";
+import { onnxTypeName } from "../formats/onnx/onnx-types.ts";
+import type { OnnxValue } from "../formats/onnx/onnx-value.ts";
 import { type ExternalFile, findExternalFiles } from "./external-files.ts";
 import { type BackendVerdict, type InspectedTensor, type InspectedText, type TypeCount, countTypes } from "./inspection.ts";
 import { inspectedText, sumOf } from "./inspection.ts";
@@ -36,7 +36,7 @@ export interface OnnxInspection {
   readonly tensors: readonly InspectedTensor[];
 }
 
-export interface OperatorCount extends OnnxOperator {
+export interface OperatorCount extends OnnxOperatorUse {
   /** Whether the file defines it itself. */
   readonly local?: true;
 }
@@ -51,7 +51,7 @@ export async function inspectOnnxFile(
   const outline = await readOnnxOutline(path, shown);
   const externalFiles = await findExternalFiles(outline, path, shown);
   const { graph } = outline;
-  const weights = graph.weights.map(inspected);
+  const weights = graph.initializers.map(inspected);
   const producer = [outline.producer, outline.producerVersion].filter((part) => part !== "").join(" ");
   return {
     format: "onnx",
@@ -74,7 +74,7 @@ export async function inspectOnnxFile(
   };
 }
 
-function inspected({ name, type, shape, elements, bytes }: OnnxTensor): InspectedTensor & { elements: number } {
+function inspected({ name, type, shape, elements, bytes }: OnnxTensorOutline): InspectedTensor & { elements: number } {
   return { name, type: onnxTypeName(type), shape, elements, bytes };
 }
 

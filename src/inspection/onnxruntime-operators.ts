@@ -12,10 +12,10 @@ export interface OperatorTable {
 
 export const measuredVersion = "1.30.0";
 
-export const newestIrVersion = 13;
+export const maxIrVersion = 13;
 
 /** Newest version of an operator set that a model may name. */
-export const newestOpsets: ReadonlyMap<string, number> = new Map([
+export const maxOpsets: ReadonlyMap<string, number> = new Map([
   ["ai.onnx", 26],
   ["ai.onnx.ml", 5],
   ["com.microsoft", 1],

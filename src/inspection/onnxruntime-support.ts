@@ -7,21 +7,21 @@
  *   unknown   anything else: kernels are chosen by data type and by version, which only loading tells
  * Of the 1,289 models of ONNX's own test suite, the test beside this file says how often the rule is right.
  */
-import type { OnnxOutline } from "../models/onnx-outline.ts";
-import { onnxTypeName } from "../models/onnx-types.ts";
+import type { OnnxOutline } from "../formats/onnx/onnx-outline.ts";
+import { onnxTypeName } from "../formats/onnx/onnx-types.ts";
 import type { BackendVerdict } from "./inspection.ts";
-import { listed, operatorsWhere } from "./used-operators.ts";
-import { measuredVersion, newestIrVersion, newestOpsets, operatorTables } from "./onnxruntime-operators.ts";
+import { formatOperators, operatorsWhere } from "./used-operators.ts";
+import { measuredVersion, maxIrVersion, maxOpsets, operatorTables } from "./onnxruntime-operators.ts";
 
 type Verdict = Omit<BackendVerdict, "backend">;
 
 /** Documented: https://onnxruntime.ai/docs/reference/compatibility.html; older ones were seen to fail for lack of kernels. */
-const oldestOpset = 7;
+const minOpset = 7;
 
 /** Types that inputs and outputs cannot have in JavaScript; measured. */
-const unreachable = /bfloat16|float8|complex/;
+const unsupportedInJavaScript = /bfloat16|float8|complex/;
 /** Types that kernels without a special purpose take. */
-const common: ReadonlySet<string> = new Set([
+const commonTypes: ReadonlySet<string> = new Set([
   "float32",
   "float16",
   "float64",
@@ -35,17 +35,17 @@ const common: ReadonlySet<string> = new Set([
 
 export function onnxruntimeVerdict(outline: OnnxOutline): Verdict {
   const reason = `each of its operators was seen to run in onnxruntime ${measuredVersion}`;
-  return refusal(outline) ?? doubt(outline) ?? { verdict: "expected", reason };
+  return refusal(outline) ?? uncertainty(outline) ?? { verdict: "expected", reason };
 }
 
 /** What stops it for certain. */
 function refusal(outline: OnnxOutline): Verdict | undefined {
   const library = `onnxruntime ${measuredVersion}`;
-  if (outline.irVersion > newestIrVersion) {
-    return { verdict: "no", reason: `IR version ${outline.irVersion}, and ${library} takes ${newestIrVersion} at most` };
+  if (outline.irVersion > maxIrVersion) {
+    return { verdict: "no", reason: `IR version ${outline.irVersion}, and ${library} takes ${maxIrVersion} at most` };
   }
   for (const [domain, version] of outline.opsets) {
-    const newest = newestOpsets.get(domain);
+    const newest = maxOpsets.get(domain);
     if (newest === undefined || version <= newest) continue;
     return { verdict: "no", reason: `operator set ${domain} ${version}, and ${library} takes ${newest} at most` };
   }
@@ -54,8 +54,8 @@ function refusal(outline: OnnxOutline): Verdict | undefined {
     return table === undefined || !(table.runs.has(name) || table.registered.has(name));
   });
   if (strangers.length > 0)
-    return { verdict: "no", reason: `${library} does not know ${listed(strangers)}`, operators: strangers };
-  const value = [...outline.graph.inputs, ...outline.graph.outputs].find(({ type }) => unreachable.test(type));
+    return { verdict: "no", reason: `${library} does not know ${formatOperators(strangers)}`, operators: strangers };
+  const value = [...outline.graph.inputs, ...outline.graph.outputs].find(({ type }) => unsupportedInJavaScript.test(type));
   if (value === undefined) return undefined;
   return {
     verdict: "no",
@@ -64,17 +64,17 @@ function refusal(outline: OnnxOutline): Verdict | undefined {
 }
 
 /** What leaves it open. */
-function doubt(outline: OnnxOutline): Verdict | undefined {
+function uncertainty(outline: OnnxOutline): Verdict | undefined {
   const unseen = operatorsWhere(outline, (domain, name) => operatorTables.get(domain)?.runs.has(name) !== true);
   if (unseen.length > 0) {
-    const reason = `not known without loading: onnxruntime ${measuredVersion} knows ${listed(unseen)}, and was not seen to run it`;
+    const reason = `not known without loading: onnxruntime ${measuredVersion} knows ${formatOperators(unseen)}, and was not seen to run it`;
     return { verdict: "unknown", reason, operators: unseen };
   }
-  const standard = outline.opsets.get("ai.onnx") ?? oldestOpset;
-  if (standard < oldestOpset) {
+  const standard = outline.opsets.get("ai.onnx") ?? minOpset;
+  if (standard < minOpset) {
     return {
       verdict: "unknown",
-      reason: `not known without loading: operator set ai.onnx ${standard} is older than ${oldestOpset}`,
+      reason: `not known without loading: operator set ai.onnx ${standard} is older than ${minOpset}`,
     };
   }
   const rare = typesOf(outline).find((type) => !type.split(/[(), ]+/).every((part) => part === "" || isCommon(part)));
@@ -86,11 +86,11 @@ function doubt(outline: OnnxOutline): Verdict | undefined {
 }
 
 function isCommon(part: string): boolean {
-  return common.has(part) || part === "sequence" || part === "map" || part === "optional" || part === "unknown";
+  return commonTypes.has(part) || part === "sequence" || part === "map" || part === "optional" || part === "unknown";
 }
 
 function typesOf({ graph }: OnnxOutline): string[] {
   const values = [...graph.inputs, ...graph.outputs].map(({ type }) => type);
-  const tensors = [...graph.weights, ...graph.constants].map(({ type }) => onnxTypeName(type));
-  return [...new Set([...values, ...graph.innerTypes, ...tensors])];
+  const tensors = [...graph.initializers, ...graph.constants].map(({ type }) => onnxTypeName(type));
+  return [...new Set([...values, ...graph.intermediateTypes, ...tensors])];
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { needsData, sharedData } from "../../test/shared-data.ts";
 import type { InferyardError } from "../errors.ts";
-import { writeSafetensors } from "../write-safetensors.ts";
+import { writeSafetensors } from "../formats/safetensors/write-safetensors.ts";
 import { zeros } from "../tensor.ts";
 import { inspectFile, inspectModel } from "./index.ts";
 import type { SafetensorsInspection } from "./safetensors-inspection.ts";

@@ -2,10 +2,10 @@
 import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { InferyardError } from "../errors.ts";
-import { architectureOf } from "../models/model-card.ts";
+import { architectureOf } from "../models/huggingface/model-card.ts";
 import { readJsonObject } from "../models/model-folder.ts";
-import { readSafetensorsHeader } from "../safetensors.ts";
-import { type SafetensorsHeader } from "../safetensors.ts";
+import { readSafetensorsHeader } from "../formats/safetensors/read-safetensors.ts";
+import { type SafetensorsHeader } from "../formats/safetensors/read-safetensors.ts";
 import { elementCount } from "../tensor.ts";
 import { type BackendVerdict, countTypes, type InspectedTensor, type InspectedText, type TypeCount } from "./inspection.ts";
 import { inspectedText, sumOf } from "./inspection.ts";

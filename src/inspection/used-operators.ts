@@ -1,5 +1,5 @@
 /** Operators that a graph uses, for verdicts of engines. */
-import type { OnnxOutline } from "../models/onnx-outline.ts";
+import type { OnnxOutline } from "../formats/onnx/onnx-outline.ts";
 
 /** Operators of the graph and of the functions it defines for which `test` holds, but for those functions themselves; each once. */
 export function operatorsWhere(outline: OnnxOutline, test: (domain: string, name: string) => boolean): string[] {
@@ -13,7 +13,7 @@ export function operatorsWhere(outline: OnnxOutline, test: (domain: string, name
 }
 
 /** For people: the first few. */
-export function listed(operators: readonly string[]): string {
+export function formatOperators(operators: readonly string[]): string {
   const shown = operators.slice(0, 3).map((operator) => operator.slice(0, 80));
   const rest = operators.length - shown.length;
   return `${shown.join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;

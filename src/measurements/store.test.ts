@@ -3,7 +3,7 @@ import { mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ownHolder } from "../models/store/lock-holder.ts";
+import { currentHolder } from "../models/store/lock-holder.ts";
 import { stagingName } from "../models/store/staging.ts";
 import { scriptedMachine } from "../testing/scripted-backend.ts";
 import { type Measurement, measuredMachine, readMeasurements, recordMeasurements } from "./index.ts";
@@ -93,7 +93,7 @@ describe("many writers", () => {
 
   it("one that was killed blocks nobody for long, and what it left goes away", async () => {
     const { pid } = spawnSync("true"); // of a process that has ended
-    await writeFile(`${fileOf("a")}.lock`, JSON.stringify({ ...(await ownHolder()), pid }));
+    await writeFile(`${fileOf("a")}.lock`, JSON.stringify({ ...(await currentHolder()), pid }));
     await writeFile(`${fileOf("a")}${stagingName("writing").replace(`-${process.pid}-`, `-${pid}-`)}`, '{"version":1,"measure');
     await record(measurement("onnx:cpu"));
     expect(await targets()).toEqual(["onnx:cpu 1.0.0"]);

@@ -8,11 +8,11 @@ import { InferyardError, messageOf } from "../errors.ts";
 import { dataFolder } from "../models/data-folder.ts";
 import { withLock } from "../models/store/lock.ts";
 import { sweepAbandoned } from "../models/store/staging.ts";
-import { writeWhole } from "../models/store/write-whole.ts";
+import { writeFileAtomically } from "../models/store/atomic-write.ts";
 import { type Measurement, isSameSubject } from "./measurement.ts";
 
 /** What the folder holds: measurements, and for each file that could not be read why. */
-export interface KeptMeasurements {
+export interface StoredMeasurements {
   readonly measurements: readonly Measurement[];
   readonly problems: readonly MeasurementsProblem[];
 }
@@ -31,7 +31,7 @@ export function measurementsFolder(): string {
 const fileName = /^(?<digest>[0-9a-f]{64})\.json$/;
 
 /** All that is kept. Nothing is there before the first `bench --record`. */
-export async function readMeasurements(folder: string = measurementsFolder()): Promise<KeptMeasurements> {
+export async function readMeasurements(folder: string = measurementsFolder()): Promise<StoredMeasurements> {
   let names: string[];
   try {
     names = await readdir(folder);
@@ -44,7 +44,7 @@ export async function readMeasurements(folder: string = measurementsFolder()): P
   return { measurements: files.flatMap((file) => file.measurements), problems: files.flatMap((file) => file.problems) };
 }
 
-async function readOne(folder: string, digest: string): Promise<KeptMeasurements> {
+async function readOne(folder: string, digest: string): Promise<StoredMeasurements> {
   const path = join(folder, `${digest}.json`);
   try {
     const { measurementsFile } = await import("./schema.ts");
@@ -91,7 +91,7 @@ async function merge(folder: string, digest: string, ours: readonly Measurement[
     await sweepAbandoned(folder); // of writers that were killed
     const { measurements: kept } = await readOne(folder, digest);
     const others = kept.filter((old) => !ours.some((measurement) => isSameSubject(old, measurement)));
-    await writeWhole(path, `${JSON.stringify({ version: 1, measurements: [...others, ...ours] }, null, 1)}\n`);
+    await writeFileAtomically(path, `${JSON.stringify({ version: 1, measurements: [...others, ...ours] }, null, 1)}\n`);
   });
   return path;
 }

@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 
 /** What the choice depends on; left out, this process's own. */
-export interface Surroundings {
+export interface DataFolderInputs {
   readonly environment?: Readonly<Record<string, string | undefined>>;
   readonly platform?: NodeJS.Platform;
   readonly home?: string;
@@ -14,7 +14,7 @@ export interface Surroundings {
  * (https://specifications.freedesktop.org/basedir-spec/latest/, which says to pass over a relative one), `~/Library/Application Support`
  * on macOS, `%LOCALAPPDATA%` on Windows. Nothing is made here.
  */
-export function dataFolder(surroundings: Surroundings = {}): string {
+export function dataFolder(surroundings: DataFolderInputs = {}): string {
   const { environment = process.env, platform = process.platform, home = homedir() } = surroundings;
   const own = environment["INFERYARD_HOME"];
   if (own !== undefined && own !== "") return resolve(own);

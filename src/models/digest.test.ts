@@ -2,7 +2,7 @@ import { appendFile, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createDigestMemo, digestOf } from "./digest.ts";
+import { createDigestCache, digestOf } from "./digest.ts";
 
 let folder: string;
 beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), "inferyard-digest-"))));
@@ -10,7 +10,7 @@ afterAll(async () => await rm(folder, { recursive: true, force: true }));
 
 it("gives the SHA-256 of a file, and another when the file has changed", async () => {
   const path = join(folder, "weights");
-  const memo = createDigestMemo();
+  const memo = createDigestCache();
   await writeFile(path, "abc");
   // FIPS 180-2, appendix B.1
   expect(await digestOf({ path }, memo)).toBe("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
@@ -21,7 +21,7 @@ it("gives the SHA-256 of a file, and another when the file has changed", async (
 it("reads a file once for all callers who share a memo", async () => {
   const path = join(folder, "shared");
   await writeFile(path, "abc");
-  const memo = createDigestMemo();
+  const memo = createDigestCache();
   const [first, second] = await Promise.all([digestOf({ path }, memo), digestOf({ path }, memo)]);
   expect(first).toBe(second);
   expect(memo.digests.size).toBe(1);
@@ -31,7 +31,7 @@ it("reads a file once for all callers who share a memo", async () => {
 
 it("reports a file that cannot be read", async () => {
   await expect(digestOf({ path: join(folder, "nowhere") })).rejects.toMatchObject({ code: "MODEL_INVALID" });
-  const memo = createDigestMemo();
+  const memo = createDigestCache();
   await expect(digestOf({ path: folder }, memo)).rejects.toMatchObject({ code: "MODEL_INVALID" });
   expect(memo.digests.size).toBe(0);
 });

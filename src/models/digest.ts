@@ -1,19 +1,19 @@
 /** SHA-256 of weights: for the decision record and to hold a file against what its manifest states. */
 import { messageOf } from "../errors.ts";
-import { fileStatus, sha256Of } from "../files.ts";
+import { fileStatus, sha256Of } from "../platform/node/files.ts";
 import { modelInvalid } from "./model-folder.ts";
 
 /** Remembers digests while a file keeps its size and time of change; its owner decides how long. */
-export interface DigestMemo {
+export interface DigestCache {
   readonly digests: Map<string, Promise<string>>;
 }
 
-export function createDigestMemo(): DigestMemo {
+export function createDigestCache(): DigestCache {
   return { digests: new Map() };
 }
 
 /** Hexadecimal digest of a variant's file, read as a stream. Two callers at once share one reading. */
-export async function digestOf(variant: { readonly path: string }, memo: DigestMemo = createDigestMemo()): Promise<string> {
+export async function digestOf(variant: { readonly path: string }, memo: DigestCache = createDigestCache()): Promise<string> {
   const { path } = variant;
   try {
     const { size, mtimeMs } = await fileStatus(path);

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { aimodSchema } from "./aimod/schema.ts";
 import * as vocabulary from "./aimod/vocabulary.ts";
 import { termiteSchema } from "./termite/schema.ts";
-import { modelTypes } from "./termite/types.ts";
+import { modelTypes } from "./termite/model-types.ts";
 import { variantClaims } from "./termite/variant-claims.ts";
 
 const page = readFileSync(new URL("../../docs/reference/foreign-manifests.md", import.meta.url), "utf8");
@@ -44,7 +44,7 @@ describe("docs/reference/foreign-manifests.md", () => {
 
   it.each([
     ["framework", vocabulary.formatOfFramework],
-    ["task", vocabulary.tasksOfTask],
+    ["task", vocabulary.tasksByKapslTask],
     ["hardware_requirements.required_precision", vocabulary.precisionOf],
     ["hardware_requirements.graph_optimization_level", vocabulary.optimizationOfLevel],
     ["hardware_requirements.strategy", vocabulary.strategies],

@@ -1,18 +1,18 @@
 /** Models on disk: a reference becomes a manifest, and nothing later looks at foreign metadata again. */
 import { InferyardError } from "../errors.ts";
-import { type FolderEntry, listFolder } from "../files.ts";
-import { basename, dirname } from "../paths.ts";
+import { type FolderEntry, listFolder } from "../platform/node/files.ts";
+import { basename, dirname } from "../platform/node/paths.ts";
 import type { Manifest } from "./manifest.ts";
 import { type Folder, modelInvalid, statOf } from "./model-folder.ts";
-import { nearest } from "./nearest.ts";
-import { readFolder } from "./read-folder.ts";
-import { resolveReference } from "./reference.ts";
-import type { ReadOptions } from "./variants.ts";
+import { nearestName } from "./validation/nearest-name.ts";
+import { readManifestAt } from "./manifest/read-manifest-at.ts";
+import { resolveReference } from "./reference/resolve-reference.ts";
+import type { ReadOptions } from "./manifest/variants.ts";
 
 export type { Manifest, Variant } from "./manifest.ts";
-export { type DigestMemo, createDigestMemo, digestOf } from "./digest.ts";
-export { placeOf } from "./reference.ts";
-export type { ReadOptions } from "./variants.ts";
+export { type DigestCache, createDigestCache, digestOf } from "./digest.ts";
+export { canonicalReference } from "./reference/resolve-reference.ts";
+export type { ReadOptions } from "./manifest/variants.ts";
 
 /**
  * What is known of the model a reference names: `builtin`, a path, a name in the store, or what is fetched into it (`hf:`, an address).
@@ -25,7 +25,7 @@ export async function readManifest(reference: string, options: ReadOptions = {})
   if (status === undefined) throw await missing(place);
   if (!status.isDirectory() && !status.isFile())
     throw modelInvalid(`${place.shown} is neither a file nor a folder`, "give the path of a model");
-  return await readFolder(place, status.isDirectory(), options);
+  return await readManifestAt(place, status.isDirectory(), options);
 }
 
 async function missing(place: Folder): Promise<InferyardError> {
@@ -36,7 +36,7 @@ async function missing(place: Folder): Promise<InferyardError> {
     });
   }
   const beside = await listFolder(dirname(place.path)).catch((): FolderEntry[] => []);
-  const guess = nearest(
+  const guess = nearestName(
     basename(place.path),
     beside.map(({ name }) => name),
   );

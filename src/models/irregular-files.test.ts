@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { smallModel } from "../../test/fixtures/small-model.ts";
 import { InferyardError } from "../errors.ts";
-import { openBlocking, readText, sha256Of } from "../files.ts";
-import { placeOf, readManifest } from "./index.ts";
+import { openBlocking, readText, sha256Of } from "../platform/node/files.ts";
+import { canonicalReference, readManifest } from "./index.ts";
 
 let folder = "";
 beforeEach(async () => (folder = await mkdtemp(join(tmpdir(), "inferyard-irregular-"))));
@@ -120,6 +120,6 @@ describe("references", () => {
     ["~nobody/x.onnx", "MODEL_NOT_FOUND"],
   ])("%j is refused", async (reference, codes) => {
     expect((await refusal(readManifest(reference, { dataFolder: folder }))).code).toMatch(new RegExp(`^(?:${codes})$`));
-    expect(typeof (await placeOf(reference))).toBe("string");
+    expect(typeof (await canonicalReference(reference))).toBe("string");
   });
 });

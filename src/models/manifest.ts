@@ -105,8 +105,8 @@ export interface TextSettings {
 
 /** What ColBERT-shaped models were trained with, in the words of PyLate's config_sentence_transformers.json or ColBERT's artifact.metadata. */
 export interface LateInteraction {
-  readonly query: LateRole;
-  readonly document: LateRole;
+  readonly query: LateInteractionRole;
+  readonly document: LateInteractionRole;
   /** Mask tokens fill queries up to their length, and have vectors of their own. */
   readonly expandQueries: boolean;
   /** Whether the other tokens see these. */
@@ -115,7 +115,7 @@ export interface LateInteraction {
   readonly skippedWords: readonly string[];
 }
 
-export interface LateRole {
+export interface LateInteractionRole {
   /** A token put behind the first special one, which says what the text is. */
   readonly marker?: string;
   /** Longest text in tokens, special tokens and marker included. */

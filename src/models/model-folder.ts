@@ -1,7 +1,7 @@
 /** A folder a model lives in, and its files: every path in a message is the one the user would type. */
 import { InferyardError, messageOf } from "../errors.ts";
-import { type FileStatus, fileStatus, openFile, readText } from "../files.ts";
-import { isAbsolute, join, normalize, sep } from "../paths.ts";
+import { type FileStatus, fileStatus, openFile, readText } from "../platform/node/files.ts";
+import { isAbsolute, join, normalize, sep } from "../platform/node/paths.ts";
 
 export interface Folder {
   /** Absolute. */
@@ -26,7 +26,7 @@ export function modelInvalid(message: string, remedy: string, cause?: unknown): 
 
 /** The absolute path of a file that another file names; MODEL_INVALID when it would lie outside the folder. */
 export function pathInside(folder: Folder, file: string, namedIn: string): string {
-  if (liesOutside(file)) {
+  if (escapesFolder(file)) {
     throw modelInvalid(
       `${namedIn} names "${file}", which lies outside the model's folder`,
       "name a file of the folder itself, without ..",
@@ -36,7 +36,7 @@ export function pathInside(folder: Folder, file: string, namedIn: string): strin
 }
 
 /** Whether a relative name leads out of the folder it is relative to, or is none. */
-export function liesOutside(file: string): boolean {
+export function escapesFolder(file: string): boolean {
   return isAbsolute(file) || /^[a-zA-Z]:/.test(file) || /^\.\.([/\\]|$)/.test(normalize(file));
 }
 
@@ -47,7 +47,7 @@ export async function sizeOfFile(path: string, shown: string, remedy: string): P
   if (status.isDirectory()) throw modelInvalid(`${shown} is a folder, and a file was expected`, remedy);
   if (!status.isFile()) throw modelInvalid(`${shown} is no regular file`, "put the file itself in its place");
   if (status.size === 0) throw modelInvalid(`${shown} is empty`, "download it again, or delete it if you do not need it");
-  if (status.size < longestPointer && (await isLfsPointer(path, shown))) {
+  if (status.size < maxPointerBytes && (await isLfsPointer(path, shown))) {
     throw modelInvalid(`${shown} is not the file itself but a Git LFS pointer to it`, "fetch it with: git lfs pull");
   }
   return status.size;
@@ -63,17 +63,17 @@ export async function statOf(path: string, shown: string): Promise<FileStatus | 
   try {
     return await fileStatus(path);
   } catch (error) {
-    if (isAbsence(error)) return undefined;
+    if (isNotFound(error)) return undefined;
     throw unreadable(shown, error);
   }
 }
 
 /** Pointer files have three short lines (https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md). */
-const longestPointer = 1024;
-const pointerStart = "version https://git-lfs";
+const maxPointerBytes = 1024;
+const pointerPrefix = "version https://git-lfs";
 
 async function isLfsPointer(path: string, shown: string): Promise<boolean> {
-  const start = new Uint8Array(pointerStart.length);
+  const start = new Uint8Array(pointerPrefix.length);
   try {
     const file = await openFile(path);
     try {
@@ -84,7 +84,7 @@ async function isLfsPointer(path: string, shown: string): Promise<boolean> {
   } catch (error) {
     throw unreadable(shown, error);
   }
-  return String.fromCharCode(...start) === pointerStart;
+  return String.fromCharCode(...start) === pointerPrefix;
 }
 
 /** A JSON object of the folder; undefined where there is no such file. */
@@ -101,7 +101,7 @@ export async function readJson(folder: Folder, file: string): Promise<unknown> {
   try {
     text = await readText(join(folder.path, file));
   } catch (error) {
-    if (isAbsence(error)) return undefined;
+    if (isNotFound(error)) return undefined;
     throw unreadable(shown, error);
   }
   try {
@@ -116,7 +116,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
 }
 
 /** Without the keys whose value is undefined, or null, which is how Go and Rust write what is absent. */
-export function withoutAbsent(json: JsonObject): JsonObject {
+export function omitNullish(json: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(json).filter(([, value]) => value !== null && value !== undefined));
 }
 
@@ -131,7 +131,7 @@ export function unreadable(shown: string, error: unknown): InferyardError {
   );
 }
 
-function isAbsence(error: unknown): boolean {
+function isNotFound(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
   return code === "ENOENT" || code === "ENOTDIR";
 }

@@ -1,20 +1,20 @@
 /** The store of models on this machine, for programs: what is there, fetching, removing, and looking after it. */
 import type { PullOptions } from "./hub/pull.ts";
-import type { PullReport } from "./hub/pulling.ts";
-import type { Environment } from "./hub/surroundings.ts";
-import type { Timing } from "./hub/retry.ts";
+import type { PullReport } from "./hub/pull-session.ts";
+import type { Environment } from "./hub/hub-config.ts";
+import type { RetryTiming } from "./hub/retry.ts";
 import type { CheckOptions, CheckReport } from "./store/check.ts";
 import { storeLayout } from "./store/layout.ts";
 import { findModel } from "./store/lookup.ts";
-import { type StoredRecords, type UsedRecord, readRecords, readStored } from "./store/record.ts";
+import { type StoredRecords, type StoredModel, readIntactRecords, readAllRecords } from "./store/record.ts";
 import type { PruneReport, RemoveReport } from "./store/remove.ts";
 
 export type { PullProgress } from "./hub/progress.ts";
 export type { PullOptions } from "./hub/pull.ts";
-export type { PullReport } from "./hub/pulling.ts";
+export type { PullReport } from "./hub/pull-session.ts";
 export type { CheckOptions, CheckReport, Damage } from "./store/check.ts";
 export type { StoredRecords } from "./store/record.ts";
-export type { StoredFile, StoredVariant, UsedRecord as StoredModel } from "./store/record.ts";
+export type { StoredFile, StoredVariant, StoredModel } from "./store/record.ts";
 export type { PruneReport, RemoveReport } from "./store/remove.ts";
 
 export interface StoreOptions {
@@ -34,11 +34,11 @@ export interface ModelStore {
    */
   pull(reference: string, options?: PullOptions): Promise<PullReport>;
   /** Every model, by name; those whose record is damaged are left out. */
-  list(): Promise<readonly UsedRecord[]>;
+  list(): Promise<readonly StoredModel[]>;
   /** The same, and the records that are damaged, which `pull` writes anew. */
   inventory(): Promise<StoredRecords>;
   /** Undefined where the store has none of it; MODEL_NOT_FOUND where several could be meant. */
-  find(model: string): Promise<UsedRecord | undefined>;
+  find(model: string): Promise<StoredModel | undefined>;
   /** Removes a model and the content no other model has; MODEL_NOT_FOUND where there is none. */
   remove(model: string): Promise<RemoveReport>;
   /** Removes what no model needs, and what was left by pulls that were killed. Safe beside running pulls. */
@@ -53,7 +53,7 @@ export function createStore(options: StoreOptions = {}): ModelStore {
 }
 
 /** For tests: with times of their own for retries and stalls. */
-export function storeWith({ folder, environment }: StoreOptions, timing?: Timing): ModelStore {
+export function storeWith({ folder, environment }: StoreOptions, timing?: RetryTiming): ModelStore {
   const layout = storeLayout(folder);
   return {
     folder: layout.root,
@@ -61,8 +61,8 @@ export function storeWith({ folder, environment }: StoreOptions, timing?: Timing
       const { pull, pullContext } = await import("./hub/pull.ts");
       return await pull(reference, pullOptions, pullContext(layout.root, environment, timing));
     },
-    list: () => readRecords(layout),
-    inventory: () => readStored(layout),
+    list: () => readIntactRecords(layout),
+    inventory: () => readAllRecords(layout),
     find: async (model) => (await findModel(layout, model))?.record,
     remove: async (model) => {
       const { removeModel } = await import("./store/remove.ts");

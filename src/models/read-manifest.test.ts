@@ -5,9 +5,9 @@ import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { InferyardError } from "../errors.ts";
-import { writeSafetensors } from "../write-safetensors.ts";
+import { writeSafetensors } from "../formats/safetensors/write-safetensors.ts";
 import { readManifest } from "./index.ts";
-import { inferyardJsonSchema } from "./inferyard-schema.ts";
+import { inferyardJsonSchema } from "./inferyard-json/schema.ts";
 import type { Manifest } from "./index.ts";
 
 const shared = fileURLToPath(new URL("../../../shared/data/", import.meta.url));

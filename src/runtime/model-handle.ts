@@ -4,23 +4,23 @@ import { InferyardError } from "../errors.ts";
 import type { HostedModel, HostedRunOptions } from "../hosts/host.ts";
 import type { Manifest } from "../models/manifest.ts";
 import type { TensorInfo, TensorMap } from "../tensor.ts";
-import type { Decision } from "./decision.ts";
-import type { ResidentModel } from "./resident-model.ts";
-import type { HeldModel } from "./shared-models.ts";
-import { formatTarget } from "./target.ts";
-import { type Turn, anyTurn } from "./turn.ts";
+import type { Decision } from "./decision/decision.ts";
+import type { ResidentModel } from "./residency/resident-model.ts";
+import type { LeasedModel } from "./residency/shared-models.ts";
+import { formatTarget } from "./selection/target.ts";
+import { type SchedulingKey, defaultSchedulingKey } from "./scheduling/scheduling-key.ts";
 
 export class ModelHandle {
   /** As it was loaded. */
   readonly reference: string;
   /** Whose work is done on it; means something where calls share batches. */
-  readonly turn: Turn;
-  readonly #held: HeldModel;
+  readonly schedulingKey: SchedulingKey;
+  readonly #held: LeasedModel;
   #released = false;
 
-  constructor(reference: string, held: HeldModel, turn: Turn = anyTurn) {
+  constructor(reference: string, held: LeasedModel, turn: SchedulingKey = defaultSchedulingKey) {
     this.reference = reference;
-    this.turn = turn;
+    this.schedulingKey = turn;
     this.#held = held;
   }
 
@@ -59,16 +59,16 @@ export class ModelHandle {
   /** Runs the model on raw tensors. */
   async run(inputs: TensorMap, options: HostedRunOptions = {}): Promise<TensorMap> {
     this.#refuseForeignReductions(options);
-    return this.#resident.runInTurns(inputs, options, this.turn);
+    return this.#resident.runScheduled(inputs, options, this.schedulingKey);
   }
 
   /** Models for bulk work, to be used side by side. */
-  async lanes(): Promise<readonly Pick<HostedModel, "run">[]> {
-    return this.#resident.lanes();
+  async replicas(): Promise<readonly Pick<HostedModel, "run">[]> {
+    return this.#resident.replicas();
   }
 
   /** The model itself: the same object for everybody who holds it, for as long as it is in memory. */
-  get model(): Pick<ResidentModel, "run" | "lanes"> {
+  get model(): Pick<ResidentModel, "run" | "replicas"> {
     return this.#resident;
   }
 

@@ -6,9 +6,9 @@ import { tinyGraph } from "../backends/onnxruntime/tiny-graph.ts";
 import { InferyardError } from "../errors.ts";
 import type { TensorMap } from "../tensor.ts";
 import { type ScriptedBackend, scriptedBackend } from "../testing/scripted-backend.ts";
-import { nodeSurroundings } from "../node-surroundings.ts";
+import { nodePlatform } from "../platform/node/platform.ts";
 import { ModelRuntime } from "./model-runtime.ts";
-import type { RuntimeEvent, RuntimeSettings } from "./runtime-settings.ts";
+import type { RuntimeEvent, RuntimeSettings } from "./options/runtime-settings.ts";
 
 let folder = "";
 /** A real ONNX file; what the scripted backends make of it is up to them. */
@@ -31,7 +31,7 @@ interface Scene {
 function start(backends: readonly ScriptedBackend[], settings: RuntimeSettings = {}): Scene {
   const events: RuntimeEvent[] = [];
   const onEvent = (event: RuntimeEvent): void => void events.push(event);
-  return { runtime: new ModelRuntime(backends, { onEvent, ...settings }, async () => undefined, nodeSurroundings()), events };
+  return { runtime: new ModelRuntime(backends, { onEvent, ...settings }, async () => undefined, nodePlatform()), events };
 }
 
 const loads = ({ calls }: ScriptedBackend): number => calls.filter((call) => call.startsWith("load")).length;
@@ -195,7 +195,7 @@ describe("wishes", () => {
     const { runtime } = start([scriptedBackend("onnx"), scriptedBackend("wasm")], { exclude: "onnx" });
     const { decision, target } = await runtime.load(model);
     expect(target).toBe("wasm:cpu");
-    expect(decision.wish.excluded).toEqual(["onnx"]);
+    expect(decision.constraints.excluded).toEqual(["onnx"]);
     await runtime.dispose();
   });
 

@@ -3,54 +3,54 @@ import type { Backend, LoadLimits, LoadSettings, MachineFacts } from "../backend
 import { threadsFor } from "../devices/threads.ts";
 import { InferyardError, messageOf } from "../errors.ts";
 import {
-  type DigestMemo,
+  type DigestCache,
   type Manifest,
   type Variant,
-  createDigestMemo,
+  createDigestCache,
   digestOf,
-  placeOf,
+  canonicalReference,
   readManifest,
 } from "../models/index.ts";
-import { type Amounts, type Limits, heldBy, limitsOf } from "./budget.ts";
-import { Circuits } from "./circuits.ts";
-import { copiesFor } from "./copies.ts";
-import { type Decision, makeDecision } from "./decision.ts";
-import { parseDuration } from "./duration.ts";
-import { FactsReader } from "./facts.ts";
-import { type HostChoice, hostChoiceOf } from "./host-choice.ts";
+import { type MemoryAmounts, type MemoryLimits, heldMemory, parseMemoryLimits } from "./residency/memory-budget.ts";
+import { CircuitBreakers } from "./supervision/circuit-breakers.ts";
+import { replicaCount } from "./residency/replica-count.ts";
+import { type Decision, makeDecision } from "./decision/decision.ts";
+import { parseDuration } from "./options/duration.ts";
+import { FactsReader } from "./selection/facts-reader.ts";
+import { type HostPolicy, hostPolicy } from "./loading/host-selection.ts";
 import {
-  type Choice,
-  type Loaded,
+  type SelectionOutcome,
+  type VerifiedModel,
   type LoadingContext,
-  type Tried,
+  type LoadOutcome,
   explainCandidates,
   loadCandidate,
-  loadFirst,
-} from "./loading.ts";
+  loadFirstCandidate,
+} from "./loading/loading.ts";
 import { ModelHandle } from "./model-handle.ts";
 import {
   checkLoadSettings,
   checkRuntimeSettings,
-  loadLimitsOf,
+  parseLoadLimits,
   mergeLoadSettings,
   modelOptionNames,
   refuseUnknown,
-} from "./options.ts";
+} from "./options/options.ts";
 import type { BackendReport, MemoryReport } from "./reports.ts";
-import type { ModelOptions, ModelSettings, RuntimeDisposeOptions, RuntimeSettings } from "./runtime-settings.ts";
-import { registryOf } from "./registry.ts";
-import { Residency, type Room, type Stay } from "./residency.ts";
-import { ResidentModel } from "./resident-model.ts";
-import { select } from "./selection.ts";
-import type { SelectionFacts } from "./selection-facts.ts";
-import { type CandidateLoad, SharedModels } from "./shared-models.ts";
-import type { Supervise, Surroundings } from "./surroundings.ts";
-import { formatTarget, placedFile } from "./target.ts";
-import { waitAtMost } from "./time-limit.ts";
-import type { Turn } from "./turn.ts";
-import { refuseUnknownVariant, wantedVariant } from "./variant-choice.ts";
-import type { AnswerCheck } from "./verification.ts";
-import { type Wish, type WishInput, mergeWishes } from "./wish.ts";
+import type { ModelOptions, ModelSettings, RuntimeDisposeOptions, RuntimeSettings } from "./options/runtime-settings.ts";
+import { validateBackends } from "./selection/backend-registry.ts";
+import { Residency, type MemoryBooking, type Reservation } from "./residency/residency.ts";
+import { ResidentModel } from "./residency/resident-model.ts";
+import { select } from "./selection/selection.ts";
+import type { SelectionFacts } from "./selection/selection-facts.ts";
+import { type CandidateLoad, SharedModels } from "./residency/shared-models.ts";
+import type { SupervisionFactory, Platform } from "./platform.ts";
+import { formatTarget, placementKey } from "./selection/target.ts";
+import { waitAtMost } from "../concurrency/time-limit.ts";
+import type { SchedulingKey } from "./scheduling/scheduling-key.ts";
+import { refuseUnknownVariant, variantOption } from "./selection/variant-selection.ts";
+import type { AnswerCheck } from "./loading/verification.ts";
+import { type Constraints, type ConstraintOptions, mergeConstraints } from "./selection/constraints.ts";
 
 /** A target that failed while running is left alone for this long. */
 const circuitRestMs = 60_000;
@@ -64,29 +64,29 @@ export class ModelRuntime {
   readonly #backends: readonly Backend[];
   readonly #settings: RuntimeSettings;
   readonly #checkAnswers: AnswerCheck;
-  readonly #surroundings: Surroundings;
+  readonly #platform: Platform;
   readonly #facts: FactsReader;
-  readonly #circuits = new Circuits(circuitRestMs);
-  readonly #supervise: Supervise;
-  readonly #limits: Limits | undefined;
+  readonly #circuits = new CircuitBreakers(circuitRestMs);
+  readonly #supervisionFor: SupervisionFactory;
+  readonly #limits: MemoryLimits | undefined;
   readonly #loadLimits: LoadLimits;
   readonly #residency: Residency<ResidentModel>;
   readonly #models: SharedModels;
   /** What models that have left were seen to take, by what `placedFile` gives. */
-  readonly #sizes = new Map<string, Amounts>();
-  readonly #digests: DigestMemo = createDigestMemo();
+  readonly #measuredMemory = new Map<string, MemoryAmounts>();
+  readonly #digests: DigestCache = createDigestCache();
   #disposal: Promise<void> | undefined;
 
-  constructor(backends: readonly Backend[], settings: RuntimeSettings, checkAnswers: AnswerCheck, surroundings: Surroundings) {
+  constructor(backends: readonly Backend[], settings: RuntimeSettings, checkAnswers: AnswerCheck, surroundings: Platform) {
     checkRuntimeSettings(settings);
-    this.#backends = registryOf(backends);
+    this.#backends = validateBackends(backends);
     this.#settings = settings;
     this.#checkAnswers = checkAnswers;
-    this.#surroundings = surroundings;
+    this.#platform = surroundings;
     this.#facts = new FactsReader(this.#backends, surroundings.machine);
-    this.#limits = limitsOf(settings);
-    this.#loadLimits = loadLimitsOf(settings);
-    this.#supervise = surroundings.supervise(settings, this.#circuits);
+    this.#limits = parseMemoryLimits(settings);
+    this.#loadLimits = parseLoadLimits(settings);
+    this.#supervisionFor = surroundings.createSupervision(settings, this.#circuits);
     this.#residency = new Residency({
       keepAliveMs: parseDuration(settings.keepAlive ?? defaultKeepAlive),
       ...(this.#limits === undefined ? {} : { limits: this.#limits }),
@@ -94,13 +94,13 @@ export class ModelRuntime {
     });
     this.#models = new SharedModels({
       residency: this.#residency,
-      movable: settings.failover ?? false,
-      stayOf: (reference) => this.#stayOf(reference),
+      failover: settings.failover ?? false,
+      reservationFor: (reference) => this.#reservationFor(reference),
       choose: ({ reference, options }, fetch, signal) => this.#choose(reference, options, fetch, signal),
       load: (load) => this.#loadResident(load),
-      onFailed: (reference, error) => this.#tellFailed(reference, error),
+      onFailed: (reference, error) => this.#reportFailedLoad(reference, error),
     });
-    mergeWishes(settings, ...Object.values(settings.models ?? {})); // a bad target is refused now, not at the first load
+    mergeConstraints(settings, ...Object.values(settings.models ?? {})); // a bad target is refused now, not at the first load
   }
 
   /** Facts about this machine, read once; `again` reads them anew. */
@@ -121,7 +121,7 @@ export class ModelRuntime {
     reference: string,
     options: ModelOptions,
     work: (model: ModelHandle) => Promise<Result>,
-    turn?: Turn,
+    turn?: SchedulingKey,
   ): Promise<Result> {
     const handle = await this.#acquire(reference, options, "work", turn);
     try {
@@ -138,7 +138,7 @@ export class ModelRuntime {
     work: (model: ModelHandle) => Promise<Result>,
   ): Promise<Result | undefined> {
     checkCall(reference, options);
-    const held = this.#models.acquireLoaded({ reference, options, hold: "work" });
+    const held = this.#models.acquireLoaded({ reference, options, leaseKind: "work" });
     if (held === undefined) return undefined;
     const handle = new ModelHandle(reference, held);
     try {
@@ -159,19 +159,19 @@ export class ModelRuntime {
   /** The decision a load would make, with nothing loaded. */
   async explain(reference: string, options: ModelOptions = {}): Promise<Decision> {
     checkCall(reference, options);
-    const manifest = await readManifest(reference, wantedVariant(options));
-    const wish = await this.#wishFor(reference, options);
+    const manifest = await readManifest(reference, variantOption(options));
+    const constraints = await this.#constraintsFor(reference, options);
     const request = this.#requestFor(options, manifest);
-    const facts = await this.#factsFor(manifest, wish, request.settings);
-    const candidates = explainCandidates(select(facts, manifest, wish, request));
-    return makeDecision({ manifest, wish, candidates, selected: null });
+    const facts = await this.#factsFor(manifest, constraints, request.settings);
+    const candidates = explainCandidates(select(facts, manifest, constraints, request));
+    return makeDecision({ manifest, constraints, candidates, selected: null });
   }
 
   /** What the model's files say, with nothing loaded; they are fetched where they are not on this machine. */
   async manifest(reference: string, options: ModelOptions = {}): Promise<Manifest> {
     checkCall(reference, options);
     const fetch = (missing: string): Promise<void> => this.#download(reference, missing, options, options.signal);
-    return readManifest(reference, { ...wantedVariant(options), fetch });
+    return readManifest(reference, { ...variantOption(options), fetch });
   }
 
   /** What each backend says of itself. `run`: after running a tiny computation on each device. */
@@ -210,7 +210,7 @@ export class ModelRuntime {
    * memory.
    */
   async unload(reference: string, options: { readonly signal?: AbortSignal } = {}): Promise<boolean> {
-    return (await this.#residency.unload(await placeOf(reference), options.signal)) > 0;
+    return (await this.#residency.unload(await canonicalReference(reference), options.signal)) > 0;
   }
 
   /** What the models in memory hold, and what they may. */
@@ -219,13 +219,13 @@ export class ModelRuntime {
     return {
       limits:
         limits === undefined ? null : { bytes: limits.bytes, models: Number.isFinite(limits.models) ? limits.models : null },
-      models: this.#residency.present().map(({ reference, state, item }) => {
+      models: this.#residency.entries().map(({ reference, state, item }) => {
         const { measure } = item.loaded.model.memory;
         return {
           reference,
           target: formatTarget(item.loaded.target),
           state,
-          bytes: item.holds,
+          bytes: item.heldMemory,
           measure: measure === "weights" ? "estimated" : measure,
         };
       }),
@@ -248,24 +248,30 @@ export class ModelRuntime {
 
   async #free(waitMs: number): Promise<void> {
     await this.#residency.close(waitMs);
-    await Promise.all(Object.values(this.#surroundings.hosts).map((host) => host.dispose()));
+    await Promise.all(Object.values(this.#platform.hosts).map((host) => host.dispose()));
     await Promise.all(this.#backends.map(async (backend) => backend.dispose?.()));
   }
 
-  async #acquire(reference: string, options: ModelOptions, hold: "handle" | "work", turn?: Turn): Promise<ModelHandle> {
+  async #acquire(
+    reference: string,
+    options: ModelOptions,
+    leaseKind: "handle" | "work",
+    turn?: SchedulingKey,
+  ): Promise<ModelHandle> {
     checkCall(reference, options);
     const { signal, ...asked } = options;
-    const request = { reference, options: asked, hold, admitLoad: turn?.admitLoad };
+    const request = { reference, options: asked, leaseKind, admitLoad: turn?.admitLoad };
     return new ModelHandle(reference, await this.#models.acquire(request, signal), turn);
   }
 
-  async #stayOf(reference: string): Promise<Omit<Stay, "hold">> {
-    const place = await placeOf(reference);
-    const strategy = (await this.#settingsFor(place)).findLast((settings) => settings.strategy !== undefined)?.strategy ?? "lazy";
-    return { reference, place, pinned: strategy === "pinned", kept: strategy === "eager" };
+  async #reservationFor(reference: string): Promise<Omit<Reservation, "leaseKind">> {
+    const location = await canonicalReference(reference);
+    const strategy =
+      (await this.#settingsFor(location)).findLast((settings) => settings.strategy !== undefined)?.strategy ?? "lazy";
+    return { reference, location, pinned: strategy === "pinned", keepAliveExempt: strategy === "eager" };
   }
 
-  #tellFailed(reference: string, error: unknown): void {
+  #reportFailedLoad(reference: string, error: unknown): void {
     const code = error instanceof InferyardError ? error.code : "DEFECT";
     this.#settings.onEvent?.({ type: "load-failed", reference, code, reason: messageOf(error) });
   }
@@ -277,29 +283,34 @@ export class ModelRuntime {
     candidate,
     decide,
     signal,
-    room,
-  }: CandidateLoad): Promise<Tried<ResidentModel>> {
-    const tried = await loadCandidate(await this.#context(reference, room), choice, candidate, decide, signal);
+    booking,
+  }: CandidateLoad): Promise<LoadOutcome<ResidentModel>> {
+    const tried = await loadCandidate(await this.#context(reference, booking), choice, candidate, decide, signal);
     if (!tried.ok) return tried;
     const { item: loaded } = tried;
     this.#settings.onEvent?.({ type: "loaded", decision: loaded.decision });
-    return { ok: true, item: await this.#residentOf(reference, options, loaded, room) };
+    return { ok: true, item: await this.#residentOf(reference, options, loaded, booking) };
   }
 
-  async #residentOf(reference: string, options: ModelOptions, loaded: Loaded, room: Room): Promise<ResidentModel> {
+  async #residentOf(
+    reference: string,
+    options: ModelOptions,
+    loaded: VerifiedModel,
+    booking: MemoryBooking,
+  ): Promise<ResidentModel> {
     const { replicas = "auto", failover = false } = this.#settings;
-    const copies = replicas === "auto" ? await this.#copiesFor(loaded, options) : replicas;
-    const move = async (failed: Loaded, failure: InferyardError, moveSignal: AbortSignal): Promise<Loaded> => {
+    const copies = replicas === "auto" ? await this.#replicaCount(loaded, options) : replicas;
+    const move = async (failed: VerifiedModel, failure: InferyardError, moveSignal: AbortSignal): Promise<VerifiedModel> => {
       const target = formatTarget(failed.target);
       this.#circuits.open(target, `it failed while running: ${failure.message}`);
       this.#settings.onEvent?.({ type: "failover", reference, from: target, reason: failure.message });
-      return this.#loadElsewhere(reference, options, room, moveSignal);
+      return this.#loadOnNextTarget(reference, options, booking, moveSignal);
     };
     const resident: ResidentModel = new ResidentModel(loaded, {
-      copies,
-      spread: replicas !== "auto",
+      replicas: copies,
+      spreadOverlappingRuns: replicas !== "auto",
       maxRunMemory: this.#loadLimits.maxRunMemory,
-      room,
+      booking,
       ...(failover ? { failover: move } : {}),
       onDispose: (target, departure) => {
         this.#rememberSize(resident.loaded);
@@ -310,19 +321,24 @@ export class ModelRuntime {
     return resident;
   }
 
-  async #copiesFor(loaded: Loaded, options: ModelOptions): Promise<number> {
+  async #replicaCount(loaded: VerifiedModel, options: ModelOptions): Promise<number> {
     const machine = await this.#facts.machine();
-    return copiesFor(loaded, machine, threadsFor(machine.cpu, options.threads ?? this.#settings.threads));
+    return replicaCount(loaded, machine, threadsFor(machine.cpu, options.threads ?? this.#settings.threads));
   }
 
-  #rememberSize({ target, variant, need, model }: Loaded): void {
-    const held = heldBy(model.memory, need);
-    if (held !== need) this.#sizes.set(placedFile(target, variant), held);
+  #rememberSize({ target, variant, need, model }: VerifiedModel): void {
+    const held = heldMemory(model.memory, need);
+    if (held !== need) this.#measuredMemory.set(placementKey(target, variant), held);
   }
 
-  async #loadElsewhere(reference: string, options: ModelOptions, room: Room, signal: AbortSignal): Promise<Loaded> {
-    const { facts, manifest, wish, request } = await this.#choose(reference, options, true, signal);
-    const loaded = await loadFirst(await this.#context(reference, room), facts, manifest, wish, request, signal);
+  async #loadOnNextTarget(
+    reference: string,
+    options: ModelOptions,
+    room: MemoryBooking,
+    signal: AbortSignal,
+  ): Promise<VerifiedModel> {
+    const { facts, manifest, constraints, request } = await this.#choose(reference, options, true, signal);
+    const loaded = await loadFirstCandidate(await this.#context(reference, room), facts, manifest, constraints, request, signal);
     this.#settings.onEvent?.({ type: "loaded", decision: loaded.decision });
     return loaded;
   }
@@ -332,62 +348,62 @@ export class ModelRuntime {
     options: ModelOptions,
     fetch: boolean,
     signal?: AbortSignal,
-  ): Promise<Choice & { readonly facts: SelectionFacts }> {
+  ): Promise<SelectionOutcome & { readonly facts: SelectionFacts }> {
     const fetching = { fetch: (missing: string): Promise<void> => this.#download(reference, missing, options, signal) };
-    const manifest = await readManifest(reference, { ...wantedVariant(options), ...(fetch ? fetching : {}) });
+    const manifest = await readManifest(reference, { ...variantOption(options), ...(fetch ? fetching : {}) });
     const request = this.#requestFor(options, manifest);
     refuseUnknownVariant(manifest.variants, request.variant, reference);
-    const wish = await this.#wishFor(reference, options);
-    const facts = await this.#factsFor(manifest, wish, request.settings);
-    return { selections: select(facts, manifest, wish, request), facts, manifest, wish, request };
+    const constraints = await this.#constraintsFor(reference, options);
+    const facts = await this.#factsFor(manifest, constraints, request.settings);
+    return { selections: select(facts, manifest, constraints, request), facts, manifest, constraints, request };
   }
 
   /**
    * What selection decides on: the machine, how much of it models may take, and how fast targets were. Measurements are read, and weights
    * for their digests, only where they decide something.
    */
-  async #factsFor(manifest: Manifest, wish: Wish, settings: LoadSettings): Promise<SelectionFacts> {
+  async #factsFor(manifest: Manifest, constraints: Constraints, settings: LoadSettings): Promise<SelectionFacts> {
     const budget = this.#limits === undefined ? {} : { budget: { limits: this.#limits, host: this.#hostChoice() } };
     const facts = { ...(await this.#facts.read(this.#circuits)), ...budget };
-    if (wish.policy !== "fastest") return facts;
-    const { gatherMeasurements } = await import("./measurement-facts.ts"); // rarely needed, and in a page never
+    if (constraints.policy !== "fastest") return facts;
+    const { gatherMeasurementFacts } = await import("./selection/measurement-facts.ts"); // rarely needed, and in a page never
     const machine = await this.#facts.machine();
     const digest = (variant: Variant): Promise<string> => digestOf(variant, this.#digests);
-    const kept = await this.#surroundings.readMeasurements();
-    return { ...facts, measurements: await gatherMeasurements({ manifest, settings, machine, kept, digestOf: digest }) };
+    const kept = await this.#platform.readMeasurements();
+    return { ...facts, measurements: await gatherMeasurementFacts({ manifest, settings, machine, kept, digestOf: digest }) };
   }
 
-  #hostChoice(): HostChoice {
+  #hostChoice(): HostPolicy {
     const isLimited = this.#limits !== undefined || this.#settings.maxProcessMemory !== undefined;
-    return hostChoiceOf(this.#settings.host, isLimited ? this.#surroundings.isolating : "worker");
+    return hostPolicy(this.#settings.host, isLimited ? this.#platform.isolatingHost : "worker");
   }
 
-  async #context(reference: string, room: Room): Promise<LoadingContext> {
+  async #context(reference: string, room: MemoryBooking): Promise<LoadingContext> {
     const machine = await this.#facts.machine();
     return {
       backends: this.#backends,
-      hosts: this.#surroundings.hosts,
+      hosts: this.#platform.hosts,
       host: this.#hostChoice(),
       limits: this.#loadLimits,
       threads: (wanted) => threadsFor(machine.cpu, wanted),
       checkAnswers: this.#checkAnswers,
       digestOf: (variant) => digestOf(variant, this.#digests),
-      knownSize: (target, variant) => this.#sizes.get(placedFile(target, variant)),
-      supervise: (target, variant) => this.#supervise(reference, target, variant),
+      knownSize: (target, variant) => this.#measuredMemory.get(placementKey(target, variant)),
+      supervise: (target, variant) => this.#supervisionFor(reference, target, variant),
       onAttempt: (target, { bytes }) =>
         this.#settings.onEvent?.({ type: "loading", reference, target: formatTarget(target), bytes }),
-      book: (need, known) => room.book(need, known),
+      bookMemory: (need, known) => room.book(need, known),
     };
   }
 
-  async #wishFor(reference: string, options: WishInput): Promise<ReturnType<typeof mergeWishes>> {
-    return mergeWishes(this.#settings, ...(await this.#settingsFor(await placeOf(reference))), options);
+  async #constraintsFor(reference: string, options: ConstraintOptions): Promise<ReturnType<typeof mergeConstraints>> {
+    return mergeConstraints(this.#settings, ...(await this.#settingsFor(await canonicalReference(reference))), options);
   }
 
   /** What the settings say of the model at this place, however the place is written there. */
   async #settingsFor(place: string): Promise<readonly ModelSettings[]> {
     const named = Object.entries(this.#settings.models ?? {}).map(async ([other, settings]) =>
-      (await placeOf(other)) === place ? [settings] : [],
+      (await canonicalReference(other)) === place ? [settings] : [],
     );
     return (await Promise.all(named)).flat();
   }
@@ -395,8 +411,8 @@ export class ModelRuntime {
   /** `missing` is what has to be fetched for the model that was asked for as `reference`. */
   async #download(reference: string, missing: string, options: ModelOptions, signal: AbortSignal | undefined): Promise<void> {
     const { offline, onEvent } = this.#settings;
-    await this.#surroundings.fetchModel(missing, {
-      ...wantedVariant(options),
+    await this.#platform.fetchModel(missing, {
+      ...variantOption(options),
       onProgress: (progress) => onEvent?.({ type: "download", reference, progress }),
       ...(offline === undefined ? {} : { offline }),
       ...(signal === undefined ? {} : { signal }),

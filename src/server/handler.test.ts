@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createRuntime } from "../create-runtime.ts";
-import type { Runtime } from "../task-runtime.ts";
+import { createRuntime } from "../api/create-runtime.ts";
+import type { Runtime } from "../api/runtime.ts";
 import { type Handler, type HandlerOptions, createHandler } from "./handler.ts";
 
 let runtime: Runtime;

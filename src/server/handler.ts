@@ -1,30 +1,30 @@
 /** The server without a socket: a function from request to response. */
 import { OpenAPIHono } from "@hono/zod-openapi";
 import { InferyardError } from "../errors.ts";
-import type { Runtime } from "../task-runtime.ts";
+import type { Runtime } from "../api/runtime.ts";
 import { version } from "../version.ts";
-import type { Env } from "./context.ts";
-import { cohereRoutes } from "./cohere/index.ts";
-import { dashboardRoutes } from "./dashboard/index.ts";
-import { RecentRequests } from "./dashboard/recent-requests.ts";
-import { front } from "./front.ts";
-import { healthRoutes } from "./health.ts";
-import { kserveRoutes } from "./kserve/index.ts";
-import { LoadWatch } from "./load-watch.ts";
-import { nativeRoutes } from "./native/index.ts";
-import { openAiRoutes } from "./openai/index.ts";
-import { protocolError } from "./protocol-errors.ts";
-import type { StoredNames } from "./model-names.ts";
-import type { Log } from "./observation/log.ts";
-import { type ConnectionReport, Metrics } from "./observation/metrics.ts";
-import { observeRequests } from "./observation/requests.ts";
-import { observationRoutes } from "./observation/routes.ts";
-import { RuntimeEvents } from "./observation/runtime-events.ts";
-import { traceRequests } from "./observation/tracing.ts";
-import { Readiness } from "./readiness.ts";
+import type { Env } from "./http/context.ts";
+import { cohereRoutes } from "./protocols/cohere/index.ts";
+import { dashboardRoutes } from "./observability/dashboard/index.ts";
+import { RecentRequests } from "./observability/dashboard/recent-requests.ts";
+import { requestMiddleware } from "./http/middleware.ts";
+import { healthRoutes } from "./observability/health.ts";
+import { kserveRoutes } from "./protocols/kserve/index.ts";
+import { LoadProgressTracker } from "./serving/load-progress.ts";
+import { inferyardRoutes } from "./protocols/inferyard/index.ts";
+import { openAiRoutes } from "./protocols/openai/index.ts";
+import { handleProtocolError } from "./protocols/protocol-errors.ts";
+import type { StoredNames } from "./serving/model-names.ts";
+import type { Log } from "./observability/log.ts";
+import { type ConnectionStats, Metrics } from "./observability/metrics.ts";
+import { observeRequests } from "./observability/request-records.ts";
+import { observationRoutes } from "./observability/routes.ts";
+import { RuntimeEvents } from "./observability/runtime-events.ts";
+import { traceRequests } from "./observability/tracing.ts";
+import { Readiness } from "./serving/readiness.ts";
 import type { ServerSettings } from "./server-settings.ts";
-import { Service, type StoredTime } from "./service.ts";
-import { teiRoutes } from "./tei/index.ts";
+import { Service, type StoredTime } from "./serving/service.ts";
+import { teiRoutes } from "./protocols/tei/index.ts";
 
 export interface HandlerOptions extends ServerSettings {
   /** Names of models clients may use besides those of the settings. Default: none. */
@@ -38,7 +38,7 @@ export interface HandlerOptions extends ServerSettings {
 }
 
 /** The socket a request came through. */
-export interface Connection {
+export interface ConnectionInfo {
   /** The other end. */
   readonly remoteAddress?: string;
   /** What the server listens on: on loopback and without keys, `Host` must be a loopback name. Default: `Host` is not checked. */
@@ -51,23 +51,23 @@ export interface Connection {
 
 export interface Handler {
   /** Without a connection the request comes from this program itself. */
-  (request: Request, connection?: Connection): Promise<Response>;
+  (request: Request, connection?: ConnectionInfo): Promise<Response>;
   readonly service: Service;
   /** Whether the server's own models have run. */
   readonly readiness: Readiness;
   /** What the metrics say of connections. Default: nothing. */
-  readonly watchConnections: (read: () => ConnectionReport) => void;
+  readonly watchConnections: (read: () => ConnectionStats) => void;
 }
 
 /** Everything the server answers, on one runtime, which stays the caller's to dispose. */
 export function createHandler(runtime: Runtime, options: HandlerOptions = {}): Handler {
   const { storedNames = async () => [], storedTime, events = new RuntimeEvents(), log, ...settings } = options;
-  const loadWatch = new LoadWatch();
-  events.subscribe((event) => loadWatch.event(event));
+  const loadProgress = new LoadProgressTracker();
+  events.subscribe((event) => loadProgress.onEvent(event));
   const service: Service = new Service(runtime, {
     settings,
     storedNames,
-    loadWatch,
+    loadProgress,
     ...(storedTime === undefined ? {} : { storedTime }),
     onCall: (record) => metrics.call(record),
   });
@@ -78,21 +78,25 @@ export function createHandler(runtime: Runtime, options: HandlerOptions = {}): H
   });
   events.subscribeBatches((batch) => metrics.batch(batch));
   const readiness = new Readiness(service);
-  events.subscribe((event) => readiness.event(event));
+  events.subscribe((event) => readiness.onEvent(event));
   const app = new OpenAPIHono<Env>();
-  app.onError(protocolError);
+  app.onError(handleProtocolError);
   app.notFound((context) =>
-    protocolError(
+    handleProtocolError(
       new InferyardError("MODEL_NOT_FOUND", `there is nothing at ${context.req.method} ${context.req.path}`),
       context,
     ),
   );
   const recent = new RecentRequests();
-  app.use(traceRequests(), observeRequests([metrics, recent, ...(log === undefined ? [] : [log])]), ...front(settings));
+  app.use(
+    traceRequests(),
+    observeRequests([metrics, recent, ...(log === undefined ? [] : [log])]),
+    ...requestMiddleware(settings),
+  );
   app.route("/", observationRoutes(service, metrics, events));
   app.route("/", healthRoutes(service, readiness));
   app.route("/", dashboardRoutes(service, recent));
-  app.route("/", nativeRoutes(service));
+  app.route("/", inferyardRoutes(service));
   app.route("/", cohereRoutes(service));
   app.route("/", openAiRoutes(service));
   app.route("/", teiRoutes(service));
@@ -101,10 +105,10 @@ export function createHandler(runtime: Runtime, options: HandlerOptions = {}): H
     openapi: "3.1.0",
     info: { title: "Inferyard", version, description: "Models over HTTP" },
   });
-  const handle = async (request: Request, connection: Connection = {}): Promise<Response> => app.fetch(request, connection);
+  const handle = async (request: Request, connection: ConnectionInfo = {}): Promise<Response> => app.fetch(request, connection);
   return Object.assign(handle, {
     service,
     readiness,
-    watchConnections: (read: () => ConnectionReport) => metrics.watchConnections(read),
+    watchConnections: (read: () => ConnectionStats) => metrics.watchConnections(read),
   });
 }

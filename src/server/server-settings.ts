@@ -58,7 +58,7 @@ export interface ServerSettings {
    * Memory for the answers that are being computed and written, in bytes; one answer may take half of it, and so may one client. Requests wait
    * for their share. Default: an eighth of the memory, at most 1 GiB.
    */
-  readonly maxAnswerBytes?: number;
+  readonly maxResponseBytes?: number;
   /** Most texts of one request. Default: 4096. */
   readonly maxTexts?: number;
   /** Memory for answers that are kept and given again to who asks the same, in bytes. Default: 0, and none is kept. */

@@ -2,10 +2,10 @@
 import { parse } from "yaml";
 import type * as z from "zod";
 import { InferyardError, messageOf } from "../errors.ts";
-import { listed } from "../models/manifest-problems.ts";
-import { nearest } from "../models/nearest.ts";
-import { schemaProblems } from "../models/schema-problems.ts";
-import { notBuilt } from "../runtime/options.ts";
+import { joinProblems } from "../models/validation/manifest-errors.ts";
+import { nearestName } from "../models/validation/nearest-name.ts";
+import { schemaProblems } from "../models/validation/schema-problems.ts";
+import { notBuilt } from "../runtime/options/options.ts";
 import { settingFields, settingsSchema } from "./schema.ts";
 import { serverFields } from "./server-schema.ts";
 import type { ServerSection } from "./server-section.ts";
@@ -49,7 +49,7 @@ function fromText(field: z.ZodType, text: string): unknown {
 
 function check(values: unknown, where: string): Settings {
   const named = isObject(values)
-    ? Object.keys(values).filter((name) => Object.hasOwn(notBuilt, name) || Object.hasOwn(elsewhere, name))
+    ? Object.keys(values).filter((name) => Object.hasOwn(notBuilt, name) || Object.hasOwn(movedSettings, name))
     : [];
   if (named.length > 0) throw invalid(where, named.map(whyNot));
   const problems = schemaProblems(settingsSchema, values);
@@ -62,21 +62,21 @@ function isObject(value: unknown): value is object {
 }
 
 /** Settings of the library that have another place here. */
-const elsewhere: Readonly<Record<string, string>> = {
+const movedSettings: Readonly<Record<string, string>> = {
   preload: "only a server stays long enough to load ahead: write it in the section server",
 };
 
 function whyNot(name: string): string {
-  return `there is no setting "${name}": ${elsewhere[name] ?? notBuilt[name]}`;
+  return `there is no setting "${name}": ${movedSettings[name] ?? notBuilt[name]}`;
 }
 
 function unknownVariable(variable: string, known: readonly string[]): string {
-  const guess = nearest(variable, known);
+  const guess = nearestName(variable, known);
   return `unknown variable ${variable}${guess === undefined ? "" : ` (did you mean ${guess}?)`}`;
 }
 
 function invalid(where: string, problems: readonly string[], cause?: unknown): InferyardError {
-  return new InferyardError("CONFIG_INVALID", `${where}: ${listed(problems)}`, {
+  return new InferyardError("CONFIG_INVALID", `${where}: ${joinProblems(problems)}`, {
     remedy: "`inferyard config` lists every setting; docs/reference/configuration.md explains them",
     data: { problems },
     cause,

@@ -5,7 +5,7 @@
  */
 import * as z from "zod";
 import { hostNames } from "../hosts/host.ts";
-import { policies } from "../runtime/wish.ts";
+import { policies } from "../runtime/selection/constraints.ts";
 import { duration } from "./duration-schema.ts";
 import { serverSchema } from "./server-schema.ts";
 import type { SettingName, Settings } from "./settings.ts";
@@ -17,7 +17,7 @@ const size = z.union([
   z.int().positive(),
 ]);
 
-const wish = {
+const constraintFields = {
   policy: z
     .enum(policies)
     .describe(
@@ -31,12 +31,12 @@ const wish = {
   exclude: targets.describe("Targets on which nothing runs."),
 };
 
-const modelWish = z.strictObject({
-  policy: wish.policy.optional(),
-  priority: wish.priority.optional(),
-  prefer: wish.prefer.optional(),
-  target: wish.target.optional(),
-  exclude: wish.exclude.optional(),
+const modelConstraints = z.strictObject({
+  policy: constraintFields.policy.optional(),
+  priority: constraintFields.priority.optional(),
+  prefer: constraintFields.prefer.optional(),
+  target: constraintFields.target.optional(),
+  exclude: constraintFields.exclude.optional(),
 });
 
 /** All fields without their optionality: one line per setting, in the order of the documentation. */
@@ -51,13 +51,13 @@ export const settingFields: Readonly<Record<SettingName, z.ZodType>> = {
     .describe(
       "Which weights of the model are used, for example `int8`; not set, the first variant that the chosen backend can run.",
     ),
-  policy: wish.policy,
-  priority: wish.priority,
-  prefer: wish.prefer,
-  target: wish.target,
-  exclude: wish.exclude,
+  policy: constraintFields.policy,
+  priority: constraintFields.priority,
+  prefer: constraintFields.prefer,
+  target: constraintFields.target,
+  exclude: constraintFields.exclude,
   models: z
-    .record(z.string(), modelWish)
+    .record(z.string(), modelConstraints)
     .describe(
       "`policy`, `priority`, `prefer`, `target` and `exclude` for single models, by their references (every spelling of a path means the same model); a map, so it stands in the file only.",
     ),

@@ -107,7 +107,7 @@ export const serverFields: Readonly<Record<keyof ServerSection, z.ZodType>> = {
   stallTimeout: duration.describe(
     "The longest time in which a client takes nothing of its answer; after it the connection is closed. `0`: no limit.",
   ),
-  maxAnswerBytes: count.describe(
+  maxResponseBytes: count.describe(
     "Memory for answers that are being computed and written, in bytes. Requests wait for their share; one answer may take half of it, and so may one client. Default: an eighth of the memory, at most 1 GiB.",
   ),
   maxUnreadBytes: count.describe(

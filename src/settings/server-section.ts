@@ -2,7 +2,7 @@
  * The section `server` of inferyard.yaml. The types are stated by hand and held against the schema by the compiler, so that reading settings
  * does not load the schema library.
  */
-import type { Strategy } from "../runtime/runtime-settings.ts";
+import type { Strategy } from "../runtime/options/runtime-settings.ts";
 
 export interface ServerSection {
   readonly address?: string;
@@ -35,7 +35,7 @@ export interface ServerSection {
   readonly headersTimeout?: number | string;
   readonly bodyTimeout?: number | string;
   readonly stallTimeout?: number | string;
-  readonly maxAnswerBytes?: number;
+  readonly maxResponseBytes?: number;
   readonly maxUnreadBytes?: number;
   readonly maxConnections?: number;
   readonly maxConnectionsPerClient?: number;

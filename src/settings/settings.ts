@@ -1,7 +1,7 @@
 /** Every setting: its name in inferyard.yaml, in the environment (INFERYARD_ and capitals) and as a flag is the same. */
 import type { ServerSection } from "./server-section.ts";
-import type { RuntimeSettings } from "../runtime/runtime-settings.ts";
-import { type WishInput, defaultPriority } from "../runtime/wish.ts";
+import type { RuntimeSettings } from "../runtime/options/runtime-settings.ts";
+import { type ConstraintOptions, defaultPriority } from "../runtime/selection/constraints.ts";
 
 /**
  * Settings of a runtime, and what the command line takes when a flag is left out. Commands load what they are asked for and end: loading
@@ -11,7 +11,7 @@ export interface Settings extends Omit<
   RuntimeSettings,
   "onEvent" | "onBatch" | "preload" | "models" | "shareBatches" | "textThreads"
 > {
-  readonly models?: Readonly<Record<string, WishInput>>;
+  readonly models?: Readonly<Record<string, ConstraintOptions>>;
   readonly model?: string;
   readonly variant?: string;
   readonly batchTokens?: number;

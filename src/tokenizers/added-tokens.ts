@@ -1,9 +1,9 @@
 /** Added tokens ([CLS], <|endoftext|>, ...): found in a text and set apart before anything else is done with it. */
-import { characterLength } from "./aligned-text.ts";
-import { isWhitespace } from "./characters.ts";
+import { characterLength } from "./alignment/aligned-text.ts";
+import { isWhitespace } from "./unicode/character-properties.ts";
 import { Trie } from "./models/trie.ts";
-import { characterStart } from "./rewriter.ts";
-import type { AddedToken } from "./tokenizer-json.ts";
+import { characterStart } from "./alignment/rewriter.ts";
+import type { AddedToken } from "./config/tokenizer-json.ts";
 
 /** A part of a text: an added token, or what lies between. */
 export interface Section {

@@ -1,23 +1,23 @@
 /** An encoding over the token rows of its texts: ids at once, everything else when it is asked for. */
-import type { Template, Trimming } from "./post-processors/index.ts";
-import type { TokenRow } from "./token-row.ts";
+import type { Template, OffsetTrimming } from "./post-processors/index.ts";
+import type { TokenColumns } from "./token-columns.ts";
 import type { Encoding } from "./tokenizer.ts";
-import { trimOffsets } from "./trim-offsets.ts";
+import { trimOffsets } from "./post-processors/trim-offsets.ts";
 import type { Window } from "./truncation.ts";
 
 /** What all windows of one text or pair have in common. */
 export interface EncodingSource {
-  readonly rows: readonly TokenRow[];
+  readonly rows: readonly TokenColumns[];
   readonly template: Template;
   readonly addSpecialTokens: boolean;
-  readonly trimming: readonly Trimming[];
+  readonly trimming: readonly OffsetTrimming[];
   readonly tokenOf: (id: number) => string | undefined;
   readonly wholeLength: number;
   readonly truncated: boolean;
 }
 
 /** One window of each text, as `windowsOf` lays them. */
-export function encodingOf(source: EncodingSource, windows: readonly (readonly Window[])[], promptTokens: number): Encoding {
+export function createEncoding(source: EncodingSource, windows: readonly (readonly Window[])[], promptTokens: number): Encoding {
   const kept = windows.map(([first]) => first ?? nothing);
   return new WindowEncoding(source, kept, promptTokens, () =>
     overflow(windows).map((cut) => new WindowEncoding(source, cut, 0, none)),
@@ -127,7 +127,7 @@ class WindowEncoding implements Encoding {
 
   /** One column of the table of tokens, put together as the template says. */
   #column<Value>(
-    ofText: (row: TokenRow, window: Window, sequence: 0 | 1, typeId: number) => Value[],
+    ofText: (row: TokenColumns, window: Window, sequence: 0 | 1, typeId: number) => Value[],
     ofSpecial: (ids: readonly number[], tokens: readonly string[], typeId: number) => Value[],
   ): Value[] {
     const { template, rows, addSpecialTokens } = this.#source;
@@ -148,6 +148,6 @@ function repeated<Value>(value: Value, { from, to }: Window): Value[] {
   return Array.from({ length: to - from }, () => value);
 }
 
-function shownToken(row: TokenRow, index: number, tokenOf: (id: number) => string | undefined): string {
+function shownToken(row: TokenColumns, index: number, tokenOf: (id: number) => string | undefined): string {
   return row.shown.get(index) ?? tokenOf(row.ids[index] ?? -1) ?? "";
 }

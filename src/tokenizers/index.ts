@@ -1,9 +1,9 @@
 /** Text to tokens, from the model's own tokenizer.json. */
 import { messageOf } from "../errors.ts";
 import type { TextSettings } from "../models/manifest.ts";
-import { applyTokenizerConfig } from "./tokenizer-config.ts";
-import { readTokenizerJson, tokenizerInvalid } from "./tokenizer-json.ts";
-import type { TextThreads } from "./text-threads.ts";
+import { applyTokenizerConfig } from "./config/tokenizer-config.ts";
+import { readTokenizerJson, tokenizerInvalid } from "./config/tokenizer-json.ts";
+import type { TokenizerThreads } from "./tokenizer-threads.ts";
 import type { TextTokenizer } from "./text-tokenizer.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 
@@ -21,12 +21,12 @@ export type {
 } from "./tokenizer.ts";
 
 /** Loads the tokenizer of a model. Throws TOKENIZER_INVALID when its file is missing, not JSON, or has a part that is not known. */
-export function loadTokenizer(settings: TextSettings, threads?: TextThreads): Promise<Tokenizer> {
+export function loadTokenizer(settings: TextSettings, threads?: TokenizerThreads): Promise<Tokenizer> {
   return loadTextTokenizer(settings, threads);
 }
 
 /** The same with what only this program's own threads need. `threads`: read long texts. Default: the calling thread does. */
-export async function loadTextTokenizer(settings: TextSettings, threads?: TextThreads): Promise<TextTokenizer> {
+export async function loadTextTokenizer(settings: TextSettings, threads?: TokenizerThreads): Promise<TextTokenizer> {
   const json = await readTokenizerJson(settings.tokenizerPath, settings.tokenizerShown);
   // Imported here, so that a program that takes no text does not pay for it.
   const { TextTokenizer } = await import("./text-tokenizer.ts");

@@ -1,15 +1,15 @@
 /** What a text is searched for, and the ways it is then cut. */
 import { messageOf } from "../errors.ts";
-import { characterLength } from "./aligned-text.ts";
+import { characterLength } from "./alignment/aligned-text.ts";
 import { parseRegex, shown } from "./regex/parse.ts";
-import { compileRegex } from "./regex/program.ts";
+import { compileRegex } from "./regex/automaton.ts";
 import { RegexSearch } from "./regex/search.ts";
 
 /** All matches in a text, in order: start, end, start, end, ... A match may be empty. */
 export type Pattern = (text: string) => readonly number[];
 
 /** Throws Error for a regular expression that cannot be searched for in linear time. */
-export function patternOf(pattern: { readonly text: string } | { readonly regex: string }): Pattern {
+export function createPattern(pattern: { readonly text: string } | { readonly regex: string }): Pattern {
   return "regex" in pattern ? searchedPattern(pattern.regex) : textPattern(pattern.text);
 }
 
@@ -90,7 +90,7 @@ export type SplitBehavior = (typeof splitBehaviors)[number];
  * Cuts a text of `length` units at matches, and appends the bounds of the parts, moved by `shift`, to `bounds`: start, end, ...
  * `invert` takes what lies between matches for the matches. Empty parts are left out.
  */
-export function cut(
+export function splitAtMatches(
   matches: readonly number[],
   length: number,
   behavior: SplitBehavior,

@@ -1,17 +1,17 @@
 /** The tokenizer of a model: the pipeline, with the model's limits, its frame of special tokens, and our errors. */
 import { InferyardError, messageOf } from "../errors.ts";
 import type { TextSettings } from "../models/manifest.ts";
-import { decoderOf } from "./decoders/index.ts";
+import { createDecoder } from "./decoders/index.ts";
 import type { Decoder } from "./decoders/decoder.ts";
-import { encodingOf } from "./encoding.ts";
+import { createEncoding } from "./encoding.ts";
 import { maxTokenUnits } from "./models/trie.ts";
 import { padEncodings } from "./padding.ts";
 import { TokenPipeline } from "./token-pipeline.ts";
-import { type PostProcessor, type Template, postProcessorOf } from "./post-processors/index.ts";
-import { type TextThreads, maxInlineUnits, refuseLong, rowOf } from "./text-threads.ts";
-import { TokenRow } from "./token-row.ts";
-import { namedToken } from "./tokenizer-config.ts";
-import { type TokenizerJson, tokenizerInvalid } from "./tokenizer-json.ts";
+import { type PostProcessor, type Template, createPostProcessor } from "./post-processors/index.ts";
+import { type TokenizerThreads, maxInlineUnits, requireMaxLength, fromTransferable } from "./tokenizer-threads.ts";
+import { TokenColumns } from "./token-columns.ts";
+import { configuredSpecialToken } from "./config/tokenizer-config.ts";
+import { type TokenizerJson, tokenizerInvalid } from "./config/tokenizer-json.ts";
 import type {
   DecodeOptions,
   EncodeOptions,
@@ -22,7 +22,7 @@ import type {
   Tokenizer,
   TruncationStrategy,
 } from "./tokenizer.ts";
-import { type Window, windowsOf } from "./truncation.ts";
+import { type Window, truncationWindows } from "./truncation.ts";
 
 export class TextTokenizer implements Tokenizer {
   readonly vocabularySize: number;
@@ -34,7 +34,7 @@ export class TextTokenizer implements Tokenizer {
   readonly encodeOnThread?: NonNullable<Tokenizer["encodeOnThread"]>;
   readonly decodeOnThread?: NonNullable<Tokenizer["decodeOnThread"]>;
   readonly #settings: TextSettings;
-  readonly #threads: TextThreads | undefined;
+  readonly #threads: TokenizerThreads | undefined;
   /** Texts up to this length, in UTF-16 units, are read by the calling thread. Less where that took long. */
   #inlineUnits = maxInlineUnits;
   readonly #pipeline: TokenPipeline;
@@ -49,7 +49,7 @@ export class TextTokenizer implements Tokenizer {
   readonly #promptLengths = new Map<string, number>();
 
   /** Throws an Error that says what of the file is not known. */
-  constructor(json: TokenizerJson, settings: TextSettings, threads?: TextThreads) {
+  constructor(json: TokenizerJson, settings: TextSettings, threads?: TokenizerThreads) {
     this.#settings = settings;
     this.#threads = threads;
     if (threads !== undefined) {
@@ -57,8 +57,8 @@ export class TextTokenizer implements Tokenizer {
       this.decodeOnThread = (ids, options) => this.#decodeOn(threads, ids, options);
     }
     this.#pipeline = new TokenPipeline(json);
-    this.#postProcessor = postProcessorOf(json.post_processor);
-    this.#decode = json.decoder === null ? undefined : decoderOf(json.decoder);
+    this.#postProcessor = createPostProcessor(json.post_processor);
+    this.#decode = json.decoder === null ? undefined : createDecoder(json.decoder);
     const {
       addedTokens: added,
       model: { vocabulary, unknownId },
@@ -87,19 +87,19 @@ export class TextTokenizer implements Tokenizer {
     );
   }
 
-  async #encodeOn(threads: TextThreads, text: string, options: EncodeOptions = {}): Promise<Encoding> {
+  async #encodeOn(threads: TokenizerThreads, text: string, options: EncodeOptions = {}): Promise<Encoding> {
     const asked = this.#asked(text, options);
     const { prompt } = asked;
-    const row = async (one: string): Promise<TokenRow> => {
+    const row = async (one: string): Promise<TokenColumns> => {
       if (one.length <= this.#inlineUnits) return this.row(one);
-      return rowOf(await threads.tokenize(this.#settings, one));
+      return fromTransferable(await threads.tokenize(this.#settings, one));
     };
     if (prompt.length > this.#inlineUnits) this.#rememberPrompt(prompt, (await row(prompt)).length);
     return this.#encoding(asked, await Promise.all(asked.read.map(row)));
   }
 
-  async #decodeOn(threads: TextThreads, ids: readonly number[], options: DecodeOptions = {}): Promise<string> {
-    refuseLong(ids.length, "tokens", threads);
+  async #decodeOn(threads: TokenizerThreads, ids: readonly number[], options: DecodeOptions = {}): Promise<string> {
+    requireMaxLength(ids.length, "tokens", threads);
     // A token is a character at least, and seldom more than four.
     if (ids.length <= this.#inlineUnits / 4) return this.decode(ids, options);
     return threads.decode(this.#settings, ids, options);
@@ -117,18 +117,18 @@ export class TextTokenizer implements Tokenizer {
     const texts = pair === undefined ? [text] : [text, pair];
     for (const one of texts) if (typeof one !== "string") throw notText(one);
     const whole = texts.map((one, index) => (index === 0 ? prompt + one : one));
-    if (this.#threads !== undefined) for (const { length } of whole) refuseLong(length, "characters", this.#threads);
+    if (this.#threads !== undefined) for (const { length } of whole) requireMaxLength(length, "characters", this.#threads);
     const read = whole.map((one) => this.#firstCharacters(one, maxTokens));
     return { options, prompt, whole, read, template, addSpecialTokens, special, room, stride, strategy };
   }
 
-  #encoding({ options, prompt, whole, read, ...asked }: Asked, rows: readonly TokenRow[]): Encoding {
+  #encoding({ options, prompt, whole, read, ...asked }: Asked, rows: readonly TokenColumns[]): Encoding {
     const { template, addSpecialTokens, special, room, stride, strategy } = asked;
     const lengths = rows.map(({ length }) => length);
     const content = lengths.reduce((sum, length) => sum + length, 0);
 
     const side = options.truncationSide ?? (this.#settings.tokenizerConfig["truncation_side"] === "left" ? "left" : "right");
-    const windows = windowsOf(lengths, room, { strategy, stride, side });
+    const windows = truncationWindows(lengths, room, { strategy, stride, side });
     const source = {
       rows,
       template,
@@ -146,9 +146,9 @@ export class TextTokenizer implements Tokenizer {
         ? 0
         : (addSpecialTokens ? specialLength(template.slice(0, textPlace(template))) : 0) +
           Math.min(Math.max(0, this.#promptLength(prompt) - (side === "left" ? first.from : 0)), kept.to - kept.from);
-    if (known === undefined) return encodingOf(source, windows, promptTokens);
+    if (known === undefined) return createEncoding(source, windows, promptTokens);
     const movedWindows = known.map(({ moved }, index) => (windows[index] ?? []).map(moved));
-    return encodingOf({ ...source, rows: known.map(({ row }) => row) }, movedWindows, promptTokens);
+    return createEncoding({ ...source, rows: known.map(({ row }) => row) }, movedWindows, promptTokens);
   }
 
   count(text: string): number {
@@ -222,8 +222,8 @@ export class TextTokenizer implements Tokenizer {
   }
 
   /** A row without its unknown tokens, and where windows over the whole row lie in it. */
-  #withoutUnknown(row: TokenRow): { readonly row: TokenRow; readonly moved: (window: Window) => Window } {
-    const known = new TokenRow();
+  #withoutUnknown(row: TokenColumns): { readonly row: TokenColumns; readonly moved: (window: Window) => Window } {
+    const known = new TokenColumns();
     const places: number[] = [];
     for (const [index, id] of row.ids.entries()) {
       places.push(known.length);
@@ -237,7 +237,7 @@ export class TextTokenizer implements Tokenizer {
   }
 
   /** The text's own tokens, before anything is cut or put around them. */
-  row(text: string): TokenRow {
+  row(text: string): TokenColumns {
     try {
       const started = performance.now();
       const row = this.#pipeline.tokenize(text.replace(loneSurrogate, "\ufffd"));
@@ -262,8 +262,8 @@ export class TextTokenizer implements Tokenizer {
   }
 
   /** The token with a role: what the model's files name, else the first of the usual names that is a token. */
-  #idOfNamed(role: Parameters<typeof namedToken>[1], usual: readonly string[]): number | undefined {
-    const named = namedToken(this.#settings, role);
+  #idOfNamed(role: Parameters<typeof configuredSpecialToken>[1], usual: readonly string[]): number | undefined {
+    const named = configuredSpecialToken(this.#settings, role);
     const names = named === undefined ? usual : [named, ...usual];
     return names.map((name) => this.idOf(name)).find((id) => id !== undefined);
   }

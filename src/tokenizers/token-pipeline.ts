@@ -1,18 +1,18 @@
 /** The way of a text through normalizer, pre-tokenizer and model, with the place in the original kept for every token. */
 import { AddedTokenFinder, type Section } from "./added-tokens.ts";
-import { AlignedText } from "./aligned-text.ts";
-import { GrowthLimit } from "./growth.ts";
-import { type Model, modelKind, modelOf } from "./models/index.ts";
-import { normalizerOf } from "./normalizers/index.ts";
+import { AlignedText } from "./alignment/aligned-text.ts";
+import { GrowthLimit } from "./alignment/growth-limit.ts";
+import { type Model, modelType, createModel } from "./models/index.ts";
+import { createNormalizer } from "./normalizers/index.ts";
 import type { Normalizer } from "./normalizers/normalizer.ts";
-import type { Pieces } from "./pieces.ts";
+import type { Pieces } from "./alignment/pieces.ts";
 import { byteLevelWords } from "./pre-tokenizers/byte-level.ts";
-import { preTokenizerOf } from "./pre-tokenizers/index.ts";
+import { createPreTokenizer } from "./pre-tokenizers/index.ts";
 import type { PreTokenizer } from "./pre-tokenizers/pre-tokenizer.ts";
-import { stepList } from "./step-settings.ts";
-import { TokenRow } from "./token-row.ts";
-import type { Step } from "./step-settings.ts";
-import type { AddedToken, TokenizerJson } from "./tokenizer-json.ts";
+import { componentList } from "./config/component-config.ts";
+import { TokenColumns } from "./token-columns.ts";
+import type { ComponentConfig } from "./config/component-config.ts";
+import type { AddedToken, TokenizerJson } from "./config/tokenizer-json.ts";
 
 const unchanged = <Value>(value: Value): Value => value;
 
@@ -27,10 +27,10 @@ export class TokenPipeline {
 
   /** Throws an Error that names what is not known. */
   constructor(json: TokenizerJson) {
-    this.#normalize = json.normalizer === null ? unchanged : normalizerOf(json.normalizer);
-    const bytes = modelKind(json.model) === "BPE" ? endingInBytes(json.pre_tokenizer) : undefined;
-    this.#preTokenize = bytes ?? (json.pre_tokenizer === null ? unchanged : preTokenizerOf(json.pre_tokenizer));
-    this.model = modelOf(json.model, bytes !== undefined);
+    this.#normalize = json.normalizer === null ? unchanged : createNormalizer(json.normalizer);
+    const bytes = modelType(json.model) === "BPE" ? endingInBytes(json.pre_tokenizer) : undefined;
+    this.#preTokenize = bytes ?? (json.pre_tokenizer === null ? unchanged : createPreTokenizer(json.pre_tokenizer));
+    this.model = createModel(json.model, bytes !== undefined);
     this.addedTokens = numbered(json.added_tokens, this.model.vocabulary);
     this.#asWritten = new AddedTokenFinder(
       this.addedTokens.filter(({ normalized }) => !normalized),
@@ -45,8 +45,8 @@ export class TokenPipeline {
   }
 
   /** `text`: without lone surrogates. */
-  tokenize(text: string): TokenRow {
-    const row = new TokenRow();
+  tokenize(text: string): TokenColumns {
+    const row = new TokenColumns();
     let word = 0;
     const addToken = (source: AlignedText, { start, end }: Section, token: AddedToken): void => {
       const shown = source.text.slice(start, end);
@@ -72,7 +72,7 @@ export class TokenPipeline {
   }
 
   /** Returns the number of the next word. */
-  #addPieces({ source, bounds }: Pieces, firstWord: number, row: TokenRow): number {
+  #addPieces({ source, bounds }: Pieces, firstWord: number, row: TokenColumns): number {
     const { model } = this;
     const { text, starts, ends, base } = source;
     let word = firstWord;
@@ -83,7 +83,7 @@ export class TokenPipeline {
         const id = tokens[at] as number;
         const start = from + (tokens[at + 1] as number);
         const end = from + (tokens[at + 2] as number);
-        if (model.showsUnknownText && id === model.unknownId) row.shown.set(row.length, text.slice(start, end));
+        if (model.keepsUnknownText && id === model.unknownId) row.shown.set(row.length, text.slice(start, end));
         if (starts === undefined || ends === undefined) row.push(id, base + start, base + end, word);
         else row.push(id, starts[start] as number, ends[end - 1] as number, word);
       }
@@ -96,13 +96,13 @@ export class TokenPipeline {
  * Where ByteLevel is the last step, only its first half: BPE then takes the characters' bytes itself, and no text has to be written out
  * in the alphabet of bytes.
  */
-function endingInBytes(step: Step | null): PreTokenizer | undefined {
+function endingInBytes(step: ComponentConfig | null): PreTokenizer | undefined {
   if (step?.type === "ByteLevel") return byteLevelWords(step);
   if (step?.type !== "Sequence") return undefined;
-  const steps = stepList(step, "pretokenizers");
+  const steps = componentList(step, "pretokenizers");
   const last = endingInBytes(steps.at(-1) ?? null);
   if (last === undefined) return undefined;
-  const before = steps.slice(0, -1).map(preTokenizerOf);
+  const before = steps.slice(0, -1).map(createPreTokenizer);
   return (pieces) => last(before.reduce((cut, preTokenize) => preTokenize(cut), pieces));
 }
 

@@ -15,7 +15,7 @@ export interface TruncationRules {
 }
 
 /** The windows of each text, the one that is kept first. `room`: tokens for both together. */
-export function windowsOf(lengths: readonly number[], room: number, rules: TruncationRules): Window[][] {
+export function truncationWindows(lengths: readonly number[], room: number, rules: TruncationRules): Window[][] {
   const [first = 0, second] = lengths;
   const surplus = first + (second ?? 0) - room;
   if (surplus <= 0) return lengths.map((length) => [{ from: 0, to: length }]);

@@ -1,6 +1,13 @@
 /** ONNX files: read, traced with inputs of zeros, and computed by the interpreter, within small limits. */
-import { Builder, type OnnxModel, readOnnxModel, type Traced, type TraceLimits, traceModel } from "../../../src/engine/index.ts";
-import { operatorFamilies } from "../../../src/engine/operators/table.ts";
+import {
+  Builder,
+  type OnnxModel,
+  readOnnxModel,
+  type TracedValue,
+  type TraceLimits,
+  traceModel,
+} from "../../../src/engine/index.ts";
+import { operatorFamilies } from "../../../src/engine/onnx/operators/table.ts";
 import { mutateOnnx } from "../mutate-protobuf.ts";
 import { sharedInputs } from "../shared-seeds.ts";
 import type { FuzzTarget } from "../target.ts";
@@ -47,16 +54,16 @@ export const onnx: FuzzTarget = {
 type OnnxType = OnnxModel["graph"]["inputs"][number]["type"];
 
 function compute(model: OnnxModel): void {
-  const build = new Builder(limits, "run");
+  const build = new Builder(limits, "eager");
   const { initializers, inputs } = model.graph;
   const named = inputs
     .filter(({ name }) => !initializers.has(name))
-    .map(({ name, type }): [string, Traced] => [name, zeros(build, type)]);
+    .map(({ name, type }): [string, TracedValue] => [name, zeros(build, type)]);
   traceModel(model, new Map(named), build);
 }
 
 /** Free and large dimensions become 2. */
-function zeros(build: Builder, type: OnnxType): Traced {
+function zeros(build: Builder, type: OnnxType): TracedValue {
   if (type.kind === "sequence") return { items: [] };
   if (type.kind === "optional") return { optional: true };
   const { dataType, shape = [] } = type.kind === "tensor" ? type : { dataType: "float32" as const };

@@ -1,8 +1,8 @@
 /** Safetensors files: read, inspected, and written again: the same tensors must come back. */
 import { writeFileSync } from "node:fs";
-import { readSafetensorsHeader, readTensor } from "../../../src/safetensors.ts";
+import { readSafetensorsHeader, readTensor } from "../../../src/formats/safetensors/read-safetensors.ts";
 import type { Tensor } from "../../../src/tensor.ts";
-import { writeSafetensors } from "../../../src/write-safetensors.ts";
+import { writeSafetensors } from "../../../src/formats/safetensors/write-safetensors.ts";
 import { InferyardError } from "../../../src/errors.ts";
 import { fileCodes, inspecting } from "../inspected-file.ts";
 import { mutateSafetensors, written } from "../mutate-safetensors.ts";

@@ -5,7 +5,7 @@ import { InferyardError } from "../../../src/errors.ts";
 import { checkModels } from "../../../src/models/store/check.ts";
 import { storeLayout } from "../../../src/models/store/layout.ts";
 import { findModel, knownNames } from "../../../src/models/store/lookup.ts";
-import { readRecords } from "../../../src/models/store/record.ts";
+import { readIntactRecords } from "../../../src/models/store/record.ts";
 import { removeModel } from "../../../src/models/store/remove.ts";
 import { readManifest } from "../../../src/models/index.ts";
 import { mutateJsonText, parsed } from "../mutate-json.ts";
@@ -70,7 +70,7 @@ export const store: FuzzTarget = {
         const named = nameOf(parsed(input));
         writeFileSync(join(layout.models, `${encodeURIComponent(named)}.json`), input);
         try {
-          for (const one of await settled(readRecords(layout), [])) JSON.stringify(one);
+          for (const one of await settled(readIntactRecords(layout), [])) JSON.stringify(one);
           await settled(knownNames(layout), []);
           await settled(checkModels(layout, undefined, {}), undefined);
           await settled(findModel(layout, named), undefined);

@@ -11,8 +11,8 @@ import type {
   ModelFiles,
   ProbeOptions,
 } from "../../backend.ts";
-import { loadEmbeddings } from "./load-embeddings.ts";
-import { transformerNames } from "../../engine/transformers/names.ts";
+import { loadStaticEmbeddings } from "./load-static-embeddings.ts";
+import { architectureNames } from "../../engine/transformers/architecture-names.ts";
 import { selfTest } from "./self-test.ts";
 import { StaticModel } from "./static-model.ts";
 import { version } from "../../version.ts";
@@ -21,11 +21,11 @@ const cpu: Device = { type: "cpu", index: 0 };
 /** The engine's version is the package's. */
 const library: Library = { name: "inferyard", version };
 const onCpu: Capabilities = {
-  formats: { safetensors: ["StaticModel", ...transformerNames], onnx: "any" },
+  formats: { safetensors: ["StaticModel", ...architectureNames], onnx: "any" },
   precisions: ["fp32", "fp16", "bf16", "int8", "int4"],
   // Upper bounds and permissions: static embeddings take one thread; it runs on the CPU alone, and holds no memory but that of its programs.
   options: ["threads", "graphOptimization", "cpuNodes", "memoryPattern", "memoryArena"],
-  blocking: { onnx: "any", safetensors: transformerNames },
+  blocking: { onnx: "any", safetensors: architectureNames },
   interruptible: true,
 };
 const elsewhere: Capabilities = { formats: {}, precisions: [], options: [], blocking: false };
@@ -78,11 +78,11 @@ async function load(model: ModelFiles, device: Device, options: LoadOptions): Pr
       `native loads ONNX graphs, static embeddings and transformers, and ${model.path} is ${model.format}`,
     );
   }
-  if (transformerNames.includes(model.architecture ?? "")) {
+  if (architectureNames.includes(model.architecture ?? "")) {
     const { loadTransformer } = await import("./load-transformer.ts");
     return await loadTransformer(model, options, library);
   }
-  const embeddings = await loadEmbeddings(model, options.signal);
+  const embeddings = await loadStaticEmbeddings(model, options.signal);
   return new StaticModel(embeddings, library, options.maxRunMemory);
 }
 

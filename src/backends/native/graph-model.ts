@@ -1,16 +1,16 @@
 /** A graph on our own engine, of an ONNX file or a transformer, behind the contract. */
 import { InferyardError, checkInputs, throwIfAborted } from "../../backend.ts";
-import type { Library, LoadSettings, RunOptions, Sharing, TensorInfo, TensorMap, TensorModel } from "../../backend.ts";
+import type { Library, LoadSettings, RunOptions, ReplicaSharing, TensorInfo, TensorMap, TensorModel } from "../../backend.ts";
 import type { EngineModel } from "../../engine/index.ts";
 import { version } from "../../version.ts";
-import type { SharedModel } from "./engine-for.ts";
+import type { SharedModelState } from "./create-engine.ts";
 
 interface GraphParts {
   readonly engine: EngineModel;
   readonly inputs: readonly TensorInfo[];
   readonly outputs: readonly TensorInfo[];
   /** Outputs that are no tensors. */
-  readonly others: readonly string[];
+  readonly nonTensorOutputs: readonly string[];
   readonly library: Library;
   readonly weightBytes: number;
   /** Of its files, where they have one. */
@@ -35,20 +35,20 @@ export class GraphModel implements TensorModel {
 
   get memory(): TensorModel["memory"] {
     const { engine, weightBytes } = this.#parts;
-    return engine.bytes > weightBytes || engine.readsOthers
+    return engine.bytes > weightBytes || engine.readsSharedWeights
       ? { bytes: engine.bytes, measure: "allocated" }
       : { bytes: weightBytes, measure: "weights" };
   }
 
-  get sharing(): Sharing | undefined {
+  get sharing(): ReplicaSharing | undefined {
     const { engine, identity, graphOptimization } = this.#parts;
     if (!engine.isSharing || identity === undefined || engine.arenaBytes === 0) return undefined; // nothing is packed without a program
     return {
-      give: (): SharedModel | undefined => {
-        const shared = engine.share();
+      exportState: (): SharedModelState | undefined => {
+        const shared = engine.exportState();
         return shared && { version, identity, graphOptimization, engine: shared };
       },
-      copyBytes: engine.arenaBytes,
+      replicaBytes: engine.arenaBytes,
     };
   }
 
@@ -74,7 +74,8 @@ export class GraphModel implements TensorModel {
   #checkOutputs(names: readonly string[] = []): void {
     for (const name of names) {
       if (this.outputs.some((output) => output.name === name)) continue;
-      if (this.#parts.others.includes(name)) throw new InferyardError("MODEL_UNSUPPORTED", `the output "${name}" is no tensor`);
+      if (this.#parts.nonTensorOutputs.includes(name))
+        throw new InferyardError("MODEL_UNSUPPORTED", `the output "${name}" is no tensor`);
       throw new InferyardError(
         "INPUT_INVALID",
         `there is no output "${name}" (this model gives ${this.outputs.map((output) => output.name).join(", ")})`,

@@ -58,8 +58,8 @@ it("a loop that does not end in a run ends when its caller leaves", async () => 
 });
 
 it("maxRunMemory bounds the vectors of static embeddings", async () => {
-  const rows = { count: 4, dimensions: 256, precision: "fp32", bytes: 0, add: () => {} } as const;
-  const model = new StaticModel({ rows }, { name: "inferyard", version: "1" }, 2 ** 20);
+  const matrix = { rows: 4, dimensions: 256, precision: "fp32", bytes: 0, addRow: () => {} } as const;
+  const model = new StaticModel({ matrix }, { name: "inferyard", version: "1" }, 2 ** 20);
   const ones = (texts: number): TensorMap[string] => ({
     dataType: "int64",
     shape: [texts, 1],

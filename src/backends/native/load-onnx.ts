@@ -2,7 +2,7 @@
 import { InferyardError, messageOf, throwIfAborted } from "../../backend.ts";
 import type { DataType, Library, LoadOptions, LoadedModel, ModelFiles, TensorInfo } from "../../backend.ts";
 import {
-  Budget,
+  TraceBudget,
   checkOperators,
   type ExternalData,
   type OnnxType,
@@ -10,13 +10,13 @@ import {
   type OnnxValueInfo,
   readOnnxModel,
 } from "../../engine/index.ts";
-import { basename, dirname, isAbsolute, join, normalize, sep } from "../../paths.ts";
-import { engineFor, traceLimits } from "./engine-for.ts";
+import { basename, dirname, isAbsolute, join, normalize, sep } from "../../platform/node/paths.ts";
+import { createEngine, traceLimits } from "./create-engine.ts";
 import { GraphModel } from "./graph-model.ts";
 import { OpenModelFiles } from "./open-model-files.ts";
 
 /** Types of our tensors; the smaller ones of models do not leave them. */
-const outside: ReadonlySet<string> = new Set<DataType>([
+const publicTypes: ReadonlySet<string> = new Set<DataType>([
   "float32",
   "float64",
   "float16",
@@ -50,25 +50,39 @@ async function loadFrom(
   options: LoadOptions,
   library: Library,
 ): Promise<LoadedModel> {
-  const { model, external, keep } = readOnnxModel(await files.open(file.path), shown, new Budget(traceLimits(options)));
+  const { model, external, keep } = readOnnxModel(await files.open(file.path), shown, new TraceBudget(traceLimits(options)));
   throwIfAborted(options.signal);
   checkOperators(model);
-  await supply(external, files, dirname(file.path), shown);
+  await supplyExternalData(external, files, dirname(file.path), shown);
   throwIfAborted(options.signal);
   const { graph } = model;
-  const inputs = graph.inputs.filter(({ name }) => !graph.initializers.has(name)).map((value) => infoOf(value));
-  const outputs = graph.outputs.filter(({ type }) => type.kind === "tensor").map((value) => infoOf(value));
+  const inputs = graph.inputs.filter(({ name }) => !graph.initializers.has(name)).map((value) => tensorInfo(value));
+  const outputs = graph.outputs.filter(({ type }) => type.kind === "tensor").map((value) => tensorInfo(value));
   if (outputs.length === 0) throw new InferyardError("MODEL_UNSUPPORTED", `${shown} gives no tensor`);
-  const others = graph.outputs.filter(({ type }) => type.kind !== "tensor").map(({ name }) => name);
-  const engine = engineFor(onnxSource(model), inputs, options, files.identity);
+  const nonTensorOutputs = graph.outputs.filter(({ type }) => type.kind !== "tensor").map(({ name }) => name);
+  const engine = createEngine(onnxSource(model), inputs, options, files.identity);
   keep(); // what is not packed yet: the files are closed now
   const { identity } = files;
   const { graphOptimization } = options;
-  return new GraphModel({ engine, inputs, outputs, others, library, weightBytes: file.bytes, identity, graphOptimization });
+  return new GraphModel({
+    engine,
+    inputs,
+    outputs,
+    nonTensorOutputs,
+    library,
+    weightBytes: file.bytes,
+    identity,
+    graphOptimization,
+  });
 }
 
 /** Elements in files beside the model. A name that leads out of the model's folder is refused. */
-async function supply(external: readonly ExternalData[], files: OpenModelFiles, folder: string, shown: string): Promise<void> {
+async function supplyExternalData(
+  external: readonly ExternalData[],
+  files: OpenModelFiles,
+  folder: string,
+  shown: string,
+): Promise<void> {
   for (const { location, supply: give } of external) {
     const inside = normalize(location);
     if (location === "" || isAbsolute(inside) || inside === ".." || inside.startsWith(`..${sep}`)) {
@@ -89,14 +103,14 @@ async function supply(external: readonly ExternalData[], files: OpenModelFiles, 
   }
 }
 
-function infoOf({ name, type }: OnnxValueInfo): TensorInfo {
-  if (type.kind !== "tensor" || !outside.has(type.dataType)) {
-    throw new InferyardError("MODEL_UNSUPPORTED", `"${name}" is ${described(type)}, which no tensor here can hold`);
+function tensorInfo({ name, type }: OnnxValueInfo): TensorInfo {
+  if (type.kind !== "tensor" || !publicTypes.has(type.dataType)) {
+    throw new InferyardError("MODEL_UNSUPPORTED", `"${name}" is ${typeName(type)}, which no tensor here can hold`);
   }
   return { name, dataType: type.dataType as DataType, shape: (type.shape ?? []).map((size) => size ?? "") };
 }
 
-function described(type: OnnxType): string {
+function typeName(type: OnnxType): string {
   if (type.kind === "tensor") return type.dataType;
   return type.kind === "other" ? type.name : `a ${type.kind}`;
 }

@@ -1,10 +1,15 @@
 /** Loads a transformer from safetensors for our own engine. */
 import { throwIfAborted } from "../../backend.ts";
 import type { Library, LoadedModel, LoadOptions, ModelFiles, TensorData } from "../../backend.ts";
-import { buildTransformer, type ModelBytes } from "../../engine/index.ts";
-import { openBlocking } from "../../files.ts";
-import { partOf, readSafetensorsHeader, readTensor, type SafetensorsHeader } from "../../safetensors.ts";
-import { engineFor } from "./engine-for.ts";
+import { buildTransformer, type ByteSource } from "../../engine/index.ts";
+import { openBlocking } from "../../platform/node/files.ts";
+import {
+  tensorRange,
+  readSafetensorsHeader,
+  readTensor,
+  type SafetensorsHeader,
+} from "../../formats/safetensors/read-safetensors.ts";
+import { createEngine } from "./create-engine.ts";
 import { GraphModel } from "./graph-model.ts";
 import { OpenModelFiles } from "./open-model-files.ts";
 
@@ -26,29 +31,42 @@ async function loadFrom(files: OpenModelFiles, file: ModelFiles, options: LoadOp
   const bytes = openBlocking === undefined ? undefined : await files.open(file.path);
   const header = await readSafetensorsHeader(file.path, signal);
   files.check(file.path);
-  const read = bytes === undefined ? readBefore(header, signal) : readWhenWanted(header, bytes);
-  const { source, inputs, outputs, pending, keep } = buildTransformer(file.architecture ?? "", file.config, header.tensors);
-  for (const { name, supply } of pending) {
-    supply(await read(name));
+  const read = bytes === undefined ? readAhead(header, signal) : readLazily(header, bytes);
+  const { source, inputs, outputs, pending, detachFromFile } = buildTransformer(
+    file.architecture ?? "",
+    file.config,
+    header.tensors,
+  );
+  for (const { name, setReader } of pending) {
+    setReader(await read(name));
     throwIfAborted(signal);
   }
   const { identity } = files;
-  const engine = engineFor(source, inputs, options, identity);
-  keep();
-  return new GraphModel({ engine, inputs, outputs, others: [], library, weightBytes: file.bytes, identity, graphOptimization });
+  const engine = createEngine(source, inputs, options, identity);
+  detachFromFile();
+  return new GraphModel({
+    engine,
+    inputs,
+    outputs,
+    nonTensorOutputs: [],
+    library,
+    weightBytes: file.bytes,
+    identity,
+    graphOptimization,
+  });
 }
 
 /** Where files must be waited for. */
-function readBefore(header: SafetensorsHeader, signal: AbortSignal | undefined): ReadWeight {
+function readAhead(header: SafetensorsHeader, signal: AbortSignal | undefined): ReadWeight {
   return async (name) => {
     const { data } = await readTensor(header, name, signal);
     return () => data;
   };
 }
 
-function readWhenWanted(header: SafetensorsHeader, bytes: ModelBytes): ReadWeight {
+function readLazily(header: SafetensorsHeader, bytes: ByteSource): ReadWeight {
   return async (name) => () => {
-    const part = partOf(header, name);
+    const part = tensorRange(header, name);
     const target = new Uint8Array(part.bytes);
     bytes.read(target, part.start);
     return part.tensor(target.buffer).data;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { InferyardError } from "../../backend.ts";
 import type { Device, MachineFacts, ModelFiles, Tensor, TensorMap, TensorModel } from "../../backend.ts";
-import { writeSafetensors } from "../../write-safetensors.ts";
+import { writeSafetensors } from "../../formats/safetensors/write-safetensors.ts";
 import { native } from "./index.ts";
 
 interface Case {

@@ -1,13 +1,13 @@
 /** The files of a model while it is loaded: read piece by piece where that can be done at once, else whole. */
 import { InferyardError, messageOf } from "../../backend.ts";
-import { bytesInMemory, type ModelBytes } from "../../engine/index.ts";
-import { type BlockingFile, openBlocking, openFile } from "../../files.ts";
+import { byteSourceOf, type ByteSource } from "../../engine/index.ts";
+import { type BlockingFile, openBlocking, openFile } from "../../platform/node/files.ts";
 
 /** Two changes of a file that follow one another more closely may bear the same time. */
 const clockTickMs = 100;
 
 export class OpenModelFiles {
-  readonly #bytes = new Map<string, ModelBytes>();
+  readonly #bytes = new Map<string, ByteSource>();
   readonly #files: BlockingFile[] = [];
   readonly #identityOf = new Map<string, string>();
   #identities: string[] | undefined = [];
@@ -18,12 +18,12 @@ export class OpenModelFiles {
   }
 
   /** The bytes of a file, until `close`. MODEL_NOT_FOUND where there is none. */
-  async open(path: string): Promise<ModelBytes> {
+  async open(path: string): Promise<ByteSource> {
     const known = this.#bytes.get(path);
     if (known !== undefined) return known;
     try {
       if (openBlocking === undefined) this.#identities = undefined;
-      const bytes = openBlocking === undefined ? bytesInMemory(await readWhole(path)) : this.#pieces(openBlocking(path), path);
+      const bytes = openBlocking === undefined ? byteSourceOf(await readWhole(path)) : this.#pieces(openBlocking(path), path);
       this.#bytes.set(path, bytes);
       return bytes;
     } catch (error) {
@@ -47,7 +47,7 @@ export class OpenModelFiles {
   }
 
   /** Pieces of one file belong together only as long as nobody writes to it. */
-  #pieces(file: BlockingFile, path: string): ModelBytes {
+  #pieces(file: BlockingFile, path: string): ByteSource {
     this.#files.push(file);
     const { size, mtimeMs, ctimeMs, identity } = file.stat();
     if (Date.now() - ctimeMs < clockTickMs) this.#identities = undefined;

@@ -1,16 +1,16 @@
 /** A tiny model of each storage, run for real, with an answer worked out by hand. */
 import { InferyardError } from "../../backend.ts";
 import type { Library, TensorMap } from "../../backend.ts";
-import { byteRows, floatRows, halfRows, nibbleRows } from "./rows.ts";
-import type { Rows } from "./rows.ts";
+import { int8Matrix, float32Matrix, float16Matrix, int4Matrix } from "./embedding-matrix.ts";
+import type { EmbeddingMatrix } from "./embedding-matrix.ts";
 import { StaticModel } from "./static-model.ts";
 
 /** Three tokens: [1, 2], [3, -4] and [-8, 7], the extremes of 4 bits, in each storage. */
-const storages: readonly (() => Rows)[] = [
-  () => floatRows(Float32Array.of(1, 2, 3, -4, -8, 7), 2),
-  () => halfRows(Uint16Array.of(0x3c00, 0x4000, 0x4200, 0xc400, 0xc800, 0x4700), 2),
-  () => byteRows(Int8Array.of(1, 2, 3, -4, -8, 7), 2),
-  () => nibbleRows(Uint8Array.of(0xa9, 0x4b, 0xf0), 2),
+const storages: readonly (() => EmbeddingMatrix)[] = [
+  () => float32Matrix(Float32Array.of(1, 2, 3, -4, -8, 7), 2),
+  () => float16Matrix(Uint16Array.of(0x3c00, 0x4000, 0x4200, 0xc400, 0xc800, 0x4700), 2),
+  () => int8Matrix(Int8Array.of(1, 2, 3, -4, -8, 7), 2),
+  () => int4Matrix(Uint8Array.of(0xa9, 0x4b, 0xf0), 2),
 ];
 const weights = Float32Array.of(1, 0.5, 0.25);
 /** Tokens 0 and 2; token 1 and padding; nothing. */
@@ -24,18 +24,18 @@ const expected: readonly number[] = [(1 - 2) / 2, (2 + 1.75) / 2, 1.5, -2, 0, 0]
 export async function selfTest(library: Library): Promise<readonly string[]> {
   const tested: string[] = [];
   for (const makeRows of storages) {
-    const rows = makeRows();
-    const model = new StaticModel({ rows, weights }, library);
+    const matrix = makeRows();
+    const model = new StaticModel({ matrix, weights }, library);
     const { sentence_embedding: result } = await model.run(inputs);
     await model.dispose();
     const computed = Array.from((result?.data ?? []) as Iterable<number>);
     if (computed.length !== expected.length || computed.some((value, index) => value !== expected[index])) {
       throw new InferyardError(
         "RUN_FAILED",
-        `${rows.precision} embeddings gave [${computed.join(", ")}] instead of [${expected.join(", ")}]`,
+        `${matrix.precision} embeddings gave [${computed.join(", ")}] instead of [${expected.join(", ")}]`,
       );
     }
-    tested.push(rows.precision);
+    tested.push(matrix.precision);
   }
   return tested;
 }

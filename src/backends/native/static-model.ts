@@ -1,12 +1,12 @@
 /** Static token embeddings: a text's vector is the weighted mean of its tokens' rows. No layers, no context. */
 import { InferyardError, checkInputs, throwIfAborted } from "../../backend.ts";
 import type { Library, RunOptions, TensorInfo, TensorMap, TensorModel } from "../../backend.ts";
-import { nextTurn } from "../../next-turn.ts";
-import type { Rows } from "./rows.ts";
+import { yieldToEventLoop } from "../../platform/event-loop.ts";
+import type { EmbeddingMatrix } from "./embedding-matrix.ts";
 
 /** What a static model is made of. */
 export interface StaticEmbeddings {
-  readonly rows: Rows;
+  readonly matrix: EmbeddingMatrix;
   /** Row of each token id. Left out: the id itself. */
   readonly mapping?: Uint32Array;
   /** Factor of each token id. Left out: 1. */
@@ -39,11 +39,11 @@ export class StaticModel implements TensorModel {
   /** `maxRunMemory`: bytes the vectors of one run may take. Default: no limit. */
   constructor(embeddings: StaticEmbeddings, library: Library, maxRunMemory?: number) {
     this.#maxRunMemory = maxRunMemory;
-    const { rows, mapping, weights } = embeddings;
-    this.outputs = [{ name: outputName, dataType: "float32", shape: ["batch", rows.dimensions] }];
+    const { matrix, mapping, weights } = embeddings;
+    this.outputs = [{ name: outputName, dataType: "float32", shape: ["batch", matrix.dimensions] }];
     this.library = library;
-    this.memory = { bytes: rows.bytes + (mapping?.byteLength ?? 0) + (weights?.byteLength ?? 0), measure: "allocated" };
-    this.#description = `${rows.count} x ${rows.dimensions} ${rows.precision}`;
+    this.memory = { bytes: matrix.bytes + (mapping?.byteLength ?? 0) + (weights?.byteLength ?? 0), measure: "allocated" };
+    this.#description = `${matrix.rows} x ${matrix.dimensions} ${matrix.precision}`;
     this.#embeddings = embeddings;
   }
 
@@ -56,13 +56,13 @@ export class StaticModel implements TensorModel {
     if (unknown !== undefined)
       throw new InferyardError("INPUT_INVALID", `unknown output "${unknown}" (this model gives ${outputName})`);
     throwIfAborted(options.signal);
-    this.#checkMemory(inputs["input_ids"]?.shape[0] ?? 0, embeddings.rows.dimensions);
+    this.#checkMemory(inputs["input_ids"]?.shape[0] ?? 0, embeddings.matrix.dimensions);
     const running = embed(embeddings, inputs, options.signal);
     this.#running.add(running);
     try {
       const data = await running;
       if (options.outputs?.length === 0) return {};
-      const { dimensions } = embeddings.rows;
+      const { dimensions } = embeddings.matrix;
       return { [outputName]: { dataType: "float32", shape: [data.length / dimensions, dimensions], data } };
     } finally {
       this.#running.delete(running);
@@ -95,15 +95,15 @@ export class StaticModel implements TensorModel {
 
 /** `inputs` have passed `checkInputs`. */
 async function embed(
-  { rows, mapping, weights }: StaticEmbeddings,
+  { matrix, mapping, weights }: StaticEmbeddings,
   inputs: TensorMap,
   signal?: AbortSignal,
 ): Promise<Float32Array> {
   const [batch = 0, sequence = 0] = inputs["input_ids"]?.shape ?? [];
-  const ids = halves(inputs, "input_ids");
-  const mask = halves(inputs, "attention_mask");
-  const { dimensions } = rows;
-  const tokenCount = mapping?.length ?? rows.count;
+  const ids = int32Halves(inputs, "input_ids");
+  const mask = int32Halves(inputs, "attention_mask");
+  const { dimensions } = matrix;
+  const tokenCount = mapping?.length ?? matrix.rows;
   const output = new Float32Array(batch * dimensions);
   const sum = new Float64Array(dimensions);
   let work = 0;
@@ -115,16 +115,16 @@ async function embed(
       if (mask[at] === 1 && mask[at + 1] === 0) {
         const id = ids[at] ?? 0;
         if (ids[at + 1] !== 0 || id < 0 || id >= tokenCount) throw outOfRange(inputs, text, position, tokenCount);
-        rows.add(sum, mapping === undefined ? id : (mapping[id] ?? 0), weights === undefined ? 1 : (weights[id] ?? 0));
+        matrix.addRow(sum, mapping === undefined ? id : (mapping[id] ?? 0), weights === undefined ? 1 : (weights[id] ?? 0));
         tokens++;
         work += dimensions;
       } else {
-        if (mask[at] !== 0 || mask[at + 1] !== 0) throw badMask(inputs, text, position);
+        if (mask[at] !== 0 || mask[at + 1] !== 0) throw invalidMask(inputs, text, position);
         work++;
       }
       if (work >= elementsPerSlice) {
         work = 0;
-        await nextTurn();
+        await yieldToEventLoop();
         throwIfAborted(signal);
       }
     }
@@ -135,7 +135,7 @@ async function embed(
 }
 
 /** int64 data as pairs of int32, low half first (every supported platform is little-endian): no BigInt is made for each token. */
-function halves(inputs: TensorMap, name: string): Int32Array {
+function int32Halves(inputs: TensorMap, name: string): Int32Array {
   const data = inputs[name]?.data;
   if (!(data instanceof BigInt64Array)) throw new InferyardError("INPUT_INVALID", `input "${name}" does not hold int64 data`);
   return new Int32Array(data.buffer, data.byteOffset, data.length * 2);
@@ -155,7 +155,7 @@ function outOfRange(inputs: TensorMap, text: number, position: number, tokenCoun
   );
 }
 
-function badMask(inputs: TensorMap, text: number, position: number): InferyardError {
+function invalidMask(inputs: TensorMap, text: number, position: number): InferyardError {
   const value = valueAt(inputs, "attention_mask", text, position);
   return new InferyardError("INPUT_INVALID", `attention_mask[${text}, ${position}] is ${value}, and a mask holds only 0 and 1`);
 }

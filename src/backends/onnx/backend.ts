@@ -19,7 +19,7 @@ import { SessionModel } from "../onnxruntime/session-model.ts";
 import { type InstalledPackage, findPackage, importLibrary, requirement } from "./package.ts";
 import { makeProfileFolder, profilingOptions, readEvidence, removeProfilesAtExit } from "./profile.ts";
 import { type Provider, providerOf, providers, sessionOptions } from "./providers.ts";
-import { declineTelemetry } from "./telemetry.ts";
+import { disableTelemetry } from "./telemetry.ts";
 import { tinyRun } from "./tiny-run.ts";
 
 /** onnxruntime-node as a backend. Nothing of the package is touched until `probe` or `load`. */
@@ -51,7 +51,7 @@ function capabilities(device: Device): Capabilities {
 }
 
 async function probe(options: ProbeOptions): Promise<Availability> {
-  declineTelemetry();
+  disableTelemetry();
   removeProfilesAtExit();
   const { platform, architecture } = options.machine;
   const installed = findPackage(platform, architecture);
@@ -86,7 +86,7 @@ async function report(
   options: ProbeOptions,
 ): Promise<DeviceAvailability> {
   const wanted = options.device === undefined || (options.device.type === device.type && options.device.index === device.index);
-  const absence = provider.missing?.(options.machine);
+  const absence = provider.absenceReason?.(options.machine);
   const library = provider.libraries?.find((name) => !existsSync(join(installed.binaries ?? "", name)));
   const remedy =
     absence === undefined && library !== undefined ? { remedy: "npm rebuild onnxruntime-node --ignore-scripts=false" } : {};
@@ -109,7 +109,7 @@ async function load(model: ModelFiles, device: Device, options: LoadOptions): Pr
   if (provider === undefined)
     throw new InferyardError("BACKEND_UNAVAILABLE", `onnxruntime-node has no provider for ${device.type}`);
   if (model.format !== "onnx") throw new InferyardError("MODEL_UNSUPPORTED", `onnx does not run ${model.format}`);
-  declineTelemetry();
+  disableTelemetry();
   const runtime = await importLibrary("fatal");
   const folder = await makeProfileFolder();
   const cleanUp = async (): Promise<void> => (folder === undefined ? undefined : rm(folder, { recursive: true, force: true }));

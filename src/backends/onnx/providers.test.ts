@@ -42,12 +42,12 @@ describe("what a session is asked for", () => {
 
   it("a machine without the device says why, in the words of whoever looked for it", () => {
     const machine = scriptedMachine({ absent: { cuda: "no NVIDIA driver on this machine" } });
-    expect(providerOf({ type: "cuda", index: 0 })?.missing?.(machine)).toBe("no NVIDIA driver on this machine");
-    expect(providerOf({ type: "tensorrt", index: 0 })?.missing?.(machine)).toBe("no NVIDIA driver on this machine");
-    expect(providerOf({ type: "webgpu", index: 0 })?.missing?.({ ...machine, platform: "linux" })).toBe(
+    expect(providerOf({ type: "cuda", index: 0 })?.absenceReason?.(machine)).toBe("no NVIDIA driver on this machine");
+    expect(providerOf({ type: "tensorrt", index: 0 })?.absenceReason?.(machine)).toBe("no NVIDIA driver on this machine");
+    expect(providerOf({ type: "webgpu", index: 0 })?.absenceReason?.({ ...machine, platform: "linux" })).toBe(
       "no vulkan device was found on this machine",
     );
     const found = scriptedMachine({ accelerators: [{ device: { type: "cuda", index: 0 }, name: "H200", source: "test" }] });
-    expect(providerOf({ type: "cuda", index: 0 })?.missing?.(found)).toBeUndefined();
+    expect(providerOf({ type: "cuda", index: 0 })?.absenceReason?.(found)).toBeUndefined();
   });
 });

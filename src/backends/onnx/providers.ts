@@ -13,15 +13,15 @@ export interface Provider {
   /** Files beside the binding without which it cannot start. */
   readonly libraries?: readonly string[];
   /** Why this machine has no device for it, where that is known without running anything. */
-  missing?(machine: MachineFacts): string | undefined;
+  absenceReason?(machine: MachineFacts): string | undefined;
   readonly precisions: readonly Precision[];
   /** Whether the session takes the device's number; the others refuse an option they do not know. */
-  readonly numbered?: true;
+  readonly takesDeviceId?: true;
   /** The furthest level of graph rewriting the provider bears. Default: all. */
-  readonly highestOptimization?: "basic";
+  readonly maxOptimization?: "basic";
 }
 
-const everywhere = ["linux/x64", "linux/arm64", "darwin/arm64", "darwin/x64", "win32/x64", "win32/arm64"];
+const allPlatforms = ["linux/x64", "linux/arm64", "darwin/arm64", "darwin/x64", "win32/x64", "win32/arm64"];
 
 /**
  * In order of preference. CoreML, WebGPU and TensorRT stand behind the CPU: the first compiles for seconds at each new shape, the second
@@ -30,28 +30,28 @@ const everywhere = ["linux/x64", "linux/arm64", "darwin/arm64", "darwin/x64", "w
 export const providers: readonly Provider[] = [
   {
     deviceType: "cuda",
-    numbered: true,
+    takesDeviceId: true,
     sessionName: "cuda",
     profileName: "CUDAExecutionProvider",
     platforms: ["linux/x64"],
     libraries: ["libonnxruntime_providers_shared.so", "libonnxruntime_providers_cuda.so"],
-    missing: (machine) => absence(machine, "cuda"),
+    absenceReason: (machine) => absence(machine, "cuda"),
     precisions: ["fp32", "fp16", "bf16", "int8"],
   },
   {
     deviceType: "directml",
-    numbered: true,
+    takesDeviceId: true,
     sessionName: "dml",
     profileName: "DmlExecutionProvider",
     platforms: ["win32/x64", "win32/arm64"],
-    missing: (machine) => absence(machine, "directml"),
+    absenceReason: (machine) => absence(machine, "directml"),
     precisions: ["fp32", "fp16", "int8"],
   },
   {
     deviceType: "cpu",
     sessionName: "cpu",
     profileName: "CPUExecutionProvider",
-    platforms: everywhere,
+    platforms: allPlatforms,
     precisions: ["fp32", "fp16", "bf16", "int8", "int4"],
   },
   {
@@ -59,27 +59,27 @@ export const providers: readonly Provider[] = [
     sessionName: "coreml",
     profileName: "CoreMLExecutionProvider",
     platforms: ["darwin/arm64", "darwin/x64"],
-    missing: (machine) => absence(machine, "coreml"),
+    absenceReason: (machine) => absence(machine, "coreml"),
     precisions: ["fp32", "fp16"],
-    highestOptimization: "basic",
+    maxOptimization: "basic",
   },
   {
     deviceType: "webgpu",
     sessionName: "webgpu",
     profileName: "WebGpuExecutionProvider",
     platforms: ["linux/x64", "darwin/arm64", "darwin/x64", "win32/x64", "win32/arm64"],
-    missing: (machine) =>
+    absenceReason: (machine) =>
       absence(machine, ({ darwin: "metal", win32: "directml" } as Record<string, string>)[machine.platform] ?? "vulkan"),
     precisions: ["fp32", "fp16", "int4"],
   },
   {
     deviceType: "tensorrt",
-    numbered: true,
+    takesDeviceId: true,
     sessionName: "tensorrt",
     profileName: "TensorrtExecutionProvider",
     platforms: ["linux/x64"],
     libraries: ["libonnxruntime_providers_shared.so", "libonnxruntime_providers_tensorrt.so"],
-    missing: (machine) => absence(machine, "cuda"),
+    absenceReason: (machine) => absence(machine, "cuda"),
     precisions: ["fp32", "fp16", "int8"],
   },
 ];
@@ -96,11 +96,11 @@ export function providerOf(device: Device): Provider | undefined {
 /** The session options for exactly this device. */
 export function sessionOptions(provider: Provider, device: Device, settings: LoadSettings): Record<string, unknown> {
   const wanted = settings.graphOptimization ?? "all";
-  const level = provider.highestOptimization !== undefined && wanted !== "disabled" ? provider.highestOptimization : wanted;
+  const level = provider.maxOptimization !== undefined && wanted !== "disabled" ? provider.maxOptimization : wanted;
   const onCpu = provider.deviceType === "cpu";
   return {
     executionProviders: [
-      provider.numbered === true ? { name: provider.sessionName, deviceId: device.index } : provider.sessionName,
+      provider.takesDeviceId === true ? { name: provider.sessionName, deviceId: device.index } : provider.sessionName,
     ],
     graphOptimizationLevel: level,
     logSeverityLevel: 4,

@@ -7,6 +7,6 @@
 const variables = ["ORT_DISABLE_TELEMETRY", "ORT_TELEMETRY_DISABLED"];
 
 /** Turns the events off, unless the user has set the variable. */
-export function declineTelemetry(): void {
+export function disableTelemetry(): void {
   for (const variable of variables) process.env[variable] ??= "1";
 }

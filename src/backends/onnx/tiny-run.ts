@@ -5,7 +5,7 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { Device } from "../../backend.ts";
-import { readable } from "../onnxruntime/failures.ts";
+import { cleanMessage } from "../onnxruntime/failures.ts";
 
 /** Generous: the first use of a GPU can compile for seconds. */
 const timeLimitMs = 30_000;
@@ -39,7 +39,7 @@ export async function tinyRun(device: Device, signal?: AbortSignal): Promise<Tin
           error?.killed === true
             ? `no answer within ${timeLimitMs / 1000} s`
             : `the process ended with ${error?.signal ?? error?.code}`;
-        resolve({ ok: false, milliseconds, reason: causeIn(stderr) ?? readable(report?.message ?? ended) });
+        resolve({ ok: false, milliseconds, reason: causeIn(stderr) ?? cleanMessage(report?.message ?? ended) });
       },
     );
   });
@@ -57,5 +57,5 @@ export function causeIn(stderr: string): string | undefined {
     .map((line) => /with error: (?:\/\S*\/)?([^/\s]+: cannot open shared object file.*|.+)$/.exec(line)?.[1])
     .find(Boolean);
   const words = linker ?? lines[0];
-  return words === undefined ? undefined : readable(words);
+  return words === undefined ? undefined : cleanMessage(words);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { InferyardError } from "../../errors.ts";
-import { loadFailure, readable, runFailure } from "./failures.ts";
+import { loadFailure, cleanMessage, runFailure } from "./failures.ts";
 
 /** Messages of onnxruntime-node and onnxruntime-web 1.30.0, as they were thrown. */
 const invalidProtobuf = "Load model from /m/model.onnx failed:Protobuf parsing failed.";
@@ -106,5 +106,5 @@ describe("readable words", () => {
       "no available backend found. ERR: [dml] backend not found.",
       "no available backend found. ERR: [dml] backend not found",
     ],
-  ])("%s", (_name, message, words) => expect(readable(message)).toBe(words));
+  ])("%s", (_name, message, words) => expect(cleanMessage(message)).toBe(words));
 });

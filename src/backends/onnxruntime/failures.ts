@@ -1,14 +1,14 @@
 /** What onnxruntime's messages mean. It throws plain errors whose text is all there is to go by. */
 import { type ErrorCode, InferyardError, messageOf } from "../../errors.ts";
 
-interface Meaning {
+interface ErrorRule {
   readonly code: ErrorCode;
   readonly pattern: RegExp;
   readonly remedy?: string;
 }
 
 /** The first that fits: an operator no engine knows is called an invalid model too. */
-const loadMeanings: readonly Meaning[] = [
+const loadErrorRules: readonly ErrorRule[] = [
   {
     code: "MODEL_UNSUPPORTED",
     pattern:
@@ -28,7 +28,7 @@ const loadMeanings: readonly Meaning[] = [
   },
 ];
 
-const runMeanings: readonly Meaning[] = [
+const runErrorRules: readonly ErrorRule[] = [
   {
     code: "INPUT_INVALID",
     pattern:
@@ -43,25 +43,25 @@ const runMeanings: readonly Meaning[] = [
 ];
 
 export function loadFailure(thrown: unknown, subject: string): InferyardError {
-  return translate(thrown, loadMeanings, "LOAD_FAILED", `onnxruntime could not load ${subject}`);
+  return translate(thrown, loadErrorRules, "LOAD_FAILED", `onnxruntime could not load ${subject}`);
 }
 
 export function runFailure(thrown: unknown): InferyardError {
-  return translate(thrown, runMeanings, "RUN_FAILED", "onnxruntime failed while running");
+  return translate(thrown, runErrorRules, "RUN_FAILED", "onnxruntime failed while running");
 }
 
-function translate(thrown: unknown, meanings: readonly Meaning[], otherwise: ErrorCode, context: string): InferyardError {
+function translate(thrown: unknown, meanings: readonly ErrorRule[], otherwise: ErrorCode, context: string): InferyardError {
   if (thrown instanceof InferyardError) return thrown;
   const message = messageOf(thrown);
   const meaning = meanings.find(({ pattern }) => pattern.test(message));
-  return new InferyardError(meaning?.code ?? otherwise, `${context}: ${readable(message)}`, {
+  return new InferyardError(meaning?.code ?? otherwise, `${context}: ${cleanMessage(message)}`, {
     cause: thrown,
     ...(meaning?.remedy === undefined ? {} : { remedy: meaning.remedy }),
   });
 }
 
 /** Drops colours, source positions, C++ signatures and conditions, and keeps the last sentence that says something. */
-export function readable(message: string): string {
+export function cleanMessage(message: string): string {
   const plain = message.replaceAll(/\u001B\[[\d;]*m/g, "").trim(); // eslint-disable-line no-control-regex
   const afterSource = plain.split(/\/\S*\/onnxruntime\/\S+:\d+ /).at(-1) ?? plain;
   const sentence = afterSource

@@ -48,7 +48,7 @@ export class SessionModel implements LoadedModel {
     this.#refuseDisposed();
     checkInputs(this.inputs, inputs);
     const wanted = this.#wanted(options.outputs);
-    return this.#inTurn(async () => {
+    return this.#serialized(async () => {
       throwIfAborted(options.signal);
       const results = await this.#runSession(inputs, wanted);
       this.#gatherEvidence();
@@ -63,7 +63,7 @@ export class SessionModel implements LoadedModel {
   }
 
   dispose(): Promise<void> {
-    this.#disposal ??= this.#inTurn(async () => {
+    this.#disposal ??= this.#serialized(async () => {
       await this.#parts.session.release();
       await this.#evidence?.catch(() => []); // its failure was reported by evidence()
       await this.#parts.cleanUp?.();
@@ -107,7 +107,7 @@ export class SessionModel implements LoadedModel {
     }
   }
 
-  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+  #serialized<Result>(work: () => Promise<Result>): Promise<Result> {
     const turn = this.#tail.then(work);
     this.#tail = turn.catch(() => {}); // the failure belongs to the caller of this turn, not to the next one
     return turn;

@@ -8,9 +8,9 @@ import type {
   ModelFiles,
   ProbeOptions,
 } from "../../backend.ts";
-import { bytesOfBase64 } from "../../base64.ts";
+import { decodeBase64 } from "../../platform/base64.ts";
 import { InferyardError, messageOf, throwIfAborted } from "../../errors.ts";
-import { basename } from "../../paths.ts";
+import { basename } from "../../platform/node/paths.ts";
 import { loadFailure } from "../onnxruntime/failures.ts";
 import { SessionModel } from "../onnxruntime/session-model.ts";
 import { tinyAnswer, tinyGraph, tinyInput } from "../onnxruntime/tiny-graph.ts";
@@ -60,7 +60,7 @@ async function probe(options: ProbeOptions, engine: WasmOptions): Promise<Availa
 async function runTinyGraph(engine: WasmOptions): Promise<string | undefined> {
   try {
     const runtime = await importLibrary({ ...engine, threads: 1 });
-    const session = await runtime.InferenceSession.create(bytesOfBase64(tinyGraph), {
+    const session = await runtime.InferenceSession.create(decodeBase64(tinyGraph), {
       executionProviders: ["wasm"],
     });
     const { y } = await session.run({ x: new runtime.Tensor("float32", Float32Array.from(tinyInput), [2, 2]) });

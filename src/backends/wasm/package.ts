@@ -1,4 +1,4 @@
-/** onnxruntime-web as Node.js has it. A browser has another build of it, found in another way: src/browser/onnxruntime-web.ts. */
+/** onnxruntime-web as Node.js has it. A browser has another build of it, found in another way: src/platform/browser/onnxruntime-web.ts. */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";

@@ -1,7 +1,7 @@
 /** A GGUF file in words and tables. */
-import { printable } from "../table.ts";
+import { printable } from "../output/table.ts";
 import type { GgufInspection } from "../../inspection/index.ts";
-import { formatBytes, shortFloat } from "../units.ts";
+import { formatBytes, shortFloat } from "../output/units.ts";
 import { backendsSection, countOf, formatCount, section, typesSection } from "./sections.ts";
 
 export function ggufHeadline(inspection: GgufInspection): string[] {

@@ -1,7 +1,7 @@
 /** An ONNX file in words and tables. */
-import { printable } from "../table.ts";
+import { printable } from "../output/table.ts";
 import type { OnnxInspection } from "../../inspection/index.ts";
-import { formatBytes } from "../units.ts";
+import { formatBytes } from "../output/units.ts";
 import { backendsSection, countOf, formatCount, formatShape, section, typesSection } from "./sections.ts";
 
 export function onnxHeadline({ bytes, externalFiles, parameters, producer }: OnnxInspection): string[] {

@@ -1,7 +1,7 @@
 /** A safetensors file in words and tables. */
-import { printable } from "../table.ts";
+import { printable } from "../output/table.ts";
 import type { SafetensorsInspection } from "../../inspection/index.ts";
-import { formatBytes } from "../units.ts";
+import { formatBytes } from "../output/units.ts";
 import { backendsSection, countOf, section, typesSection } from "./sections.ts";
 
 export function safetensorsHeadline({ architecture, bytes, parameters }: SafetensorsInspection): string[] {

@@ -1,7 +1,7 @@
 /** What the descriptions of all kinds of files share. Names and texts come from the file, so they are made safe to print. */
 import type { BackendVerdict, InspectedTensor, TypeCount } from "../../inspection/index.ts";
-import { formatTable, printable } from "../table.ts";
-import { formatBytes } from "../units.ts";
+import { formatTable, printable } from "../output/table.ts";
+import { formatBytes } from "../output/units.ts";
 
 /** A heading over its rows; nothing where there are none. */
 export function section(title: string, rows: readonly (readonly string[])[], head?: readonly string[]): string[] {

@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import { InferyardError } from "../../errors.ts";
 import { addLoadFlags, openSession, positiveInteger } from "../session.ts";
 import { type Terminal, writeLine } from "../terminal.ts";
-import { type Task, measureHere } from "./measure-here.ts";
+import { type MeasuringTask, measureRound } from "./measure-round.ts";
 
 export interface MeasuringFlags {
   readonly rounds: number;
@@ -13,31 +13,35 @@ export interface MeasuringFlags {
 }
 
 /** Enough texts that copies share the work (8,192 tokens). */
-const usualCount = 96;
+const defaultCount = 96;
 
 export function addMeasuringFlags(command: Command, rounds: number): Command {
   return addLoadFlags(command)
     .addOption(new Option("--rounds <number>", "times every target is measured").argParser(positiveInteger).default(rounds))
-    .addOption(new Option("--count <number>", "inputs of the call with many").argParser(positiveInteger).default(usualCount))
+    .addOption(new Option("--count <number>", "inputs of the call with many").argParser(positiveInteger).default(defaultCount))
     .addOption(new Option("--batch-tokens <number>", "padded tokens in one batch").argParser(positiveInteger))
     .addOption(new Option("--here <task>", "measure this once, in this process").hideHelp());
 }
 
 /** The child's side of a measuring command: measures and prints; false where this process is the parent. */
-export async function measuredHere(terminal: Terminal, flags: MeasuringFlags, model: string | undefined): Promise<boolean> {
+export async function runAsMeasuringChild(
+  terminal: Terminal,
+  flags: MeasuringFlags,
+  model: string | undefined,
+): Promise<boolean> {
   if (flags.here === undefined) return false;
   const session = await openSession(terminal, { ...flags }, model);
   try {
-    writeLine(terminal.stdout, JSON.stringify(await measureHere(session, taskFrom(flags.here))));
+    writeLine(terminal.stdout, JSON.stringify(await measureRound(session, taskFrom(flags.here))));
   } finally {
     await session.runtime.dispose();
   }
   return true;
 }
 
-function taskFrom(text: string): Task {
+function taskFrom(text: string): MeasuringTask {
   try {
-    const { target, count } = JSON.parse(text) as Partial<Task>;
+    const { target, count } = JSON.parse(text) as Partial<MeasuringTask>;
     if (typeof target === "string" && typeof count === "number") return { target, count };
   } catch {
     // told below

@@ -5,13 +5,13 @@ import { InferyardError, messageOf } from "../../errors.ts";
 import type { Figures } from "../../measurements/index.ts";
 import { withNotice } from "../session.ts";
 import type { Terminal } from "../terminal.ts";
-import type { Round, Task } from "./measure-here.ts";
+import type { Round, MeasuringTask } from "./measure-round.ts";
 import { median } from "./statistics.ts";
 
 /** One thing to measure: a task, and flags that replace those of the command. */
 export interface Subject {
   readonly name: string;
-  readonly task: Task;
+  readonly task: MeasuringTask;
   readonly flags: readonly string[];
 }
 

@@ -57,10 +57,10 @@ export interface SearchResult {
 }
 
 /** A gain below this is not worth a setting, however quiet the machine. */
-export const leastGain = 0.03;
+export const minGain = 0.03;
 
 /** Which of the two figures a knob is for; the other may not get worse by more than the noise. */
-const aims: { readonly [Name in Knob]: keyof Gain } = { threads: "latency", replicas: "bulk", batchTokens: "bulk" };
+const primaryMetric: { readonly [Name in Knob]: keyof Gain } = { threads: "latency", replicas: "bulk", batchTokens: "bulk" };
 
 export async function search(plan: SearchPlan, measure: Measure): Promise<SearchResult> {
   const trials: Trial[] = [];
@@ -70,7 +70,7 @@ export async function search(plan: SearchPlan, measure: Measure): Promise<Search
     if (others.length === 0) continue;
     const points = [best, ...others.map((value): Point => ({ ...best, [knob]: value }))];
     const measured = await measure(points, plan.rounds);
-    const chosen = choose(points, measured, aims[knob]);
+    const chosen = choose(points, measured, primaryMetric[knob]);
     trials.push(...trialsOf(knob, points, measured, chosen));
     best = chosen;
   }
@@ -103,7 +103,7 @@ function choose(points: readonly Point[], measured: Awaited<ReturnType<Measure>>
 
 function isBetter(gain: Gain, noise: Gain, aim: keyof Gain): boolean {
   const other = aim === "latency" ? "bulk" : "latency";
-  return gain[aim] > 1 + Math.max(noise[aim], leastGain) && gain[other] > 1 - Math.max(noise[other], leastGain);
+  return gain[aim] > 1 + Math.max(noise[aim], minGain) && gain[other] > 1 - Math.max(noise[other], minGain);
 }
 
 /** Round by round, so that what slows a whole round down cancels out; the median of the rounds. */

@@ -1,6 +1,6 @@
 /** The result of a search as a table, and in a sentence what to do about it. */
-import { formatTable } from "../table.ts";
-import { formatMilliseconds } from "../units.ts";
+import { formatTable } from "../output/table.ts";
+import { formatMilliseconds } from "../output/units.ts";
 import type { Gain, Knob, SearchPlan, SearchResult, Trial } from "./search.ts";
 import { median } from "./statistics.ts";
 

@@ -1,10 +1,10 @@
 /** The work that a target is measured with: one input again and again, and many at once. */
-import type { Runtime } from "../../task-runtime.ts";
+import type { Runtime } from "../../api/runtime.ts";
 import { InferyardError } from "../../errors.ts";
 import type { ModelHandle } from "../../runtime/model-handle.ts";
-import { probeInputs } from "../../runtime/verification.ts";
+import { probeInputs } from "../../runtime/loading/verification.ts";
 
-export interface Work {
+export interface Workload {
   /** What one input is. */
   readonly unit: "texts" | "runs";
   one(): Promise<unknown>;
@@ -13,20 +13,20 @@ export interface Work {
 }
 
 /** Texts for a model that takes text, else tensors made from what the model says of its inputs. */
-export function workFor(runtime: Runtime, handle: ModelHandle, count: number, batchTokens?: number): Work {
-  return handle.manifest.text === undefined ? tensorWork(handle, count) : textWork(runtime, handle, count, batchTokens);
+export function workloadFor(runtime: Runtime, handle: ModelHandle, count: number, batchTokens?: number): Workload {
+  return handle.manifest.text === undefined ? tensorWorkload(handle, count) : textWorkload(runtime, handle, count, batchTokens);
 }
 
 const shortText = "A cat sits on the mat and watches the rain.";
 const phrase = "the quick brown fox jumps over a lazy dog while seven wizards box near the old stone bridge ";
 
 /** From 1 to 11 times the phrase, shuffled by a fixed rule: the same texts at every call. */
-function mixedTexts(count: number): string[] {
+function sampleTexts(count: number): string[] {
   return Array.from({ length: count }, (_text, index) => phrase.repeat(1 + ((index * 7) % 11)).slice(index % 40));
 }
 
-function textWork(runtime: Runtime, model: ModelHandle, count: number, batchTokens: number | undefined): Work {
-  const texts = mixedTexts(count);
+function textWorkload(runtime: Runtime, model: ModelHandle, count: number, batchTokens: number | undefined): Workload {
+  const texts = sampleTexts(count);
   const options = { model, ...(batchTokens === undefined ? {} : { batchTokens }) };
   return {
     unit: "texts",
@@ -35,7 +35,7 @@ function textWork(runtime: Runtime, model: ModelHandle, count: number, batchToke
   };
 }
 
-function tensorWork(handle: ModelHandle, count: number): Work {
+function tensorWorkload(handle: ModelHandle, count: number): Workload {
   const { probe, name } = handle.manifest;
   const inputs = probe?.kind === "tensors" ? probe.inputs : probeInputs(handle.inputs);
   if (inputs === undefined) {
@@ -48,7 +48,7 @@ function tensorWork(handle: ModelHandle, count: number): Work {
     one: () => handle.run(inputs),
     async many() {
       const queue = Array.from({ length: count }, () => inputs).values(); // the lanes take from one queue
-      const lanes = await handle.lanes();
+      const lanes = await handle.replicas();
       await Promise.all(
         lanes.map(async (lane) => {
           for (const next of queue) await lane.run(next);

@@ -34,7 +34,7 @@ const names: readonly (keyof ServerFlags)[] = [
   "headersTimeout",
   "bodyTimeout",
   "stallTimeout",
-  "maxAnswerBytes",
+  "maxResponseBytes",
   "maxUnreadBytes",
   "maxConnections",
   "maxConnectionsPerClient",
@@ -98,7 +98,7 @@ export function addServerFlags(command: Command): Command {
     .option("--headers-timeout <time>", "longest time for a client to send the head of a request")
     .option("--body-timeout <time>", "longest time for a client to send a whole request")
     .option("--stall-timeout <time>", `longest time in which a client takes nothing of its answer (default: ${stallTimeout})`)
-    .addOption(whole("--max-answer-bytes <number>", "memory for answers that are being made (default: 1/8 of the memory)"))
+    .addOption(whole("--max-response-bytes <number>", "memory for answers that are being made (default: 1/8 of the memory)"))
     .addOption(whole("--max-unread-bytes <number>", "bytes of answers that clients have not taken (default: 1/8 of the memory)"))
     .addOption(whole("--max-connections <number>", `connections in all (default: ${maxConnections})`))
     .addOption(whole("--max-connections-per-client <number>", "connections of one address (default: a quarter of all)"))

@@ -9,9 +9,13 @@ interface Sdk {
 }
 
 /** Any of these asks for traces. */
-const asking: readonly string[] = ["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_TRACES_EXPORTER"];
+const requestingVariables: readonly string[] = [
+  "OTEL_EXPORTER_OTLP_ENDPOINT",
+  "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+  "OTEL_TRACES_EXPORTER",
+];
 /** At the end, spans are waited for so long that no collector took yet. */
-const longestFlushMs = 4000;
+const maxFlushMs = 4000;
 
 /**
  * Starts the SDK; the result ends it, when the last spans were sent. CONFIG_INVALID where traces are asked for and the SDK is not installed.
@@ -20,7 +24,7 @@ export async function startTracing(
   environment: Environment,
   load: () => Promise<Sdk> = () => import("@opentelemetry/sdk-node"),
 ): Promise<() => Promise<void>> {
-  const variable = asking.find((name) => (environment[name] ?? "") !== "");
+  const variable = requestingVariables.find((name) => (environment[name] ?? "") !== "");
   const off = environment["OTEL_SDK_DISABLED"]?.toLowerCase() === "true" || environment["OTEL_TRACES_EXPORTER"] === "none";
   if (variable === undefined || off) return async () => {};
   const { NodeSDK: Collecting } = await load().catch((error: unknown) => {
@@ -39,6 +43,6 @@ export async function startTracing(
   const sdk = new Collecting({ ...(isNamed ? {} : { serviceName: "inferyard" }), metricReaders: [], logRecordProcessors: [] });
   sdk.start();
   return async () => {
-    await Promise.race([sdk.shutdown().catch(() => {}), sleep(longestFlushMs, undefined, { ref: false })]);
+    await Promise.race([sdk.shutdown().catch(() => {}), sleep(maxFlushMs, undefined, { ref: false })]);
   };
 }

@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { InferyardError, messageOf } from "../../errors.ts";
 import { type Tensor, type TensorInfo, type TensorMap, checkInputs, describeInfo } from "../../tensor.ts";
-import { readNpy } from "../read-npy.ts";
+import { readNpy } from "./read-npy.ts";
 import { tensorOfJson } from "./json-tensor.ts";
 
 /** One --input: a tensor out of a .npy file, or JSON whose type the model will say. */

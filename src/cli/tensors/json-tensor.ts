@@ -1,19 +1,19 @@
 /** Nested JSON arrays to tensors of the type that the model declares, and tensors to JSON. */
-import { halfValue } from "../../backends/native/half.ts";
+import { halfValue } from "../../formats/floats/float16.ts";
 import { InferyardError } from "../../errors.ts";
 import { type DataType, type Tensor, type TensorInfo, zeros } from "../../tensor.ts";
-import { shortFloat } from "../units.ts";
-import { halfBits } from "./half-bits.ts";
+import { shortFloat } from "../output/units.ts";
+import { encodeFloat16 } from "../../formats/floats/encode-float16.ts";
 
 /** JSON has no words for these. */
-const notNumbers: ReadonlyMap<unknown, number> = new Map([
+const nonFiniteNumbers: ReadonlyMap<unknown, number> = new Map([
   ["NaN", Number.NaN],
   ["Infinity", Number.POSITIVE_INFINITY],
   ["-Infinity", Number.NEGATIVE_INFINITY],
 ]);
 
 /** More than any operator takes; deeper nesting would end the stack. */
-const mostDimensions = 64;
+const maxDimensions = 64;
 
 /** Ranges of whole-number types; those of 64 bits are looked at as bigints. */
 const ranges: Readonly<Partial<Record<DataType, readonly [least: number, most: number]>>> = {
@@ -33,7 +33,7 @@ export function tensorOfJson(json: unknown, info: Pick<TensorInfo, "name" | "dat
   const shape = shapeOf(json, info.name);
   const leaves: unknown[] = [];
   flatten(json, shape, info.name, [], leaves);
-  const wrong = (index: number): InferyardError => wrongValue(leaves[index], info, placeOf(index, shape));
+  const wrong = (index: number): InferyardError => wrongValue(leaves[index], info, indexOfElement(index, shape));
   const { dataType } = info;
   if (dataType === "string") {
     const data = leaves.map((leaf, index) => {
@@ -64,7 +64,7 @@ function shapeOf(json: unknown, name: string): number[] {
   const shape: number[] = [];
   for (let level = json; Array.isArray(level); level = level[0] as unknown) {
     shape.push(level.length);
-    if (shape.length > mostDimensions) throw new InferyardError("INPUT_INVALID", `input "${name}" is nested too deep`);
+    if (shape.length > maxDimensions) throw new InferyardError("INPUT_INVALID", `input "${name}" is nested too deep`);
   }
   return shape;
 }
@@ -91,11 +91,11 @@ function flatten(json: unknown, shape: readonly number[], name: string, place: r
 /** undefined where the value is none of this type. */
 function elementOf(leaf: unknown, dataType: DataType): number | undefined {
   if (dataType === "bool") return leaf === true || leaf === 1 ? 1 : leaf === false || leaf === 0 ? 0 : undefined;
-  const value = typeof leaf === "number" ? leaf : dataType.startsWith("float") ? notNumbers.get(leaf) : undefined;
+  const value = typeof leaf === "number" ? leaf : dataType.startsWith("float") ? nonFiniteNumbers.get(leaf) : undefined;
   if (value === undefined) return undefined;
   const range = ranges[dataType];
   if (range !== undefined) return Number.isInteger(value) && value >= range[0] && value <= range[1] ? value : undefined;
-  if (dataType === "float16") return fits(value, halfValue(halfBits(value))) ? halfBits(value) : undefined;
+  if (dataType === "float16") return fits(value, halfValue(encodeFloat16(value))) ? encodeFloat16(value) : undefined;
   if (dataType === "float32") return fits(value, Math.fround(value)) ? value : undefined;
   return dataType === "float64" ? value : undefined;
 }
@@ -110,7 +110,7 @@ function wholeOf(leaf: unknown): bigint | undefined {
   return typeof leaf === "string" && /^-?\d{1,20}$/.test(leaf) ? BigInt(leaf) : undefined;
 }
 
-function placeOf(index: number, shape: readonly number[]): readonly number[] {
+function indexOfElement(index: number, shape: readonly number[]): readonly number[] {
   const place: number[] = [];
   let rest = index;
   for (const size of shape.toReversed()) {

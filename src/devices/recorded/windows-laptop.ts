@@ -3,7 +3,7 @@
  * was taken out of the machine some time ago and is still listed.
  */
 import type { Recording } from "./recording.ts";
-import { windowsFeatureNumbers } from "../cpu-features.ts";
+import { windowsFeatureNumbers } from "../cpu/cpu-features.ts";
 import { h200Query } from "./h200-server.ts";
 
 const system = "C:\\Windows\\System32";

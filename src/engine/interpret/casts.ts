@@ -1,26 +1,26 @@
 /** Changes of type, as ONNX's Cast has them. */
-import { type ElementType, elementTypes, isFloat, isWide } from "../graph/element-types.ts";
-import { bigintsOf, type Literal, literalOf, literalOfBigints, numbersOf, stringsOf, zeroLiteral } from "../graph/literal.ts";
-import type { OperationOf } from "../graph/operations.ts";
-import { encodeFloat, isCoded } from "../graph/small-floats.ts";
+import { type ElementType, elementTypes, isFloat, isBigIntType } from "../ir/element-types.ts";
+import { bigintsOf, type Literal, literalOf, literalOfBigints, numbersOf, stringsOf, zeroLiteral } from "../ir/literal.ts";
+import type { OperationOf } from "../ir/operations.ts";
+import { encodeFloat, isStoredAsBits } from "../../formats/floats/small-floats.ts";
 
 export function evaluateCast({ to, saturate }: OperationOf<"cast">, [x]: readonly Literal[]): readonly Literal[] {
   if (x === undefined) throw new Error("it lacks its operand");
   if (x.dataType === to) return [x];
   if (to === "string") return [{ dataType: "string", shape: x.shape, data: textsOf(x) }];
   if (x.dataType === "string") return [fromTexts(x, to, saturate)];
-  if (isWide(to) && isWide(x.dataType)) return [literalOfBigints(to, x.shape, Array.from(bigintsOf(x)))];
+  if (isBigIntType(to) && isBigIntType(x.dataType)) return [literalOfBigints(to, x.shape, Array.from(bigintsOf(x)))];
   return [castNumbers(numbersOf(x), x.shape, to, saturate)];
 }
 
 function castNumbers(values: ArrayLike<number>, shape: readonly number[], to: ElementType, saturate: boolean): Literal {
-  if (isCoded(to)) {
+  if (isStoredAsBits(to)) {
     const literal = zeroLiteral(to, shape);
     const codes = literal.data as Uint8Array;
     for (let index = 0; index < values.length; index += 1) codes[index] = encodeFloat(to, values[index] ?? 0, saturate);
     return literal;
   }
-  const range = saturate ? rangeOf(to) : undefined;
+  const range = saturate ? integerRange(to) : undefined;
   if (range === undefined) return literalOf(to, shape, values);
   return literalOf(
     to,
@@ -30,7 +30,7 @@ function castNumbers(values: ArrayLike<number>, shape: readonly number[], to: El
 }
 
 /** The smallest and the largest number of a whole-number type. */
-export function rangeOf(type: ElementType): readonly [number, number] | undefined {
+export function integerRange(type: ElementType): readonly [number, number] | undefined {
   const { kind, bits } = elementTypes[type];
   if (kind === "signed") return [-(2 ** (bits - 1)), 2 ** (bits - 1) - 1];
   return kind === "unsigned" ? [0, 2 ** bits - 1] : undefined;
@@ -38,7 +38,7 @@ export function rangeOf(type: ElementType): readonly [number, number] | undefine
 
 /** As Python writes them, which ONNX names as its model; up to 17 digits of float64, 9 of the smaller types. */
 function textsOf(x: Literal): readonly string[] {
-  if (isWide(x.dataType)) return Array.from(bigintsOf(x), String);
+  if (isBigIntType(x.dataType)) return Array.from(bigintsOf(x), String);
   const digits = x.dataType === "float64" ? 17 : 9;
   return Array.from(numbersOf(x), (value) => {
     if (Number.isNaN(value)) return "NaN";
@@ -56,7 +56,7 @@ function fromTexts(x: Literal, to: ElementType, saturate: boolean): Literal {
     if (bare === "" || Number.isNaN(value)) throw new Error(`"${text.slice(0, 40)}" is no number`);
     return value;
   });
-  if (isWide(to) && stringsOf(x).every((text) => /^[+-]?\d+$/.test(text.trim()))) {
+  if (isBigIntType(to) && stringsOf(x).every((text) => /^[+-]?\d+$/.test(text.trim()))) {
     return literalOfBigints(
       to,
       x.shape,

@@ -1,5 +1,5 @@
 import { elementCount } from "../../tensor.ts";
-import { type Literal, literalOf, numbersOf } from "../graph/literal.ts";
+import { type Literal, literalOf, numbersOf } from "../ir/literal.ts";
 
 /** Of the matrices in the last two axes, by elimination with the largest pivot of each column. */
 export function determinants([x]: readonly Literal[]): readonly Literal[] {

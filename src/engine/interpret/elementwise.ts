@@ -1,11 +1,11 @@
 /** Unary and binary operations, one element after the other. */
 import { elementCount } from "../../tensor.ts";
-import { broadcastShape, broadcastStrides, positions } from "../graph/broadcast.ts";
-import { elementTypes, isFloat, isWide } from "../graph/element-types.ts";
-import { bigintsOf, type Literal, literalOf, literalOfBigints, numbersOf, pickElements, stringsOf } from "../graph/literal.ts";
-import type { BinaryFunction, OperationOf, UnaryFunction } from "../graph/operations.ts";
-import { roundHalfToEven } from "../graph/small-floats.ts";
-import { errorFunction } from "./error-function.ts";
+import { broadcastShape, broadcastStrides, elementOffsets } from "../ir/broadcast.ts";
+import { elementTypes, isFloat, isBigIntType } from "../ir/element-types.ts";
+import { bigintsOf, type Literal, literalOf, literalOfBigints, numbersOf, pickElements, stringsOf } from "../ir/literal.ts";
+import type { BinaryFunction, OperationOf, UnaryFunction } from "../ir/operations.ts";
+import { roundHalfToEven } from "../../formats/floats/small-floats.ts";
+import { erf } from "./erf.ts";
 
 const unary: Readonly<Record<UnaryFunction, (x: number) => number>> = {
   abs: Math.abs,
@@ -30,7 +30,7 @@ const unary: Readonly<Record<UnaryFunction, (x: number) => number>> = {
   asinh: Math.asinh,
   acosh: Math.acosh,
   atanh: Math.atanh,
-  erf: errorFunction,
+  erf,
   sigmoid: (x) => 1 / (1 + Math.exp(-x)),
   softplus: (x) => Math.max(x, 0) + Math.log1p(Math.exp(-Math.abs(x))),
   "bitwise-not": (x) => ~x,
@@ -51,8 +51,9 @@ const wideUnary: Readonly<Partial<Record<UnaryFunction, (x: bigint) => bigint>>>
 
 export function evaluateUnary({ function: name }: OperationOf<"unary">, [x]: readonly Literal[]): readonly Literal[] {
   if (x === undefined) throw new Error("it lacks its operand");
-  const wide = isWide(x.dataType) ? wideUnary[name] : undefined;
-  if (isWide(x.dataType) && wide !== undefined) return [literalOfBigints(x.dataType, x.shape, Array.from(bigintsOf(x), wide))];
+  const wide = isBigIntType(x.dataType) ? wideUnary[name] : undefined;
+  if (isBigIntType(x.dataType) && wide !== undefined)
+    return [literalOfBigints(x.dataType, x.shape, Array.from(bigintsOf(x), wide))];
   const values = Float64Array.from(numbersOf(x), unary[name]);
   const bool = name === "is-nan" || name === "is-infinite" || name === "not";
   return [literalOf(bool ? "bool" : x.dataType, x.shape, values)];
@@ -133,8 +134,8 @@ export function evaluateBinary({ function: name }: OperationOf<"binary">, [a, b]
   if (a === undefined || b === undefined) throw new Error("it lacks an operand");
   const shape = broadcastShape(a.shape, b.shape);
   const count = elementCount(shape);
-  const atA = positions(shape, broadcastStrides(a.shape, shape));
-  const atB = positions(shape, broadcastStrides(b.shape, shape));
+  const atA = elementOffsets(shape, broadcastStrides(a.shape, shape));
+  const atB = elementOffsets(shape, broadcastStrides(b.shape, shape));
   const type = givesBool.has(name) ? "bool" : a.dataType;
   if (a.dataType === "string") {
     if (name !== "equal") throw new Error(`"${name}" does not take text`);
@@ -147,7 +148,7 @@ export function evaluateBinary({ function: name }: OperationOf<"binary">, [a, b]
       ),
     ];
   }
-  if (isWide(a.dataType)) {
+  if (isBigIntType(a.dataType)) {
     if (name === "and" || name === "or" || name === "xor") throw new Error(`"${name}" takes bool`);
     const compute = wideBinary[name];
     const [one, other] = [bigintsOf(a), bigintsOf(b)];
@@ -171,8 +172,8 @@ export function evaluateSelect(_: OperationOf<"select">, [condition, then, other
   if (condition === undefined || then === undefined || otherwise === undefined) throw new Error("it lacks an operand");
   const shape = broadcastShape(condition.shape, then.shape, otherwise.shape);
   const chosen = numbersOf(condition);
-  const at = positions(shape, broadcastStrides(condition.shape, shape));
-  const [thenAt, elseAt] = [then, otherwise].map((each) => positions(shape, broadcastStrides(each.shape, shape)));
+  const at = elementOffsets(shape, broadcastStrides(condition.shape, shape));
+  const [thenAt, elseAt] = [then, otherwise].map((each) => elementOffsets(shape, broadcastStrides(each.shape, shape)));
   const length = then.data.length;
   const both = joined(then, otherwise);
   const places = Float64Array.from({ length: elementCount(shape) }, (_, index) =>

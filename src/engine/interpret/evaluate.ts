@@ -1,6 +1,6 @@
 /** The reference interpreter: plain and slow, the truth that every other consumer of a graph is tested against. One visible list. */
-import type { Literal } from "../graph/literal.ts";
-import type { Operation, OperationKind, OperationOf } from "../graph/operations.ts";
+import type { Literal } from "../ir/literal.ts";
+import type { Operation, OperationKind, OperationOf } from "../ir/operations.ts";
 import { evaluateBitcast, evaluateCast } from "./casts.ts";
 import { evaluateBinary, evaluateSelect, evaluateUnary } from "./elementwise.ts";
 import { callFunction } from "./functions.ts";
@@ -11,7 +11,7 @@ import {
   evaluateGelu,
   evaluateLayerNorm,
   evaluateLinear,
-  evaluateProduct,
+  evaluateFusedMatmul,
 } from "./fused.ts";
 import {
   evaluateGather,
@@ -19,14 +19,14 @@ import {
   evaluateGatherNd,
   evaluateScatterElements,
   evaluateScatterNd,
-} from "./indices.ts";
+} from "./gather-scatter.ts";
 import {
   evaluateCentre,
   evaluateIntegerLinear,
   evaluateIntegerMatmul,
   evaluateQuantize,
   evaluateQuantizationRange,
-} from "./integers.ts";
+} from "./quantized.ts";
 import { evaluateConcat, evaluateExpand, evaluatePad, evaluateReshape, evaluateSlice, evaluateTranspose } from "./movement.ts";
 import { evaluateMatmul } from "./products.ts";
 import { evaluateArg, evaluateCumulative, evaluateReduce, evaluateSoftmax, evaluateTopK } from "./reductions.ts";
@@ -71,13 +71,13 @@ const kernels: Kernels = {
   centre: evaluateCentre,
   "integer-matmul": evaluateIntegerMatmul,
   "integer-linear": evaluateIntegerLinear,
-  product: evaluateProduct,
+  "fused-matmul": evaluateFusedMatmul,
   elementwise: (operation, inputs) => evaluateElementwise(operation, inputs, evaluate),
   call: callFunction,
 };
 
 /** Gives what `evaluate` gives, perhaps without computing it again. */
-export type Fold = typeof evaluate;
+export type ConstantFolder = typeof evaluate;
 
 /** Outputs of one operation. Error where the inputs' values are not allowed, an index outside of its axis for example. */
 export function evaluate(operation: Operation, inputs: readonly Literal[]): readonly Literal[] {

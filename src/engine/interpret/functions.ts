@@ -2,26 +2,30 @@
  * Functions that only the interpreter computes: those whose output shapes are known beforehand, and which no compiled kernel exists for. One
  * visible list.
  */
-import type { Literal } from "../graph/literal.ts";
-import type { CallAttributes, CallType, OperationOf } from "../graph/operations.ts";
+import type { Literal } from "../ir/literal.ts";
+import type { CallAttributes, CallType, OperationOf } from "../ir/operations.ts";
 import { determinants } from "./determinant.ts";
-import { drawClasses, drawNormal, drawUniform } from "./random.ts";
-import { lookUp } from "./look-up.ts";
-import { scoreTrees } from "./trees.ts";
-import { concatenateTexts, countGrams, matchTexts } from "./text.ts";
+import { multinomial, randomNormal, randomUniform } from "./random.ts";
+import { lookup } from "./lookup.ts";
+import { evaluateTreeEnsemble } from "./tree-ensembles.ts";
+import { concatenateStrings, tfIdf, regexFullMatch } from "./text.ts";
 
-type HostFunction = (inputs: readonly Literal[], attributes: CallAttributes, types: readonly CallType[]) => readonly Literal[];
+type InterpretedFunction = (
+  inputs: readonly Literal[],
+  attributes: CallAttributes,
+  types: readonly CallType[],
+) => readonly Literal[];
 
-const functions: Readonly<Record<string, HostFunction>> = {
-  "concatenate-texts": concatenateTexts,
-  "match-texts": matchTexts,
-  "count-grams": countGrams,
-  "look-up": lookUp,
-  "score-trees": scoreTrees,
+const functions: Readonly<Record<string, InterpretedFunction>> = {
+  "concatenate-strings": concatenateStrings,
+  "regex-full-match": regexFullMatch,
+  "tf-idf": tfIdf,
+  lookup: lookup,
+  "tree-ensemble": evaluateTreeEnsemble,
   determinant: determinants,
-  "draw-uniform": drawUniform,
-  "draw-normal": drawNormal,
-  "draw-classes": drawClasses,
+  "random-uniform": randomUniform,
+  "random-normal": randomNormal,
+  multinomial: multinomial,
 };
 
 export function callFunction(

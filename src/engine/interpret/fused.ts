@@ -1,13 +1,13 @@
 /** Fused operations, computed as their definitions say. */
 import { elementCount } from "../../tensor.ts";
-import { broadcastStrides, positions } from "../graph/broadcast.ts";
-import { type Literal, literalOf, numbersOf } from "../graph/literal.ts";
-import type { Activation, ElementOperation, LinearParts, OperationOf } from "../graph/operations.ts";
+import { broadcastStrides, elementOffsets } from "../ir/broadcast.ts";
+import { type Literal, literalOf, numbersOf } from "../ir/literal.ts";
+import type { Activation, ElementOperation, LinearEpilogue, OperationOf } from "../ir/operations.ts";
 import { evaluateBinary, evaluateUnary } from "./elementwise.ts";
-import { errorFunction } from "./error-function.ts";
+import { erf } from "./erf.ts";
 import { evaluateTranspose } from "./movement.ts";
-import { convolved, evaluateMatmul } from "./products.ts";
-import { convolvedBack } from "./windows.ts";
+import { convolve, evaluateMatmul } from "./products.ts";
+import { convolveTransposed } from "./windows.ts";
 
 export function evaluateLayerNorm({ axis, epsilon }: OperationOf<"layer-norm">, inputs: readonly Literal[]): readonly Literal[] {
   const [x, scale, shift] = inputs;
@@ -32,14 +32,14 @@ export function evaluateLayerNorm({ axis, epsilon }: OperationOf<"layer-norm">, 
 function applyEach(operand: Literal | undefined, shape: readonly number[], apply: (at: number, by: number) => void): void {
   if (operand === undefined) return;
   const by = numbersOf(operand);
-  const places = positions(shape, broadcastStrides(operand.shape, shape));
+  const places = elementOffsets(shape, broadcastStrides(operand.shape, shape));
   for (let at = 0; at < places.length; at += 1) apply(at, by[places[at] ?? 0] ?? 0);
 }
 
 /** Hendrycks and Gimpel, https://arxiv.org/abs/1606.08415. */
 export function evaluateGelu({ approximate }: OperationOf<"gelu">, [x]: readonly Literal[]): readonly Literal[] {
   if (x === undefined) throw new Error("it lacks its operand");
-  const exact = (value: number): number => 0.5 * value * (1 + errorFunction(value / Math.SQRT2));
+  const exact = (value: number): number => 0.5 * value * (1 + erf(value / Math.SQRT2));
   const close = (value: number): number =>
     0.5 * value * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (value + 0.044715 * value ** 3)));
   return [literalOf(x.dataType, x.shape, Float64Array.from(numbersOf(x), approximate === "tanh" ? close : exact))];
@@ -49,12 +49,12 @@ export function evaluateLinear(operation: OperationOf<"linear">, inputs: readonl
   const [x, weights, ...others] = inputs;
   if (x === undefined || weights === undefined) throw new Error("it lacks an operand");
   const [product] = evaluateMatmul({ kind: "matmul" }, [x, weights]);
-  return product === undefined ? [] : finished(operation, product, others);
+  return product === undefined ? [] : applyEpilogue(operation, product, others);
 }
 
 /** Bias, residual and activation, in this order but for a residual that comes last. `others`: bias and residual, where there are any. */
-export function finished(
-  { bias, residual, activation }: LinearParts,
+export function applyEpilogue(
+  { bias, residual, activation }: LinearEpilogue,
   product: Literal,
   others: readonly Literal[],
 ): readonly Literal[] {
@@ -84,14 +84,14 @@ function activated(activation: Activation, x: Literal): Literal | undefined {
 }
 
 export function evaluateConvolution(operation: OperationOf<"convolution">, inputs: readonly Literal[]): readonly Literal[] {
-  return biasedAndActivated(operation, convolved(operation, inputs)[0], inputs[2]);
+  return biasedAndActivated(operation, convolve(operation, inputs)[0], inputs[2]);
 }
 
 export function evaluateConvolutionTranspose(
   operation: OperationOf<"convolution-transpose">,
   inputs: readonly Literal[],
 ): readonly Literal[] {
-  return biasedAndActivated(operation, convolvedBack(operation, inputs)[0], inputs[2]);
+  return biasedAndActivated(operation, convolveTransposed(operation, inputs)[0], inputs[2]);
 }
 
 function biasedAndActivated(
@@ -106,8 +106,8 @@ function biasedAndActivated(
   return result === undefined ? [] : [result];
 }
 
-export function evaluateProduct(
-  { a, b, result, alpha }: OperationOf<"product">,
+export function evaluateFusedMatmul(
+  { a, b, result, alpha }: OperationOf<"fused-matmul">,
   [one, other]: readonly Literal[],
 ): readonly Literal[] {
   if (one === undefined || other === undefined) throw new Error("it lacks an operand");
@@ -128,7 +128,7 @@ export function evaluateElementwise(
   evaluate: (operation: ElementOperation, inputs: readonly Literal[]) => readonly Literal[],
 ): readonly Literal[] {
   const values = [...inputs];
-  for (const { operation, of } of steps) {
+  for (const { operation, operands: of } of steps) {
     const operands = of.map((place) => values[place]).filter((value) => value !== undefined);
     values.push(...evaluate(operation, operands));
   }

@@ -2,7 +2,7 @@
  * Regular expressions in RE2's syntax (https://github.com/google/re2/wiki/Syntax), matched in time linear in the text: a model's pattern cannot
  * make the engine hang. All states that can be reached are followed at once (Thompson, https://doi.org/10.1145/363347.363387).
  */
-import { parsePattern, type Part } from "./regex-syntax.ts";
+import { parsePattern, type PatternNode } from "./regex-syntax.ts";
 
 type Instruction =
   | { readonly kind: "character"; readonly accepts: (code: number) => boolean }
@@ -10,7 +10,7 @@ type Instruction =
   | Readonly<Fork>;
 
 /** A pattern that takes more than this when its repeats are written out is refused: every state costs time at every character. */
-const mostSteps = 20_000;
+const maxInstructions = 20_000;
 
 /** Tells whether the whole of a text matches. Error for a pattern that RE2 would not take, or that is not built here. */
 export function fullMatcher(pattern: string): (text: string) => boolean {
@@ -28,14 +28,14 @@ class Compiler {
   readonly #program: Instruction[] = [];
   #steps = 0;
 
-  compile(part: Part): readonly Instruction[] {
+  compile(part: PatternNode): readonly Instruction[] {
     this.#add(part);
     return this.#program;
   }
 
-  #add(part: Part): void {
+  #add(part: PatternNode): void {
     this.#steps += 1;
-    if (this.#steps > mostSteps) throw new Error("its pattern is too large when its repeats are written out");
+    if (this.#steps > maxInstructions) throw new Error("its pattern is too large when its repeats are written out");
     const program = this.#program;
     if (part.kind === "character") program.push({ kind: "character", accepts: part.accepts });
     else if (part.kind === "where") program.push({ kind: "where", holds: part.holds });
@@ -61,7 +61,7 @@ class Compiler {
     }
   }
 
-  #choice(parts: readonly Part[]): void {
+  #choice(parts: readonly PatternNode[]): void {
     const ends: Fork[] = [];
     for (const [index, part] of parts.entries()) {
       const fork = index < parts.length - 1 ? this.#fork() : undefined;

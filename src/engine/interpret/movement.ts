@@ -1,8 +1,8 @@
 /** Operations that move elements and change none. */
 import { elementCount } from "../../tensor.ts";
-import { broadcastStrides, positions, stridesOf } from "../graph/broadcast.ts";
-import { type Literal, pickElements, reshaped, stringsOf, zeroLiteral } from "../graph/literal.ts";
-import type { OperationOf } from "../graph/operations.ts";
+import { broadcastStrides, elementOffsets, stridesOf } from "../ir/broadcast.ts";
+import { type Literal, pickElements, reshaped, stringsOf, zeroLiteral } from "../ir/literal.ts";
+import type { OperationOf } from "../ir/operations.ts";
 
 type Literals = readonly Literal[];
 
@@ -14,7 +14,7 @@ export function evaluateSlice({ starts, steps, sizes }: OperationOf<"slice">, [x
     pickElements(
       x,
       sizes,
-      positions(
+      elementOffsets(
         sizes,
         steps.map((step, axis) => step * (strides[axis] ?? 0)),
         first,
@@ -100,7 +100,7 @@ export function evaluateTranspose({ permutation }: OperationOf<"transpose">, [x]
     pickElements(
       x,
       shape,
-      positions(
+      elementOffsets(
         shape,
         permutation.map((axis) => strides[axis] ?? 0),
       ),
@@ -115,5 +115,5 @@ export function evaluateReshape({ shape }: OperationOf<"reshape">, [x]: Literals
 
 export function evaluateExpand({ shape }: OperationOf<"expand">, [x]: Literals): Literals {
   if (x === undefined) throw new Error("it lacks its operand");
-  return [pickElements(x, shape, positions(shape, broadcastStrides(x.shape, shape)))];
+  return [pickElements(x, shape, elementOffsets(shape, broadcastStrides(x.shape, shape)))];
 }

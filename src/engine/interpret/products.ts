@@ -1,9 +1,9 @@
 /** Matrix products and convolutions, by their definitions. */
 import { elementCount } from "../../tensor.ts";
-import { broadcastShape, broadcastStrides, positions, stridesOf } from "../graph/broadcast.ts";
-import { isWide } from "../graph/element-types.ts";
-import { bigintsOf, type Literal, literalOf, literalOfBigints, numbersOf } from "../graph/literal.ts";
-import type { OperationOf } from "../graph/operations.ts";
+import { broadcastShape, broadcastStrides, elementOffsets, stridesOf } from "../ir/broadcast.ts";
+import { isBigIntType } from "../ir/element-types.ts";
+import { bigintsOf, type Literal, literalOf, literalOfBigints, numbersOf } from "../ir/literal.ts";
+import type { OperationOf } from "../ir/operations.ts";
 
 type Literals = readonly Literal[];
 
@@ -13,9 +13,9 @@ export function evaluateMatmul(_: OperationOf<"matmul">, [a, b]: Literals): Lite
   const [rows = 0, inner = 0] = a.shape.slice(-2);
   const columns = b.shape.at(-1) ?? 0;
   const shape = [...batch, rows, columns];
-  const matricesA = positions(batch, broadcastStrides(a.shape.slice(0, -2), batch));
-  const matricesB = positions(batch, broadcastStrides(b.shape.slice(0, -2), batch));
-  if (isWide(a.dataType)) {
+  const matricesA = elementOffsets(batch, broadcastStrides(a.shape.slice(0, -2), batch));
+  const matricesB = elementOffsets(batch, broadcastStrides(b.shape.slice(0, -2), batch));
+  if (isBigIntType(a.dataType)) {
     const [one, other] = [bigintsOf(a), bigintsOf(b)];
     const sums = Array.from({ length: elementCount(shape) }, (_, element) => {
       const matrix = Math.floor(element / (rows * columns));
@@ -52,7 +52,7 @@ interface Taps {
   readonly offsets: readonly (readonly number[])[];
 }
 
-export function tapsOf(kernel: readonly number[], dilations: readonly number[]): Taps {
+export function kernelOffsets(kernel: readonly number[], dilations: readonly number[]): Taps {
   const strides = stridesOf(kernel);
   const offsets = Array.from({ length: elementCount(kernel) }, (_, tap) =>
     kernel.map((size, axis) => (Math.floor(tap / (strides[axis] ?? 1)) % size) * (dilations[axis] ?? 1)),
@@ -66,7 +66,7 @@ export function coordinatesOf(element: number, shape: readonly number[], strides
 }
 
 /** The place of a point in a volume, or -1 where it lies outside. */
-export function placeOf(point: readonly number[], shape: readonly number[], strides: readonly number[]): number {
+export function linearOffset(point: readonly number[], shape: readonly number[], strides: readonly number[]): number {
   let place = 0;
   for (const [axis, at] of point.entries()) {
     if (at < 0 || at >= (shape[axis] ?? 0)) return -1;
@@ -76,7 +76,7 @@ export function placeOf(point: readonly number[], shape: readonly number[], stri
 }
 
 /** Without its bias and activation. */
-export function convolved(operation: OperationOf<"convolution">, [x, weights]: Literals): Literals {
+export function convolve(operation: OperationOf<"convolution">, [x, weights]: Literals): Literals {
   if (x === undefined || weights === undefined) throw new Error("it lacks an operand");
   const { groups, strides, dilations, pads } = operation;
   const [batch = 0, channels = 0, ...sizes] = x.shape;
@@ -85,7 +85,7 @@ export function convolved(operation: OperationOf<"convolution">, [x, weights]: L
     const reach = ((kernel[axis] ?? 1) - 1) * (dilations[axis] ?? 1) + 1;
     return Math.floor((size + (pads[axis] ?? 0) + (pads[axis + sizes.length] ?? 0) - reach) / (strides[axis] ?? 1)) + 1;
   });
-  const { offsets } = tapsOf(kernel, dilations);
+  const { offsets } = kernelOffsets(kernel, dilations);
   const [volume, area, taps] = [elementCount(sizes), elementCount(spatial), offsets.length];
   const [from, to] = [stridesOf(sizes), stridesOf(spatial)];
   const [values, factors] = [numbersOf(x), numbersOf(weights)];
@@ -94,7 +94,7 @@ export function convolved(operation: OperationOf<"convolution">, [x, weights]: L
   const reads = Int32Array.from({ length: area * taps }, (_, index) => {
     const point = coordinatesOf(Math.floor(index / taps), spatial, to);
     const tap = offsets[index % taps] ?? [];
-    return placeOf(
+    return linearOffset(
       point.map((at, axis) => at * (strides[axis] ?? 1) - (pads[axis] ?? 0) + (tap[axis] ?? 0)),
       sizes,
       from,

@@ -1,14 +1,14 @@
 /** Random numbers: the same bits for the same seed on every machine, others each time without one. */
 import { elementCount } from "../../tensor.ts";
-import type { ElementType } from "../graph/element-types.ts";
-import { type Literal, literalOf, numbersOf } from "../graph/literal.ts";
-import type { CallAttributes, CallType } from "../graph/operations.ts";
+import type { ElementType } from "../ir/element-types.ts";
+import { type Literal, literalOf, numbersOf } from "../ir/literal.ts";
+import type { CallAttributes, CallType } from "../ir/operations.ts";
 
 /** Numbers from 0 to below 1, in steps of 2^-53. */
 export type Generator = () => number;
 
 /** SplitMix32, twice per number: small, well spread, and its whole state is one seed (Steele and others, https://doi.org/10.1145/2660193.2660195). */
-export function generatorOf(seed: number | undefined): Generator {
+export function randomGenerator(seed: number | undefined): Generator {
   if (seed === undefined) return Math.random;
   const words = new Uint32Array(new Float64Array([seed]).buffer);
   let state = Math.imul(words[0] ?? 0, 0x9e3779b9) ^ (words[1] ?? 0);
@@ -36,9 +36,13 @@ function seedOf({ seed }: CallAttributes): number | undefined {
 const digits: Readonly<Partial<Record<ElementType, number>>> = { float32: 24, float16: 11, bfloat16: 8 };
 
 /** Attributes: low, high, [seed]. */
-export function drawUniform(_: readonly Literal[], attributes: CallAttributes, [type]: readonly CallType[]): readonly Literal[] {
+export function randomUniform(
+  _: readonly Literal[],
+  attributes: CallAttributes,
+  [type]: readonly CallType[],
+): readonly Literal[] {
   if (type === undefined) throw new Error("it gives nothing");
-  const random = generatorOf(seedOf(attributes));
+  const random = randomGenerator(seedOf(attributes));
   const [low, high] = [Number(attributes["low"]), Number(attributes["high"])];
   // In steps that the type holds, so that no number is rounded up to the end.
   const steps = 2 ** (digits[type.dataType] ?? 53);
@@ -50,9 +54,9 @@ export function drawUniform(_: readonly Literal[], attributes: CallAttributes, [
 }
 
 /** Attributes: mean, scale, [seed]. */
-export function drawNormal(_: readonly Literal[], attributes: CallAttributes, [type]: readonly CallType[]): readonly Literal[] {
+export function randomNormal(_: readonly Literal[], attributes: CallAttributes, [type]: readonly CallType[]): readonly Literal[] {
   if (type === undefined) throw new Error("it gives nothing");
-  const random = generatorOf(seedOf(attributes));
+  const random = randomGenerator(seedOf(attributes));
   const [mean, scale] = [Number(attributes["mean"]), Number(attributes["scale"])];
   const values = new Float64Array(elementCount(type.shape));
   for (let at = 0; at < values.length; at += 2) {
@@ -64,13 +68,13 @@ export function drawNormal(_: readonly Literal[], attributes: CallAttributes, [t
 }
 
 /** Classes drawn by the logarithms of their weights [batch, classes], which need not add up to 1. Attributes: [seed]. */
-export function drawClasses(
+export function multinomial(
   [logits]: readonly Literal[],
   attributes: CallAttributes,
   [type]: readonly CallType[],
 ): readonly Literal[] {
   if (type === undefined || logits === undefined) throw new Error("it lacks its operand");
-  const random = generatorOf(seedOf(attributes));
+  const random = randomGenerator(seedOf(attributes));
   const [batch = 0, classes = 0] = logits.shape;
   const values = numbersOf(logits);
   const samples = type.shape[1] ?? 0;

@@ -1,9 +1,9 @@
 /** Operations along axes: sums and the like, places of extremes, running sums, sorting, softmax. */
 import { elementCount } from "../../tensor.ts";
-import { positions, stridesOf } from "../graph/broadcast.ts";
-import { isFloat, isWide } from "../graph/element-types.ts";
-import { bigintsOf, int64Literal, type Literal, literalOf, literalOfBigints, numbersOf, pickElements } from "../graph/literal.ts";
-import type { OperationOf, ReduceFunction } from "../graph/operations.ts";
+import { elementOffsets, stridesOf } from "../ir/broadcast.ts";
+import { isFloat, isBigIntType } from "../ir/element-types.ts";
+import { bigintsOf, int64Literal, type Literal, literalOf, literalOfBigints, numbersOf, pickElements } from "../ir/literal.ts";
+import type { OperationOf, ReduceFunction } from "../ir/operations.ts";
 import { evaluateBinary } from "./elementwise.ts";
 
 const starts: Readonly<Record<ReduceFunction, number>> = {
@@ -42,7 +42,7 @@ export function evaluateReduce(
   const length = inner.length;
   const shape = x.shape.flatMap((size, axis) => (axes.includes(axis) ? (keep ? [1] : []) : [size]));
   const { dataType } = x;
-  if (isWide(dataType)) {
+  if (isBigIntType(dataType)) {
     const values = bigintsOf(x);
     const step = wideSteps[name];
     const results = Array.from(outer, (start) => {
@@ -62,7 +62,7 @@ export function evaluateReduce(
   return [literalOf(x.dataType, shape, isFloat(x.dataType) ? results : results.map(Math.trunc))];
 
   function subset(chosen: readonly number[]): Int32Array | Float64Array {
-    return positions(
+    return elementOffsets(
       chosen.map((axis) => x.shape[axis] ?? 0),
       chosen.map((axis) => strides[axis] ?? 0),
     );
@@ -76,23 +76,23 @@ function emptyExtreme(type: "int64" | "uint64", name: "min" | "max"): bigint {
 }
 
 /** Runs along one axis: where each begins, and how far its elements lie apart. */
-interface Lanes {
-  readonly begins: Int32Array | Float64Array;
+interface AxisSlices {
+  readonly starts: Int32Array | Float64Array;
   readonly length: number;
   readonly stride: number;
 }
 
-export function lanesOf(shape: readonly number[], axis: number): Lanes {
+export function axisSlices(shape: readonly number[], axis: number): AxisSlices {
   const strides = stridesOf(shape);
-  return { begins: positions(shape.with(axis, 1), strides), length: shape[axis] ?? 0, stride: strides[axis] ?? 1 };
+  return { starts: elementOffsets(shape.with(axis, 1), strides), length: shape[axis] ?? 0, stride: strides[axis] ?? 1 };
 }
 
 export function evaluateArg({ function: name, axis, last }: OperationOf<"arg">, inputs: readonly Literal[]): readonly Literal[] {
   const x = only(inputs);
-  const { begins, length, stride } = lanesOf(x.shape, axis);
-  const values: ArrayLike<number | bigint> = isWide(x.dataType) ? bigintsOf(x) : numbersOf(x);
+  const { starts, length, stride } = axisSlices(x.shape, axis);
+  const values: ArrayLike<number | bigint> = isBigIntType(x.dataType) ? bigintsOf(x) : numbersOf(x);
   const better = (one: number | bigint, other: number | bigint): boolean => (name === "max" ? one > other : one < other);
-  const places = Array.from(begins, (start) => {
+  const places = Array.from(starts, (start) => {
     let best = 0;
     for (let index = 1; index < length; index += 1) {
       const value = values[start + index * stride] ?? 0;
@@ -107,10 +107,10 @@ export function evaluateArg({ function: name, axis, last }: OperationOf<"arg">, 
 export function evaluateCumulative(operation: OperationOf<"cumulative">, inputs: readonly Literal[]): readonly Literal[] {
   const { function: name, axis, exclusive, reverse } = operation;
   const x = only(inputs);
-  const { begins, length, stride } = lanesOf(x.shape, axis);
+  const { starts: begins, length, stride } = axisSlices(x.shape, axis);
   const count = elementCount(x.shape);
   const order = Array.from({ length }, (_, index) => (reverse ? length - 1 - index : index) * stride);
-  if (isWide(x.dataType)) {
+  if (isBigIntType(x.dataType)) {
     const values = bigintsOf(x);
     const results = Array.from({ length: count }, () => 0n);
     for (const start of begins) {
@@ -138,13 +138,13 @@ export function evaluateCumulative(operation: OperationOf<"cumulative">, inputs:
 
 export function evaluateTopK({ axis, count, largest }: OperationOf<"top-k">, inputs: readonly Literal[]): readonly Literal[] {
   const x = only(inputs);
-  const { begins, length, stride } = lanesOf(x.shape, axis);
+  const { starts, length, stride } = axisSlices(x.shape, axis);
   const shape = x.shape.with(axis, count);
-  const values: ArrayLike<number | bigint> = isWide(x.dataType) ? bigintsOf(x) : numbersOf(x);
-  const found = lanesOf(shape, axis);
+  const values: ArrayLike<number | bigint> = isBigIntType(x.dataType) ? bigintsOf(x) : numbersOf(x);
+  const found = axisSlices(shape, axis);
   const places = new Float64Array(elementCount(shape));
   const indices = Array.from(places, () => 0);
-  for (const [lane, start] of begins.entries()) {
+  for (const [lane, start] of starts.entries()) {
     const order = Array.from({ length }, (_, index) => index).sort((one, other) => {
       const [a, b] = [values[start + one * stride] ?? 0, values[start + other * stride] ?? 0];
       if (a === b) return one - other;
@@ -152,7 +152,7 @@ export function evaluateTopK({ axis, count, largest }: OperationOf<"top-k">, inp
       return a > b === largest ? -1 : 1;
     });
     for (let rank = 0; rank < count; rank += 1) {
-      const at = (found.begins[lane] ?? 0) + rank * found.stride;
+      const at = (found.starts[lane] ?? 0) + rank * found.stride;
       places[at] = start + (order[rank] ?? 0) * stride;
       indices[at] = order[rank] ?? 0;
     }
@@ -162,11 +162,11 @@ export function evaluateTopK({ axis, count, largest }: OperationOf<"top-k">, inp
 
 export function evaluateSoftmax({ axis, logarithm }: OperationOf<"softmax">, inputs: readonly Literal[]): readonly Literal[] {
   const x = only(inputs);
-  const { begins, length, stride } = lanesOf(x.shape, axis);
+  const { starts, length, stride } = axisSlices(x.shape, axis);
   const mask = inputs[1];
   const values = numbersOf(mask === undefined ? x : (evaluateBinary({ kind: "binary", function: "add" }, [x, mask])[0] ?? x));
   const results = new Float64Array(values.length);
-  for (const start of begins) {
+  for (const start of starts) {
     let largest = Number.NEGATIVE_INFINITY;
     for (let index = 0; index < length; index += 1) largest = Math.max(largest, values[start + index * stride] ?? 0);
     let sum = 0;

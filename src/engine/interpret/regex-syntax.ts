@@ -1,12 +1,12 @@
 /** Reads a pattern in RE2's syntax into its parts. Groups capture nothing: only whether a text matches is asked. */
 
-export type Part =
+export type PatternNode =
   | { readonly kind: "character"; readonly accepts: Accepts }
   /** Holds or not between two characters; -1 is an end of the text. */
   | { readonly kind: "where"; readonly holds: (before: number, after: number) => boolean }
-  | { readonly kind: "sequence"; readonly parts: readonly Part[] }
-  | { readonly kind: "choice"; readonly parts: readonly Part[] }
-  | { readonly kind: "repeat"; readonly part: Part; readonly least: number; readonly most: number };
+  | { readonly kind: "sequence"; readonly parts: readonly PatternNode[] }
+  | { readonly kind: "choice"; readonly parts: readonly PatternNode[] }
+  | { readonly kind: "repeat"; readonly part: PatternNode; readonly least: number; readonly most: number };
 
 type Accepts = (code: number) => boolean;
 
@@ -20,10 +20,10 @@ interface Flags {
 }
 
 /** RE2's own limit. */
-const mostRepeats = 1000;
-const deepestGroup = 200;
+const maxRepeats = 1000;
+const maxGroupDepth = 200;
 
-export function parsePattern(pattern: string): Part {
+export function parsePattern(pattern: string): PatternNode {
   const reader = new PatternReader(Array.from(pattern));
   const part = reader.choice({ insensitive: false, dotAll: false, lines: false }, 0);
   if (!reader.atEnd) throw new Error(`its pattern closes a group that is not open`);
@@ -76,9 +76,9 @@ class PatternReader {
     return this.#at >= this.#characters.length;
   }
 
-  choice(flags: Flags, depth: number): Part {
-    if (depth > deepestGroup) throw new Error(`its pattern nests more than ${deepestGroup} groups`);
-    const parts: Part[] = [];
+  choice(flags: Flags, depth: number): PatternNode {
+    if (depth > maxGroupDepth) throw new Error(`its pattern nests more than ${maxGroupDepth} groups`);
+    const parts: PatternNode[] = [];
     let current = flags;
     for (;;) {
       const [part, after] = this.#sequence(current, depth);
@@ -89,8 +89,8 @@ class PatternReader {
     return parts.length === 1 && parts[0] !== undefined ? parts[0] : { kind: "choice", parts };
   }
 
-  #sequence(given: Flags, depth: number): [part: Part, flags: Flags] {
-    const parts: Part[] = [];
+  #sequence(given: Flags, depth: number): [part: PatternNode, flags: Flags] {
+    const parts: PatternNode[] = [];
     let flags = given;
     while (!this.atEnd && this.#peek() !== "|" && this.#peek() !== ")") {
       const next = this.#atom(flags, depth);
@@ -101,7 +101,7 @@ class PatternReader {
   }
 
   /** One part, or the flags that hold from here on. */
-  #atom(flags: Flags, depth: number): Part | Flags {
+  #atom(flags: Flags, depth: number): PatternNode | Flags {
     const character = this.#next();
     if (character === "(") return this.#group(flags, depth);
     if (character === "[") return { kind: "character", accepts: this.#set(flags) };
@@ -113,7 +113,7 @@ class PatternReader {
     return { kind: "character", accepts: one(character.codePointAt(0) ?? 0, flags) };
   }
 
-  #group(flags: Flags, depth: number): Part | Flags {
+  #group(flags: Flags, depth: number): PatternNode | Flags {
     let inner = flags;
     if (this.#take("?")) {
       if (this.#take("P")) this.#name();
@@ -151,7 +151,7 @@ class PatternReader {
   }
 
   /** What follows a part: *, +, ?, {n}, {n,}, {n,m}, each with a ? that changes what is captured only. */
-  #repeated(part: Part): Part {
+  #repeated(part: PatternNode): PatternNode {
     let [least, most] = [1, 1];
     if (this.#take("*")) [least, most] = [0, Number.POSITIVE_INFINITY];
     else if (this.#take("+")) [least, most] = [1, Number.POSITIVE_INFINITY];
@@ -173,12 +173,12 @@ class PatternReader {
     this.#at += found[0].length;
     const least = Number(found[1]);
     const most = found[2] === undefined ? least : found[3] === "" ? Number.POSITIVE_INFINITY : Number(found[3]);
-    if (least > mostRepeats || (most !== Number.POSITIVE_INFINITY && most > mostRepeats) || most < least)
+    if (least > maxRepeats || (most !== Number.POSITIVE_INFINITY && most > maxRepeats) || most < least)
       throw new Error(`its pattern repeats ${found[0]}`);
     return [least, most];
   }
 
-  #escaped(flags: Flags): Part {
+  #escaped(flags: Flags): PatternNode {
     const letter = this.#peek();
     if (letter === "A" || letter === "z" || letter === "b" || letter === "B") {
       this.#at += 1;
@@ -193,9 +193,9 @@ class PatternReader {
   }
 
   /** \Q...\E: as it stands. */
-  #quoted(flags: Flags): Part {
+  #quoted(flags: Flags): PatternNode {
     this.#at += 1;
-    const parts: Part[] = [];
+    const parts: PatternNode[] = [];
     while (!this.atEnd) {
       const character = this.#next();
       if (character === "\\" && this.#take("E")) break;

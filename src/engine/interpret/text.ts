@@ -1,18 +1,18 @@
 /** Functions of texts. */
 import { elementCount } from "../../tensor.ts";
-import { broadcastShape, broadcastStrides, positions } from "../graph/broadcast.ts";
-import { bigintsOf, type Literal, literalOf, numbersOf, stringsOf } from "../graph/literal.ts";
-import { isWide } from "../graph/element-types.ts";
-import type { CallAttributes } from "../graph/operations.ts";
+import { broadcastShape, broadcastStrides, elementOffsets } from "../ir/broadcast.ts";
+import { bigintsOf, type Literal, literalOf, numbersOf, stringsOf } from "../ir/literal.ts";
+import { isBigIntType } from "../ir/element-types.ts";
+import type { CallAttributes } from "../ir/operations.ts";
 import { fullMatcher } from "./linear-regex.ts";
 
 type Literals = readonly Literal[];
 
-export function concatenateTexts([one, other]: Literals): Literals {
+export function concatenateStrings([one, other]: Literals): Literals {
   if (one === undefined || other === undefined) throw new Error("it lacks an operand");
   const shape = broadcastShape(one.shape, other.shape);
   const [first, second] = [stringsOf(one), stringsOf(other)];
-  const [at, then] = [one, other].map((each) => positions(shape, broadcastStrides(each.shape, shape)));
+  const [at, then] = [one, other].map((each) => elementOffsets(shape, broadcastStrides(each.shape, shape)));
   const data = Array.from(
     { length: elementCount(shape) },
     (_, index) => `${first[at?.[index] ?? 0] ?? ""}${second[then?.[index] ?? 0] ?? ""}`,
@@ -20,7 +20,7 @@ export function concatenateTexts([one, other]: Literals): Literals {
   return [{ dataType: "string", shape, data }];
 }
 
-export function matchTexts([texts]: Literals, { pattern }: CallAttributes): Literals {
+export function regexFullMatch([texts]: Literals, { pattern }: CallAttributes): Literals {
   if (texts === undefined) throw new Error("it lacks its operand");
   const matches = fullMatcher(String(pattern));
   return [
@@ -33,9 +33,9 @@ export function matchTexts([texts]: Literals, { pattern }: CallAttributes): Lite
 }
 
 /** How often n-grams of a pool are in each row. Attributes: see ONNX's TfIdfVectorizer. */
-export function countGrams([tokens]: Literals, attributes: CallAttributes): Literals {
+export function tfIdf([tokens]: Literals, attributes: CallAttributes): Literals {
   if (tokens === undefined) throw new Error("it lacks its operand");
-  const { shortest, longest, mostSkipped, mode } = attributes;
+  const { minGramLength, maxGramLength, maxSkipCount, mode } = attributes;
   const list = (name: string): readonly (number | string)[] => attributes[name] as readonly (number | string)[];
   const [pool, counts, indexes, weights] = ["pool", "counts", "indexes", "weights"].map(list);
   if (pool === undefined || counts === undefined || indexes === undefined || weights === undefined)
@@ -48,10 +48,10 @@ export function countGrams([tokens]: Literals, attributes: CallAttributes): Lite
   const results = new Float64Array(rows * columns);
   for (let row = 0; row < rows; row += 1) {
     const found = new Map<number, number>();
-    for (let size = Number(shortest); size <= Math.min(Number(longest), gramsOf.length); size += 1) {
+    for (let size = Number(minGramLength); size <= Math.min(Number(maxGramLength), gramsOf.length); size += 1) {
       const known = gramsOf[size - 1];
       if (known === undefined) continue;
-      const skips = size === 1 ? 0 : Number(mostSkipped); // a single token skips none
+      const skips = size === 1 ? 0 : Number(maxSkipCount); // a single token skips none
       for (let step = 1; step <= skips + 1 && (size - 1) * step < length; step += 1) {
         for (let start = 0; start + (size - 1) * step < length; start += 1) {
           const gram = Array.from({ length: size }, (_, index) => words[row * length + start + index * step] ?? "");
@@ -86,5 +86,5 @@ function grams(pool: readonly (number | string)[], counts: readonly number[]): r
 
 function wordsOf(tokens: Literal): readonly string[] {
   if (tokens.dataType === "string") return stringsOf(tokens);
-  return isWide(tokens.dataType) ? Array.from(bigintsOf(tokens), String) : Array.from(numbersOf(tokens), String);
+  return isBigIntType(tokens.dataType) ? Array.from(bigintsOf(tokens), String) : Array.from(numbersOf(tokens), String);
 }

@@ -1,22 +1,22 @@
 /** Transposed convolution and pooling, by their definitions. */
 import { elementCount } from "../../tensor.ts";
-import { stridesOf } from "../graph/broadcast.ts";
-import { infer } from "../graph/infer/index.ts";
-import { int64Literal, type Literal, literalOf, numbersOf, pickElements } from "../graph/literal.ts";
-import type { OperationOf, Window } from "../graph/operations.ts";
-import { coordinatesOf, placeOf, tapsOf } from "./products.ts";
+import { stridesOf } from "../ir/broadcast.ts";
+import { inferTypes } from "../ir/shape-inference/index.ts";
+import { int64Literal, type Literal, literalOf, numbersOf, pickElements } from "../ir/literal.ts";
+import type { OperationOf, Window } from "../ir/operations.ts";
+import { coordinatesOf, linearOffset, kernelOffsets } from "./products.ts";
 
 type Literals = readonly Literal[];
 
 /** Without its bias and activation. */
-export function convolvedBack(operation: OperationOf<"convolution-transpose">, [x, weights]: Literals): Literals {
+export function convolveTransposed(operation: OperationOf<"convolution-transpose">, [x, weights]: Literals): Literals {
   if (x === undefined || weights === undefined) throw new Error("it lacks an operand");
   const { groups, strides, dilations, pads } = operation;
-  const shape = infer(operation, [x, weights])[0]?.shape ?? [];
+  const shape = inferTypes(operation, [x, weights])[0]?.shape ?? [];
   const [batch = 0, channels = 0, ...sizes] = x.shape;
   const [, filters = 0, ...kernel] = weights.shape;
   const spatial = shape.slice(2);
-  const { offsets } = tapsOf(kernel, dilations);
+  const { offsets } = kernelOffsets(kernel, dilations);
   const [volume, area, taps] = [elementCount(sizes), elementCount(spatial), offsets.length];
   const [from, to] = [stridesOf(sizes), stridesOf(spatial)];
   const [values, factors] = [numbersOf(x), numbersOf(weights)];
@@ -25,7 +25,7 @@ export function convolvedBack(operation: OperationOf<"convolution-transpose">, [
     const point = coordinatesOf(element, sizes, from);
     for (const [tap, offset] of offsets.entries()) {
       const into = point.map((at, axis) => at * (strides[axis] ?? 1) + (offset[axis] ?? 0) - (pads[axis] ?? 0));
-      const place = placeOf(into, spatial, to);
+      const place = linearOffset(into, spatial, to);
       if (place < 0) continue;
       for (let image = 0; image < batch; image += 1) {
         for (let channel = 0; channel < channels; channel += 1) {
@@ -44,7 +44,7 @@ export function convolvedBack(operation: OperationOf<"convolution-transpose">, [
 
 export function evaluateMaxPool(operation: OperationOf<"max-pool">, [x]: Literals): Literals {
   if (x === undefined) throw new Error("it lacks its operand");
-  const shape = infer(operation, [x])[0]?.shape ?? [];
+  const shape = inferTypes(operation, [x])[0]?.shape ?? [];
   const values = numbersOf(x);
   const sizes = x.shape.slice(2);
   const volume = elementCount(sizes);
@@ -56,7 +56,7 @@ export function evaluateMaxPool(operation: OperationOf<"max-pool">, [x]: Literal
     for (const { place } of inside) if ((values[start + place] ?? 0) > (values[start + best] ?? 0)) best = place;
     places.push(start + best);
     const point = coordinatesOf(best, sizes, stridesOf(sizes));
-    told.push(operation.columnMajor ? start + placeOf(point, sizes, columnStrides) : start + best);
+    told.push(operation.columnMajor ? start + linearOffset(point, sizes, columnStrides) : start + best);
   });
   if (volume === 0) throw new Error("it pools nothing");
   return [pickElements(x, shape, places), int64Literal(told, shape)];
@@ -64,7 +64,7 @@ export function evaluateMaxPool(operation: OperationOf<"max-pool">, [x]: Literal
 
 export function evaluateAveragePool(operation: OperationOf<"average-pool">, [x]: Literals): Literals {
   if (x === undefined) throw new Error("it lacks its operand");
-  const shape = infer(operation, [x])[0]?.shape ?? [];
+  const shape = inferTypes(operation, [x])[0]?.shape ?? [];
   const values = numbersOf(x);
   const means: number[] = [];
   eachWindow(x.shape, shape, operation.kernel, operation, (start, inside, padded) => {
@@ -91,7 +91,7 @@ function eachWindow(
   const sizes = from.slice(2);
   const spatial = to.slice(2);
   const [own, out] = [stridesOf(sizes), stridesOf(spatial)];
-  const { offsets } = tapsOf(kernel, dilations);
+  const { offsets } = kernelOffsets(kernel, dilations);
   const windows = Array.from({ length: elementCount(spatial) }, (_, element) => {
     const point = coordinatesOf(element, spatial, out);
     const inside: Tap[] = [];
@@ -99,7 +99,7 @@ function eachWindow(
     for (const offset of offsets) {
       const at = point.map((step, axis) => step * (strides[axis] ?? 1) + (offset[axis] ?? 0) - (pads[axis] ?? 0));
       if (at.every((coordinate, axis) => coordinate < (sizes[axis] ?? 0) + (pads[axis + sizes.length] ?? 0))) padded += 1;
-      const place = placeOf(at, sizes, own);
+      const place = linearOffset(at, sizes, own);
       if (place >= 0) inside.push({ place });
     }
     return { inside, padded };

@@ -1,8 +1,8 @@
 /** A convolution takes the bias and the activation that follow it. */
 import { elementCount } from "../../tensor.ts";
-import type { Graph, GraphNode, Value } from "../graph/graph.ts";
-import { reshaped } from "../graph/literal.ts";
-import type { Activation } from "../graph/operations.ts";
+import type { Graph, GraphNode, Value } from "../ir/graph.ts";
+import { reshaped } from "../ir/literal.ts";
+import type { Activation } from "../ir/operations.ts";
 import { scalarOf } from "./patterns.ts";
 import { type NodeOf, rewrite, type Rewriter } from "./rewrite.ts";
 
@@ -25,14 +25,14 @@ function fused({ operation, inputs }: GraphNode, rewriter: Rewriter): Value | un
 }
 
 /** A convolution that is used here alone and may still be added to. */
-function open(rewriter: Rewriter, value: Value): NodeOf<"convolution"> | NodeOf<"convolution-transpose"> | undefined {
-  const node = rewriter.made(value, "convolution") ?? rewriter.made(value, "convolution-transpose");
-  return node !== undefined && rewriter.usedOnce(value) && node.operation.activation === undefined ? node : undefined;
+function fusible(rewriter: Rewriter, value: Value): NodeOf<"convolution"> | NodeOf<"convolution-transpose"> | undefined {
+  const node = rewriter.producerOfKind(value, "convolution") ?? rewriter.producerOfKind(value, "convolution-transpose");
+  return node !== undefined && rewriter.hasOneUse(value) && node.operation.activation === undefined ? node : undefined;
 }
 
 /** One number for each channel: [C, 1, ...]. */
 function withBias(rewriter: Rewriter, value: Value, bias: Value): Value | undefined {
-  const node = open(rewriter, value);
+  const node = fusible(rewriter, value);
   const channels = value.type.shape[1] ?? 0;
   const aligned = [channels, ...value.type.shape.slice(2).map(() => 1)].join();
   const stated = bias.type.shape.slice(-aligned.split(",").length).join();
@@ -43,7 +43,7 @@ function withBias(rewriter: Rewriter, value: Value, bias: Value): Value | undefi
 }
 
 function withActivation(rewriter: Rewriter, value: Value, activation: Activation): Value | undefined {
-  const node = open(rewriter, value);
+  const node = fusible(rewriter, value);
   return node === undefined || value.type.dataType !== "float32"
     ? undefined
     : rewriter.add({ ...node.operation, activation }, ...node.inputs);

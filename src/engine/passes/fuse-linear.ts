@@ -1,6 +1,6 @@
 /** A product with constant weights takes the bias, the residual and the activation that follow it. */
-import { type Graph, type GraphNode, sameShape, type Value } from "../graph/graph.ts";
-import type { Activation, LinearParts } from "../graph/operations.ts";
+import { type Graph, type GraphNode, sameShape, type Value } from "../ir/graph.ts";
+import type { Activation, LinearEpilogue } from "../ir/operations.ts";
 import { scalarOf } from "./patterns.ts";
 import { type NodeOf, rewrite, type Rewriter } from "./rewrite.ts";
 
@@ -34,31 +34,31 @@ function weighted(rewriter: Rewriter, x: Value, weights: Value | undefined): Val
 type Linear = NodeOf<"linear"> | NodeOf<"integer-linear">;
 
 function linearOf(rewriter: Rewriter, value: Value): Linear | undefined {
-  return rewriter.made(value, "linear") ?? rewriter.made(value, "integer-linear");
+  return rewriter.producerOfKind(value, "linear") ?? rewriter.producerOfKind(value, "integer-linear");
 }
 
 /** A linear that is used here alone and may still be added to. */
-function open(rewriter: Rewriter, value: Value): Linear | undefined {
+function fusible(rewriter: Rewriter, value: Value): Linear | undefined {
   const node = linearOf(rewriter, value);
-  if (node === undefined || !rewriter.usedOnce(value)) return undefined;
+  if (node === undefined || !rewriter.hasOneUse(value)) return undefined;
   return node.operation.activation === "none" && node.operation.residual === "none" ? node : undefined;
 }
 
 function withAddend(rewriter: Rewriter, value: Value, addend: Value): Value | undefined {
-  const node = open(rewriter, value);
+  const node = fusible(rewriter, value);
   if (node === undefined || value === addend) return undefined;
   const isVector = addend.constant !== undefined && addend.type.shape.join() === String(value.type.shape.at(-1));
-  if (isVector && !node.operation.bias) return again(rewriter, node, { bias: true }, addend);
-  if (sameShape(addend.type.shape, value.type.shape)) return again(rewriter, node, { residual: "before-activation" }, addend);
+  if (isVector && !node.operation.bias) return extended(rewriter, node, { bias: true }, addend);
+  if (sameShape(addend.type.shape, value.type.shape)) return extended(rewriter, node, { residual: "before-activation" }, addend);
   return undefined;
 }
 
 function withActivation(rewriter: Rewriter, value: Value, activation: Activation): Value | undefined {
   const node = linearOf(rewriter, value);
-  if (node === undefined || node.operation.activation !== "none" || !rewriter.usedOnce(value)) return undefined;
-  return again(rewriter, node, { activation });
+  if (node === undefined || node.operation.activation !== "none" || !rewriter.hasOneUse(value)) return undefined;
+  return extended(rewriter, node, { activation });
 }
 
-function again(rewriter: Rewriter, node: Linear, change: Partial<LinearParts>, ...added: readonly Value[]): Value {
+function extended(rewriter: Rewriter, node: Linear, change: Partial<LinearEpilogue>, ...added: readonly Value[]): Value {
   return rewriter.add({ ...node.operation, ...change }, ...node.inputs, ...added);
 }

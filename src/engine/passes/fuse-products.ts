@@ -1,5 +1,5 @@
 /** Products of two computed matrices read their operands in any order of axes, scaled: transposes and factors sink into them. */
-import type { Graph, GraphNode, Value } from "../graph/graph.ts";
+import type { Graph, GraphNode, Value } from "../ir/graph.ts";
 import { eitherOrder, operandsOf, scalarOf } from "./patterns.ts";
 import { rewrite, type Rewriter } from "./rewrite.ts";
 
@@ -14,12 +14,12 @@ function fused({ operation, inputs, outputs }: GraphNode, rewriter: Rewriter): V
   const [a, b] = inputs;
   if (a === undefined) return undefined;
   if (operation.kind === "matmul" && b !== undefined && a.type.dataType === "float32") {
-    const [left, right] = [sunk(rewriter, a), sunk(rewriter, b)];
+    const [left, right] = [strippedOperand(rewriter, a), strippedOperand(rewriter, b)];
     const rank = outputs[0]?.type.shape.length ?? 0;
     if (a.type.shape.length !== rank || b.type.shape.length !== rank) return undefined;
     const result = Array.from({ length: rank }, (_, axis) => axis);
     const product = {
-      kind: "product",
+      kind: "fused-matmul",
       a: left.permutation,
       b: right.permutation,
       result,
@@ -35,19 +35,19 @@ function fused({ operation, inputs, outputs }: GraphNode, rewriter: Rewriter): V
   return undefined;
 }
 
-interface Sunk {
+interface StrippedOperand {
   readonly value: Value;
   readonly permutation: readonly number[];
   readonly factor: number;
 }
 
 /** What an operand is a transposed, scaled view of. */
-function sunk(rewriter: Rewriter, operand: Value): Sunk {
+function strippedOperand(rewriter: Rewriter, operand: Value): StrippedOperand {
   let value = operand;
   let permutation: readonly number[] = Array.from(operand.type.shape, (_, axis) => axis);
   let factor = 1;
   for (;;) {
-    const transposed = rewriter.made(value, "transpose");
+    const transposed = rewriter.producerOfKind(value, "transpose");
     const [source] = transposed?.inputs ?? [];
     if (transposed !== undefined && source !== undefined) {
       const inner = transposed.operation.permutation;
@@ -70,15 +70,15 @@ function sunk(rewriter: Rewriter, operand: Value): Sunk {
 
 /** The kernel writes rows whose elements lie side by side, so the last axis must stay the last. */
 function reordered(rewriter: Rewriter, value: Value, permutation: readonly number[]): Value | undefined {
-  const node = rewriter.made(value, "product");
-  if (node === undefined || !rewriter.usedOnce(value) || permutation.at(-1) !== permutation.length - 1) return undefined;
+  const node = rewriter.producerOfKind(value, "fused-matmul");
+  if (node === undefined || !rewriter.hasOneUse(value) || permutation.at(-1) !== permutation.length - 1) return undefined;
   const result = permutation.map((axis) => node.operation.result[axis] ?? 0);
   return rewriter.add({ ...node.operation, result }, ...node.inputs);
 }
 
 function scaled(rewriter: Rewriter, value: Value, factor: number | undefined): Value | undefined {
-  const node = rewriter.made(value, "product");
-  if (node === undefined || factor === undefined || !rewriter.usedOnce(value)) return undefined;
+  const node = rewriter.producerOfKind(value, "fused-matmul");
+  if (node === undefined || factor === undefined || !rewriter.hasOneUse(value)) return undefined;
   return rewriter.add({ ...node.operation, alpha: node.operation.alpha * factor }, ...node.inputs);
 }
 

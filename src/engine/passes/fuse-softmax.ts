@@ -1,16 +1,16 @@
 /** Softmax takes the mask that is added before it. */
-import { broadcastShape } from "../graph/broadcast.ts";
-import { type Graph, sameShape } from "../graph/graph.ts";
+import { broadcastShape } from "../ir/broadcast.ts";
+import { type Graph, sameShape } from "../ir/graph.ts";
 import { eitherOrder } from "./patterns.ts";
 import { rewrite } from "./rewrite.ts";
 
 export function fuseSoftmax(graph: Graph): Graph {
   return rewrite(graph, ({ operation, inputs }, rewriter) => {
     const [x] = inputs;
-    if (operation.kind !== "softmax" || x === undefined || inputs.length > 1 || !rewriter.usedOnce(x)) return undefined;
+    if (operation.kind !== "softmax" || x === undefined || inputs.length > 1 || !rewriter.hasOneUse(x)) return undefined;
     if (operation.axis !== x.type.shape.length - 1) return undefined; // kernels take a mask for rows alone
     for (const [scores, mask] of eitherOrder(rewriter, x, "add")) {
-      const source = rewriter.made(mask, "expand")?.inputs[0] ?? mask;
+      const source = rewriter.producerOfKind(mask, "expand")?.inputs[0] ?? mask;
       if (
         !sameShape(scores.type.shape, x.type.shape) ||
         !sameShape(broadcastShape(source.type.shape, x.type.shape), x.type.shape)

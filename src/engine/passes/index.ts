@@ -1,44 +1,44 @@
 /** All passes, in their order. */
-import type { Budget } from "../budget.ts";
-import type { Graph } from "../graph/graph.ts";
-import type { Fold } from "../interpret/evaluate.ts";
-import { shareCommon } from "./common-subexpressions.ts";
+import type { TraceBudget } from "../build/trace-budget.ts";
+import type { Graph } from "../ir/graph.ts";
+import type { ConstantFolder } from "../interpret/evaluate.ts";
+import { eliminateCommonSubexpressions } from "./common-subexpression-elimination.ts";
 import { fuseConvolutions } from "./fuse-convolutions.ts";
-import { fuseElements } from "./fuse-elements.ts";
-import { fuseIntegers } from "./fuse-integers.ts";
+import { fuseElementwise } from "./fuse-elementwise.ts";
+import { fuseQuantizedMatmul } from "./fuse-quantized-matmul.ts";
 import { fuseLinear } from "./fuse-linear.ts";
 import { fuseProducts } from "./fuse-products.ts";
 import { fuseSoftmax } from "./fuse-softmax.ts";
 import { recognizeGelu } from "./recognize-gelu.ts";
 import { recognizeNorms } from "./recognize-norms.ts";
-import { recognizeRanges } from "./recognize-ranges.ts";
-import { type Pass, withoutDead } from "./rewrite.ts";
-import { shareHeads } from "./share-heads.ts";
+import { recognizeDynamicQuantization } from "./recognize-dynamic-quantization.ts";
+import { type Pass, eliminateDeadCode } from "./rewrite.ts";
+import { groupQueryHeads } from "./group-query-heads.ts";
 import { simplify } from "./simplify.ts";
-import { sinkRows } from "./sink-rows.ts";
+import { hoistRowSlices } from "./hoist-row-slices.ts";
 import { widenHalf } from "./widen-half.ts";
 
 export const passes: Readonly<Record<string, Pass>> = {
   widenHalf,
-  dropDead: withoutDead,
+  eliminateDeadCode,
   simplify,
-  shareCommon,
+  eliminateCommonSubexpressions,
   recognizeNorms,
   recognizeGelu,
-  recognizeRanges,
-  fuseIntegers,
-  shareQuantized: shareCommon,
+  recognizeDynamicQuantization,
+  fuseQuantizedMatmul,
+  eliminateCommonQuantization: eliminateCommonSubexpressions,
   fuseLinear,
-  sinkRows,
+  hoistRowSlices,
   fuseConvolutions,
   fuseProducts,
-  shareHeads,
+  groupQueryHeads,
   fuseSoftmax,
-  fuseElements,
+  fuseElementwise,
 };
 
 /** `budget`: of the trace that built the graph. */
-export function optimize(graph: Graph, fold?: Fold, budget?: Budget): Graph {
+export function optimize(graph: Graph, fold?: ConstantFolder, budget?: TraceBudget): Graph {
   return Object.values(passes).reduce((current, pass) => {
     budget?.checkTime();
     return pass(current, fold);

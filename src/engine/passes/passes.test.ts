@@ -1,11 +1,11 @@
 /** Each pass on the patterns it is there for, in the text form: what goes in, and which operations come out. */
 import { describe, expect, it } from "vitest";
 import { interpreted } from "../../../test/fixtures/run-graph.ts";
-import type { Graph } from "../graph/graph.ts";
-import type { Literal } from "../graph/literal.ts";
-import { parseGraph } from "../graph/parse.ts";
-import { printGraph } from "../graph/print.ts";
-import { verify } from "../graph/verify.ts";
+import type { Graph } from "../ir/graph.ts";
+import type { Literal } from "../ir/literal.ts";
+import { parseGraph } from "../ir/parse.ts";
+import { printGraph } from "../ir/print.ts";
+import { verify } from "../ir/verify.ts";
 import { optimize, passes } from "./index.ts";
 import type { Pass } from "./rewrite.ts";
 
@@ -37,7 +37,7 @@ g: float32[2,4] = binary(gamma, q) function=mul
 y: float32[2,4] = binary(g, beta) function=add
 output y = y`;
 
-describe("recognizeRanges", () => {
+describe("recognizeDynamicQuantization", () => {
   const range = (x: string, share: string): string => `input x: float32[2,4]
 input z: float32[2,4]
 constant nothing: float32[] = [0]
@@ -59,9 +59,9 @@ output scale = scale
 output zero = zero`;
 
   it("finds scale and zero point of one tensor, and of nothing else", () => {
-    expect(after(passes["recognizeRanges"], range("x", "255"))).toEqual(["quantization-range(x)"]);
-    expect(after(passes["recognizeRanges"], range("z", "255"))).toHaveLength(12);
-    expect(after(passes["recognizeRanges"], range("x", "127"))).toHaveLength(12);
+    expect(after(passes["recognizeDynamicQuantization"], range("x", "255"))).toEqual(["quantization-range(x)"]);
+    expect(after(passes["recognizeDynamicQuantization"], range("z", "255"))).toHaveLength(12);
+    expect(after(passes["recognizeDynamicQuantization"], range("x", "127"))).toHaveLength(12);
   });
 });
 
@@ -173,13 +173,13 @@ a: float32[2,3,5] = binary(s, mask) function=add
 y: float32[2,3,5] = softmax(a) axis=2 logarithm=false
 output y = y`;
     expect(after(undefined, text)).toEqual([
-      "product(q, k) a=[0,1,2] b=[0,2,1] result=[0,1,2] alpha=0.5",
+      "fused-matmul(q, k) a=[0,1,2] b=[0,2,1] result=[0,1,2] alpha=0.5",
       "softmax(v0, mask) axis=2 logarithm=false",
     ]);
   });
 });
 
-describe("fuseElements", () => {
+describe("fuseElementwise", () => {
   it("makes one chain, and computes apart what others want too", () => {
     const text = `input x: float32[3]
 a: float32[3] = unary(x) function=exp
@@ -187,12 +187,12 @@ b: float32[3] = unary(a) function=neg
 c: float32[3] = binary(b, a) function=add
 output b = b
 output c = c`;
-    expect(after(passes["fuseElements"], text)).toEqual([
+    expect(after(passes["fuseElementwise"], text)).toEqual([
       "elementwise(x) { unary($0) function=exp }",
       "elementwise(v0) { unary($0) function=neg }",
       "elementwise(v1, v0) { binary($0, $1) function=add }",
     ]);
-    expect(after(passes["fuseElements"], text.replace("output b = b\n", "").replace("binary(b, a)", "binary(b, x)"))).toEqual([
+    expect(after(passes["fuseElementwise"], text.replace("output b = b\n", "").replace("binary(b, a)", "binary(b, x)"))).toEqual([
       "elementwise(x) { unary($0) function=exp; unary($1) function=neg; binary($2, $0) function=add }",
     ]);
   });
@@ -228,21 +228,21 @@ output y = y`;
   });
 });
 
-describe("shareHeads", () => {
+describe("groupQueryHeads", () => {
   const grouped = (order: string): string => `input q: float32[1,4,2,3]
 input k: float32[1,2,5,3]
 u: float32[1,2,1,5,3] = reshape(k) shape=[1,2,1,5,3]
 e: float32[1,2,2,5,3] = expand(u) shape=[1,2,2,5,3]
 r: float32[1,4,5,3] = reshape(e) shape=[1,4,5,3]
-y: float32[1,4,2,5] = product(q, r) a=${order} b=[0,1,3,2] result=[0,1,2,3] alpha=0.5
+y: float32[1,4,2,5] = fused-matmul(q, r) a=${order} b=[0,1,3,2] result=[0,1,2,3] alpha=0.5
 output y = y`;
 
   it("multiplies all queries of a group with one head of keys, which is not repeated", () => {
-    expect(after(passes["shareHeads"], grouped("[0,1,2,3]"))).toEqual([
+    expect(after(passes["groupQueryHeads"], grouped("[0,1,2,3]"))).toEqual([
       "reshape(k) shape=[1,2,1,5,3]",
       "reshape(v0) shape=[1,2,5,3]",
       "reshape(q) shape=[1,2,4,3]",
-      "product(v2, v1) a=[0,1,2,3] b=[0,1,3,2] result=[0,1,2,3] alpha=0.5",
+      "fused-matmul(v2, v1) a=[0,1,2,3] b=[0,1,3,2] result=[0,1,2,3] alpha=0.5",
       "reshape(v3) shape=[1,4,2,5]",
     ]);
   });
@@ -250,16 +250,16 @@ output y = y`;
   it("changes no result", () => {
     const graph = parseGraph(grouped("[0,1,2,3]"));
     const inputs = graph.inputs.map(({ value }) => sines(value.type.shape));
-    expect(computed(passes["shareHeads"]!(graph), inputs)).toEqual(computed(graph, inputs));
+    expect(computed(passes["groupQueryHeads"]!(graph), inputs)).toEqual(computed(graph, inputs));
   });
 
   it("leaves queries alone whose rows do not lie behind each other", () => {
     const text = grouped("[0,2,1,3]").replace("q: float32[1,4,2,3]", "q: float32[1,2,4,3]");
-    expect(after(passes["shareHeads"], text)).toHaveLength(4);
+    expect(after(passes["groupQueryHeads"], text)).toHaveLength(4);
   });
 });
 
-describe("sinkRows", () => {
+describe("hoistRowSlices", () => {
   const sliced = (sizes: string): string => `input x: float32[1,4,2]
 input z: float32[1,4,3]
 constant w: float32[2,3] = [1, 2, 3, 4, 5, 6]
@@ -271,8 +271,8 @@ output y = y`;
   it("computes the rows that are used, with their part of the residual", () => {
     const graph = parseGraph(sliced("1,1,3"));
     const inputs = graph.inputs.map(({ value }) => sines(value.type.shape));
-    expect(computed(passes["sinkRows"]!(graph), inputs)).toEqual(computed(graph, inputs));
-    expect(after(passes["sinkRows"], sliced("1,1,3"))).toEqual([
+    expect(computed(passes["hoistRowSlices"]!(graph), inputs)).toEqual(computed(graph, inputs));
+    expect(after(passes["hoistRowSlices"], sliced("1,1,3"))).toEqual([
       "slice(x) starts=[0,3,0] steps=[1,1,1] sizes=[1,1,2]",
       "slice(z) starts=[0,3,0] steps=[1,1,1] sizes=[1,1,3]",
       "linear(v0, c0, c1, v1) bias=true activation=relu residual=before-activation",
@@ -280,7 +280,7 @@ output y = y`;
   });
 
   it("leaves a slice of columns alone", () => {
-    expect(after(passes["sinkRows"], sliced("1,1,2"))).toHaveLength(2);
+    expect(after(passes["hoistRowSlices"], sliced("1,1,2"))).toHaveLength(2);
   });
 });
 

@@ -1,8 +1,8 @@
 /** Small questions that passes ask of a graph while they look for patterns. They match on structure, never on names. */
 import { elementCount } from "../../tensor.ts";
-import type { Value } from "../graph/graph.ts";
-import { numbersOf } from "../graph/literal.ts";
-import type { BinaryFunction, UnaryFunction } from "../graph/operations.ts";
+import type { Value } from "../ir/graph.ts";
+import { numbersOf } from "../ir/literal.ts";
+import type { BinaryFunction, UnaryFunction } from "../ir/operations.ts";
 import type { Rewriter } from "./rewrite.ts";
 
 /** The number, where the value is a constant of one element. */
@@ -13,7 +13,7 @@ export function scalarOf({ constant }: Value): number | undefined {
 
 /** The operands of a binary operation, if the value is one. */
 export function operandsOf(rewriter: Rewriter, value: Value, name: BinaryFunction): readonly [Value, Value] | undefined {
-  const node = rewriter.made(value, "binary");
+  const node = rewriter.producerOfKind(value, "binary");
   if (node?.operation.function !== name) return undefined;
   const [a, b] = node.inputs;
   return a === undefined || b === undefined ? undefined : [a, b];
@@ -26,7 +26,7 @@ export function eitherOrder(rewriter: Rewriter, value: Value, name: BinaryFuncti
 }
 
 export function operandOf(rewriter: Rewriter, value: Value, name: UnaryFunction): Value | undefined {
-  const node = rewriter.made(value, "unary");
+  const node = rewriter.producerOfKind(value, "unary");
   return node?.operation.function === name ? node.inputs[0] : undefined;
 }
 
@@ -37,6 +37,6 @@ export function factorsOf(rewriter: Rewriter, value: Value): readonly Value[] {
 }
 
 /** Whether two numbers are one, as far as float32 tells them apart. */
-export function close(one: number | undefined, other: number): boolean {
+export function isClose(one: number | undefined, other: number): boolean {
   return one !== undefined && Math.abs(one - other) <= 1e-6 * Math.abs(other);
 }

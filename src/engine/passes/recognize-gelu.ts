@@ -1,13 +1,13 @@
 /** Gelu as exporters write it: x (1 + erf(x / sqrt 2)) / 2, or its approximation by tanh. */
-import type { Graph, Value } from "../graph/graph.ts";
-import { close, eitherOrder, factorsOf, operandOf, operandsOf, scalarOf } from "./patterns.ts";
+import type { Graph, Value } from "../ir/graph.ts";
+import { isClose, eitherOrder, factorsOf, operandOf, operandsOf, scalarOf } from "./patterns.ts";
 import { rewrite, type Rewriter } from "./rewrite.ts";
 
 export function recognizeGelu(graph: Graph): Graph {
   return rewrite(graph, (node, rewriter) => {
     if (node.operation.kind !== "binary" || node.operation.function !== "mul") return undefined;
     const factors = node.inputs.flatMap((input) => factorsOf(rewriter, input));
-    const half = factors.findIndex((factor) => close(scalarOf(factor), 0.5));
+    const half = factors.findIndex((factor) => isClose(scalarOf(factor), 0.5));
     if (factors.length !== 3 || half < 0) return undefined;
     const [one, other] = factors.toSpliced(half, 1);
     if (one === undefined || other === undefined) return undefined;
@@ -19,7 +19,7 @@ export function recognizeGelu(graph: Graph): Graph {
 /** x times (1 + erf or tanh of something of x). */
 function gated(rewriter: Rewriter, x: Value, gate: Value): Value | undefined {
   for (const [bent, one] of eitherOrder(rewriter, gate, "add")) {
-    if (!close(scalarOf(one), 1)) continue;
+    if (!isClose(scalarOf(one), 1)) continue;
     const error = operandOf(rewriter, bent, "erf");
     if (error !== undefined && isOverRootTwo(rewriter, error, x)) return rewriter.add({ kind: "gelu", approximate: "none" }, x);
     const inner = operandOf(rewriter, bent, "tanh");
@@ -30,18 +30,18 @@ function gated(rewriter: Rewriter, x: Value, gate: Value): Value | undefined {
 
 function isOverRootTwo(rewriter: Rewriter, value: Value, x: Value): boolean {
   const divided = operandsOf(rewriter, value, "div");
-  if (divided?.[0] === x && close(scalarOf(divided[1]), Math.SQRT2)) return true;
-  return eitherOrder(rewriter, value, "mul").some(([one, by]) => one === x && close(scalarOf(by), Math.SQRT1_2));
+  if (divided?.[0] === x && isClose(scalarOf(divided[1]), Math.SQRT2)) return true;
+  return eitherOrder(rewriter, value, "mul").some(([one, by]) => one === x && isClose(scalarOf(by), Math.SQRT1_2));
 }
 
 /** sqrt(2 / pi) (x + 0.044715 x ** 3). */
 function isCubic(rewriter: Rewriter, value: Value, x: Value): boolean {
   return eitherOrder(rewriter, value, "mul").some(([sum, by]) => {
-    if (!close(scalarOf(by), Math.sqrt(2 / Math.PI))) return false;
+    if (!isClose(scalarOf(by), Math.sqrt(2 / Math.PI))) return false;
     return eitherOrder(rewriter, sum, "add").some(([one, cube]) => {
       if (one !== x) return false;
       return eitherOrder(rewriter, cube, "mul").some(
-        ([power, factor]) => close(scalarOf(factor), 0.044715) && isCube(rewriter, power, x),
+        ([power, factor]) => isClose(scalarOf(factor), 0.044715) && isCube(rewriter, power, x),
       );
     });
   });

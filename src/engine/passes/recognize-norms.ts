@@ -1,5 +1,5 @@
 /** Layer norm as exporters write it: centred by its mean, divided by the root of its variance, scaled and shifted. */
-import type { Graph, Value } from "../graph/graph.ts";
+import type { Graph, Value } from "../ir/graph.ts";
 import { eitherOrder, operandOf, operandsOf, scalarOf } from "./patterns.ts";
 import { rewrite, type Rewriter } from "./rewrite.ts";
 
@@ -60,7 +60,7 @@ function centredOver(rewriter: Rewriter, centred: Value, variance: Value | undef
 
 /** What the value is the mean of, over the last axis alone, which stays. */
 function lastMeanOf(rewriter: Rewriter, value: Value): Value | undefined {
-  const node = rewriter.made(value, "reduce");
+  const node = rewriter.producerOfKind(value, "reduce");
   const [x] = node?.inputs ?? [];
   if (node === undefined || x === undefined || !node.operation.keep || node.operation.function !== "mean") return undefined;
   return node.operation.axes.join() === String(x.type.shape.length - 1) ? x : undefined;

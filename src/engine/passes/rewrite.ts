@@ -1,11 +1,11 @@
 /** Rebuilds a graph node by node. A pass is a pure function from graph to graph; graphs are never changed in place. */
-import type { Graph, GraphNode, Value } from "../graph/graph.ts";
-import { infer } from "../graph/infer/index.ts";
-import type { Operation, OperationKind, OperationOf } from "../graph/operations.ts";
-import type { Fold } from "../interpret/evaluate.ts";
+import type { Graph, GraphNode, Value } from "../ir/graph.ts";
+import { inferTypes } from "../ir/shape-inference/index.ts";
+import type { Operation, OperationKind, OperationOf } from "../ir/operations.ts";
+import type { ConstantFolder } from "../interpret/evaluate.ts";
 
 /** `fold` computes constants from constants; the interpreter where absent. */
-export type Pass = (graph: Graph, fold?: Fold) => Graph;
+export type Pass = (graph: Graph, fold?: ConstantFolder) => Graph;
 
 /** A node whose operation is of a known kind. */
 export interface NodeOf<Kind extends OperationKind> extends GraphNode {
@@ -20,7 +20,7 @@ export class Rewriter {
   readonly nodes: GraphNode[] = [];
   readonly #producers = new Map<Value, GraphNode>();
   readonly #uses: ReadonlyMap<Value, number>;
-  readonly #origins = new Map<Value, number>();
+  readonly #inheritedUses = new Map<Value, number>();
 
   constructor(uses: ReadonlyMap<Value, number>) {
     this.#uses = uses;
@@ -28,18 +28,18 @@ export class Rewriter {
 
   /** Adds a node and gives its first output. */
   add(operation: Operation, ...inputs: readonly Value[]): Value {
-    const types = infer(
+    const types = inferTypes(
       operation,
       inputs.map(({ type }) => type),
     );
     const outputs = types.map((type): Value => ({ type }));
-    this.keep({ operation, inputs, outputs });
+    this.append({ operation, inputs, outputs });
     const [first] = outputs;
     if (first === undefined) throw new Error(`"${operation.kind}" gives nothing`);
     return first;
   }
 
-  keep(node: GraphNode): void {
+  append(node: GraphNode): void {
     this.nodes.push(node);
     for (const output of node.outputs) this.#producers.set(output, node);
   }
@@ -49,19 +49,19 @@ export class Rewriter {
   }
 
   /** The node that gives this value, if it is of this kind. */
-  made<Kind extends OperationKind>(value: Value | undefined, kind: Kind): NodeOf<Kind> | undefined {
+  producerOfKind<Kind extends OperationKind>(value: Value | undefined, kind: Kind): NodeOf<Kind> | undefined {
     const node = value === undefined ? undefined : this.#producers.get(value);
     return node?.operation.kind === kind ? (node as NodeOf<Kind>) : undefined;
   }
 
   /** Whether nothing but one place uses the value, so that it need not be there when that place computes it itself. */
-  usedOnce(value: Value): boolean {
-    return (this.#origins.get(value) ?? this.#uses.get(value) ?? 1) <= 1;
+  hasOneUse(value: Value): boolean {
+    return (this.#inheritedUses.get(value) ?? this.#uses.get(value) ?? 1) <= 1;
   }
 
   /** Says that `value` stands for one that had so many uses. */
-  inherit(value: Value, uses: number): void {
-    this.#origins.set(value, (this.#origins.get(value) ?? 0) + uses);
+  inheritUses(value: Value, uses: number): void {
+    this.#inheritedUses.set(value, (this.#inheritedUses.get(value) ?? 0) + uses);
   }
 }
 
@@ -75,18 +75,18 @@ export function rewrite(graph: Graph, visit: Visit): Graph {
     const same = inputs.every((input, index) => input === node.inputs[index]);
     const seen = same ? node : { ...node, inputs };
     const outputs = visit(seen, rewriter);
-    if (outputs === undefined) rewriter.keep(seen);
+    if (outputs === undefined) rewriter.append(seen);
     else {
       for (const [index, output] of outputs.entries()) {
         const old = node.outputs[index];
         if (old === undefined) continue;
         replaced.set(old, output);
-        rewriter.inherit(output, uses.get(old) ?? 0);
+        rewriter.inheritUses(output, uses.get(old) ?? 0);
       }
     }
   }
   const outputs = graph.outputs.map(({ name, value }) => ({ name, value: current(value) }));
-  return withoutDead({ inputs: graph.inputs, nodes: rewriter.nodes, outputs });
+  return eliminateDeadCode({ inputs: graph.inputs, nodes: rewriter.nodes, outputs });
 }
 
 function useCounts(graph: Graph): ReadonlyMap<Value, number> {
@@ -98,7 +98,7 @@ function useCounts(graph: Graph): ReadonlyMap<Value, number> {
 }
 
 /** The graph without nodes whose results nobody uses. */
-export function withoutDead(graph: Graph): Graph {
+export function eliminateDeadCode(graph: Graph): Graph {
   const used = new Set(graph.outputs.map(({ value }) => value));
   const kept: GraphNode[] = [];
   for (const node of graph.nodes.toReversed()) {

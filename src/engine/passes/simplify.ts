@@ -1,7 +1,7 @@
 /** Drops what changes nothing, and brings what remains into the forms that other passes look for. */
 import { elementCount } from "../../tensor.ts";
-import { broadcastShape } from "../graph/broadcast.ts";
-import { type Graph, type GraphNode, sameShape, type Value } from "../graph/graph.ts";
+import { broadcastShape } from "../ir/broadcast.ts";
+import { type Graph, type GraphNode, sameShape, type Value } from "../ir/graph.ts";
 import { scalarOf } from "./patterns.ts";
 import { type NodeOf, rewrite, type Rewriter } from "./rewrite.ts";
 
@@ -23,15 +23,16 @@ function simpler(node: GraphNode, rewriter: Rewriter): Value | undefined {
   if (operation.kind === "slice")
     return sameShape(x.type.shape, shape) && operation.steps.every((step) => step === 1) ? x : undefined;
   if (operation.kind === "cast" && x.type.dataType === operation.to) return x;
-  if (operation.kind === "binary") return simplerPower(node as NodeOf<"binary">, rewriter) ?? sunkExpand(node, rewriter);
-  if (operation.kind === "cast" || operation.kind === "unary" || operation.kind === "select") return sunkExpand(node, rewriter);
+  if (operation.kind === "binary") return simplerPower(node as NodeOf<"binary">, rewriter) ?? delayedExpand(node, rewriter);
+  if (operation.kind === "cast" || operation.kind === "unary" || operation.kind === "select")
+    return delayedExpand(node, rewriter);
   return undefined;
 }
 
 /** A shape that changes twice changes once. */
 function simplerReshape(rewriter: Rewriter, x: Value, shape: readonly number[]): Value | undefined {
   if (sameShape(x.type.shape, shape)) return x;
-  const source = rewriter.made(x, "reshape")?.inputs[0];
+  const source = rewriter.producerOfKind(x, "reshape")?.inputs[0];
   if (source === undefined) return undefined;
   return sameShape(source.type.shape, shape) ? source : rewriter.add({ kind: "reshape", shape }, source);
 }
@@ -47,7 +48,7 @@ function simplerTranspose(
   if (moved.every((axis, place) => place === 0 || axis > (moved[place - 1] ?? -1))) {
     return sameShape(x.type.shape, shape) ? x : rewriter.add({ kind: "reshape", shape }, x);
   }
-  const inner = rewriter.made(x, "transpose");
+  const inner = rewriter.producerOfKind(x, "transpose");
   const source = inner?.inputs[0];
   if (inner === undefined || source === undefined) return undefined;
   const both = permutation.map((axis) => inner.operation.permutation[axis] ?? 0);
@@ -65,8 +66,8 @@ function simplerPower({ operation, inputs }: NodeOf<"binary">, rewriter: Rewrite
 }
 
 /** What is repeated is computed once and repeated afterwards; operations on elements repeat their operands themselves. */
-function sunkExpand({ operation, inputs, outputs }: GraphNode, rewriter: Rewriter): Value | undefined {
-  const sources = inputs.map((input) => rewriter.made(input, "expand")?.inputs[0] ?? input);
+function delayedExpand({ operation, inputs, outputs }: GraphNode, rewriter: Rewriter): Value | undefined {
+  const sources = inputs.map((input) => rewriter.producerOfKind(input, "expand")?.inputs[0] ?? input);
   if (sources.every((source, index) => source === inputs[index])) return undefined;
   const shape = outputs[0]?.type.shape ?? [];
   const small = broadcastShape(...sources.map(({ type }) => type.shape));

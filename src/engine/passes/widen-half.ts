@@ -2,13 +2,13 @@
  * Computes in float32 what a model states in float16: its tensors become float32 where they enter and float16 again where they leave. Numbers
  * between are not rounded to float16, so results are at least as exact, and there are kernels for them.
  */
-import type { Graph, GraphNode, NamedValue, TensorType, Value } from "../graph/graph.ts";
-import { infer } from "../graph/infer/index.ts";
-import type { Literal } from "../graph/literal.ts";
-import type { Operation } from "../graph/operations.ts";
-import { evaluate, type Fold } from "../interpret/evaluate.ts";
+import type { Graph, GraphNode, NamedValue, TensorType, Value } from "../ir/graph.ts";
+import { inferTypes } from "../ir/shape-inference/index.ts";
+import type { Literal } from "../ir/literal.ts";
+import type { Operation } from "../ir/operations.ts";
+import { evaluate, type ConstantFolder } from "../interpret/evaluate.ts";
 
-export function widenHalf(graph: Graph, fold: Fold = evaluate): Graph {
+export function widenHalf(graph: Graph, fold: ConstantFolder = evaluate): Graph {
   const takesPart = ({ inputs, outputs }: GraphNode): boolean => inputs.some(isHalf) || outputs.some(isHalf);
   if (!graph.nodes.some(takesPart) || graph.nodes.some(needsBits)) return graph;
   return new Widening(fold).graph(graph);
@@ -26,9 +26,9 @@ function needsBits({ operation, inputs, outputs }: GraphNode): boolean {
 class Widening {
   readonly #nodes: GraphNode[] = [];
   readonly #wide = new Map<Value, Value>();
-  readonly #fold: Fold;
+  readonly #fold: ConstantFolder;
 
-  constructor(fold: Fold) {
+  constructor(fold: ConstantFolder) {
     this.#fold = fold;
   }
 
@@ -37,7 +37,7 @@ class Widening {
       const wide = operands.map((operand) => this.#widened(operand));
       const widened: Operation =
         operation.kind === "cast" && operation.to === "float16" ? { ...operation, to: "float32" } : operation;
-      const types = infer(
+      const types = inferTypes(
         widened,
         wide.map(({ type }) => type),
       );

@@ -1,9 +1,9 @@
 /** What a plan must never do: give two values one place while both are needed. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseGraph } from "../graph/parse.ts";
-import { fuseElements } from "../passes/fuse-elements.ts";
-import { layOut } from "./lay-out.ts";
+import { parseGraph } from "../ir/parse.ts";
+import { fuseElementwise } from "../passes/fuse-elementwise.ts";
+import { assignOffsets } from "./arena-layout.ts";
 import { type Plan, planGraph } from "./plan.ts";
 
 describe("layOut", () => {
@@ -13,7 +13,7 @@ describe("layOut", () => {
       .map(([bytes, one, other]) => ({ bytes, from: Math.min(one, other), to: Math.max(one, other) }));
     fc.assert(
       fc.property(fc.array(lifetime, { maxLength: 30 }), fc.constantFrom(0, 16), (lifetimes, padding) => {
-        const { offsets, bytes } = layOut(lifetimes, padding);
+        const { offsets, bytes } = assignOffsets(lifetimes, padding);
         for (const [index, one] of lifetimes.entries()) {
           const start = offsets[index]!;
           expect(start % 64).toBe(0);
@@ -31,7 +31,7 @@ describe("layOut", () => {
 });
 
 function planned(text: string): Plan {
-  return planGraph(fuseElements(parseGraph(text)), { isDurable: () => true });
+  return planGraph(fuseElementwise(parseGraph(text)), { isModelConstant: () => true });
 }
 
 /** Where the operands of a step lie, the result last. */
@@ -51,7 +51,7 @@ describe("planGraph", () => {
       ]);
       const inputs = ["x: float32[2,8]", "scale: float32[]", "zero: uint8[]"].map((input) => `input ${input}`);
       const text = [...inputs, "q: int16[2,8] = quantize(x, scale, zero)", ...products, more].join("\n");
-      const { steps } = planGraph(parseGraph(text), { isDurable: () => true, hasByteDot });
+      const { steps } = planGraph(parseGraph(text), { isModelConstant: () => true, hasByteDot });
       return steps.map((step) => (step.kind === "kernel" ? step.kernel.family : step.operation.kind));
     };
     const [small, large] = ["[1, -64, 64, 64, 3, 4, 127, 1]", "[1, 2, 100, 100, 0, 0, 0, 0]"]; // 100 + 100 overflow
@@ -120,7 +120,7 @@ describe("states", () => {
 input fresh: float32[2,1,4]
 all: float32[2,4,4] = concat(past, fresh) axis=1
 `;
-  const withStates = (text: string): Plan => planGraph(parseGraph(text), { isDurable: () => true, states: ["past"] });
+  const withStates = (text: string): Plan => planGraph(parseGraph(text), { isModelConstant: () => true, states: ["past"] });
 
   it("copies what is new alone, and keeps the whole outside of the arena", () => {
     const plan = withStates(
@@ -132,7 +132,7 @@ all: float32[2,4,4] = concat(past, fresh) axis=1
     expect(append.kernel.key).toContain("strides:[4,16]"); // two rows of four elements, 16 apart in the state
     expect(append.places.at(-1)).toEqual({ region: "state", offset: 3 * 4 * 4 });
     expect(plan.inputs.map(({ name }) => name)).toEqual(["fresh"]);
-    expect(plan.outputs[1]?.source).toMatchObject({ place: { region: "state", offset: 0 } });
+    expect(plan.outputs[1]?.source).toMatchObject({ buffer: { region: "state", offset: 0 } });
     expect(plan.stateBytes).toBe(2 * 4 * 4 * 4 + 64);
   });
 

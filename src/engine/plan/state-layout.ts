@@ -3,9 +3,9 @@
  * program over states of the same shapes lays them out alike: so a block goes from one program to another as it is.
  */
 import { elementCount } from "../../tensor.ts";
-import { readPaddingBytes } from "../emit/wasm/index.ts";
-import type { TensorType } from "../graph/graph.ts";
-import { slotBytes } from "./lower-movement.ts";
+import { readPaddingBytes } from "../codegen/wasm/index.ts";
+import type { TensorType } from "../ir/graph.ts";
+import { storageBytes } from "../lower/movement.ts";
 
 export interface StateLayout {
   /** Bytes from the block's start, in the order of the types. */
@@ -19,7 +19,7 @@ export function layOutStates(types: readonly TensorType[]): StateLayout {
   let bytes = 0;
   const offsets = types.map(({ dataType, shape }) => {
     const start = bytes;
-    const size = elementCount(shape) * slotBytes(dataType) + readPaddingBytes;
+    const size = elementCount(shape) * storageBytes(dataType) + readPaddingBytes;
     bytes += Math.ceil(size / alignment) * alignment;
     return start;
   });

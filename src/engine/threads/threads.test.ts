@@ -1,24 +1,24 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { spawnFromSource } from "../../../test/fixtures/source-thread.ts";
 import { features, randomFloats } from "../../../test/kernel-memory.ts";
-import { i32 } from "../emit/wasm/assembler/scalar.ts";
-import { type WasmMemory, wasmHost } from "../emit/wasm/assembler/webassembly.ts";
-import { compileKernels } from "../emit/wasm/compile.ts";
-import { type Kernel, defineKernel } from "../emit/wasm/kernel.ts";
-import { batchedMatmul } from "../emit/wasm/kernels/batched-matmul.ts";
-import { matmul } from "../emit/wasm/kernels/matmul.ts";
-import { KernelThreads } from "./kernel-threads.ts";
+import { i32 } from "../codegen/wasm/assembler/scalar.ts";
+import { type WasmMemory, wasmHost } from "../codegen/wasm/assembler/webassembly.ts";
+import { compileKernels } from "../codegen/wasm/compile.ts";
+import { type Kernel, defineKernel } from "../codegen/wasm/kernel.ts";
+import { batchedMatmul } from "../codegen/wasm/kernels/matmul/batched-matmul.ts";
+import { matmul } from "../codegen/wasm/kernels/matmul/matmul.ts";
+import { ThreadPool } from "./thread-pool.ts";
 
-const running: KernelThreads[] = [];
+const running: ThreadPool[] = [];
 afterEach(async () => {
   await Promise.all(running.splice(0).map((threads) => threads.end()));
 });
 
 /** These calls are far too short to be worth sharing. */
-const alwaysSharing = { isInDebt: false, add: () => {} };
+const alwaysSharing = { prefersSerial: false, record: () => {} };
 
-function start(count: number, memory: WasmMemory, kernels: readonly Kernel[]): KernelThreads {
-  const threads = new KernelThreads({ threads: count, memory, spawn: spawnFromSource, balance: alwaysSharing });
+function start(count: number, memory: WasmMemory, kernels: readonly Kernel[]): ThreadPool {
+  const threads = new ThreadPool({ threads: count, memory, spawn: spawnFromSource, governor: alwaysSharing });
   running.push(threads);
   threads.add(compileKernels(kernels, memory, features));
   return threads;
@@ -43,7 +43,7 @@ const count = defineKernel({
 });
 
 /** Waits until a worker has taken part: they start while the caller computes. */
-async function started(threads: KernelThreads, memory: WasmMemory): Promise<void> {
+async function started(threads: ThreadPool, memory: WasmMemory): Promise<void> {
   const probe = defineKernel({ ...spin, outputs: ["who"] });
   threads.add(compileKernels([probe], memory, features));
   for (let attempt = 0; attempt < 5000; attempt += 1) {
@@ -98,7 +98,7 @@ describe("threads", () => {
       const result = new Float32Array(memory.buffer, 1 << 20, size * size);
       for (let call = 0; call < 8; call += 1) {
         result.fill(0); // the first calls are computed alone, to see how long that takes
-        threads.run(kernel, [...kernel.counts, 65_536, 65_536, 1 << 20, 2 << 20], product.scratchBytes);
+        threads.run(kernel, [...kernel.dynamicSizes, 65_536, 65_536, 1 << 20, 2 << 20], product.scratchBytes);
       }
       return result.slice();
     });
@@ -128,7 +128,7 @@ describe("threads", () => {
     const memory = shared(4);
     const kernel = matmul({ m: 4, n: 64, k: 4 });
     const threads = start(2, memory, [kernel, count]);
-    expect(threads.run(kernel, [...kernel.counts, 4096, 8192, 16_384])).toBe(0);
+    expect(threads.run(kernel, [...kernel.dynamicSizes, 4096, 8192, 16_384])).toBe(0);
     threads.run(count, [4096, 16_384]);
     expect([...new Int32Array(memory.buffer, 16_384, 1000)]).toEqual(Array(1000).fill(1));
   });

@@ -2,19 +2,19 @@
  * BERT (Devlin and others, https://arxiv.org/abs/1810.04805) and those that are built like it: RoBERTa (https://arxiv.org/abs/1907.11692), whose
  * places count from the padding's id on, and DistilBERT (https://arxiv.org/abs/1910.01108), which has no types and other names. MiniLM is a BERT.
  */
-import type { Value } from "../graph/graph.ts";
-import type { Calculation } from "../trace/calculation.ts";
-import { attention, maskBias, splitHeads } from "./attention.ts";
+import type { Value } from "../ir/graph.ts";
+import type { TensorOps } from "../build/tensor-ops.ts";
+import { attention, paddingBias, splitHeads } from "../build/nn/attention.ts";
 import { bertHeads, distilBertHeads, robertaHeads } from "./bert-heads.ts";
 import type { Config } from "./config.ts";
-import { type Body, headed } from "./heads.ts";
-import { activationOf, embedding, layerNorm, type Layer, linear, repeated, sequence } from "./layers.ts";
-import { learnedPlaces, placesAfterPadding } from "./places.ts";
+import { type Encoder, encoderArchitectures } from "./heads.ts";
+import { configuredActivation, embedding, layerNorm, type Layer, linear, repeated, sequential } from "../build/nn/layers.ts";
+import { positionEmbeddings, positionEmbeddingsAfterPadding } from "./position-embeddings.ts";
 import type { Architectures } from "./transformer.ts";
 import type { Weights } from "./weights.ts";
 
 /** What the members of the family call the same things. */
-interface Names {
+interface TensorNames {
   readonly layer: string;
   readonly query: string;
   readonly key: string;
@@ -26,7 +26,7 @@ interface Names {
   readonly outputNorm: string;
 }
 
-const bertNames: Names = {
+const bertNames: TensorNames = {
   layer: "encoder.layer",
   query: "attention.self.query",
   key: "attention.self.key",
@@ -38,7 +38,7 @@ const bertNames: Names = {
   outputNorm: "output.LayerNorm",
 };
 
-const distilBertNames: Names = {
+const distilBertNames: TensorNames = {
   layer: "transformer.layer",
   query: "attention.q_lin",
   key: "attention.k_lin",
@@ -50,7 +50,7 @@ const distilBertNames: Names = {
   outputNorm: "output_layer_norm",
 };
 
-interface Sizes {
+interface EncoderSizes {
   readonly width: number;
   readonly heads: number;
   readonly layers: number;
@@ -59,44 +59,49 @@ interface Sizes {
   readonly activation: Layer;
 }
 
-function bertSizes(config: Config): Sizes {
-  config.only("position_embedding_type", "absolute");
-  config.only("is_decoder", false);
-  const width = config.count("hidden_size");
+function bertSizes(config: Config): EncoderSizes {
+  config.requireEqual("position_embedding_type", "absolute");
+  config.requireEqual("is_decoder", false);
+  const width = config.positiveInteger("hidden_size");
   return {
     width,
-    heads: config.divisor("num_attention_heads", width),
-    layers: config.count("num_hidden_layers"),
-    inner: config.count("intermediate_size"),
-    epsilon: config.positive("layer_norm_eps", 1e-12),
-    activation: activationOf(config, "hidden_act", "gelu"),
+    heads: config.divisorOf("num_attention_heads", width),
+    layers: config.positiveInteger("num_hidden_layers"),
+    inner: config.positiveInteger("intermediate_size"),
+    epsilon: config.positiveNumber("layer_norm_eps", 1e-12),
+    activation: configuredActivation(config, "hidden_act", "gelu"),
   };
 }
 
-function distilBertSizes(config: Config): Sizes {
-  const width = config.count("dim");
+function distilBertSizes(config: Config): EncoderSizes {
+  const width = config.positiveInteger("dim");
   return {
     width,
-    heads: config.divisor("n_heads", width),
-    layers: config.count("n_layers"),
-    inner: config.count("hidden_dim"),
+    heads: config.divisorOf("n_heads", width),
+    layers: config.positiveInteger("n_layers"),
+    inner: config.positiveInteger("hidden_dim"),
     epsilon: 1e-12, // the class has no setting for it
-    activation: activationOf(config, "activation", "gelu"),
+    activation: configuredActivation(config, "activation", "gelu"),
   };
 }
 
 /** Attention, then a layer of two products, each added to what it was given and normalised after. */
-function layer(weights: Weights, at: string, names: Names, { width, heads, inner, epsilon, activation }: Sizes) {
+function encoderLayer(
+  weights: Weights,
+  at: string,
+  names: TensorNames,
+  { width, heads, inner, epsilon, activation }: EncoderSizes,
+) {
   const [query, key, value, output] = [names.query, names.key, names.value, names.output].map((name) =>
-    linear(weights, `${at}.${name}`, { from: width, to: width }),
+    linear(weights, `${at}.${name}`, { inFeatures: width, outFeatures: width }),
   ) as [Layer, Layer, Layer, Layer];
   const attentionNorm = layerNorm(weights, `${at}.${names.attentionNorm}`, width, epsilon);
-  const up = linear(weights, `${at}.${names.up}`, { from: width, to: inner });
-  const down = linear(weights, `${at}.${names.down}`, { from: inner, to: width });
+  const up = linear(weights, `${at}.${names.up}`, { inFeatures: width, outFeatures: inner });
+  const down = linear(weights, `${at}.${names.down}`, { inFeatures: inner, outFeatures: width });
   const outputNorm = layerNorm(weights, `${at}.${names.outputNorm}`, width, epsilon);
-  const feedForward = sequence(up, activation, down);
+  const feedForward = sequential(up, activation, down);
   const scale = 1 / Math.sqrt(width / heads);
-  return (net: Calculation, x: Value, bias: Value): Value => {
+  return (net: TensorOps, x: Value, bias: Value): Value => {
     const mixed = attention(net, {
       query: splitHeads(net, query(net, x), heads),
       key: splitHeads(net, key(net, x), heads),
@@ -109,64 +114,81 @@ function layer(weights: Weights, at: string, names: Names, { width, heads, inner
   };
 }
 
-type Embed = (net: Calculation, ids: Value, types: Value | undefined) => Value;
+type Embed = (net: TensorOps, ids: Value, types: Value | undefined) => Value;
 
-function body(weights: Weights, sizes: Sizes, names: Names, embed: Embed, types: boolean): Body {
+function bertLikeEncoder(
+  weights: Weights,
+  sizes: EncoderSizes,
+  names: TensorNames,
+  embed: Embed,
+  takesTokenTypes: boolean,
+): Encoder {
   const norm = layerNorm(weights, "embeddings.LayerNorm", sizes.width, sizes.epsilon);
-  const layers = repeated(sizes.layers, (index) => layer(weights, `${names.layer}.${index}`, names, sizes));
+  const layers = repeated(sizes.layers, (index) => encoderLayer(weights, `${names.layer}.${index}`, names, sizes));
   return {
     width: sizes.width,
-    types,
-    words: "embeddings.word_embeddings.weight",
-    encode: (net, { ids, mask, types: typeIds }) => {
-      const bias = maskBias(net, mask);
+    takesTokenTypes,
+    wordEmbeddings: "embeddings.word_embeddings.weight",
+    encode: (net, { ids, mask, tokenTypes: typeIds }) => {
+      const bias = paddingBias(net, mask);
       return layers.reduce((x, each) => each(net, x, bias), norm(net, embed(net, ids, typeIds)));
     },
   };
 }
 
-function bert(config: Config, weights: Weights): Body {
+function bert(config: Config, weights: Weights): Encoder {
   const sizes = bertSizes(config);
-  const words = embedding(weights, "embeddings.word_embeddings.weight", config.count("vocab_size"), sizes.width);
-  const kinds = embedding(weights, "embeddings.token_type_embeddings.weight", config.count("type_vocab_size", 2), sizes.width);
-  const places = learnedPlaces(weights, config.count("max_position_embeddings"), sizes.width);
+  const words = embedding(weights, "embeddings.word_embeddings.weight", config.positiveInteger("vocab_size"), sizes.width);
+  const kinds = embedding(
+    weights,
+    "embeddings.token_type_embeddings.weight",
+    config.positiveInteger("type_vocab_size", 2),
+    sizes.width,
+  );
+  const places = positionEmbeddings(weights, config.positiveInteger("max_position_embeddings"), sizes.width);
   const embed: Embed = (net, ids, types) => {
     const sum = net.binary("add", words(net, ids), kinds(net, types ?? net.zeros("int64", ids.type.shape)));
     return net.binary("add", sum, places(net, ids));
   };
-  return body(weights, sizes, bertNames, embed, true);
+  return bertLikeEncoder(weights, sizes, bertNames, embed, true);
 }
 
 /** Its one type is added to every token. */
-function roberta(config: Config, weights: Weights): Body {
+function roberta(config: Config, weights: Weights): Encoder {
   const sizes = bertSizes(config);
-  config.only("type_vocab_size", 1);
-  const words = embedding(weights, "embeddings.word_embeddings.weight", config.count("vocab_size"), sizes.width);
+  config.requireEqual("type_vocab_size", 1);
+  const words = embedding(weights, "embeddings.word_embeddings.weight", config.positiveInteger("vocab_size"), sizes.width);
   const kind = weights.tensor("embeddings.token_type_embeddings.weight", 1, sizes.width);
-  const rows = config.count("max_position_embeddings");
-  const places = placesAfterPadding(weights, rows, sizes.width, config.integer("pad_token_id", 1));
+  const rows = config.positiveInteger("max_position_embeddings");
+  const places = positionEmbeddingsAfterPadding(weights, rows, sizes.width, config.integer("pad_token_id", 1));
   const embed: Embed = (net, ids) => {
-    const sum = net.binary("add", words(net, ids), net.reshape(net.build.constant(kind), [sizes.width]));
+    const sum = net.binary("add", words(net, ids), net.reshape(net.builder.constant(kind), [sizes.width]));
     return net.binary("add", sum, places(net, ids));
   };
-  return body(weights, sizes, bertNames, embed, false);
+  return bertLikeEncoder(weights, sizes, bertNames, embed, false);
 }
 
 /** Whether its places were made from sines does not matter: they are stored. */
-function distilBert(config: Config, weights: Weights): Body {
+function distilBert(config: Config, weights: Weights): Encoder {
   const sizes = distilBertSizes(config);
-  const words = embedding(weights, "embeddings.word_embeddings.weight", config.count("vocab_size"), sizes.width);
-  const places = learnedPlaces(weights, config.count("max_position_embeddings"), sizes.width);
+  const words = embedding(weights, "embeddings.word_embeddings.weight", config.positiveInteger("vocab_size"), sizes.width);
+  const places = positionEmbeddings(weights, config.positiveInteger("max_position_embeddings"), sizes.width);
   const embed: Embed = (net, ids) => net.binary("add", words(net, ids), places(net, ids));
-  return body(weights, sizes, distilBertNames, embed, false);
+  return bertLikeEncoder(weights, sizes, distilBertNames, embed, false);
 }
 
-const spare = /(^|\.)(pooler|cls|classifier|lm_head|qa_outputs|pre_classifier|vocab_[a-z_]+)\.|position_ids$/;
+const ignoredTensors = /(^|\.)(pooler|cls|classifier|lm_head|qa_outputs|pre_classifier|vocab_[a-z_]+)\.|position_ids$/;
 
 export const bertArchitectures: Architectures = {
-  ...headed({ name: "Bert", prefixes: ["bert."], spare, body: bert, heads: bertHeads }),
-  ...headed({ name: "Roberta", prefixes: ["roberta."], spare, body: roberta, heads: robertaHeads }),
-  ...headed({ name: "XLMRoberta", prefixes: ["roberta."], spare, body: roberta, heads: robertaHeads }),
-  ...headed({ name: "Camembert", prefixes: ["roberta."], spare, body: roberta, heads: robertaHeads }),
-  ...headed({ name: "DistilBert", prefixes: ["distilbert."], spare, body: distilBert, heads: distilBertHeads }),
+  ...encoderArchitectures({ name: "Bert", prefixes: ["bert."], ignoredTensors, encoder: bert, heads: bertHeads }),
+  ...encoderArchitectures({ name: "Roberta", prefixes: ["roberta."], ignoredTensors, encoder: roberta, heads: robertaHeads }),
+  ...encoderArchitectures({ name: "XLMRoberta", prefixes: ["roberta."], ignoredTensors, encoder: roberta, heads: robertaHeads }),
+  ...encoderArchitectures({ name: "Camembert", prefixes: ["roberta."], ignoredTensors, encoder: roberta, heads: robertaHeads }),
+  ...encoderArchitectures({
+    name: "DistilBert",
+    prefixes: ["distilbert."],
+    ignoredTensors,
+    encoder: distilBert,
+    heads: distilBertHeads,
+  }),
 };

@@ -12,21 +12,21 @@ export class Config {
   }
 
   /** A whole number above 0. MODEL_INVALID where it is missing or something else. */
-  count(key: string, otherwise?: number): number {
+  positiveInteger(key: string, otherwise?: number): number {
     const value = this.#get(key) ?? otherwise;
     if (typeof value === "number" && Number.isSafeInteger(value) && value > 0) return value;
     throw this.#invalid(key, value, "a whole number above 0 is needed");
   }
 
   /** A count that divides another size: heads of a width. */
-  divisor(key: string, size: number, otherwise?: number): number {
-    const value = this.count(key, otherwise);
+  divisorOf(key: string, size: number, otherwise?: number): number {
+    const value = this.positiveInteger(key, otherwise);
     if (size % value === 0) return value;
     throw this.#invalid(key, value, `one that divides ${size} is needed`);
   }
 
-  countIfGiven(key: string): number | undefined {
-    return this.#get(key) === undefined ? undefined : this.count(key);
+  positiveIntegerIfGiven(key: string): number | undefined {
+    return this.#get(key) === undefined ? undefined : this.positiveInteger(key);
   }
 
   /** A whole number of any sign. */
@@ -37,26 +37,26 @@ export class Config {
   }
 
   /** A number above 0. */
-  positive(key: string, otherwise: number): number {
+  positiveNumber(key: string, otherwise: number): number {
     const value = this.#get(key) ?? otherwise;
     if (typeof value === "number" && Number.isFinite(value) && value > 0) return value;
     throw this.#invalid(key, value, "a number above 0 is needed");
   }
 
-  flag(key: string, otherwise: boolean): boolean {
+  boolean(key: string, otherwise: boolean): boolean {
     const value = this.#get(key) ?? otherwise;
     if (typeof value === "boolean") return value;
     throw this.#invalid(key, value, "true or false is needed");
   }
 
-  text(key: string, otherwise: string): string {
+  string(key: string, otherwise: string): string {
     const value = this.#get(key) ?? otherwise;
     if (typeof value === "string") return value;
     throw this.#invalid(key, value, "a string is needed");
   }
 
   /** A list of strings, or such a list in one string with bars between. */
-  words(key: string): readonly string[] {
+  stringList(key: string): readonly string[] {
     const value = this.#get(key) ?? [];
     if (typeof value === "string") return value.split("|").filter((word) => word !== "");
     if (Array.isArray(value) && value.every((word) => typeof word === "string")) return value;
@@ -64,21 +64,21 @@ export class Config {
   }
 
   /** One of those that are built; MODEL_UNSUPPORTED for another. */
-  choice<Name extends string>(key: string, built: readonly Name[], otherwise: Name): Name {
-    const value = this.text(key, otherwise);
+  oneOf<Name extends string>(key: string, built: readonly Name[], otherwise: Name): Name {
+    const value = this.string(key, otherwise);
     const known = built.find((name) => name === value);
     if (known === undefined) throw this.unsupported(key, built.join(", "));
     return known;
   }
 
   /** MODEL_UNSUPPORTED where the key has another value than this one, which is what a missing key means. */
-  only(key: string, built: string | number | boolean): void {
+  requireEqual(key: string, built: string | number | boolean): void {
     const value = this.#get(key);
     if (value !== undefined && value !== built) throw this.unsupported(key, JSON.stringify(built));
   }
 
   /** MODEL_UNSUPPORTED where the key is there and holds something. */
-  never(...keys: readonly string[]): void {
+  requireAbsent(...keys: readonly string[]): void {
     for (const key of keys) {
       const value = this.#get(key);
       const empty =
@@ -91,7 +91,7 @@ export class Config {
   }
 
   /** The object at a key, as a configuration of its own; undefined where there is none. */
-  inner(key: string): Config | undefined {
+  section(key: string): Config | undefined {
     const value = this.#get(key);
     if (value === undefined) return undefined;
     if (typeof value !== "object" || Array.isArray(value)) throw this.#invalid(key, value, "an object is needed");

@@ -1,34 +1,34 @@
 /** GPT-2: Radford and others, "Language models are unsupervised multitask learners", 2019. */
-import type { Value } from "../graph/graph.ts";
-import type { Calculation } from "../trace/calculation.ts";
-import { attention, causalBias, splitHeads } from "./attention.ts";
-import { type Cache, causal, type CausalModel } from "./causal.ts";
+import type { Value } from "../ir/graph.ts";
+import type { TensorOps } from "../build/tensor-ops.ts";
+import { attention, causalBias, splitHeads } from "../build/nn/attention.ts";
+import { type KeyValueCache, causalTransformer, type CausalModel } from "./causal-model.ts";
 import type { Config } from "./config.ts";
-import { activationOf, embedding, layerNorm, linearAsStored, repeated, sequence } from "./layers.ts";
+import { configuredActivation, embedding, layerNorm, linearTransposed, repeated, sequential } from "../build/nn/layers.ts";
 import type { Architectures } from "./transformer.ts";
 import type { Weights } from "./weights.ts";
 
 interface Block {
-  build(net: Calculation, x: Value, bias: Value, remember: (now: Cache) => Cache): Value;
+  build(net: TensorOps, x: Value, bias: Value, remember: (now: KeyValueCache) => KeyValueCache): Value;
 }
 
 function block(config: Config, weights: Weights, index: number): Block {
-  const width = config.count("n_embd");
-  const heads = config.divisor("n_head", width);
-  const inner = config.count("n_inner", 4 * width);
-  const epsilon = config.positive("layer_norm_epsilon", 1e-5);
+  const width = config.positiveInteger("n_embd");
+  const heads = config.divisorOf("n_head", width);
+  const inner = config.positiveInteger("n_inner", 4 * width);
+  const epsilon = config.positiveNumber("layer_norm_epsilon", 1e-5);
   const at = `h.${index}`;
   const attentionNorm = layerNorm(weights, `${at}.ln_1`, width, epsilon);
-  const queriesKeysValues = linearAsStored(weights, `${at}.attn.c_attn`, { from: width, to: 3 * width });
-  const output = linearAsStored(weights, `${at}.attn.c_proj`, { from: width, to: width });
-  const feedForward = sequence(
+  const queriesKeysValues = linearTransposed(weights, `${at}.attn.c_attn`, { inFeatures: width, outFeatures: 3 * width });
+  const output = linearTransposed(weights, `${at}.attn.c_proj`, { inFeatures: width, outFeatures: width });
+  const feedForward = sequential(
     layerNorm(weights, `${at}.ln_2`, width, epsilon),
-    linearAsStored(weights, `${at}.mlp.c_fc`, { from: width, to: inner }),
-    activationOf(config, "activation_function", "gelu_new"),
-    linearAsStored(weights, `${at}.mlp.c_proj`, { from: inner, to: width }),
+    linearTransposed(weights, `${at}.mlp.c_fc`, { inFeatures: width, outFeatures: inner }),
+    configuredActivation(config, "activation_function", "gelu_new"),
+    linearTransposed(weights, `${at}.mlp.c_proj`, { inFeatures: inner, outFeatures: width }),
   );
-  const scale = config.flag("scale_attn_weights", true) ? 1 / Math.sqrt(width / heads) : 1;
-  const byLayer = config.flag("scale_attn_by_inverse_layer_idx", false) ? 1 / (index + 1) : 1;
+  const scale = config.boolean("scale_attn_weights", true) ? 1 / Math.sqrt(width / heads) : 1;
+  const byLayer = config.boolean("scale_attn_by_inverse_layer_idx", false) ? 1 / (index + 1) : 1;
   return {
     build: (net, x, bias, remember) => {
       const all = queriesKeysValues(net, attentionNorm(net, x));
@@ -46,37 +46,45 @@ function block(config: Config, weights: Weights, index: number): Block {
 }
 
 function gpt2(config: Config, weights: Weights, output: CausalModel["output"]): CausalModel {
-  const width = config.count("n_embd");
-  const heads = config.divisor("n_head", width);
-  const words = config.count("vocab_size");
+  const width = config.positiveInteger("n_embd");
+  const keyValueHeads = config.divisorOf("n_head", width);
+  const words = config.positiveInteger("vocab_size");
   const word = embedding(weights, "wte.weight", words, width);
-  const place = embedding(weights, "wpe.weight", config.count("n_positions"), width);
-  const blocks = repeated(config.count("n_layer"), (index) => block(config, weights, index));
-  const norm = layerNorm(weights, "ln_f", width, config.positive("layer_norm_epsilon", 1e-5));
-  const shared = config.flag("tie_word_embeddings", true) || !weights.has("lm_head.weight");
+  const place = embedding(weights, "wpe.weight", config.positiveInteger("n_positions"), width);
+  const blocks = repeated(config.positiveInteger("n_layer"), (index) => block(config, weights, index));
+  const norm = layerNorm(weights, "ln_f", width, config.positiveNumber("layer_norm_epsilon", 1e-5));
+  const shared = config.boolean("tie_word_embeddings", true) || !weights.has("lm_head.weight");
   const table = output === "logits" ? weights.matrix(shared ? "wte.weight" : "lm_head.weight", width, words) : undefined;
   return {
     layers: blocks.length,
-    heads,
-    headSize: width / heads,
+    keyValueHeads,
+    headSize: width / keyValueHeads,
     output,
-    size: table === undefined ? width : words,
-    build: (net, { ids, mask, places }, remember) => {
+    outputSize: table === undefined ? width : words,
+    build: (net, { ids, mask, positions }, remember) => {
       const bias = causalBias(net, mask, ids.type.shape[1] ?? 0);
-      const embedded = net.binary("add", word(net, ids), place(net, places));
+      const embedded = net.binary("add", word(net, ids), place(net, positions));
       const hidden = norm(
         net,
         blocks.reduce((x, each, index) => each.build(net, x, bias, (now) => remember(index, now)), embedded),
       );
-      return table === undefined ? hidden : net.add({ kind: "matmul" }, hidden, net.build.constant(table));
+      return table === undefined ? hidden : net.add({ kind: "matmul" }, hidden, net.builder.constant(table));
     },
   };
 }
 
 /** The masks that PyTorch keeps beside the weights, and the head where it is not asked for or shared. */
-const spare = /\.attn\.(bias|masked_bias)$|^lm_head\.weight$/;
+const ignoredTensors = /\.attn\.(bias|masked_bias)$|^lm_head\.weight$/;
 
 export const gpt2Architectures: Architectures = {
-  GPT2Model: { prefixes: ["transformer."], spare, make: (config, weights) => causal(gpt2(config, weights, "last_hidden_state")) },
-  GPT2LMHeadModel: { prefixes: ["transformer."], spare, make: (config, weights) => causal(gpt2(config, weights, "logits")) },
+  GPT2Model: {
+    prefixes: ["transformer."],
+    ignoredTensors,
+    make: (config, weights) => causalTransformer(gpt2(config, weights, "last_hidden_state")),
+  },
+  GPT2LMHeadModel: {
+    prefixes: ["transformer."],
+    ignoredTensors,
+    make: (config, weights) => causalTransformer(gpt2(config, weights, "logits")),
+  },
 };

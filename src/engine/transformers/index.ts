@@ -1,10 +1,10 @@
 /** Transformers of Hugging Face, built from config.json and the tensors of a safetensors file. */
 import { InferyardError, messageOf } from "../../errors.ts";
 import type { TensorInfo } from "../../tensor.ts";
-import type { GraphSource } from "../trace/graph-source.ts";
-import { Calculation } from "../trace/calculation.ts";
-import { ValueUnknown } from "../trace/value-unknown.ts";
-import { isTensor } from "../trace/traced.ts";
+import type { GraphSource } from "../build/graph-source.ts";
+import { TensorOps } from "../build/tensor-ops.ts";
+import { DataDependencyError } from "../build/data-dependency-error.ts";
+import { isTensor } from "../build/traced-value.ts";
 import { bertArchitectures } from "./bert.ts";
 import { Config } from "./config.ts";
 import { debertaArchitectures } from "./deberta.ts";
@@ -12,7 +12,7 @@ import { modernBertArchitectures } from "./modernbert.ts";
 import { t5Architectures } from "./t5.ts";
 import { gpt2Architectures } from "./gpt2.ts";
 import { llamaArchitectures } from "./llama.ts";
-import type { Architectures, Given, Transformer } from "./transformer.ts";
+import type { Architectures, GetInput, Transformer } from "./transformer.ts";
 import { type PendingWeight, type StoredTensor, Weights } from "./weights.ts";
 
 export const architectures: Architectures = {
@@ -31,7 +31,7 @@ export interface BuiltTransformer {
   /** To be supplied before anything is traced. */
   readonly pending: readonly PendingWeight[];
   /** Brings into memory what is still in the file and was not packed: the file may be closed then. */
-  keep(): void;
+  detachFromFile(): void;
 }
 
 /**
@@ -52,10 +52,10 @@ export function buildTransformer(
   }
   const config = new Config(values, name);
   // Code of the model's own, quantised weights and heads that were cut out change what the tensors mean.
-  config.never("auto_map", "quantization_config", "pruned_heads", "add_cross_attention");
+  config.requireAbsent("auto_map", "quantization_config", "pruned_heads", "add_cross_attention");
   const weights = new Weights(stored, architecture.prefixes);
   const model = architecture.make(config, weights);
-  const odd = weights.unread.find((each) => !architecture.spare.test(each));
+  const odd = weights.unusedNames.find((each) => !architecture.ignoredTensors.test(each));
   if (odd !== undefined) {
     throw new InferyardError("MODEL_UNSUPPORTED", `the file has a tensor "${odd}", which no ${name} of this configuration uses`, {
       remedy: "use an ONNX export of the model",
@@ -63,22 +63,28 @@ export function buildTransformer(
     });
   }
   const { inputs, outputs } = model;
-  return { source: sourceOf(model, weights), inputs, outputs, pending: weights.pending, keep: () => weights.keep() };
+  return {
+    source: sourceOf(model, weights),
+    inputs,
+    outputs,
+    pending: weights.pending,
+    detachFromFile: () => weights.detachFromFile(),
+  };
 }
 
 function sourceOf(model: Transformer, weights: Weights): GraphSource {
   return {
     weights: weights.literals,
     trace: (inputs, build) => {
-      const given: Given = (name) => {
+      const given: GetInput = (name) => {
         const value = inputs.get(name);
         if (value !== undefined && isTensor(value)) return value;
         throw new InferyardError("INPUT_INVALID", `the input "${name}" is missing`);
       };
       try {
-        return new Map(Object.entries(model.forward(new Calculation(build), given)));
+        return new Map(Object.entries(model.forward(new TensorOps(build), given)));
       } catch (error) {
-        if (error instanceof InferyardError || error instanceof ValueUnknown) throw error;
+        if (error instanceof InferyardError || error instanceof DataDependencyError) throw error;
         const shapes = [...inputs].map(([name, value]) => `${name} [${isTensor(value) ? value.type.shape.join(", ") : ""}]`);
         throw new InferyardError("INPUT_INVALID", `the model does not take ${shapes.join(", ")}: ${messageOf(error)}`, {
           cause: error,

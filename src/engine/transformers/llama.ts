@@ -3,18 +3,18 @@
  * back through a window, Qwen2 (https://arxiv.org/abs/2407.10671) adds to queries, keys and values, and Gemma (https://arxiv.org/abs/2403.08295)
  * scales its embeddings and shifts what its norms multiply by.
  */
-import type { Value } from "../graph/graph.ts";
-import type { Calculation } from "../trace/calculation.ts";
-import { attention, causalBias, splitHeads } from "./attention.ts";
-import { type Cache, causal, type CausalModel } from "./causal.ts";
+import type { Value } from "../ir/graph.ts";
+import type { TensorOps } from "../build/tensor-ops.ts";
+import { attention, causalBias, splitHeads } from "../build/nn/attention.ts";
+import { type KeyValueCache, causalTransformer, type CausalModel } from "./causal-model.ts";
 import type { Config } from "./config.ts";
-import { activation, activationOf, embedding, type Layer, linear, repeated, rmsNorm } from "./layers.ts";
-import { type Angles, anglesOf, pairsOf, turned } from "./rotary.ts";
+import { activation, configuredActivation, embedding, type Layer, linear, repeated, rmsNorm } from "../build/nn/layers.ts";
+import { type RotaryAngles, rotaryAngles, rotaryPairs, applyRotary } from "../build/nn/rotary-embedding.ts";
 import type { Architecture, Architectures } from "./transformer.ts";
 import type { Weights } from "./weights.ts";
 
 /** What the members of the family differ in. */
-interface Traits {
+interface FamilyOptions {
   /** Vectors added to queries, keys and values, and to what attention gives. */
   readonly inputBias: boolean;
   readonly outputBias: boolean;
@@ -25,10 +25,10 @@ interface Traits {
   readonly normOffset: number;
   readonly embeddingScale: number;
   /** Whether the product with the vocabulary is with the embeddings, where config.json does not say so. */
-  readonly shares: boolean;
+  readonly tiesEmbeddings: boolean;
 }
 
-const plain: Traits = {
+const defaultOptions: FamilyOptions = {
   inputBias: false,
   outputBias: false,
   feedForwardBias: false,
@@ -36,44 +36,44 @@ const plain: Traits = {
   window: Number.POSITIVE_INFINITY,
   normOffset: 0,
   embeddingScale: 1,
-  shares: false,
+  tiesEmbeddings: false,
 };
 
-type TraitsOf = (config: Config) => Traits;
+type FamilyOptionsOf = (config: Config) => FamilyOptions;
 
-const llama: TraitsOf = (config) => {
-  const bias = config.flag("attention_bias", false);
+const llama: FamilyOptionsOf = (config) => {
+  const bias = config.boolean("attention_bias", false);
   return {
-    ...plain,
+    ...defaultOptions,
     inputBias: bias,
     outputBias: bias,
-    feedForwardBias: config.flag("mlp_bias", false),
-    activation: activationOf(config, "hidden_act", "silu"),
+    feedForwardBias: config.boolean("mlp_bias", false),
+    activation: configuredActivation(config, "hidden_act", "silu"),
   };
 };
 
-const mistral: TraitsOf = (config) => ({
-  ...plain,
-  activation: activationOf(config, "hidden_act", "silu"),
-  window: config.countIfGiven("sliding_window") ?? Number.POSITIVE_INFINITY,
+const mistral: FamilyOptionsOf = (config) => ({
+  ...defaultOptions,
+  activation: configuredActivation(config, "hidden_act", "silu"),
+  window: config.positiveIntegerIfGiven("sliding_window") ?? Number.POSITIVE_INFINITY,
 });
 
-const qwen2: TraitsOf = (config) => {
-  config.only("use_sliding_window", false);
-  return { ...plain, inputBias: true, activation: activationOf(config, "hidden_act", "silu") };
+const qwen2: FamilyOptionsOf = (config) => {
+  config.requireEqual("use_sliding_window", false);
+  return { ...defaultOptions, inputBias: true, activation: configuredActivation(config, "hidden_act", "silu") };
 };
 
-const gemma: TraitsOf = (config) => {
-  const bias = config.flag("attention_bias", false);
+const gemma: FamilyOptionsOf = (config) => {
+  const bias = config.boolean("attention_bias", false);
   return {
-    ...plain,
+    ...defaultOptions,
     inputBias: bias,
     outputBias: bias,
     // "hidden_act" is of old files, and means the same whatever it says.
-    activation: activationOf(config, "hidden_activation", "gelu_pytorch_tanh"),
+    activation: configuredActivation(config, "hidden_activation", "gelu_pytorch_tanh"),
     normOffset: 1,
-    embeddingScale: Math.sqrt(config.count("hidden_size")),
-    shares: true,
+    embeddingScale: Math.sqrt(config.positiveInteger("hidden_size")),
+    tiesEmbeddings: true,
   };
 };
 
@@ -81,55 +81,65 @@ interface Sizes {
   readonly width: number;
   readonly inner: number;
   readonly heads: number;
-  readonly keyHeads: number;
+  readonly keyValueHeads: number;
   readonly headSize: number;
   readonly epsilon: number;
 }
 
 function sizesOf(config: Config): Sizes {
-  const width = config.count("hidden_size");
-  const heads = config.count("num_attention_heads");
-  const keyHeads = config.divisor("num_key_value_heads", heads, heads);
+  const width = config.positiveInteger("hidden_size");
+  const heads = config.positiveInteger("num_attention_heads");
+  const keyValueHeads = config.divisorOf("num_key_value_heads", heads, heads);
   return {
     width,
-    inner: config.count("intermediate_size"),
+    inner: config.positiveInteger("intermediate_size"),
     heads,
-    keyHeads,
-    headSize: config.count("head_dim", width / heads),
-    epsilon: config.positive("rms_norm_eps", 1e-6),
+    keyValueHeads,
+    headSize: config.positiveInteger("head_dim", width / heads),
+    epsilon: config.positiveNumber("rms_norm_eps", 1e-6),
   };
 }
 
 /** Newer files have the settings of rotation in an object of their own. */
 function thetaOf(config: Config): number {
-  config.never("rope_scaling", "rope_interleaved");
-  const settings = config.inner("rope_parameters");
-  settings?.only("rope_type", "default");
-  return settings?.positive("rope_theta", 10_000) ?? config.positive("rope_theta", 10_000);
+  config.requireAbsent("rope_scaling", "rope_interleaved");
+  const settings = config.section("rope_parameters");
+  settings?.requireEqual("rope_type", "default");
+  return settings?.positiveNumber("rope_theta", 10_000) ?? config.positiveNumber("rope_theta", 10_000);
 }
 
-type Block = (net: Calculation, x: Value, angles: Angles, bias: Value, remember: (now: Cache) => Cache) => Value;
+type Block = (
+  net: TensorOps,
+  x: Value,
+  angles: RotaryAngles,
+  bias: Value,
+  remember: (now: KeyValueCache) => KeyValueCache,
+) => Value;
 
-function block(weights: Weights, at: string, sizes: Sizes, traits: Traits): Block {
-  const { width, inner, heads, keyHeads, headSize, epsilon } = sizes;
+function block(weights: Weights, at: string, sizes: Sizes, traits: FamilyOptions): Block {
+  const { width, inner, heads, keyValueHeads, headSize, epsilon } = sizes;
   const project = (name: string, to: number): Layer =>
-    linear(weights, `${at}.self_attn.${name}`, { from: width, to: to * headSize, bias: traits.inputBias });
+    linear(weights, `${at}.self_attn.${name}`, { inFeatures: width, outFeatures: to * headSize, bias: traits.inputBias });
   const query = project("q_proj", heads);
-  const key = project("k_proj", keyHeads);
-  const value = project("v_proj", keyHeads);
-  const output = linear(weights, `${at}.self_attn.o_proj`, { from: heads * headSize, to: width, bias: traits.outputBias });
-  const feed = (name: string, from: number, to: number): Layer =>
-    linear(weights, `${at}.mlp.${name}`, { from, to, bias: traits.feedForwardBias });
+  const key = project("k_proj", keyValueHeads);
+  const value = project("v_proj", keyValueHeads);
+  const output = linear(weights, `${at}.self_attn.o_proj`, {
+    inFeatures: heads * headSize,
+    outFeatures: width,
+    bias: traits.outputBias,
+  });
+  const feed = (name: string, inFeatures: number, outFeatures: number): Layer =>
+    linear(weights, `${at}.mlp.${name}`, { inFeatures, outFeatures, bias: traits.feedForwardBias });
   const [gate, up, down] = [feed("gate_proj", width, inner), feed("up_proj", width, inner), feed("down_proj", inner, width)];
   const norm = (name: string): Layer => rmsNorm(weights, `${at}.${name}`, width, epsilon, traits.normOffset);
   const [attentionNorm, feedForwardNorm] = [norm("input_layernorm"), norm("post_attention_layernorm")];
   return (net, x, angles, bias, remember) => {
     const given = attentionNorm(net, x);
     const now = {
-      key: turned(net, splitHeads(net, key(net, given), keyHeads), angles),
-      value: splitHeads(net, value(net, given), keyHeads),
+      key: applyRotary(net, splitHeads(net, key(net, given), keyValueHeads), angles),
+      value: splitHeads(net, value(net, given), keyValueHeads),
     };
-    const queries = turned(net, splitHeads(net, query(net, given), heads), angles);
+    const queries = applyRotary(net, splitHeads(net, query(net, given), heads), angles);
     const mixed = attention(net, { query: queries, ...remember(now), scale: 1 / Math.sqrt(headSize), bias });
     const attended = net.binary("add", output(net, mixed), x);
     const normed = feedForwardNorm(net, attended);
@@ -138,45 +148,47 @@ function block(weights: Weights, at: string, sizes: Sizes, traits: Traits): Bloc
   };
 }
 
-function decoder(config: Config, weights: Weights, traits: Traits, output: CausalModel["output"]): CausalModel {
+function decoder(config: Config, weights: Weights, traits: FamilyOptions, output: CausalModel["output"]): CausalModel {
   const sizes = sizesOf(config);
-  const { width, keyHeads, headSize, epsilon } = sizes;
+  const { width, keyValueHeads, headSize, epsilon } = sizes;
   const theta = thetaOf(config);
-  const pairs = pairsOf(headSize);
-  const words = config.count("vocab_size");
+  const pairs = rotaryPairs(headSize);
+  const words = config.positiveInteger("vocab_size");
   const word = embedding(weights, "embed_tokens.weight", words, width);
-  const blocks = repeated(config.count("num_hidden_layers"), (index) => block(weights, `layers.${index}`, sizes, traits));
+  const blocks = repeated(config.positiveInteger("num_hidden_layers"), (index) =>
+    block(weights, `layers.${index}`, sizes, traits),
+  );
   const norm = rmsNorm(weights, "norm", width, epsilon, traits.normOffset);
-  const shared = config.flag("tie_word_embeddings", traits.shares);
+  const shared = config.boolean("tie_word_embeddings", traits.tiesEmbeddings);
   const table = output === "logits" ? weights.matrix(shared ? "embed_tokens.weight" : "lm_head.weight", width, words) : undefined;
   return {
     layers: blocks.length,
-    heads: keyHeads,
+    keyValueHeads,
     headSize,
     output,
-    size: table === undefined ? width : words,
-    build: (net, { ids, mask, places }, remember) => {
+    outputSize: table === undefined ? width : words,
+    build: (net, { ids, mask, positions }, remember) => {
       const bias = causalBias(net, mask, ids.type.shape[1] ?? 0, traits.window);
-      const angles = anglesOf(net, places, pairs, theta);
+      const angles = rotaryAngles(net, positions, pairs, theta);
       const rows = word(net, ids);
       const embedded = traits.embeddingScale === 1 ? rows : net.binary("mul", rows, traits.embeddingScale);
       const hidden = norm(
         net,
         blocks.reduce((x, each, index) => each(net, x, angles, bias, (now) => remember(index, now)), embedded),
       );
-      return table === undefined ? hidden : net.add({ kind: "matmul" }, hidden, net.build.constant(table));
+      return table === undefined ? hidden : net.add({ kind: "matmul" }, hidden, net.builder.constant(table));
     },
   };
 }
 
 /** Frequencies that are computed anyway, and the head where it is not asked for or shared. */
-const spare = /rotary_emb\.inv_freq$|^lm_head\.weight$/;
+const ignoredTensors = /rotary_emb\.inv_freq$|^lm_head\.weight$/;
 
-function family(name: string, traitsOf: TraitsOf): Architectures {
+function family(name: string, traitsOf: FamilyOptionsOf): Architectures {
   const architecture = (output: CausalModel["output"]): Architecture => ({
     prefixes: ["model."],
-    spare,
-    make: (config, weights) => causal(decoder(config, weights, traitsOf(config), output)),
+    ignoredTensors,
+    make: (config, weights) => causalTransformer(decoder(config, weights, traitsOf(config), output)),
   });
   return { [`${name}Model`]: architecture("last_hidden_state"), [`${name}ForCausalLM`]: architecture("logits") };
 }

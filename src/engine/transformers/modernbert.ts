@@ -2,15 +2,33 @@
  * ModernBERT (Warner and others, https://arxiv.org/abs/2412.13663): norms before the layers, places turned in, a gate in the layer of two products,
  * and attention that looks at a text's whole length in one layer of several, and nearby in the others.
  */
-import type { Value } from "../graph/graph.ts";
-import { int64Literal } from "../graph/literal.ts";
-import type { Calculation } from "../trace/calculation.ts";
-import { attention, biasOf, seenOf, splitHeads } from "./attention.ts";
+import type { Value } from "../ir/graph.ts";
+import { int64Literal } from "../ir/literal.ts";
+import type { TensorOps } from "../build/tensor-ops.ts";
+import { attention, additiveMask, keyVisibility, splitHeads } from "../build/nn/attention.ts";
 import type { Config } from "./config.ts";
-import { bare, type Body, headed, type Heads, type Pool, textClasses, tokenClasses, wordLogits } from "./heads.ts";
-import { activationOf, embedding, firstToken, layerNorm, type Layer, linear, repeated, sequence } from "./layers.ts";
-import { countedFrom } from "./places.ts";
-import { type Angles, anglesOf, pairsOf, turned } from "./rotary.ts";
+import {
+  baseModel,
+  type Encoder,
+  encoderArchitectures,
+  type Heads,
+  type Pool,
+  sequenceClassifier,
+  tokenClassifier,
+  maskedLanguageModel,
+} from "./heads.ts";
+import {
+  configuredActivation,
+  embedding,
+  firstToken,
+  layerNorm,
+  type Layer,
+  linear,
+  repeated,
+  sequential,
+} from "../build/nn/layers.ts";
+import { arange } from "./position-embeddings.ts";
+import { type RotaryAngles, rotaryAngles, rotaryPairs, applyRotary } from "../build/nn/rotary-embedding.ts";
 import type { Architectures } from "./transformer.ts";
 import type { Weights } from "./weights.ts";
 
@@ -25,28 +43,28 @@ interface Sizes {
 }
 
 /** What the layers of one kind share: how far they look, and how places turn. */
-interface Sight {
+interface AttentionScope {
   readonly bias: Value;
-  readonly angles: Angles;
+  readonly angles: RotaryAngles;
 }
 
-type Block = (net: Calculation, x: Value, sight: Sight) => Value;
+type Block = (net: TensorOps, x: Value, sight: AttentionScope) => Value;
 
 function block(weights: Weights, index: number, sizes: Sizes): Block {
   const { width, inner, heads, attentionBias, feedForwardBias, activation, norm } = sizes;
   const at = `layers.${index}`;
   // The embeddings are normalised already.
   const attentionNorm: Layer = index === 0 ? (_net, x) => x : norm(`${at}.attn_norm`);
-  const all = linear(weights, `${at}.attn.Wqkv`, { from: width, to: 3 * width, bias: attentionBias });
-  const output = linear(weights, `${at}.attn.Wo`, { from: width, to: width, bias: attentionBias });
+  const all = linear(weights, `${at}.attn.Wqkv`, { inFeatures: width, outFeatures: 3 * width, bias: attentionBias });
+  const output = linear(weights, `${at}.attn.Wo`, { inFeatures: width, outFeatures: width, bias: attentionBias });
   const feedForwardNorm = norm(`${at}.mlp_norm`);
-  const both = linear(weights, `${at}.mlp.Wi`, { from: width, to: 2 * inner, bias: feedForwardBias });
-  const down = linear(weights, `${at}.mlp.Wo`, { from: inner, to: width, bias: feedForwardBias });
+  const both = linear(weights, `${at}.mlp.Wi`, { inFeatures: width, outFeatures: 2 * inner, bias: feedForwardBias });
+  const down = linear(weights, `${at}.mlp.Wo`, { inFeatures: inner, outFeatures: width, bias: feedForwardBias });
   const scale = 1 / Math.sqrt(width / heads);
   return (net, x, { bias, angles }) => {
     const parts = all(net, attentionNorm(net, x));
     const part = (place: number): Value => splitHeads(net, net.slice(parts, 2, place * width, width), heads);
-    const [query, key] = [turned(net, part(0), angles), turned(net, part(1), angles)];
+    const [query, key] = [applyRotary(net, part(0), angles), applyRotary(net, part(1), angles)];
     const attended = net.binary("add", output(net, attention(net, { query, key, value: part(2), scale, bias })), x);
     const raised = both(net, feedForwardNorm(net, attended));
     const gated = net.binary("mul", activation(net, net.slice(raised, 2, 0, inner)), net.slice(raised, 2, inner, inner));
@@ -54,42 +72,42 @@ function block(weights: Weights, index: number, sizes: Sizes): Block {
   };
 }
 
-function body(config: Config, weights: Weights): Body {
-  config.only("position_embedding_type", "absolute"); // which is not looked at: places are turned in
-  const width = config.count("hidden_size");
-  const heads = config.divisor("num_attention_heads", width);
+function modernBertEncoder(config: Config, weights: Weights): Encoder {
+  config.requireEqual("position_embedding_type", "absolute"); // which is not looked at: places are turned in
+  const width = config.positiveInteger("hidden_size");
+  const heads = config.divisorOf("num_attention_heads", width);
   const norm = normOf(config, weights, width);
   const sizes: Sizes = {
     width,
-    inner: config.count("intermediate_size"),
+    inner: config.positiveInteger("intermediate_size"),
     heads,
-    attentionBias: config.flag("attention_bias", false),
-    feedForwardBias: config.flag("mlp_bias", false),
-    activation: activationOf(config, "hidden_activation", "gelu"),
+    attentionBias: config.boolean("attention_bias", false),
+    feedForwardBias: config.boolean("mlp_bias", false),
+    activation: configuredActivation(config, "hidden_activation", "gelu"),
     norm,
   };
-  const pairs = pairsOf(width / heads);
-  config.never("rope_scaling", "rope_parameters", "layer_types");
-  const every = config.count("global_attn_every_n_layers", 3);
-  const reach = Math.floor(config.count("local_attention", 128) / 2);
-  const globalTheta = config.positive("global_rope_theta", 160_000);
-  const localTheta = config.positive("local_rope_theta", globalTheta);
-  const words = embedding(weights, "embeddings.tok_embeddings.weight", config.count("vocab_size"), width);
+  const pairs = rotaryPairs(width / heads);
+  config.requireAbsent("rope_scaling", "rope_parameters", "layer_types");
+  const every = config.positiveInteger("global_attn_every_n_layers", 3);
+  const reach = Math.floor(config.positiveInteger("local_attention", 128) / 2);
+  const globalTheta = config.positiveNumber("global_rope_theta", 160_000);
+  const localTheta = config.positiveNumber("local_rope_theta", globalTheta);
+  const words = embedding(weights, "embeddings.tok_embeddings.weight", config.positiveInteger("vocab_size"), width);
   const first = norm("embeddings.norm");
-  const blocks = repeated(config.count("num_hidden_layers"), (index) => block(weights, index, sizes));
+  const blocks = repeated(config.positiveInteger("num_hidden_layers"), (index) => block(weights, index, sizes));
   const last = norm("final_norm");
   return {
     width,
-    types: false,
-    words: "embeddings.tok_embeddings.weight",
+    takesTokenTypes: false,
+    wordEmbeddings: "embeddings.tok_embeddings.weight",
     encode: (net, { ids, mask }) => {
       const [, length = 0] = ids.type.shape;
-      const places = net.reshape(countedFrom(net, 0, length), [1, length]);
-      const seen = seenOf(net, mask);
-      const whole: Sight = { bias: biasOf(net, seen), angles: anglesOf(net, places, pairs, globalTheta) };
-      const near: Sight = {
-        bias: biasOf(net, net.binary("and", seen, nearby(net, length, reach))),
-        angles: anglesOf(net, places, pairs, localTheta),
+      const places = net.reshape(arange(net, 0, length), [1, length]);
+      const seen = keyVisibility(net, mask);
+      const whole: AttentionScope = { bias: additiveMask(net, seen), angles: rotaryAngles(net, places, pairs, globalTheta) };
+      const near: AttentionScope = {
+        bias: additiveMask(net, net.binary("and", seen, slidingWindow(net, length, reach))),
+        angles: rotaryAngles(net, places, pairs, localTheta),
       };
       const embedded = first(net, words(net, ids));
       return last(
@@ -101,34 +119,34 @@ function body(config: Config, weights: Weights): Body {
 }
 
 function normOf(config: Config, weights: Weights, width: number): (name: string) => Layer {
-  const epsilon = config.positive("norm_eps", 1e-5);
-  const bias = config.flag("norm_bias", false);
+  const epsilon = config.positiveNumber("norm_eps", 1e-5);
+  const bias = config.boolean("norm_bias", false);
   return (name) => layerNorm(weights, name, width, epsilon, bias);
 }
 
 /** Whether two places are no more than `reach` apart: bool [1, 1, L, L]. */
-function nearby(net: Calculation, length: number, reach: number): Value {
+function slidingWindow(net: TensorOps, length: number, reach: number): Value {
   const counted = Array.from({ length }, (_, index) => index);
   const [rows, columns] = [
     [length, 1],
     [1, length],
-  ].map((shape) => net.build.constant(int64Literal(counted, shape)));
+  ].map((shape) => net.builder.constant(int64Literal(counted, shape)));
   if (rows === undefined || columns === undefined) throw new Error("there are no places");
   const near = net.binary("less-or-equal", net.unary("abs", net.binary("sub", rows, columns)), reach);
   return net.reshape(near, [1, 1, length, length]);
 }
 
 /** Stands before every last layer. */
-function transform(config: Config, weights: Weights, width: number): Layer {
-  return sequence(
-    linear(weights, "head.dense", { from: width, to: width, bias: config.flag("classifier_bias", false) }),
-    activationOf(config, "classifier_activation", "gelu"),
+function predictionHead(config: Config, weights: Weights, width: number): Layer {
+  return sequential(
+    linear(weights, "head.dense", { inFeatures: width, outFeatures: width, bias: config.boolean("classifier_bias", false) }),
+    configuredActivation(config, "classifier_activation", "gelu"),
     normOf(config, weights, width)("head.norm"),
   );
 }
 
 /** The mean of the tokens the mask has a one at. */
-const mean: Pool = (net, hidden, mask) => {
+const meanPool: Pool = (net, hidden, mask) => {
   const [batch = 0, length = 0] = mask.type.shape;
   const shares = net.reshape(net.cast(mask, "float32"), [batch, length, 1]);
   const sum = net.reduce("sum", net.binary("mul", hidden, shares), [1], false);
@@ -136,21 +154,27 @@ const mean: Pool = (net, hidden, mask) => {
 };
 
 const heads: Heads = {
-  Model: bare,
+  Model: baseModel,
   ForSequenceClassification: (config, weights, { width }) => {
-    const pool = config.choice("classifier_pooling", ["cls", "mean"], "cls") === "mean" ? mean : firstToken;
-    const dense = transform(config, weights, width);
-    return textClasses(weights, "classifier", width, (net, hidden, mask) => dense(net, pool(net, hidden, mask)));
+    const pool = config.oneOf("classifier_pooling", ["cls", "mean"], "cls") === "mean" ? meanPool : firstToken;
+    const dense = predictionHead(config, weights, width);
+    return sequenceClassifier(weights, "classifier", width, (net, hidden, mask) => dense(net, pool(net, hidden, mask)));
   },
   ForTokenClassification: (config, weights, { width }) =>
-    tokenClasses(weights, "classifier", width, transform(config, weights, width)),
+    tokenClassifier(weights, "classifier", width, predictionHead(config, weights, width)),
   ForMaskedLM: (config, weights, body) => {
-    config.only("decoder_bias", true);
-    const names = { matrix: "decoder.weight", biases: ["decoder.bias"] };
-    return wordLogits(config, weights, body, names, transform(config, weights, body.width));
+    config.requireEqual("decoder_bias", true);
+    const names = { weight: "decoder.weight", biases: ["decoder.bias"] };
+    return maskedLanguageModel(config, weights, body, names, predictionHead(config, weights, body.width));
   },
 };
 
-const spare = /^(head|classifier|decoder)\./;
+const ignoredTensors = /^(head|classifier|decoder)\./;
 
-export const modernBertArchitectures: Architectures = headed({ name: "ModernBert", prefixes: ["model."], spare, body, heads });
+export const modernBertArchitectures: Architectures = encoderArchitectures({
+  name: "ModernBert",
+  prefixes: ["model."],
+  ignoredTensors,
+  encoder: modernBertEncoder,
+  heads,
+});

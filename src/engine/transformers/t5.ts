@@ -6,10 +6,10 @@
  * comes out as `present.N.encoder.key` and `.value`. Given back as `past_key_values.N.encoder...` these stand for the encoder, which does not run again.
  */
 import type { TensorInfo } from "../../tensor.ts";
-import type { Value } from "../graph/graph.ts";
-import type { Calculation } from "../trace/calculation.ts";
-import { attention, biasOf, maskBias, splitHeads } from "./attention.ts";
-import type { Cache } from "./causal.ts";
+import type { Value } from "../ir/graph.ts";
+import type { TensorOps } from "../build/tensor-ops.ts";
+import { attention, additiveMask, paddingBias, splitHeads } from "../build/nn/attention.ts";
+import type { KeyValueCache } from "./causal-model.ts";
 import type { Config } from "./config.ts";
 import {
   type ActivationName,
@@ -20,11 +20,11 @@ import {
   linear,
   repeated,
   rmsNorm,
-  sequence,
-} from "./layers.ts";
-import { distanceBias } from "./distance-buckets.ts";
-import { causalMask } from "../operators/attention-core.ts";
-import { type Architecture, type Architectures, floats, type Given, ids, type Transformer } from "./transformer.ts";
+  sequential,
+} from "../build/nn/layers.ts";
+import { relativePositionBias } from "../build/nn/relative-position-bias.ts";
+import { causalMask } from "../onnx/operators/attention/scaled-dot-product.ts";
+import { type Architecture, type Architectures, float32Info, type GetInput, int64Info, type Transformer } from "./transformer.ts";
 import type { Weights } from "./weights.ts";
 
 interface Sizes {
@@ -39,18 +39,18 @@ interface Sizes {
 
 function sizesOf(config: Config): Sizes {
   return {
-    width: config.count("d_model"),
-    inner: config.count("d_ff"),
-    heads: config.count("num_heads"),
-    headSize: config.count("d_kv"),
-    epsilon: config.positive("layer_norm_epsilon", 1e-6),
+    width: config.positiveInteger("d_model"),
+    inner: config.positiveInteger("d_ff"),
+    heads: config.positiveInteger("num_heads"),
+    headSize: config.positiveInteger("d_kv"),
+    epsilon: config.positiveNumber("layer_norm_epsilon", 1e-6),
     ...feedForwardOf(config),
   };
 }
 
 /** "gated-gelu" is gated, and means gelu by tanh. */
 function feedForwardOf(config: Config): Pick<Sizes, "activation" | "gated"> {
-  const stated = config.choice(
+  const stated = config.oneOf(
     "feed_forward_proj",
     [...activationNames, ...activationNames.map((name) => `gated-${name}` as const)],
     "relu",
@@ -62,31 +62,32 @@ function feedForwardOf(config: Config): Pick<Sizes, "activation" | "gated"> {
 
 /** Queries of one side, keys and values of the same or the other. Without biases, and scores are not scaled: what they start from is. */
 interface Attention {
-  remembered(net: Calculation, states: Value): Cache;
-  mixed(net: Calculation, x: Value, cache: Cache, bias: Value): Value;
+  keyValues(net: TensorOps, states: Value): KeyValueCache;
+  attend(net: TensorOps, x: Value, cache: KeyValueCache, bias: Value): Value;
 }
 
 function attentionOf(weights: Weights, at: string, { width, heads, headSize }: Sizes): Attention {
-  const project = (name: string): Layer => linear(weights, `${at}.${name}`, { from: width, to: heads * headSize, bias: false });
+  const project = (name: string): Layer =>
+    linear(weights, `${at}.${name}`, { inFeatures: width, outFeatures: heads * headSize, bias: false });
   const [query, key, value] = [project("q"), project("k"), project("v")];
-  const output = linear(weights, `${at}.o`, { from: heads * headSize, to: width, bias: false });
+  const output = linear(weights, `${at}.o`, { inFeatures: heads * headSize, outFeatures: width, bias: false });
   return {
-    remembered: (net, states) => ({
+    keyValues: (net, states) => ({
       key: splitHeads(net, key(net, states), heads),
       value: splitHeads(net, value(net, states), heads),
     }),
-    mixed: (net, x, cache, bias) =>
+    attend: (net, x, cache, bias) =>
       output(net, attention(net, { query: splitHeads(net, query(net, x), heads), ...cache, scale: 1, bias })),
   };
 }
 
 function feedForward(weights: Weights, at: string, { width, inner, epsilon, activation: bend, gated }: Sizes): Layer {
   const norm = rmsNorm(weights, `${at}.layer_norm`, width, epsilon);
-  const layer = (name: string, from: number, to: number): Layer =>
-    linear(weights, `${at}.DenseReluDense.${name}`, { from, to, bias: false });
+  const layer = (name: string, inFeatures: number, outFeatures: number): Layer =>
+    linear(weights, `${at}.DenseReluDense.${name}`, { inFeatures, outFeatures, bias: false });
   const down = layer("wo", inner, width);
   if (!gated) {
-    const all = sequence(norm, layer("wi", width, inner), bend, down);
+    const all = sequential(norm, layer("wi", width, inner), bend, down);
     return (net, x) => net.binary("add", all(net, x), x);
   }
   const [gate, up] = [layer("wi_0", width, inner), layer("wi_1", width, inner)];
@@ -96,43 +97,43 @@ function feedForward(weights: Weights, at: string, { width, inner, epsilon, acti
   };
 }
 
-interface Distances {
+interface RelativePositions {
   readonly table: Layer;
-  readonly buckets: number;
-  readonly longest: number;
+  readonly bucketCount: number;
+  readonly maxDistance: number;
 }
 
-function distancesOf(config: Config, weights: Weights, side: string, heads: number): Distances {
-  const buckets = config.count("relative_attention_num_buckets", 32);
+function relativePositionsOf(config: Config, weights: Weights, side: string, heads: number): RelativePositions {
+  const bucketCount = config.positiveInteger("relative_attention_num_buckets", 32);
   const name = `${side}.block.0.layer.0.SelfAttention.relative_attention_bias.weight`;
   return {
-    table: embedding(weights, name, buckets, heads),
-    buckets,
-    longest: config.count("relative_attention_max_distance", 128),
+    table: embedding(weights, name, bucketCount, heads),
+    bucketCount,
+    maxDistance: config.positiveInteger("relative_attention_max_distance", 128),
   };
 }
 
 /** `words`: ids become rows of the table both sides share. Gives [N, L, width]. */
-type Encode = (net: Calculation, tokens: Value, mask: Value) => Value;
+type Encode = (net: TensorOps, tokens: Value, mask: Value) => Value;
 
 function encoder(config: Config, weights: Weights, sizes: Sizes, words: Layer): Encode {
   const { width, epsilon, heads } = sizes;
-  const blocks = repeated(config.count("num_layers"), (index): ((net: Calculation, x: Value, bias: Value) => Value) => {
+  const blocks = repeated(config.positiveInteger("num_layers"), (index): ((net: TensorOps, x: Value, bias: Value) => Value) => {
     const at = `encoder.block.${index}`;
     const norm = rmsNorm(weights, `${at}.layer.0.layer_norm`, width, epsilon);
     const self = attentionOf(weights, `${at}.layer.0.SelfAttention`, sizes);
     const feed = feedForward(weights, `${at}.layer.1`, sizes);
     return (net, x, bias) => {
       const normed = norm(net, x);
-      return feed(net, net.binary("add", self.mixed(net, normed, self.remembered(net, normed), bias), x));
+      return feed(net, net.binary("add", self.attend(net, normed, self.keyValues(net, normed), bias), x));
     };
   });
-  const distances = distancesOf(config, weights, "encoder", heads);
+  const distances = relativePositionsOf(config, weights, "encoder", heads);
   const norm = rmsNorm(weights, "encoder.final_layer_norm", width, epsilon);
   return (net, tokens, mask) => {
     const [, length = 0] = tokens.type.shape;
-    const apart = distanceBias(net, { ...distances, queries: length, keys: length, bothWays: true });
-    const bias = net.binary("add", apart, maskBias(net, mask));
+    const apart = relativePositionBias(net, { ...distances, queries: length, keys: length, bidirectional: true });
+    const bias = net.binary("add", apart, paddingBias(net, mask));
     return norm(
       net,
       blocks.reduce((x, each) => each(net, x, bias), words(net, tokens)),
@@ -141,13 +142,13 @@ function encoder(config: Config, weights: Weights, sizes: Sizes, words: Layer): 
 }
 
 /** What a decoder's block remembers: of the tokens before, and of the encoder. */
-interface Memory {
-  own(now: Cache): Cache;
+interface BlockCaches {
+  selfAttention(now: KeyValueCache): KeyValueCache;
   /** `compute` gives keys and values of the encoder's states; it is asked where they are not remembered. */
-  other(compute: (states: Value) => Cache): Cache;
+  crossAttention(compute: (states: Value) => KeyValueCache): KeyValueCache;
 }
 
-type DecoderBlock = (net: Calculation, x: Value, bias: Value, otherBias: Value, memory: Memory) => Value;
+type DecoderBlock = (net: TensorOps, x: Value, bias: Value, otherBias: Value, memory: BlockCaches) => Value;
 
 function decoderBlock(weights: Weights, at: string, sizes: Sizes): DecoderBlock {
   const { width, epsilon } = sizes;
@@ -158,23 +159,23 @@ function decoderBlock(weights: Weights, at: string, sizes: Sizes): DecoderBlock 
   const [selfNorm, crossNorm] = norms as readonly [Layer, Layer];
   return (net, x, bias, otherBias, memory) => {
     const normed = selfNorm(net, x);
-    const attended = net.binary("add", self.mixed(net, normed, memory.own(self.remembered(net, normed)), bias), x);
-    const cache = memory.other((states) => cross.remembered(net, states));
-    return feed(net, net.binary("add", cross.mixed(net, crossNorm(net, attended), cache, otherBias), attended));
+    const attended = net.binary("add", self.attend(net, normed, memory.selfAttention(self.keyValues(net, normed)), bias), x);
+    const cache = memory.crossAttention((states) => cross.keyValues(net, states));
+    return feed(net, net.binary("add", cross.attend(net, crossNorm(net, attended), cache, otherBias), attended));
   };
 }
 
-function sharedWords(config: Config, weights: Weights, width: number): { readonly name: string; readonly layer: Layer } {
+function sharedEmbedding(config: Config, weights: Weights, width: number): { readonly name: string; readonly layer: Layer } {
   const name = weights.has("shared.weight") ? "shared.weight" : "encoder.embed_tokens.weight";
-  return { name, layer: embedding(weights, name, config.count("vocab_size"), width) };
+  return { name, layer: embedding(weights, name, config.positiveInteger("vocab_size"), width) };
 }
 
-function encoderAlone(config: Config, weights: Weights): Transformer {
+function encoderModel(config: Config, weights: Weights): Transformer {
   const sizes = sizesOf(config);
-  const encode = encoder(config, weights, sizes, sharedWords(config, weights, sizes.width).layer);
+  const encode = encoder(config, weights, sizes, sharedEmbedding(config, weights, sizes.width).layer);
   return {
-    inputs: [ids("input_ids"), ids("attention_mask")],
-    outputs: [floats("last_hidden_state", "batch_size", "sequence_length", sizes.width)],
+    inputs: [int64Info("input_ids"), int64Info("attention_mask")],
+    outputs: [float32Info("last_hidden_state", "batch_size", "sequence_length", sizes.width)],
     forward: (net, given) => ({ last_hidden_state: encode(net, given("input_ids"), given("attention_mask")) }),
   };
 }
@@ -182,35 +183,41 @@ function encoderAlone(config: Config, weights: Weights): Transformer {
 const sides = ["decoder", "encoder"] as const;
 const parts = ["key", "value"] as const;
 
-function wholeModel(config: Config, weights: Weights): Transformer {
+function encoderDecoderModel(config: Config, weights: Weights): Transformer {
   const sizes = sizesOf(config);
   const { width, heads, headSize, epsilon } = sizes;
-  const words = sharedWords(config, weights, width);
-  const vocabulary = config.count("vocab_size");
+  const words = sharedEmbedding(config, weights, width);
+  const vocabulary = config.positiveInteger("vocab_size");
   const encode = encoder(config, weights, sizes, words.layer);
-  const layers = config.count("num_decoder_layers", config.count("num_layers"));
+  const layers = config.positiveInteger("num_decoder_layers", config.positiveInteger("num_layers"));
   const blocks = repeated(layers, (index) => decoderBlock(weights, `decoder.block.${index}`, sizes));
-  const distances = distancesOf(config, weights, "decoder", heads);
+  const distances = relativePositionsOf(config, weights, "decoder", heads);
   const norm = rmsNorm(weights, "decoder.final_layer_norm", width, epsilon);
-  const shared = config.flag("tie_word_embeddings", true);
+  const shared = config.boolean("tie_word_embeddings", true);
   const table = weights.matrix(shared ? words.name : "lm_head.weight", width, vocabulary);
   const caches = (name: string, ofDecoder: string, ofEncoder: string): readonly TensorInfo[] =>
     repeated(layers, (layer) =>
       sides.flatMap((side) =>
         parts.map((part) =>
-          floats(`${name}.${layer}.${side}.${part}`, "batch_size", heads, side === "decoder" ? ofDecoder : ofEncoder, headSize),
+          float32Info(
+            `${name}.${layer}.${side}.${part}`,
+            "batch_size",
+            heads,
+            side === "decoder" ? ofDecoder : ofEncoder,
+            headSize,
+          ),
         ),
       ),
     ).flat();
   return {
     inputs: [
-      ids("input_ids", "encoder_sequence_length"),
-      ids("attention_mask", "encoder_sequence_length"),
-      ids("decoder_input_ids", "decoder_sequence_length"),
+      int64Info("input_ids", "encoder_sequence_length"),
+      int64Info("attention_mask", "encoder_sequence_length"),
+      int64Info("decoder_input_ids", "decoder_sequence_length"),
       ...caches("past_key_values", "past_decoder_sequence_length", "past_encoder_sequence_length"),
     ],
     outputs: [
-      floats("logits", "batch_size", "decoder_sequence_length", vocabulary),
+      float32Info("logits", "batch_size", "decoder_sequence_length", vocabulary),
       ...caches("present", "past_decoder_sequence_length + decoder_sequence_length", "encoder_sequence_length"),
     ],
     forward: (net, given) => {
@@ -220,58 +227,62 @@ function wholeModel(config: Config, weights: Weights): Transformer {
       const [past, known] = sides.map((side) => given(`past_key_values.0.${side}.key`).type.shape[2] ?? 0) as [number, number];
       const states = known === 0 ? encode(net, given("input_ids"), mask) : undefined;
       const total = past + queries;
-      const apart = distanceBias(net, { ...distances, queries, keys: total, bothWays: false });
+      const apart = relativePositionBias(net, { ...distances, queries, keys: total, bidirectional: false });
       const before = net.reshape(causalMask(net, queries, total, past), [1, 1, queries, total]);
-      const bias = net.binary("add", apart, biasOf(net, before));
-      const otherBias = maskBias(net, mask);
+      const bias = net.binary("add", apart, additiveMask(net, before));
+      const otherBias = paddingBias(net, mask);
       const present: Record<string, Value> = {};
       const hidden = blocks.reduce(
-        (x, each, layer) => each(net, x, bias, otherBias, memoryOf(net, given, layer, states, present)),
+        (x, each, layer) => each(net, x, bias, otherBias, blockCaches(net, given, layer, states, present)),
         words.layer(net, tokens),
       );
       // Where the table is shared, what it is multiplied by is scaled to fit.
       const scaled = shared ? net.binary("mul", norm(net, hidden), width ** -0.5) : norm(net, hidden);
-      return { logits: net.add({ kind: "matmul" }, scaled, net.build.constant(table)), ...present };
+      return { logits: net.add({ kind: "matmul" }, scaled, net.builder.constant(table)), ...present };
     },
   };
 }
 
 /** Notes in `present` what a layer is to remember from now on. `states`: the encoder's, where it ran. */
-function memoryOf(
-  net: Calculation,
-  given: Given,
+function blockCaches(
+  net: TensorOps,
+  given: GetInput,
   layer: number,
   states: Value | undefined,
   present: Record<string, Value>,
-): Memory {
-  const past = (side: string): Cache => {
+): BlockCaches {
+  const past = (side: string): KeyValueCache => {
     const [key, value] = parts.map((part) => given(`past_key_values.${layer}.${side}.${part}`)) as [Value, Value];
     return { key, value };
   };
-  const noted = (side: string, cache: Cache): Cache => {
+  const noted = (side: string, cache: KeyValueCache): KeyValueCache => {
     for (const part of parts) present[`present.${layer}.${side}.${part}`] = cache[part];
     return cache;
   };
   return {
-    own: (now) => {
+    selfAttention: (now) => {
       const { key, value } = past("decoder");
       const behind = (before: Value, after: Value): Value => net.add({ kind: "concat", axis: 2 }, before, after);
       return noted("decoder", { key: behind(key, now.key), value: behind(value, now.value) });
     },
-    other: (compute) => noted("encoder", states === undefined ? past("encoder") : compute(states)),
+    crossAttention: (compute) => noted("encoder", states === undefined ? past("encoder") : compute(states)),
   };
 }
 
 const prefixes: readonly string[] = [];
 /** The table once more under the names of those that use it, and a bias that old files have and nothing uses. */
-const copies = /embed_tokens\.weight$|EncDecAttention\.relative_attention_bias\.weight$|^lm_head\.weight$/;
+const ignoredTensors = /embed_tokens\.weight$|EncDecAttention\.relative_attention_bias\.weight$|^lm_head\.weight$/;
 
-const whole: Architecture = { prefixes, spare: copies, make: wholeModel };
-const half: Architecture = { prefixes, spare: new RegExp(`${copies.source}|^decoder\\.`), make: encoderAlone };
+const conditionalGeneration: Architecture = { prefixes, ignoredTensors, make: encoderDecoderModel };
+const encoderOnly: Architecture = {
+  prefixes,
+  ignoredTensors: new RegExp(`${ignoredTensors.source}|^decoder\\.`),
+  make: encoderModel,
+};
 
 export const t5Architectures: Architectures = {
-  T5ForConditionalGeneration: whole,
-  T5EncoderModel: half,
-  MT5ForConditionalGeneration: whole,
-  MT5EncoderModel: half,
+  T5ForConditionalGeneration: conditionalGeneration,
+  T5EncoderModel: encoderOnly,
+  MT5ForConditionalGeneration: conditionalGeneration,
+  MT5EncoderModel: encoderOnly,
 };

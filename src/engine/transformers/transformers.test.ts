@@ -3,10 +3,10 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { InferyardError } from "../../errors.ts";
 import type { TensorData } from "../../tensor.ts";
-import { int64Literal, type Literal, literalOf, numbersOf } from "../graph/literal.ts";
-import { encodeFloat } from "../graph/small-floats.ts";
-import { Builder } from "../trace/builder.ts";
-import { isTensor } from "../trace/traced.ts";
+import { int64Literal, type Literal, literalOf, numbersOf } from "../ir/literal.ts";
+import { encodeFloat } from "../../formats/floats/small-floats.ts";
+import { Builder } from "../build/builder.ts";
+import { isTensor } from "../build/traced-value.ts";
 import { buildTransformer } from "./index.ts";
 
 interface Stored {
@@ -66,8 +66,8 @@ const bert: Tensors = { ...embeddings, ...layer };
 /** Interprets the model at once. */
 function run(name: string, config: Config, tensors: Tensors, inputs: Readonly<Record<string, Literal>>): Record<string, Literal> {
   const { source, pending } = buildTransformer(name, config, new Map(Object.entries(tensors)));
-  for (const { name: tensor, supply } of pending) supply(() => tensors[tensor]!.data);
-  const build = new Builder({}, "run");
+  for (const { name: tensor, setReader } of pending) setReader(() => tensors[tensor]!.data);
+  const build = new Builder({}, "eager");
   const given = new Map(Object.entries(inputs).map(([input, literal]) => [input, build.constant(literal)]));
   const outputs = [...source.trace(given, build)];
   return Object.fromEntries(outputs.map(([output, value]) => [output, isTensor(value) ? value.constant! : (undefined as never)]));

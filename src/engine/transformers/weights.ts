@@ -6,10 +6,10 @@
 import { InferyardError } from "../../errors.ts";
 import type { TensorData } from "../../tensor.ts";
 import { elementCount } from "../../tensor.ts";
-import { sameShape } from "../graph/graph.ts";
-import { HeldElements } from "../graph/held-elements.ts";
-import { fewestHeld, type Literal, literalHeldBy } from "../graph/literal.ts";
-import { decodeFloat } from "../graph/small-floats.ts";
+import { sameShape } from "../ir/graph.ts";
+import { LazyStorage } from "../ir/lazy-storage.ts";
+import { minLazyElements, type Literal, literalWithStorage } from "../ir/literal.ts";
+import { decodeFloat } from "../../formats/floats/small-floats.ts";
 
 /** A tensor as the header of its file states it. */
 export interface StoredTensor {
@@ -23,15 +23,15 @@ export interface PendingWeight {
   /** In the file. */
   readonly name: string;
   /** `read` gives its elements as they are stored, Float32Array or the bits of 16-bit floats. It must do so until `keep` was called. */
-  supply(read: () => TensorData): void;
+  setReader(read: () => TensorData): void;
 }
 
-type Arrangement = "as stored" | "transposed";
+type WeightLayout = "as stored" | "transposed";
 
 export class Weights {
   readonly #stored: ReadonlyMap<string, StoredTensor>;
   readonly #prefixes: readonly string[];
-  readonly #made = new Map<string, Literal>();
+  readonly #byLayout = new Map<string, Literal>();
   readonly #literals: Literal[] = [];
   readonly #pending = new Map<string, ((read: () => Float32Array) => void)[]>();
 
@@ -47,7 +47,7 @@ export class Weights {
 
   /** The size of the first axis. MODEL_INVALID where there is no such tensor. */
   rows(name: string): number {
-    return this.#stored.get(this.#named(name))?.shape[0] ?? 0;
+    return this.#stored.get(this.#nameInFile(name))?.shape[0] ?? 0;
   }
 
   /** A tensor as it is stored. MODEL_INVALID where it is missing or of another shape, MODEL_UNSUPPORTED where it is of another type. */
@@ -61,7 +61,7 @@ export class Weights {
   }
 
   /** A constant of the model that is in no file. */
-  own(literal: Literal): Literal {
+  addConstant(literal: Literal): Literal {
     this.#literals.push(literal);
     return literal;
   }
@@ -74,7 +74,7 @@ export class Weights {
     const tables = new Map<string, Float32Array>();
     return [...this.#pending].map(([name, supplies]) => ({
       name,
-      supply: (read) => {
+      setReader: (read) => {
         const floats = (): Float32Array => widened(read(), this.#stored.get(name)?.type ?? "", tables);
         for (const supply of supplies) supply(floats);
       },
@@ -82,18 +82,18 @@ export class Weights {
   }
 
   /** Brings into memory what is still in the file and was not packed. */
-  keep(): void {
-    for (const { held } of this.#literals) held?.keep();
+  detachFromFile(): void {
+    for (const { storage } of this.#literals) storage?.loadFromFile();
   }
 
   /** Names in the file that nothing asked for. */
-  get unread(): readonly string[] {
+  get unusedNames(): readonly string[] {
     return [...this.#stored.keys()].filter((name) => !this.#pending.has(name));
   }
 
-  #literal(name: string, shape: readonly number[], arrangement: Arrangement): Literal {
-    const found = this.#named(name);
-    const known = this.#made.get(`${arrangement}:${found}`);
+  #literal(name: string, shape: readonly number[], arrangement: WeightLayout): Literal {
+    const found = this.#nameInFile(name);
+    const known = this.#byLayout.get(`${arrangement}:${found}`);
     const stored = this.#stored.get(found);
     if (stored === undefined || !sameShape(stored.shape, shape)) {
       const has = stored?.shape.join(", ") ?? "";
@@ -121,12 +121,12 @@ export class Weights {
     };
     const { literal, supply } = pendingLiteral(arrangement === "transposed" ? shape.toReversed() : shape, found, arranged);
     this.#pending.set(found, [...(this.#pending.get(found) ?? []), supply]);
-    this.#made.set(`${arrangement}:${found}`, literal);
+    this.#byLayout.set(`${arrangement}:${found}`, literal);
     this.#literals.push(literal);
     return literal;
   }
 
-  #named(name: string): string {
+  #nameInFile(name: string): string {
     const found = this.#find(name);
     if (found !== undefined) return found;
     throw new InferyardError("MODEL_INVALID", `the file has no tensor "${name}"`, {
@@ -149,17 +149,17 @@ function pendingLiteral(
   arranged: (floats: Float32Array) => Float32Array,
 ): { readonly literal: Literal; supply(read: () => Float32Array): void } {
   const dataType = "float32";
-  if (elementCount(shape) < fewestHeld) {
+  if (elementCount(shape) < minLazyElements) {
     const data = allocated(elementCount(shape), name);
     return { literal: { dataType, shape, data }, supply: (read) => data.set(arranged(read())) };
   }
   let elements: (() => Float32Array) | undefined;
-  const make = (): Float32Array => {
+  const materialize = (): Float32Array => {
     if (elements === undefined) throw new Error(`the elements of "${name}" were not read`);
     return elements();
   };
-  const held = new HeldElements(undefined, { make, inFile: true });
-  return { literal: literalHeldBy(held, dataType, shape), supply: (read) => (elements = () => arranged(read())) };
+  const held = new LazyStorage(undefined, { materialize, inFile: true });
+  return { literal: literalWithStorage(held, dataType, shape), supply: (read) => (elements = () => arranged(read())) };
 }
 
 function allocated(count: number, name: string): Float32Array {

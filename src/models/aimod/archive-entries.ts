@@ -23,7 +23,7 @@ const types: Readonly<Record<string, string>> = {
 };
 
 /** The archive is not what it should be; the message completes the sentence "the package ...". */
-export class ArchiveProblem extends Error {}
+export class ArchiveError extends Error {}
 
 /**
  * Calls `visit` for every entry in order and waits for it. Throws what `visit` throws, ArchiveProblem for a damaged archive or one that
@@ -41,14 +41,14 @@ export async function readEntries(tar: AsyncIterable<Uint8Array>, visit: (entry:
     latest = entry;
     visits = visits.then(() => (signal.aborted ? undefined : visit(entryOf(entry)))).catch(fail);
   });
-  parser.on("ignoredEntry", ({ path, type }: ReadEntry) => fail(new ArchiveProblem(`holds "${path}" as ${nameOf(type)}`)));
+  parser.on("ignoredEntry", ({ path, type }: ReadEntry) => fail(new ArchiveError(`holds "${path}" as ${nameOf(type)}`)));
   parser.on("meta", (text: string) => {
-    if (/ GNU\.sparse\./.test(text)) fail(new ArchiveProblem(`holds ${nameOf("SparseFile")}`));
+    if (/ GNU\.sparse\./.test(text)) fail(new ArchiveError(`holds ${nameOf("SparseFile")}`));
   });
   parser.on("eof", () => {
     sawEnd = true;
   });
-  parser.on("error", (error: Error) => fail(new ArchiveProblem(`is damaged: ${error.message}`, { cause: error })));
+  parser.on("error", (error: Error) => fail(new ArchiveError(`is damaged: ${error.message}`, { cause: error })));
   try {
     for await (const chunk of tar) {
       signal.throwIfAborted();
@@ -65,7 +65,7 @@ export async function readEntries(tar: AsyncIterable<Uint8Array>, visit: (entry:
     await visits;
     throw signal.reason;
   }
-  if (!sawEnd) throw new ArchiveProblem("ends before the end of its archive");
+  if (!sawEnd) throw new ArchiveError("ends before the end of its archive");
 }
 
 function entryOf(entry: ReadEntry): ArchiveEntry {

@@ -6,8 +6,8 @@
 export type EntryName = { readonly path: string; readonly refusal?: never } | { readonly path?: never; readonly refusal: string };
 
 /** Bytes of a part and of the whole: what file systems and Windows' oldest limit leave room for below a data folder. */
-const longestPart = 255;
-const longestName = 1024;
+const maxPartBytes = 255;
+const maxNameBytes = 1024;
 
 /** Names Windows keeps for devices, whatever follows the dot (https://learn.microsoft.com/windows/win32/fileio/naming-a-file). */
 const devices = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\.|$)/i;
@@ -25,7 +25,7 @@ export function checkEntryName(name: string): EntryName {
   const ambiguous = parts.find((part) => /[. ]$/.test(part) || devices.test(part));
   if (ambiguous !== undefined) return { refusal: `has the part "${ambiguous}", which Windows reads as another name` };
   const path = parts.join("/");
-  if (parts.some((part) => Buffer.byteLength(part) > longestPart) || Buffer.byteLength(path) > longestName)
+  if (parts.some((part) => Buffer.byteLength(part) > maxPartBytes) || Buffer.byteLength(path) > maxNameBytes)
     return { refusal: "has a name that is too long" };
   return { path };
 }

@@ -22,7 +22,7 @@ export function selectionOf(hardware: HardwareRequirements, format: ModelFormat)
 /** Preferred first, each once. */
 export function providersOf({ preferred_provider, fallback_providers }: HardwareRequirements): readonly string[] {
   const named = [...(preferred_provider === undefined ? [] : [preferred_provider]), ...(fallback_providers ?? [])];
-  return [...new Set(named.map(normal))];
+  return [...new Set(named.map(normalizeWord))];
 }
 
 function targetsOf(provider: string, hardware: HardwareRequirements, format: ModelFormat): string[] {
@@ -42,7 +42,7 @@ export function requirementsOf(hardware: HardwareRequirements): Requirements {
   const { min_memory_mb, min_vram_mb, gpu_memory_reservation_mb, min_cuda_version, required_precision } = hardware;
   const memory = min_memory_mb ?? 0;
   const deviceMemory = Math.max(min_vram_mb ?? 0, gpu_memory_reservation_mb ?? 0);
-  const precision = precisionOf.get(normal(required_precision ?? ""));
+  const precision = precisionOf.get(normalizeWord(required_precision ?? ""));
   return {
     ...(memory === 0 ? {} : { memoryBytes: memory * bytesOfMegabyte }),
     ...(deviceMemory === 0 ? {} : { deviceMemoryBytes: deviceMemory * bytesOfMegabyte }),
@@ -52,11 +52,11 @@ export function requirementsOf(hardware: HardwareRequirements): Requirements {
 }
 
 export function settingsOf({ graph_optimization_level }: HardwareRequirements): { readonly settings?: ManifestSettings } {
-  const graphOptimization = optimizationOfLevel.get(normal(graph_optimization_level ?? ""));
+  const graphOptimization = optimizationOfLevel.get(normalizeWord(graph_optimization_level ?? ""));
   return graphOptimization === undefined ? {} : { settings: { graphOptimization } };
 }
 
 /** Kapsl reads its words without regard to capitals. */
-export function normal(word: string): string {
+export function normalizeWord(word: string): string {
   return word.trim().toLowerCase();
 }

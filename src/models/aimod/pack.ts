@@ -6,12 +6,12 @@ import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { InferyardError, abortError, messageOf } from "../../errors.ts";
 import { readManifest } from "../index.ts";
-import { type Folder, liesOutside, readJsonObject, shownIn, statOf } from "../model-folder.ts";
-import { resolveReference } from "../reference.ts";
+import { type Folder, escapesFolder, readJsonObject, shownIn, statOf } from "../model-folder.ts";
+import { resolveReference } from "../reference/resolve-reference.ts";
 import { syncFolder } from "../sync-folder.ts";
 import { type ArchiveFile, archiveOf } from "./archive-writer.ts";
-import { isKapsls, metadataName } from "./metadata-json.ts";
-import { metadataOf } from "./metadata-of.ts";
+import { isKapslMetadata, metadataName } from "./metadata-json.ts";
+import { createMetadata } from "./create-metadata.ts";
 import { packageFiles } from "./package-files.ts";
 import { packageExtension } from "./package-name.ts";
 
@@ -50,12 +50,13 @@ export async function pack(reference: string, options: PackOptions = {}): Promis
   const output = options.output ?? `${fileNameOf(name)}${packageExtension}`;
   await checkOutput(output, folder, replace);
   const own = await readJsonObject(folder, metadataName);
-  if (own !== undefined && !isKapsls(own)) throw otherMetadata(folder);
-  const metadata = own === undefined ? metadataOf(manifest, name) : { ...own, project_name: options.name ?? own["project_name"] };
+  if (own !== undefined && !isKapslMetadata(own)) throw otherMetadata(folder);
+  const metadata =
+    own === undefined ? createMetadata(manifest, name) : { ...own, project_name: options.name ?? own["project_name"] };
   const content = Buffer.from(`${JSON.stringify(metadata, null, 2)}\n`);
   // Readers want it first.
   const files: ArchiveFile[] = [{ name: metadataName, size: content.length, content }, ...(await packageFiles(folder))];
-  const written = await write(output, files, signal);
+  const written = await writePackage(output, files, signal);
   return { name: String(metadata.project_name), output, ...written };
 }
 
@@ -75,7 +76,7 @@ function fileNameOf(name: string): string {
 }
 
 async function checkOutput(output: string, folder: Folder, replace: boolean): Promise<void> {
-  if (!liesOutside(relative(folder.path, resolve(output)) || ".")) {
+  if (!escapesFolder(relative(folder.path, resolve(output)) || ".")) {
     throw new InferyardError("INPUT_INVALID", `${output} would lie in the folder that is packed`, {
       remedy: "choose another place with --out",
     });
@@ -92,7 +93,7 @@ function otherMetadata(folder: Folder): InferyardError {
   });
 }
 
-async function write(
+async function writePackage(
   output: string,
   files: readonly ArchiveFile[],
   signal: AbortSignal | undefined,
@@ -131,7 +132,7 @@ async function writeArchive(
   const fed = Promise.allSettled([pipeline(archiveOf(files), gzip, signal === undefined ? {} : { signal })]);
   try {
     for await (const chunk of gzip as AsyncIterable<Buffer>) {
-      const piece = bytes === 0 ? withoutSystem(chunk) : chunk;
+      const piece = bytes === 0 ? withoutGzipSystem(chunk) : chunk;
       bytes += piece.length;
       hash.update(piece);
       await handle.appendFile(piece);
@@ -146,7 +147,7 @@ async function writeArchive(
 }
 
 /** Byte 9 of a gzip file names the system it was made on (RFC 1952, OS); 255 is "unknown". */
-function withoutSystem(start: Buffer): Buffer {
+function withoutGzipSystem(start: Buffer): Buffer {
   const piece = Buffer.from(start);
   piece[9] = 255;
   return piece;

@@ -1,5 +1,5 @@
 /** What a package is called. */
-import { extname } from "../../paths.ts";
+import { extname } from "../../platform/node/paths.ts";
 
 /** Kapsl's packages of models: a gzip-compressed tar archive with metadata.json in it. */
 export const packageExtension = ".aimod";

@@ -5,21 +5,21 @@ import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 import { dataFolder } from "../data-folder.ts";
 import { digestOf } from "../digest.ts";
-import { readHuggingFace } from "../huggingface.ts";
+import { readHuggingFace } from "../huggingface/read-huggingface.ts";
 import type { Manifest } from "../manifest.ts";
 import { type Folder, modelInvalid, pathInside, shownIn, sizeOfFile, statOf } from "../model-folder.ts";
-import { readStatements } from "../statements.ts";
+import { readManifestFiles } from "../manifest/manifest-files.ts";
 import { syncFolder } from "../sync-folder.ts";
-import type { ReadOptions } from "../variants.ts";
+import type { ReadOptions } from "../manifest/variants.ts";
 import { type ArchiveLimits, archiveLimits } from "./archive-limits.ts";
 import { metadataName, readAimodPackage } from "./metadata-json.ts";
-import { disk, unpack } from "./unpack.ts";
+import { withDiskErrors, unpack } from "./unpack.ts";
 
 /** Throws MODEL_INVALID for a package that is damaged or hostile, OUTPUT_FAILED when it cannot be unpacked. Nothing of either is left. */
 export async function readPackage(file: Folder, options: ReadOptions): Promise<Manifest> {
   const folder: Folder = { path: await openPackage(file, options), shown: file.shown };
-  const { stated, variants } = await readStatements(folder, options);
-  const manifest = await readHuggingFace(folder, stated, variants);
+  const { overrides, variants } = await readManifestFiles(folder, options);
+  const manifest = await readHuggingFace(folder, overrides, variants);
   return { ...manifest, source: "aimod" };
 }
 
@@ -33,11 +33,11 @@ export async function openPackage(file: Folder, options: ReadOptions, limits: Ar
   const sha256 = await digestOf(file, digests);
   const folder = join(packages, sha256);
   if (await isFolder(folder)) return folder;
-  await disk(packages, () => mkdir(packages, { recursive: true }));
-  await sweep(packages);
+  await withDiskErrors(packages, () => mkdir(packages, { recursive: true }));
+  await sweepAbandoned(packages);
   const staging = join(packages, `${stagingPrefix()}${process.pid}-${randomUUID()}`);
   try {
-    await disk(staging, () => mkdir(staging));
+    await withDiskErrors(staging, () => mkdir(staging));
     const unpacked = await unpack(file, staging, limits);
     if (unpacked.sha256 !== sha256)
       throw modelInvalid(`${file.shown} changed while it was read`, "wait until it has been written, and try again");
@@ -65,17 +65,17 @@ async function publish(staging: string, folder: string): Promise<void> {
   try {
     await rename(staging, folder);
   } catch (error) {
-    if (!(await isFolder(folder))) await disk(folder, () => Promise.reject(error));
+    if (!(await isFolder(folder))) await withDiskErrors(folder, () => Promise.reject(error));
     await rm(staging, { recursive: true, force: true });
     return;
   }
-  await disk(folder, () => syncFolder(dirname(folder)));
+  await withDiskErrors(folder, () => syncFolder(dirname(folder)));
 }
 
 async function syncFolders(root: string): Promise<void> {
-  const entries = await disk(root, () => readdir(root, { withFileTypes: true, recursive: true }));
+  const entries = await withDiskErrors(root, () => readdir(root, { withFileTypes: true, recursive: true }));
   const folders = entries.filter((entry) => entry.isDirectory()).map((entry) => join(entry.parentPath, entry.name));
-  for (const path of [...folders, root]) await disk(path, () => syncFolder(path));
+  for (const path of [...folders, root]) await withDiskErrors(path, () => syncFolder(path));
 }
 
 /** Names what this machine is unpacking: a shared folder may hold what others are. */
@@ -84,12 +84,12 @@ function stagingPrefix(): string {
 }
 
 /** Removes what processes of this machine left behind when they were killed. */
-async function sweep(packages: string): Promise<void> {
+async function sweepAbandoned(packages: string): Promise<void> {
   const prefix = stagingPrefix();
-  for (const name of await disk(packages, () => readdir(packages))) {
+  for (const name of await withDiskErrors(packages, () => readdir(packages))) {
     const pid = name.startsWith(prefix) ? Number.parseInt(name.slice(prefix.length), 10) : Number.NaN;
     if (Number.isNaN(pid) || isRunning(pid)) continue;
-    await disk(join(packages, name), () => rm(join(packages, name), { recursive: true, force: true }));
+    await withDiskErrors(join(packages, name), () => rm(join(packages, name), { recursive: true, force: true }));
   }
 }
 
@@ -103,5 +103,5 @@ function isRunning(pid: number): boolean {
 }
 
 async function isFolder(path: string): Promise<boolean> {
-  return (await disk(path, () => statOf(path, path)))?.isDirectory() ?? false;
+  return (await withDiskErrors(path, () => statOf(path, path)))?.isDirectory() ?? false;
 }

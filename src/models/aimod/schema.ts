@@ -11,7 +11,7 @@ import {
   optimizationOfLevel,
   precisionOf,
   strategies,
-  tasksOfTask,
+  tasksByKapslTask,
 } from "./vocabulary.ts";
 
 /** A word of a vocabulary, in any capitals. */
@@ -54,7 +54,7 @@ export const aimodSchema: z.ZodType<AimodJson> = z.strictObject({
   model_file: z.string().min(1),
   format: word(["onnx", "gguf", "safetensors"]).exactOptional(),
   model_type: z.string().exactOptional(),
-  task: word(tasksOfTask.keys()).exactOptional(),
+  task: word(tasksByKapslTask.keys()).exactOptional(),
   metadata: z.unknown().exactOptional(),
   hardware_requirements: hardware.exactOptional(),
   cron_jobs: z.array(z.unknown()).exactOptional(),

@@ -7,7 +7,7 @@ import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { InferyardError, messageOf } from "../../errors.ts";
 import { type Folder, modelInvalid, unreadable } from "../model-folder.ts";
-import { type ArchiveEntry, ArchiveProblem, readEntries } from "./archive-entries.ts";
+import { type ArchiveEntry, ArchiveError, readEntries } from "./archive-entries.ts";
 import type { ArchiveLimits } from "./archive-limits.ts";
 import { checkEntryName, entryKey } from "./entry-name.ts";
 import { metadataName } from "./metadata-json.ts";
@@ -27,7 +27,7 @@ export interface Unpacked {
  * the folder is the caller's. Every file is on the disk when it returns.
  */
 export async function unpack(file: Folder, target: string, limits: ArchiveLimits): Promise<Unpacked> {
-  await refuseOthers(file);
+  await requireGzip(file);
   const hash = createHash("sha256");
   let compressed = 0;
   const count = async function* (source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
@@ -37,13 +37,13 @@ export async function unpack(file: Folder, target: string, limits: ArchiveLimits
       yield chunk;
     }
   };
-  const contents = new Contents(target, limits);
+  const contents = new ExtractionFolder(target, limits);
   const gunzip = createGunzip({ chunkSize });
   // What fails here fails the reading below too, which tells it.
   const fed = Promise.allSettled([pipeline(createReadStream(file.path, { highWaterMark }), count, gunzip)]);
   try {
     await readEntries(
-      guard(gunzip, limits, () => compressed),
+      limitOutput(gunzip, limits, () => compressed),
       (entry) => contents.add(entry),
     );
   } catch (error) {
@@ -59,7 +59,7 @@ export async function unpack(file: Folder, target: string, limits: ArchiveLimits
 const highWaterMark = 1024 ** 2;
 const chunkSize = 256 * 1024;
 
-async function refuseOthers({ path, shown }: Folder): Promise<void> {
+async function requireGzip({ path, shown }: Folder): Promise<void> {
   const start = Buffer.alloc(2);
   try {
     const handle = await open(path);
@@ -82,36 +82,40 @@ const zstandardMagic = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
 const blockBytes = 512;
 
 /** Stops at the limits. The first block goes on in one piece and uncompressed: the parser would decompress a second layer by itself, out of these limits' sight. */
-async function* guard(source: AsyncIterable<Buffer>, limits: ArchiveLimits, compressed: () => number): AsyncGenerator<Buffer> {
+async function* limitOutput(
+  source: AsyncIterable<Buffer>,
+  limits: ArchiveLimits,
+  compressed: () => number,
+): AsyncGenerator<Buffer> {
   let total = 0;
   let first: Buffer | undefined = Buffer.alloc(0);
   for await (const chunk of source) {
     total += chunk.length;
-    if (total > limits.totalBytes) throw new ArchiveProblem(`is larger than ${limits.totalBytes} bytes once it is decompressed`);
+    if (total > limits.totalBytes) throw new ArchiveError(`is larger than ${limits.totalBytes} bytes once it is decompressed`);
     if (total > limits.ratioFrom && total > limits.ratio * compressed())
-      throw new ArchiveProblem(`grows more than ${limits.ratio} times when it is decompressed, as no model does`);
+      throw new ArchiveError(`grows more than ${limits.ratio} times when it is decompressed, as no model does`);
     if (first === undefined) {
       yield chunk;
       continue;
     }
     first = Buffer.concat([first, chunk]);
     if (first.length < blockBytes) continue;
-    refuseSecondLayer(first);
+    refuseDoubleCompression(first);
     yield first;
     first = undefined;
   }
   if (first === undefined) return;
-  refuseSecondLayer(first);
-  throw new ArchiveProblem("holds no archive");
+  refuseDoubleCompression(first);
+  throw new ArchiveError("holds no archive");
 }
 
-function refuseSecondLayer(start: Buffer): void {
+function refuseDoubleCompression(start: Buffer): void {
   if ([gzipMagic, zstandardMagic].some((magic) => start.subarray(0, magic.length).equals(magic)))
-    throw new ArchiveProblem("is compressed twice");
+    throw new ArchiveError("is compressed twice");
 }
 
 /** The folder being filled. */
-class Contents {
+class ExtractionFolder {
   readonly #target: string;
   readonly #limits: ArchiveLimits;
   /** By key: what is there under that name. */
@@ -127,7 +131,7 @@ class Contents {
 
   async add(entry: ArchiveEntry): Promise<void> {
     this.#entries += 1;
-    if (this.#entries > this.#limits.entries) throw new ArchiveProblem(`holds more than ${this.#limits.entries} files`);
+    if (this.#entries > this.#limits.entries) throw new ArchiveError(`holds more than ${this.#limits.entries} files`);
     const { path, refusal } = checkEntryName(entry.name);
     if (refusal !== undefined) throw problemOf(entry, refusal);
     if (entry.type !== "file" && entry.type !== "folder")
@@ -136,12 +140,12 @@ class Contents {
     this.#claim(entry, path);
     const destination = join(this.#target, path);
     if (entry.type === "folder") {
-      await disk(destination, () => mkdir(destination, { recursive: true }));
+      await withDiskErrors(destination, () => mkdir(destination, { recursive: true }));
       for await (const _ of entry.content); // it is empty, and the archive goes on after its end
       return;
     }
     this.#checkSize(entry, path);
-    await disk(destination, () => mkdir(dirname(destination), { recursive: true }));
+    await withDiskErrors(destination, () => mkdir(dirname(destination), { recursive: true }));
     await writeEntry(destination, entry);
     this.files += 1;
     this.bytes += entry.size;
@@ -167,27 +171,27 @@ class Contents {
   }
 }
 
-function problemOf({ name }: ArchiveEntry, refusal: string): ArchiveProblem {
-  return new ArchiveProblem(`is refused: the entry ${JSON.stringify(name)} ${refusal}`);
+function problemOf({ name }: ArchiveEntry, refusal: string): ArchiveError {
+  return new ArchiveError(`is refused: the entry ${JSON.stringify(name)} ${refusal}`);
 }
 
 async function writeEntry(destination: string, { content }: ArchiveEntry): Promise<void> {
   // "wx": never through something that is there.
-  const handle = await disk(destination, () => open(destination, "wx", 0o644));
+  const handle = await withDiskErrors(destination, () => open(destination, "wx", 0o644));
   try {
-    for await (const chunk of content) await disk(destination, () => writeWhole(handle, chunk));
-    await disk(destination, () => handle.sync());
+    for await (const chunk of content) await withDiskErrors(destination, () => writeChunk(handle, chunk));
+    await withDiskErrors(destination, () => handle.sync());
   } finally {
     await handle.close();
   }
 }
 
-async function writeWhole(handle: FileHandle, chunk: Uint8Array): Promise<void> {
+async function writeChunk(handle: FileHandle, chunk: Uint8Array): Promise<void> {
   for (let written = 0; written < chunk.length;) written += (await handle.write(chunk, written)).bytesWritten;
 }
 
 /** What the disk refuses is no fault of the package. */
-export async function disk<Result>(path: string, work: () => Promise<Result>): Promise<Result> {
+export async function withDiskErrors<Result>(path: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
@@ -201,7 +205,7 @@ export async function disk<Result>(path: string, work: () => Promise<Result>): P
 function asModelError({ shown }: Folder, error: unknown): InferyardError {
   if (error instanceof InferyardError) return error;
   const remedy = "download it again, or pack the model again";
-  if (error instanceof ArchiveProblem) return modelInvalid(`the package ${shown} ${error.message}`, remedy, error);
+  if (error instanceof ArchiveError) return modelInvalid(`the package ${shown} ${error.message}`, remedy, error);
   const { code } = error as NodeJS.ErrnoException;
   if (code === "Z_BUF_ERROR") return modelInvalid(`the package ${shown} is cut off: ${messageOf(error)}`, remedy, error);
   if (code?.startsWith("Z_") === true) return modelInvalid(`the package ${shown} is damaged: ${messageOf(error)}`, remedy, error);

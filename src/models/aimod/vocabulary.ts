@@ -11,7 +11,10 @@ export const formatOfFramework: ReadonlyMap<string, ModelFormat> = new Map<strin
 ]);
 
 /** The newer `task`, in Hugging Face's names. `forward`, a plain run on tensors, says nothing of what the tensors are. */
-export const tasksOfTask: ReadonlyMap<string, readonly string[] | undefined> = new Map<string, readonly string[] | undefined>([
+export const tasksByKapslTask: ReadonlyMap<string, readonly string[] | undefined> = new Map<
+  string,
+  readonly string[] | undefined
+>([
   ["generate", ["text-generation"]],
   ["embed", ["feature-extraction"]],
   ["classify", ["text-classification"]],

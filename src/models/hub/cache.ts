@@ -4,10 +4,10 @@
  */
 import { readFile, readdir, realpath } from "node:fs/promises";
 import { basename, join, sep } from "node:path";
-import { codeOf, statOrNothing } from "../store/disk.ts";
+import { errorCode, statOrUndefined } from "../store/disk.ts";
 import { contentHash, hashInto } from "../store/blobs.ts";
 import { unreadable } from "../model-folder.ts";
-import type { HubReference } from "../remote-reference.ts";
+import type { HubReference } from "../reference/remote-reference.ts";
 import type { HubFile, Listing } from "./listing.ts";
 
 function repositoryFolder(cacheFolder: string, repository: string): string {
@@ -29,13 +29,13 @@ async function readListing(cacheFolder: string, reference: HubReference): Promis
   if (commit === undefined) return undefined;
   const snapshot = join(folder, "snapshots", commit);
   const entries = await readdir(snapshot, { recursive: true, withFileTypes: true }).catch((error: unknown) => {
-    if (codeOf(error) === "ENOENT") return [];
+    if (errorCode(error) === "ENOENT") return [];
     throw error;
   });
   const files: HubFile[] = [];
   for (const entry of entries) {
     const local = join(entry.parentPath, entry.name);
-    const status = await statOrNothing(local);
+    const status = await statOrUndefined(local);
     if (status?.isFile() !== true) continue;
     const path = local.slice(snapshot.length + 1).replaceAll(sep, "/");
     files.push({ path, size: status.size, local, ...(await digestOfCached(local)) });
@@ -45,7 +45,7 @@ async function readListing(cacheFolder: string, reference: HubReference): Promis
 
 async function commitOf(folder: string, revision: string): Promise<string | undefined> {
   const text = await readFile(join(folder, "refs", revision), "utf8").catch((error: unknown) => {
-    if (["ENOENT", "ENOTDIR", "EISDIR"].includes(codeOf(error) ?? "")) return revision; // it may be a commit itself
+    if (["ENOENT", "ENOTDIR", "EISDIR"].includes(errorCode(error) ?? "")) return revision; // it may be a commit itself
     throw error;
   });
   return /^[0-9a-f]{40}$/.test(text.trim()) ? text.trim() : undefined;
@@ -70,7 +70,7 @@ export async function cachedBlob(
   const digest = sha256 ?? gitSha1;
   if (digest === undefined) return undefined;
   const path = join(repositoryFolder(cacheFolder, repository), "blobs", digest);
-  const status = await statOrNothing(path);
+  const status = await statOrUndefined(path);
   // The blob itself may be a link; the store links to what it leads to.
   return status?.isFile() === true && status.size === size ? await realpath(path) : undefined;
 }

@@ -1,9 +1,9 @@
 /** What a revision of a repository holds: paths, sizes and digests, as the hub lists them. The hub's word is not trusted further than that. */
 import { InferyardError, messageOf } from "../../errors.ts";
 import { checkEntryName, entryKey } from "../aimod/entry-name.ts";
-import type { HubReference } from "../remote-reference.ts";
-import { type Network, ask } from "./request.ts";
-import { Interruption, type Retry, withRetries } from "./retry.ts";
+import type { HubReference } from "../reference/remote-reference.ts";
+import { type Network, sendRequest } from "./request.ts";
+import { TransientError, type Retry, withRetries } from "./retry.ts";
 
 /** A file to be had. One of the digests is there. */
 export interface HubFile {
@@ -24,12 +24,12 @@ export interface Listing {
 }
 
 /** No model comes near these. */
-const mostFiles = 100_000;
-const largestFile = 2 ** 46;
+const maxFiles = 100_000;
+const maxFileBytes = 2 ** 46;
 /** Bytes of one page of the listing. */
-const largestPage = 64 * 1024 * 1024;
+const maxPageBytes = 64 * 1024 * 1024;
 /** The hub's pages have a thousand entries. */
-const mostPages = 200;
+const maxPages = 200;
 
 export interface ListingOptions {
   readonly signal?: AbortSignal | undefined;
@@ -40,7 +40,7 @@ export async function readListing(network: Network, reference: HubReference, opt
   const { repository, revision } = reference;
   const what = `hf:${repository}${revision === "main" ? "" : `@${revision}`}`;
   try {
-    return await askLibrary(network, reference, what, options);
+    return await listWithLibrary(network, reference, what, options);
   } catch (error) {
     if (error instanceof InferyardError) throw error;
     // JSON, but not in the hub's form: the library stumbles over it.
@@ -51,7 +51,7 @@ export async function readListing(network: Network, reference: HubReference, opt
   }
 }
 
-async function askLibrary(
+async function listWithLibrary(
   network: Network,
   { repository, revision }: HubReference,
   what: string,
@@ -60,12 +60,12 @@ async function askLibrary(
   const { listFiles, modelInfo } = await import("@huggingface/hub");
   const common = { hubUrl: network.endpoint, fetch: libraryFetch(network, what, options) };
   const { sha } = await modelInfo({ ...common, name: repository, revision, additionalFields: ["sha"] });
-  if (typeof sha !== "string" || !/^[0-9a-f]{40}$/.test(sha)) throw hostile(what, "no commit", "its commit");
+  if (typeof sha !== "string" || !/^[0-9a-f]{40}$/.test(sha)) throw untrustedListing(what, "no commit", "its commit");
   const files: HubFile[] = [];
   const repo = { type: "model", name: repository } as const;
   for await (const { type, path, size, oid, lfs } of listFiles({ ...common, repo, revision: sha, recursive: true })) {
     if (type !== "file") continue;
-    if (files.length >= mostFiles) throw hostile(what, `more than ${mostFiles} files`, "the number of its files");
+    if (files.length >= maxFiles) throw untrustedListing(what, `more than ${maxFiles} files`, "the number of its files");
     const digest = lfs === undefined ? { gitSha1: oid ?? "" } : { sha256: lfs.oid };
     files.push(checkedFile(what, { path, size: lfs?.size ?? size, ...digest }));
   }
@@ -76,11 +76,11 @@ async function askLibrary(
 function checkedFile(what: string, file: HubFile): HubFile {
   const { path, size, sha256, gitSha1 } = file;
   const name: unknown = path;
-  if (typeof name !== "string" || isDangerous(name)) throw hostile(what, JSON.stringify(name), "the name of a file");
-  if (!Number.isSafeInteger(size) || size < 0 || size > largestFile)
-    throw hostile(what, `${path}: ${String(size)}`, "the size of a file");
+  if (typeof name !== "string" || isDangerous(name)) throw untrustedListing(what, JSON.stringify(name), "the name of a file");
+  if (!Number.isSafeInteger(size) || size < 0 || size > maxFileBytes)
+    throw untrustedListing(what, `${path}: ${String(size)}`, "the size of a file");
   const right = sha256 === undefined ? /^[0-9a-f]{40}$/.test(gitSha1 ?? "") : /^[0-9a-f]{64}$/.test(sha256);
-  if (!right) throw hostile(what, `${path}: ${JSON.stringify(sha256 ?? gitSha1)}`, "the digest of a file");
+  if (!right) throw untrustedListing(what, `${path}: ${JSON.stringify(sha256 ?? gitSha1)}`, "the digest of a file");
   return file;
 }
 
@@ -90,17 +90,17 @@ function isDangerous(path: string): boolean {
 }
 
 /** For the files that are wanted: each must have a name that means the same file everywhere, and no other file. */
-export function refuseOddNames(what: string, files: readonly HubFile[]): void {
+export function refuseAmbiguousNames(what: string, files: readonly HubFile[]): void {
   const names = new Set<string>();
   for (const { path } of files) {
     const { refusal } = checkEntryName(path);
     const isTwin = names.has(entryKey(path));
     names.add(entryKey(path));
-    if (refusal !== undefined || isTwin) throw hostile(what, JSON.stringify(path), "the name of a file");
+    if (refusal !== undefined || isTwin) throw untrustedListing(what, JSON.stringify(path), "the name of a file");
   }
 }
 
-function hostile(what: string, found: string, where: string): InferyardError {
+function untrustedListing(what: string, found: string, where: string): InferyardError {
   return new InferyardError("MODEL_INVALID", `the listing of ${what} has ${found} for ${where}, and is not trusted`, {
     remedy: "check HF_ENDPOINT and the reference; nothing was fetched",
   });
@@ -111,21 +111,21 @@ function libraryFetch(network: Network, what: string, { signal, onRetry }: Listi
   let pages = 0;
   return async (input, init) => {
     pages += 1;
-    if (pages > mostPages) throw hostile(what, `more than ${mostPages} pages`, "its length");
+    if (pages > maxPages) throw untrustedListing(what, `more than ${maxPages} pages`, "its length");
     const url = input instanceof Request ? input.url : String(input);
     const headers = Object.fromEntries(new Headers(init?.headers));
     delete headers["authorization"];
     return await withRetries({ timing: network.timing, what, url, signal, onRetry }, () =>
-      ask(network, { url, headers, what, signal }, async (answer, body) => {
+      sendRequest(network, { url, headers, what, signal }, async (answer, body) => {
         const chunks: Uint8Array[] = [];
         let bytes = 0;
         for await (const chunk of body) {
           bytes += chunk.length;
-          if (bytes > largestPage) throw hostile(what, `more than ${largestPage} bytes`, "a page");
+          if (bytes > maxPageBytes) throw untrustedListing(what, `more than ${maxPageBytes} bytes`, "a page");
           chunks.push(chunk);
         }
         const text = Buffer.concat(chunks).toString("utf8");
-        refuseOthers(text);
+        refuseNonJson(text);
         const kept = ["content-type", "link"];
         const pairs = kept.flatMap((name) => {
           const value = answer.headers.get(name);
@@ -138,10 +138,10 @@ function libraryFetch(network: Network, what: string, { signal, onRetry }: Listi
 }
 
 /** A proxy's page in place of the hub's answer, or half an answer. */
-function refuseOthers(text: string): void {
+function refuseNonJson(text: string): void {
   try {
     JSON.parse(text);
   } catch (error) {
-    throw new Interruption("the answer is not the hub's, or not all of it", { cause: error });
+    throw new TransientError("the answer is not the hub's, or not all of it", { cause: error });
   }
 }

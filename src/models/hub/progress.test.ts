@@ -12,9 +12,9 @@ describe("PullMeter", () => {
 
   it("tells of what came just before a standstill, though it came too soon after the last report", () => {
     const { meter, told } = watched();
-    meter.arrived(10, "a");
-    meter.arrived(20, "a");
-    meter.arrived(30, "a");
+    meter.addReceived(10, "a");
+    meter.addReceived(20, "a");
+    meter.addReceived(30, "a");
     expect(told.map(({ bytes }) => bytes)).toEqual([10]);
     vi.advanceTimersByTime(100);
     expect(told.map(({ bytes }) => bytes)).toEqual([10, 60]);
@@ -24,17 +24,17 @@ describe("PullMeter", () => {
 
   it("tells nothing after its last word, nor after a failure", () => {
     const { meter, told } = watched();
-    meter.arrived(10, "a");
-    meter.arrived(20, "a");
-    meter.tell("done");
+    meter.addReceived(10, "a");
+    meter.addReceived(20, "a");
+    meter.report("done");
     vi.advanceTimersByTime(1000);
     expect(told.map(({ stage, bytes }) => [stage, bytes])).toEqual([
       ["fetching", 10],
       ["done", 30],
     ]);
-    meter.arrived(5, "b");
-    meter.arrived(6, "b");
-    meter.end();
+    meter.addReceived(5, "b");
+    meter.addReceived(6, "b");
+    meter.cancelPendingReport();
     vi.advanceTimersByTime(1000);
     expect(told.map(({ bytes }) => bytes)).toEqual([10, 30, 35]);
   });

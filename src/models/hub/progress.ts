@@ -22,24 +22,24 @@ export interface PullProgress {
 }
 
 /** Shortest time between two reports of bytes. */
-const reportMs = 100;
+const minReportIntervalMs = 100;
 /** The time the rate is taken over. */
-const windowMs = 3000;
+const rateWindowMs = 3000;
 
 export class PullMeter {
   readonly #reference: string;
-  readonly #report: ((progress: PullProgress) => void) | undefined;
+  readonly #onProgress: ((progress: PullProgress) => void) | undefined;
   #bytes = 0;
   #fetched = 0;
   #total: number | undefined;
   #samples: { readonly at: number; readonly fetched: number }[] = [];
   #reportedAt = -Infinity;
   /** Tells of the bytes that came too soon after the last report, should none come after them. */
-  #late: ReturnType<typeof setTimeout> | undefined;
+  #pendingReport: ReturnType<typeof setTimeout> | undefined;
 
   constructor(reference: string, report: ((progress: PullProgress) => void) | undefined) {
     this.#reference = reference;
-    this.#report = report;
+    this.#onProgress = report;
   }
 
   /** Bytes that came over the network. */
@@ -53,35 +53,35 @@ export class PullMeter {
   }
 
   /** Bytes that were there already, in the store or in a file under way. */
-  found(bytes: number): void {
+  addExisting(bytes: number): void {
     this.#bytes += bytes;
   }
 
-  arrived(bytes: number, file: string): void {
+  addReceived(bytes: number, file: string): void {
     this.#bytes += bytes;
     this.#fetched += bytes;
-    const wait = this.#reportedAt + reportMs - performance.now();
-    if (wait > 0) this.#late ??= setTimeout(() => this.#tellArrived(file), wait);
-    else this.#tellArrived(file);
+    const wait = this.#reportedAt + minReportIntervalMs - performance.now();
+    if (wait > 0) this.#pendingReport ??= setTimeout(() => this.#reportReceived(file), wait);
+    else this.#reportReceived(file);
   }
 
-  #tellArrived(file: string): void {
+  #reportReceived(file: string): void {
     const now = performance.now();
-    this.#samples = [...this.#samples.filter(({ at }) => now - at < windowMs), { at: now, fetched: this.#fetched }];
+    this.#samples = [...this.#samples.filter(({ at }) => now - at < rateWindowMs), { at: now, fetched: this.#fetched }];
     this.#reportedAt = now;
-    this.tell("fetching", { file });
+    this.report("fetching", { file });
   }
 
   /** Bytes that proved wrong and are fetched again. */
-  lost(bytes: number): void {
+  subtractDiscarded(bytes: number): void {
     this.#bytes -= bytes;
   }
 
-  tell(stage: PullProgress["stage"], details: { readonly file?: string; readonly note?: string } = {}): void {
-    this.end();
+  report(stage: PullProgress["stage"], details: { readonly file?: string; readonly note?: string } = {}): void {
+    this.cancelPendingReport();
     const bytesPerSecond = this.#rate();
     const left = this.#total === undefined ? undefined : Math.max(0, this.#total - this.#bytes);
-    this.#report?.({
+    this.#onProgress?.({
       reference: this.#reference,
       stage,
       bytes: this.#bytes,
@@ -93,9 +93,9 @@ export class PullMeter {
   }
 
   /** Nothing is told any more of what came before, as after a failure. */
-  end(): void {
-    clearTimeout(this.#late);
-    this.#late = undefined;
+  cancelPendingReport(): void {
+    clearTimeout(this.#pendingReport);
+    this.#pendingReport = undefined;
   }
 
   #rate(): number {

@@ -2,13 +2,20 @@
 import { join, relative, sep } from "node:path";
 import { InferyardError } from "../../errors.ts";
 import type { Manifest } from "../manifest.ts";
-import { readFolder } from "../read-folder.ts";
+import { readManifestAt } from "../manifest/read-manifest-at.ts";
 import { withLock } from "../store/lock.ts";
-import { type ModelRecord, type StoredFile, type StoredVariant, bytesOf, readSoundRecord, writeRecord } from "../store/record.ts";
-import { isCalled } from "../store/place.ts";
+import {
+  type ModelRecord,
+  type StoredFile,
+  type StoredVariant,
+  bytesOf,
+  readIntactRecord,
+  writeRecord,
+} from "../store/record.ts";
+import { hasName } from "../store/locate.ts";
 import { shortName } from "../store/lookup.ts";
 import { publishTree, treePath } from "../store/trees.ts";
-import type { PullReport, Pulling } from "./pulling.ts";
+import type { PullReport, PullSession } from "./pull-session.ts";
 
 export interface Publication {
   readonly name: string;
@@ -22,12 +29,12 @@ export interface Publication {
 }
 
 /** One pull puts its files together at a time, so that two that fetch different variants of a model keep both. */
-export async function publish(publication: Publication, pulling: Pulling): Promise<PullReport> {
+export async function publish(publication: Publication, pulling: PullSession): Promise<PullReport> {
   const { layout, meter, signal, started, variant } = pulling;
   return await withLock(
     join(layout.locks, "publish.lock"),
     async () => {
-      const merged = await withOthers(publication, pulling);
+      const merged = await mergedWithStored(publication, pulling);
       const tree = await publishTree(layout, merged.files);
       const folder = treePath(layout, tree);
       const { manifest, unsupported } = await readPulled(merged, folder, pulling);
@@ -60,8 +67,8 @@ export async function publish(publication: Publication, pulling: Pulling): Promi
 }
 
 /** Another pull may have added a variant of the same commit in the meantime. */
-async function withOthers(publication: Publication, { layout }: Pulling): Promise<Publication> {
-  const before = await readSoundRecord(layout, publication.name);
+async function mergedWithStored(publication: Publication, { layout }: PullSession): Promise<Publication> {
+  const before = await readIntactRecord(layout, publication.name);
   if (before === undefined || before.commit !== publication.commit || before.repository === undefined) return publication;
   const names = new Set(publication.variants.map(({ name }) => name));
   const paths = new Set(publication.files.map(({ path }) => path));
@@ -78,7 +85,7 @@ async function withOthers(publication: Publication, { layout }: Pulling): Promis
 async function readPulled(
   { reference, name, repository, files }: Publication,
   folder: string,
-  { layout }: Pulling,
+  { layout }: PullSession,
 ): Promise<{ readonly manifest?: Manifest; readonly unsupported?: string }> {
   const [only] = files;
   const isFile = repository === undefined && only !== undefined;
@@ -88,7 +95,7 @@ async function readPulled(
     name: shortName({ name, ...(repository === undefined ? {} : { repository }) }),
   };
   try {
-    return { manifest: await readFolder(place, !isFile, { dataFolder: layout.root }) };
+    return { manifest: await readManifestAt(place, !isFile, { dataFolder: layout.root }) };
   } catch (error) {
     if (error instanceof InferyardError && error.code === "MODEL_UNSUPPORTED") return { unsupported: error.message };
     throw error;
@@ -116,7 +123,7 @@ function variantsOf(
     return { name, aliases: [...words].filter((word) => word !== name), files };
   });
   const all = named.length === 0 && repository !== undefined ? (read ?? []) : named;
-  if (wanted === undefined || all.some((variant) => isCalled(variant, wanted))) return all;
+  if (wanted === undefined || all.some((variant) => hasName(variant, wanted))) return all;
   throw new InferyardError("MODEL_NOT_FOUND", `${reference} has no variant "${wanted}"`, {
     remedy: `choose one of ${all.map(({ name }) => name).join(", ")}`,
   });

@@ -1,14 +1,14 @@
 /** One file from an address, with the digest it must have. */
 import { recordName } from "../store/lookup.ts";
-import { canonicalName, type UrlReference } from "../remote-reference.ts";
-import { obtain } from "./obtain.ts";
+import { canonicalName, type UrlReference } from "../reference/remote-reference.ts";
+import { obtainFile } from "./obtain-file.ts";
 import { publish } from "./publish.ts";
-import type { PullReport, Pulling } from "./pulling.ts";
+import type { PullReport, PullSession } from "./pull-session.ts";
 
-export async function pullFile(reference: UrlReference, pulling: Pulling): Promise<PullReport> {
+export async function pullFile(reference: UrlReference, pulling: PullSession): Promise<PullReport> {
   const { url, file, sha256 } = reference;
   const { layout, network, meter, signal } = pulling;
-  const stored = await obtain({ path: file, sha256, url, what: url }, { layout, network, meter, signal });
+  const stored = await obtainFile({ path: file, sha256, url, what: url }, { layout, network, meter, signal });
   const publication = { name: recordName(reference), reference: canonicalName(reference), source: url };
   return await publish({ ...publication, variants: [], files: [stored] }, pulling);
 }

@@ -1,34 +1,34 @@
 /** A model from the hub, or from Hugging Face's cache when offline: its description first, then the weights that description calls for. */
 import { join, posix } from "node:path";
 import { InferyardError } from "../../errors.ts";
-import { type Folder, liesOutside, readJsonObject } from "../model-folder.ts";
-import { readModules, vectorModuleWeights } from "../modules.ts";
-import { inspectOnnx } from "../onnx-file.ts";
-import { type HubReference, canonicalName } from "../remote-reference.ts";
-import { blobPath, hasBlob, sha256OfGit } from "../store/blobs.ts";
-import { codeOf, freeBytes, onDisk, roomRemedy, statOrNothing } from "../store/disk.ts";
-import { findSound, recordName } from "../store/lookup.ts";
-import { isCalled } from "../store/place.ts";
+import { type Folder, escapesFolder, readJsonObject } from "../model-folder.ts";
+import { readModules, vectorModuleWeights } from "../huggingface/modules.ts";
+import { readOnnxWeights } from "../manifest/onnx-weights.ts";
+import { type HubReference, canonicalName } from "../reference/remote-reference.ts";
+import { blobPath, hasBlob, sha256ForGitDigest } from "../store/blobs.ts";
+import { errorCode, freeBytes, withDiskErrors, diskFullRemedy, statOrUndefined } from "../store/disk.ts";
+import { findIntact, recordName } from "../store/lookup.ts";
+import { hasName } from "../store/locate.ts";
 import { type StoredFile, type StoredVariant, bytesOf } from "../store/record.ts";
-import { withPassingTree } from "../store/trees.ts";
-import { noModuleWeights } from "../vector-modules.ts";
+import { withTemporaryTree } from "../store/trees.ts";
+import { missingModuleWeights } from "../huggingface/vector-modules.ts";
 import { cachedBlob, readCachedListing } from "./cache.ts";
-import { type ModelShape, chooseWeights, descriptionFiles } from "./choose.ts";
-import { type HubFile, type Listing, readListing, refuseOddNames } from "./listing.ts";
-import { downloadName, obtain, offlineError } from "./obtain.ts";
+import { type ModelShape, selectWeights, descriptionFiles } from "./select-files.ts";
+import { type HubFile, type Listing, readListing, refuseAmbiguousNames } from "./listing.ts";
+import { downloadName, obtainFile, offlineError } from "./obtain-file.ts";
 import { publish } from "./publish.ts";
-import type { PullReport, Pulling } from "./pulling.ts";
+import type { PullReport, PullSession } from "./pull-session.ts";
 import type { Network } from "./request.ts";
-import { sideBySide } from "./side-by-side.ts";
+import { mapConcurrently } from "./map-concurrently.ts";
 
 /** Files fetched at once. */
-const mostAtOnce = 4;
+const maxConcurrentFiles = 4;
 
-export async function pullRepository(reference: HubReference, pulling: Pulling): Promise<PullReport> {
+export async function pullRepository(reference: HubReference, pulling: PullSession): Promise<PullReport> {
   const { network, cacheFolder } = pulling;
   const what = canonicalName(reference);
   if (network === undefined) {
-    const kept = await keptOffline(reference, pulling);
+    const kept = await publishStored(reference, pulling);
     if (kept !== undefined) return kept;
   }
   const listing =
@@ -38,42 +38,42 @@ export async function pullRepository(reference: HubReference, pulling: Pulling):
     return await pullListed(reference, what, listing, pulling);
   } catch (error) {
     // A `prune` that did not see this pull has taken a file away: it is fetched again, once.
-    if (codeOf(error) !== "ENOENT") throw error;
-    return await onDisk(pulling.layout.blobs, () => pullListed(reference, what, listing, pulling));
+    if (errorCode(error) !== "ENOENT") throw error;
+    return await withDiskErrors(pulling.layout.blobs, () => pullListed(reference, what, listing, pulling));
   }
 }
 
-async function listed(reference: HubReference, network: Network, { meter, signal }: Pulling): Promise<Listing> {
+async function listed(reference: HubReference, network: Network, { meter, signal }: PullSession): Promise<Listing> {
   const onRetry = ({ reason, waitMs }: { readonly reason: string; readonly waitMs: number }): void =>
-    meter.tell("retrying", { note: `the listing: ${reason}; again in ${(waitMs / 1000).toFixed(1)} s` });
+    meter.report("retrying", { note: `the listing: ${reason}; again in ${(waitMs / 1000).toFixed(1)} s` });
   return await readListing(network, reference, { signal, onRetry });
 }
 
 /** Offline, what the store has is right as it is. Undefined where it lacks the model or the variant. */
-async function keptOffline(reference: HubReference, pulling: Pulling): Promise<PullReport | undefined> {
+async function publishStored(reference: HubReference, pulling: PullSession): Promise<PullReport | undefined> {
   const { layout, variant, meter } = pulling;
-  const record = await findSound(layout, reference);
-  if (record === undefined || (variant !== undefined && !record.variants.some((one) => isCalled(one, variant)))) return undefined;
+  const record = await findIntact(layout, reference);
+  if (record === undefined || (variant !== undefined && !record.variants.some((one) => hasName(one, variant)))) return undefined;
   for (const { sha256, size } of record.files) if (!(await hasBlob(layout, sha256, size))) return undefined;
-  meter.found(bytesOf(record));
+  meter.addExisting(bytesOf(record));
   const { recordVersion: _version, lastUsed: _used, tree: _tree, tasks: _tasks, pulledAt: _at, ...publication } = record;
   return await publish(publication, pulling);
 }
 
-async function pullListed(reference: HubReference, what: string, listing: Listing, pulling: Pulling): Promise<PullReport> {
+async function pullListed(reference: HubReference, what: string, listing: Listing, pulling: PullSession): Promise<PullReport> {
   const { layout, meter, variant, endpoint, network, cacheFolder } = pulling;
   const { commit, files } = listing;
   const name = recordName(reference);
-  const before = await findSound(layout, reference);
+  const before = await findIntact(layout, reference);
   const descriptions = descriptionFiles(files);
   const fetch = fetcher(reference, what, commit, pulling);
   const described = await fetch(descriptions);
-  const shape = await withPassingTree(layout, described, (path) => shapeOf({ path, shown: what }));
-  const wanted = chooseWeights(what, files, shape, variant);
-  const others = (before?.variants ?? []).flatMap((one) => stillThere(one, what, files, shape, wanted.variant));
+  const shape = await withTemporaryTree(layout, described, (path) => readModelShape({ path, shown: what }));
+  const wanted = selectWeights(what, files, shape, variant);
+  const others = (before?.variants ?? []).flatMap((one) => keepPulledVariant(one, what, files, shape, wanted.variant));
   const modules = moduleWeights(what, files, shape);
   const chosen = unique([...descriptions, ...modules, ...wanted.files, ...others.flatMap((one) => one.files)]);
-  refuseOddNames(what, chosen);
+  refuseAmbiguousNames(what, chosen);
   meter.totalBytes = chosen.reduce((sum, { size }) => sum + size, 0);
   await refuseFullDisk(what, reference.repository, chosen, pulling);
   const rest = await fetch(chosen.filter(({ path }) => !described.some((file) => file.path === path)));
@@ -101,19 +101,19 @@ function fetcher(
   { repository }: HubReference,
   what: string,
   commit: string,
-  { layout, network, cacheFolder, endpoint, meter, signal }: Pulling,
+  { layout, network, cacheFolder, endpoint, meter, signal }: PullSession,
 ): (files: readonly HubFile[]) => Promise<StoredFile[]> {
   const cache = { folder: cacheFolder, repository };
   return (files) =>
-    sideBySide(files, mostAtOnce, signal, (file, signal) => {
+    mapConcurrently(files, maxConcurrentFiles, signal, (file, signal) => {
       const path = file.path.split("/").map(encodeURIComponent).join("/");
       const url = `${endpoint}/${repository}/resolve/${commit}/${path}`;
-      return obtain({ ...file, url, what: `${file.path} of ${what}` }, { layout, network, cache, meter, signal });
+      return obtainFile({ ...file, url, what: `${file.path} of ${what}` }, { layout, network, cache, meter, signal });
     });
 }
 
 /** What the description says about where the weights are. A module we do not compute is refused here, before any weights are fetched. */
-async function shapeOf(folder: Folder): Promise<ModelShape> {
+async function readModelShape(folder: Folder): Promise<ModelShape> {
   const modules = await readModules(folder);
   const modelPath = modules?.modelPath ?? "";
   const inner: Folder = { path: join(folder.path, modelPath), shown: folder.shown };
@@ -127,29 +127,29 @@ function moduleWeights(what: string, files: readonly HubFile[], shape: ModelShap
   return shape.moduleWeights.map((path) => {
     const file = files.find((one) => one.path === path);
     if (file !== undefined) return file;
-    throw noModuleWeights(
+    throw missingModuleWeights(
       `${what}/${path}`,
       files.some((one) => one.path === `${posix.dirname(path)}/pytorch_model.bin`),
     );
   });
 }
 
-interface Kept {
+interface KeptVariant {
   readonly variant: StoredVariant;
   readonly files: readonly HubFile[];
 }
 
 /** A variant pulled before stays with the model, as the commit has it now; one the repository has no more goes. */
-function stillThere(
+function keepPulledVariant(
   { name }: StoredVariant,
   what: string,
   files: readonly HubFile[],
   shape: ModelShape,
   wanted: StoredVariant | undefined,
-): Kept[] {
+): KeptVariant[] {
   if (wanted === undefined || wanted.name === name) return [];
   try {
-    const { variant, files: own } = chooseWeights(what, files, shape, name);
+    const { variant, files: own } = selectWeights(what, files, shape, name);
     return variant === undefined || variant.name === wanted.name ? [] : [{ variant, files: own }];
   } catch (error) {
     if (error instanceof InferyardError && (error.code === "MODEL_NOT_FOUND" || error.code === "MODEL_UNSUPPORTED")) return [];
@@ -162,13 +162,13 @@ async function externalFiles(
   what: string,
   stored: readonly StoredFile[],
   files: readonly HubFile[],
-  { layout }: Pulling,
+  { layout }: PullSession,
 ): Promise<HubFile[]> {
   const missing: HubFile[] = [];
   for (const { path, sha256 } of stored.filter((file) => file.path.endsWith(".onnx"))) {
-    const { externalFiles: names } = await inspectOnnx(blobPath(layout, sha256), `${what}/${path}`);
+    const { externalFiles: names } = await readOnnxWeights(blobPath(layout, sha256), `${what}/${path}`);
     for (const name of names.keys()) {
-      const place = liesOutside(name) ? undefined : posix.join(posix.dirname(path), name);
+      const place = escapesFolder(name) ? undefined : posix.join(posix.dirname(path), name);
       if (stored.some((file) => file.path === place)) continue;
       const file = files.find((one) => one.path === place);
       if (file === undefined) throw incomplete(what, path, name);
@@ -176,7 +176,7 @@ async function externalFiles(
     }
   }
   const wanted = unique(missing);
-  refuseOddNames(what, wanted);
+  refuseAmbiguousNames(what, wanted);
   return wanted;
 }
 
@@ -201,15 +201,15 @@ async function refuseFullDisk(
   what: string,
   repository: string,
   files: readonly HubFile[],
-  { layout, cacheFolder, network }: Pulling,
+  { layout, cacheFolder, network }: PullSession,
 ): Promise<void> {
   if (network === undefined) return;
   let needed = 0;
   for (const file of files) {
-    const sha256 = file.sha256 ?? (await sha256OfGit(layout, file.gitSha1 ?? ""));
+    const sha256 = file.sha256 ?? (await sha256ForGitDigest(layout, file.gitSha1 ?? ""));
     if (sha256 !== undefined && (await hasBlob(layout, sha256, file.size))) continue;
     if ((await cachedBlob(cacheFolder, repository, file)) !== undefined) continue;
-    const partial = await statOrNothing(join(layout.downloads, `${downloadName(file)}.partial`));
+    const partial = await statOrUndefined(join(layout.downloads, `${downloadName(file)}.partial`));
     needed += Math.max(0, file.size - (partial?.size ?? 0));
   }
   const free = await freeBytes(layout.root);
@@ -218,7 +218,7 @@ async function refuseFullDisk(
     "DISK_FULL",
     `there is no room for ${what} in ${layout.root}: it needs ${needed} bytes more, and ${free} are free`,
     {
-      remedy: roomRemedy,
+      remedy: diskFullRemedy,
       data: { neededBytes: needed, freeBytes: free },
     },
   );

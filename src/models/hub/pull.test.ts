@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type HubOptions, type HubStandIn, commit, startHub } from "../../../test/fixtures/hub-stand-in.ts";
 import { onnx, smallModel } from "../../../test/fixtures/small-model.ts";
-import { layOut } from "../../safetensors.ts";
+import { serializeSafetensors } from "../../formats/safetensors/read-safetensors.ts";
 import { readManifest } from "../index.ts";
 import { type ModelStore, type PullProgress, storeWith } from "../model-store.ts";
 
@@ -138,7 +138,7 @@ describe("what is fetched", () => {
     });
     expect(toStorage()).toBe(0);
     const linear = { dataType: "float32" as const, shape: [1, 1], data: Float32Array.of(2) };
-    const { header, pieces } = layOut({ "linear.weight": linear }, {});
+    const { header, pieces } = serializeSafetensors({ "linear.weight": linear }, {});
     model["2_Dense/model.safetensors"] = Buffer.concat([header, ...pieces]);
     await serve();
     const { folder } = await store.pull(reference);

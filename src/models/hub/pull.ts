@@ -1,18 +1,18 @@
 /** Fetching a model into the store: what is there already is kept, what is missing is fetched, and the model appears when it is whole. */
 import { mkdir } from "node:fs/promises";
 import { InferyardError } from "../../errors.ts";
-import { isRemote, parseHubName, parseRemote } from "../remote-reference.ts";
-import { onDisk } from "../store/disk.ts";
+import { isRemote, parseHubName, parseRemote } from "../reference/remote-reference.ts";
+import { withDiskErrors } from "../store/disk.ts";
 import { type StoreLayout, storeLayout } from "../store/layout.ts";
 import { findDamaged, findModel } from "../store/lookup.ts";
 import { withRunningPull } from "../store/running-pulls.ts";
 import { type PullProgress, PullMeter } from "./progress.ts";
 import { proxiedFetch } from "./proxy.ts";
-import type { PullReport, Pulling } from "./pulling.ts";
+import type { PullReport, PullSession } from "./pull-session.ts";
 import { pullRepository } from "./pull-repository.ts";
 import { pullFile } from "./pull-file.ts";
-import { type Timing, defaultTiming } from "./retry.ts";
-import { type Environment, hubSurroundings } from "./surroundings.ts";
+import { type RetryTiming, defaultTiming } from "./retry.ts";
+import { type Environment, readHubConfig } from "./hub-config.ts";
 
 export interface PullOptions {
   /** Which weights, where the reference names none. Default: those a load would take first. */
@@ -28,13 +28,13 @@ export interface PullOptions {
 export interface PullContext {
   readonly layout: StoreLayout;
   readonly environment: Environment;
-  readonly timing: Timing;
+  readonly timing: RetryTiming;
 }
 
 export function pullContext(
   folder?: string,
   environment: Environment = process.env,
-  timing: Timing = defaultTiming,
+  timing: RetryTiming = defaultTiming,
 ): PullContext {
   return { layout: storeLayout(folder), environment, timing };
 }
@@ -59,23 +59,23 @@ export async function pull(text: string, options: PullOptions, context: PullCont
     );
   }
   const { layout, environment, timing } = context;
-  const { endpoint, token, cacheFolder, offline } = await hubSurroundings(environment, options.offline);
+  const { endpoint, token, cacheFolder, offline } = await readHubConfig(environment, options.offline);
   const meter = new PullMeter(reference, options.onProgress);
   const network = offline
     ? undefined
     : { fetch: await proxiedFetch(environment), endpoint, timing, ...(token === undefined ? {} : { token }) };
   const { signal } = options;
   const variant = remote.kind === "hub" ? (remote.variant ?? options.variant) : undefined;
-  const pulling: Pulling = { layout, network, cacheFolder, endpoint, meter, signal, variant, started };
-  await onDisk(layout.root, () => mkdir(layout.root, { recursive: true }));
+  const pulling: PullSession = { layout, network, cacheFolder, endpoint, meter, signal, variant, started };
+  await withDiskErrors(layout.root, () => mkdir(layout.root, { recursive: true }));
   return await withRunningPull(layout, async () => {
-    meter.tell("listing");
+    meter.report("listing");
     try {
       const report = remote.kind === "hub" ? await pullRepository(remote, pulling) : await pullFile(remote, pulling);
-      meter.tell("done");
+      meter.report("done");
       return report;
     } finally {
-      meter.end();
+      meter.cancelPendingReport();
     }
   });
 }

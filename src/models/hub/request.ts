@@ -1,16 +1,16 @@
 /** One request to the hub or to a host it sends us to: the token, redirects, a watch over silence, and what an answer's status means. */
 import { InferyardError, abortError, messageOf } from "../../errors.ts";
-import type { Answer, Fetch } from "./proxy.ts";
-import { Interruption, type Timing, retryAfterMs } from "./retry.ts";
+import type { HttpResponse, FetchFunction } from "./proxy.ts";
+import { TransientError, type RetryTiming, retryAfterMs } from "./retry.ts";
 
 export interface Network {
-  readonly fetch: Fetch;
+  readonly fetch: FetchFunction;
   readonly endpoint: string;
   readonly token?: string;
-  readonly timing: Timing;
+  readonly timing: RetryTiming;
 }
 
-export interface Question {
+export interface HubRequest {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** For messages: "hf:owner/name", "config.json of hf:owner/name". */
@@ -18,17 +18,17 @@ export interface Question {
   readonly signal?: AbortSignal | undefined;
 }
 
-const mostRedirects = 10;
+const maxRedirects = 10;
 
 /**
  * Asks, and lets `use` read the answer; the connection is given up when it returns or throws, or when nothing arrives for `stallMs`.
  * An answer given to `use` has a status of success, or is 416. Throws Interruption for what may pass, ACCESS_DENIED, MODEL_NOT_FOUND or
  * DOWNLOAD_FAILED for what will not, and ABORTED.
  */
-export async function ask<Result>(
+export async function sendRequest<Result>(
   network: Network,
-  question: Question,
-  use: (answer: Answer, body: AsyncIterable<Uint8Array>) => Promise<Result>,
+  question: HubRequest,
+  use: (answer: HttpResponse, body: AsyncIterable<Uint8Array>) => Promise<Result>,
 ): Promise<Result> {
   const { signal } = question;
   const { stallMs } = network.timing;
@@ -44,16 +44,16 @@ export async function ask<Result>(
   /** What a failing connection means. */
   const told = (error: unknown): Error => {
     if (signal?.aborted === true) return abortError(signal);
-    if (stalled) return new Interruption(`nothing arrived for ${stallMs / 1000} s`);
-    return new Interruption(reasonOf(error), { cause: error });
+    if (stalled) return new TransientError(`nothing arrived for ${stallMs / 1000} s`);
+    return new TransientError(connectionFailure(error), { cause: error });
   };
   try {
-    const answer = await follow(network, question, control.signal).catch((error: unknown) => {
-      throw error instanceof InferyardError || error instanceof Interruption ? error : told(error);
+    const answer = await followRedirects(network, question, control.signal).catch((error: unknown) => {
+      throw error instanceof InferyardError || error instanceof TransientError ? error : told(error);
     });
     return await use(
       answer,
-      watched(answer, () => watch.refresh(), told),
+      withStallDetection(answer, () => watch.refresh(), told),
     );
   } finally {
     clearTimeout(watch);
@@ -62,7 +62,11 @@ export async function ask<Result>(
   }
 }
 
-async function* watched(answer: Answer, alive: () => void, told: (error: unknown) => Error): AsyncGenerator<Uint8Array> {
+async function* withStallDetection(
+  answer: HttpResponse,
+  alive: () => void,
+  told: (error: unknown) => Error,
+): AsyncGenerator<Uint8Array> {
   const chunks = answer.body?.[Symbol.asyncIterator]();
   for (;;) {
     alive(); // the time between two reads is ours, not the server's
@@ -78,45 +82,50 @@ async function* watched(answer: Answer, alive: () => void, told: (error: unknown
 }
 
 /** Redirects are followed here, so that the token goes to the endpoint alone, whatever a server answers. */
-async function follow(network: Network, question: Question, signal: AbortSignal): Promise<Answer> {
+async function followRedirects(network: Network, question: HubRequest, signal: AbortSignal): Promise<HttpResponse> {
   let url = new URL(question.url);
-  for (let hop = 0; hop <= mostRedirects; hop += 1) {
+  for (let hop = 0; hop <= maxRedirects; hop += 1) {
     const answer = await network.fetch(url.href, { headers: headersFor(network, question, url), signal, redirect: "manual" });
     const location = answer.headers.get("location");
-    if (![301, 302, 303, 307, 308].includes(answer.status) || location === null) return checked(network, question, url, answer);
+    if (![301, 302, 303, 307, 308].includes(answer.status) || location === null)
+      return checkStatus(network, question, url, answer);
     const next = URL.canParse(location, url.href) ? new URL(location, url) : undefined;
     if (next === undefined || !/^https?:$/.test(next.protocol) || (url.protocol === "https:" && next.protocol === "http:")) {
-      throw failed(question, `it was redirected to ${JSON.stringify(location)}, which is not followed`, answer.status);
+      throw downloadFailed(question, `it was redirected to ${JSON.stringify(location)}, which is not followed`, answer.status);
     }
     url = next;
   }
-  throw failed(question, `it was redirected more than ${mostRedirects} times`);
+  throw downloadFailed(question, `it was redirected more than ${maxRedirects} times`);
 }
 
-function headersFor({ token, endpoint }: Network, { headers = {} }: Question, url: URL): Record<string, string> {
+function headersFor({ token, endpoint }: Network, { headers = {} }: HubRequest, url: URL): Record<string, string> {
   const own = url.origin === new URL(endpoint).origin;
   return { "user-agent": "inferyard", ...headers, ...(own && token !== undefined ? { authorization: `Bearer ${token}` } : {}) };
 }
 
-function checked(network: Network, question: Question, url: URL, answer: Answer): Answer {
+function checkStatus(network: Network, question: HubRequest, url: URL, answer: HttpResponse): HttpResponse {
   const { status, headers } = answer;
   if ((status >= 200 && status < 300) || status === 416) return answer;
   const own = url.origin === new URL(network.endpoint).origin;
   // Storage hosts are given signed addresses, which run out: asking the hub again gives a new one.
   if ((status === 401 || status === 403) && !own && url.href !== question.url) {
-    throw new Interruption(`${url.host} answered ${status}`, { status });
+    throw new TransientError(`${url.host} answered ${status}`, { status });
   }
-  if (status === 401 || status === 403) throw denied(network, question, answer);
-  if (status === 404 || status === 410) throw notThere(question, answer);
+  if (status === 401 || status === 403) throw accessDenied(network, question, answer);
+  if (status === 404 || status === 410) throw notFound(question, answer);
   if (status === 408 || status === 425 || status === 429 || status >= 500) {
     const wait = retryAfterMs(headers.get("retry-after"));
-    throw new Interruption(`${url.host} answered ${status}`, { status, ...(wait === undefined ? {} : { retryAfterMs: wait }) });
+    throw new TransientError(`${url.host} answered ${status}`, { status, ...(wait === undefined ? {} : { retryAfterMs: wait }) });
   }
-  throw failed(question, `${url.host} answered ${status}`, status);
+  throw downloadFailed(question, `${url.host} answered ${status}`, status);
 }
 
 /** The hub tells a stranger 401 of a repository that does not exist, so that private ones cannot be guessed. */
-function denied({ token, endpoint }: Network, { what, url }: Question, { status, headers }: Answer): InferyardError {
+function accessDenied(
+  { token, endpoint }: Network,
+  { what, url }: HubRequest,
+  { status, headers }: HttpResponse,
+): InferyardError {
   const data = { url, status };
   const code = headers.get("x-error-code");
   if (code === "RepoNotFound") return noRepository(what, data);
@@ -131,7 +140,7 @@ function denied({ token, endpoint }: Network, { what, url }: Question, { status,
   });
 }
 
-function notThere({ what, url }: Question, { status, headers }: Answer): InferyardError {
+function notFound({ what, url }: HubRequest, { status, headers }: HttpResponse): InferyardError {
   const data = { url, status };
   if (headers.get("x-error-code") === "RepoNotFound") return noRepository(what, data);
   const message =
@@ -146,7 +155,7 @@ function noRepository(what: string, data: Readonly<Record<string, unknown>>): In
   });
 }
 
-function failed({ what, url }: Question, reason: string, status?: number): InferyardError {
+function downloadFailed({ what, url }: HubRequest, reason: string, status?: number): InferyardError {
   return new InferyardError("DOWNLOAD_FAILED", `${what} could not be fetched: ${reason}`, {
     remedy: "check the reference and HF_ENDPOINT",
     data: { url, ...(status === undefined ? {} : { status }) },
@@ -154,7 +163,7 @@ function failed({ what, url }: Question, reason: string, status?: number): Infer
 }
 
 /** The system's reason lies below the library's "fetch failed"; one address tried after another leaves a list of them. */
-function reasonOf(error: unknown): string {
+function connectionFailure(error: unknown): string {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
   const [first] = cause instanceof AggregateError ? (cause.errors as unknown[]) : [cause];
   return messageOf(first) || ((first as NodeJS.ErrnoException).code ?? "the connection failed");

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Interruption, type Retry, retryAfterMs, withRetries } from "./retry.ts";
+import { TransientError, type Retry, retryAfterMs, withRetries } from "./retry.ts";
 
 const timing = { attempts: 3, firstWaitMs: 1, longestWaitMs: 4, longestRetryAfterMs: 50, stallMs: 1 };
 
@@ -28,13 +28,13 @@ describe("trying again", () => {
 
   it("waits as long as the server asks, and else a little longer each time, never twice the same", async () => {
     const waits: Retry[] = [];
-    expect(await failing(2, () => new Interruption("busy", { retryAfterMs: 3 }), waits)).toBe("done");
+    expect(await failing(2, () => new TransientError("busy", { retryAfterMs: 3 }), waits)).toBe("done");
     expect(waits).toEqual([
       { reason: "busy", waitMs: 3 },
       { reason: "busy", waitMs: 3 },
     ]);
     const own: Retry[] = [];
-    await failing(2, () => new Interruption("cut"), own);
+    await failing(2, () => new TransientError("cut"), own);
     expect(own[0]?.waitMs).toBeGreaterThanOrEqual(0.5);
     expect(own[0]?.waitMs).toBeLessThanOrEqual(1);
     expect(own[1]?.waitMs).toBeGreaterThanOrEqual(1);
@@ -42,7 +42,7 @@ describe("trying again", () => {
   });
 
   it("gives up after the attempts that are allowed, and passes anything else on at once", async () => {
-    await expect(failing(3, () => new Interruption("cut", { status: 500 }))).rejects.toMatchObject({
+    await expect(failing(3, () => new TransientError("cut", { status: 500 }))).rejects.toMatchObject({
       code: "DOWNLOAD_FAILED",
       data: { attempts: 3, status: 500, url: "http://x" },
     });
@@ -55,7 +55,7 @@ describe("trying again", () => {
       await withRetries({ ...options, arrived: () => arrived }, async () => {
         attempts += 1;
         arrived += bytesEach;
-        if (attempts < 10) throw new Interruption("cut");
+        if (attempts < 10) throw new TransientError("cut");
       }).catch(() => undefined);
       return attempts;
     };

@@ -1,8 +1,8 @@
 /** Doing again what failed for a reason that may pass. */
 import { InferyardError } from "../../errors.ts";
-import { pause } from "../store/lock.ts";
+import { delay } from "../store/lock.ts";
 
-export interface Timing {
+export interface RetryTiming {
   /** Attempts in a row that bring nothing. */
   readonly attempts: number;
   /** The wait after the first failure; it doubles with each. */
@@ -14,7 +14,7 @@ export interface Timing {
   readonly stallMs: number;
 }
 
-export const defaultTiming: Timing = {
+export const defaultTiming: RetryTiming = {
   attempts: 5,
   firstWaitMs: 500,
   longestWaitMs: 20_000,
@@ -23,7 +23,7 @@ export const defaultTiming: Timing = {
 };
 
 /** A failure that may pass: a cut, a stall, a server that is busy. */
-export class Interruption extends Error {
+export class TransientError extends Error {
   override readonly name = "Interruption";
   readonly status: number | undefined;
   readonly retryAfterMs: number | undefined;
@@ -44,7 +44,7 @@ export interface Retry {
 }
 
 export interface RetryOptions {
-  readonly timing: Timing;
+  readonly timing: RetryTiming;
   /** What is fetched, for the message: "config.json of hf:owner/name". */
   readonly what: string;
   readonly url: string;
@@ -55,7 +55,7 @@ export interface RetryOptions {
 }
 
 /** Least bytes that count as having brought something: a server that cuts after every few bytes is given up as well. */
-const worthwhileBytes = 256 * 1024;
+const minProgressBytes = 256 * 1024;
 
 /** DOWNLOAD_FAILED when the last attempt is interrupted too. Whatever else `work` throws is thrown on. */
 export async function withRetries<Result>(options: RetryOptions, work: () => Promise<Result>): Promise<Result> {
@@ -66,22 +66,22 @@ export async function withRetries<Result>(options: RetryOptions, work: () => Pro
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof Interruption)) throw error;
-      failures = arrived() - before >= worthwhileBytes ? 1 : failures + 1;
+      if (!(error instanceof TransientError)) throw error;
+      failures = arrived() - before >= minProgressBytes ? 1 : failures + 1;
       const waitMs = error.retryAfterMs ?? backoff(failures, timing);
-      if (failures >= timing.attempts || waitMs > timing.longestRetryAfterMs) throw givenUp(options, error, failures);
+      if (failures >= timing.attempts || waitMs > timing.longestRetryAfterMs) throw retriesExhausted(options, error, failures);
       options.onRetry?.({ reason: error.message, waitMs });
-      await pause(waitMs, options.signal);
+      await delay(waitMs, options.signal);
     }
   }
 }
 
 /** Doubles each time; a random part keeps many clients from coming back at once. */
-function backoff(failures: number, { firstWaitMs, longestWaitMs }: Timing): number {
+function backoff(failures: number, { firstWaitMs, longestWaitMs }: RetryTiming): number {
   return Math.min(longestWaitMs, firstWaitMs * 2 ** (failures - 1)) * (0.5 + Math.random() / 2);
 }
 
-function givenUp({ what, url }: RetryOptions, error: Interruption, attempts: number): InferyardError {
+function retriesExhausted({ what, url }: RetryOptions, error: TransientError, attempts: number): InferyardError {
   const { status, retryAfterMs } = error;
   return new InferyardError("DOWNLOAD_FAILED", `${what} could not be fetched: ${error.message}`, {
     remedy: "check the network, HF_ENDPOINT and the proxy (HTTPS_PROXY), and pull again: what was fetched stays",

@@ -3,12 +3,12 @@ import { type FileHandle, mkdir, open, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { InferyardError } from "../../errors.ts";
 import { type Digests, contentHash, hashInto } from "../store/blobs.ts";
-import { diskError, freeBytes, onDisk, roomRemedy, statOrNothing } from "../store/disk.ts";
-import type { Answer } from "./proxy.ts";
-import { type Network, ask } from "./request.ts";
-import { Interruption, type Retry, withRetries } from "./retry.ts";
+import { diskError, freeBytes, withDiskErrors, diskFullRemedy, statOrUndefined } from "../store/disk.ts";
+import type { HttpResponse } from "./proxy.ts";
+import { type Network, sendRequest } from "./request.ts";
+import { TransientError, type Retry, withRetries } from "./retry.ts";
 
-export interface Transfer {
+export interface TransferRequest {
   readonly url: string;
   /** For messages. */
   readonly what: string;
@@ -27,65 +27,65 @@ export interface Transfer {
   readonly onRetry: (retry: Retry) => void;
 }
 
-export interface Transferred extends Digests {
+export interface TransferResult extends Digests {
   readonly size: number;
 }
 
 /** The server sends something else than it announced: fetching the rest is no use. */
-export class WrongContent extends Error {
+export class ContentMismatchError extends Error {
   override readonly name = "WrongContent";
 }
 
 /** The file is on the disk, whole by its size, when this returns; its digests are for the caller to judge. What arrived stays on any failure. */
-export async function transfer(network: Network, request: Transfer): Promise<Transferred> {
+export async function transfer(network: Network, request: TransferRequest): Promise<TransferResult> {
   const { partial, what, url, signal, onRetry } = request;
-  await onDisk(partial, () => mkdir(dirname(partial), { recursive: true }));
-  const file = await FileUnderWay.open(request);
+  await withDiskErrors(partial, () => mkdir(dirname(partial), { recursive: true }));
+  const file = await PartialFile.open(request);
   try {
-    const retrying = { timing: network.timing, what, url, signal, onRetry, arrived: () => file.arrived };
-    await withRetries(retrying, () => fetchRest(network, request, file));
+    const retrying = { timing: network.timing, what, url, signal, onRetry, arrived: () => file.received };
+    await withRetries(retrying, () => fetchRemaining(network, request, file));
     return await file.finish();
   } finally {
     await file.close();
   }
 }
 
-async function fetchRest(network: Network, request: Transfer, file: FileUnderWay): Promise<void> {
+async function fetchRemaining(network: Network, request: TransferRequest, file: PartialFile): Promise<void> {
   if (file.bytes === request.size) return;
   const { url, what, signal } = request;
   // Compressed on the way, a part of a file could not be told from a part of its compressed form.
   const headers = { "accept-encoding": "identity", ...(file.bytes === 0 ? {} : { range: `bytes=${file.bytes}-` }) };
-  await ask(network, { url, headers, what, signal }, async (answer, body) => {
-    const total = await placeOf(answer, request, file);
+  await sendRequest(network, { url, headers, what, signal }, async (answer, body) => {
+    const total = await prepareForResponse(answer, request, file);
     if (total === "whole") return;
     for await (const chunk of body) {
-      if (total !== undefined && file.bytes + chunk.length > total) throw new WrongContent("it is longer than announced");
+      if (total !== undefined && file.bytes + chunk.length > total) throw new ContentMismatchError("it is longer than announced");
       await file.append(chunk);
     }
-    if (total !== undefined && file.bytes < total) throw new Interruption(`it was cut after ${file.bytes} of ${total} bytes`);
+    if (total !== undefined && file.bytes < total) throw new TransientError(`it was cut after ${file.bytes} of ${total} bytes`);
   });
 }
 
 /** Makes the file ready for what the answer holds; gives the size of the whole, where it is known. */
-async function placeOf(
-  answer: Answer,
-  { size, partial, what }: Transfer,
-  file: FileUnderWay,
+async function prepareForResponse(
+  answer: HttpResponse,
+  { size, partial, what }: TransferRequest,
+  file: PartialFile,
 ): Promise<number | undefined | "whole"> {
   const range = /^bytes (?:(\d+)-\d+|\*)\/(\d+|\*)$/.exec(answer.headers.get("content-range") ?? "");
   const whole = range?.[2] === undefined || range[2] === "*" ? undefined : Number(range[2]);
   if (answer.status === 416) {
     if (size === undefined && whole === file.bytes) return "whole";
     await file.restart();
-    throw new Interruption("the server has no such part of it");
+    throw new TransientError("the server has no such part of it");
   }
   if (answer.status === 206) {
     if (Number(range?.[1]) !== file.bytes) {
       await file.restart();
-      throw new Interruption("the server sent another part than the one that was asked for");
+      throw new TransientError("the server sent another part than the one that was asked for");
     }
     const announced = size ?? whole;
-    if (whole !== undefined && announced !== whole) throw new WrongContent(`it has ${whole} bytes, not ${announced}`);
+    if (whole !== undefined && announced !== whole) throw new ContentMismatchError(`it has ${whole} bytes, not ${announced}`);
     return announced;
   }
   if (file.bytes > 0) await file.restart(); // the server knows no parts
@@ -93,34 +93,34 @@ async function placeOf(
   if (size !== undefined || Number.isNaN(length)) return size;
   if ((await freeBytes(dirname(partial))) < length) {
     throw new InferyardError("DISK_FULL", `there is no room for ${what} (${length} bytes) in ${dirname(partial)}`, {
-      remedy: roomRemedy,
+      remedy: diskFullRemedy,
     });
   }
   return length;
 }
 
 /** A file under way and the digests of what it holds. */
-class FileUnderWay {
-  readonly #request: Transfer;
+class PartialFile {
+  readonly #request: TransferRequest;
   readonly #handle: FileHandle;
   #hash: ReturnType<typeof contentHash>;
   #bytes = 0;
-  #arrived = 0;
+  #received = 0;
 
-  private constructor(request: Transfer, handle: FileHandle) {
+  private constructor(request: TransferRequest, handle: FileHandle) {
     this.#request = request;
     this.#handle = handle;
     this.#hash = contentHash(request.git ? request.size : undefined);
   }
 
-  static async open(request: Transfer): Promise<FileUnderWay> {
+  static async open(request: TransferRequest): Promise<PartialFile> {
     const { partial, size = Infinity, signal, onFound } = request;
-    const there = (await statOrNothing(partial))?.size ?? 0;
-    if (there > size) await onDisk(partial, () => rm(partial, { force: true }));
-    const handle = await onDisk(partial, () => open(partial, "a", 0o644));
-    const file = new FileUnderWay(request, handle);
+    const there = (await statOrUndefined(partial))?.size ?? 0;
+    if (there > size) await withDiskErrors(partial, () => rm(partial, { force: true }));
+    const handle = await withDiskErrors(partial, () => open(partial, "a", 0o644));
+    const file = new PartialFile(request, handle);
     const now = new Date();
-    await onDisk(partial, () => handle.utimes(now, now)); // tells a `prune` beside it that somebody goes on with it
+    await withDiskErrors(partial, () => handle.utimes(now, now)); // tells a `prune` beside it that somebody goes on with it
     if (there > 0 && there <= size) {
       try {
         await hashInto(file.#hash, partial, signal);
@@ -139,32 +139,32 @@ class FileUnderWay {
   }
 
   /** Bytes since it was opened. */
-  get arrived(): number {
-    return this.#arrived;
+  get received(): number {
+    return this.#received;
   }
 
   async append(chunk: Uint8Array): Promise<void> {
     const { partial, onArrived } = this.#request;
     for (let written = 0; written < chunk.length;) {
       const rest = chunk.subarray(written);
-      const { bytesWritten } = await onDisk(partial, () => this.#handle.write(rest));
+      const { bytesWritten } = await withDiskErrors(partial, () => this.#handle.write(rest));
       this.#hash.update(rest.subarray(0, bytesWritten));
       written += bytesWritten;
       this.#bytes += bytesWritten;
     }
-    this.#arrived += chunk.length;
+    this.#received += chunk.length;
     onArrived(chunk.length);
   }
 
   async restart(): Promise<void> {
-    await onDisk(this.#request.partial, () => this.#handle.truncate(0));
+    await withDiskErrors(this.#request.partial, () => this.#handle.truncate(0));
     this.#request.onLost(this.#bytes);
     this.#bytes = 0;
     this.#hash = contentHash(this.#request.git ? this.#request.size : undefined);
   }
 
-  async finish(): Promise<Transferred> {
-    await onDisk(this.#request.partial, () => this.#handle.sync());
+  async finish(): Promise<TransferResult> {
+    await withDiskErrors(this.#request.partial, () => this.#handle.sync());
     return { ...this.#hash.digest(), size: this.#bytes };
   }
 

@@ -5,10 +5,10 @@ import { chmod, link, mkdir, readFile, rename, rm, symlink, utimes } from "node:
 import { dirname, join } from "node:path";
 import { throwIfAborted } from "../../errors.ts";
 import { syncFolder } from "../sync-folder.ts";
-import { codeOf, diskError, onDisk, statOrNothing } from "./disk.ts";
-import { writeWhole } from "./write-whole.ts";
+import { errorCode, diskError, withDiskErrors, statOrUndefined } from "./disk.ts";
+import { writeFileAtomically } from "./atomic-write.ts";
 import type { StoreLayout } from "./layout.ts";
-import { isSha256 } from "./record-form.ts";
+import { isSha256 } from "./record-validation.ts";
 
 export function blobPath({ blobs }: StoreLayout, sha256: string): string {
   return join(blobs, sha256);
@@ -16,14 +16,14 @@ export function blobPath({ blobs }: StoreLayout, sha256: string): string {
 
 /** Whether the blob is there, with this size where one is given. */
 export async function hasBlob(layout: StoreLayout, sha256: string, size?: number): Promise<boolean> {
-  const status = await statOrNothing(blobPath(layout, sha256));
+  const status = await statOrUndefined(blobPath(layout, sha256));
   return status !== undefined && status.isFile() && (size === undefined || status.size === size);
 }
 
 /** Makes a file that was written and synchronised a blob. Its digest is the caller's promise. */
 export async function publishBlob(layout: StoreLayout, file: string, sha256: string): Promise<void> {
   const path = blobPath(layout, sha256);
-  await onDisk(path, async () => {
+  await withDiskErrors(path, async () => {
     await mkdir(dirname(path), { recursive: true });
     await rename(file, path);
     await chmod(path, 0o444); // afterwards: a file under way that was left read-only could not be gone on with
@@ -34,7 +34,7 @@ export async function publishBlob(layout: StoreLayout, file: string, sha256: str
 /** Takes a file from elsewhere on this machine into the store without copying it: as a hard link, or as a symbolic one where that fails. */
 export async function adoptBlob(layout: StoreLayout, file: string, sha256: string): Promise<void> {
   const path = blobPath(layout, sha256);
-  await onDisk(path, async () => {
+  await withDiskErrors(path, async () => {
     await mkdir(dirname(path), { recursive: true });
     await rm(path, { force: true }); // one of another size, or a link that leads nowhere
     await linkTo(file, path, file);
@@ -46,7 +46,7 @@ export async function linkTo(file: string, path: string, target: string): Promis
   try {
     await link(file, path);
   } catch (error) {
-    if (!["EXDEV", "EPERM", "EMLINK", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EACCES"].includes(codeOf(error) ?? "")) throw error;
+    if (!["EXDEV", "EPERM", "EMLINK", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EACCES"].includes(errorCode(error) ?? "")) throw error;
     await symlink(target, path);
   }
 }
@@ -58,30 +58,30 @@ export async function touchBlob(layout: StoreLayout, sha256: string): Promise<vo
   try {
     await utimes(path, now, now);
   } catch (error) {
-    if (!["EROFS", "EACCES", "EPERM", "ENOENT"].includes(codeOf(error) ?? "")) throw diskError(path, error);
+    if (!["EROFS", "EACCES", "EPERM", "ENOENT"].includes(errorCode(error) ?? "")) throw diskError(path, error);
   }
 }
 
 export async function removeBlob(layout: StoreLayout, sha256: string): Promise<void> {
   const path = blobPath(layout, sha256);
-  await onDisk(path, () => rm(path, { force: true }));
+  await withDiskErrors(path, () => rm(path, { force: true }));
 }
 
 /** The SHA-256 of a file the hub knows by its git digest, where the store has seen it. */
-export async function sha256OfGit({ gitDigests }: StoreLayout, gitSha1: string): Promise<string | undefined> {
+export async function sha256ForGitDigest({ gitDigests }: StoreLayout, gitSha1: string): Promise<string | undefined> {
   const path = join(gitDigests, gitSha1);
   try {
     const text = (await readFile(path, "utf8")).trim();
     return isSha256(text) ? text : undefined;
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return undefined;
+    if (errorCode(error) === "ENOENT") return undefined;
     throw diskError(path, error);
   }
 }
 
-export async function rememberGit({ gitDigests }: StoreLayout, gitSha1: string, sha256: string): Promise<void> {
-  await onDisk(gitDigests, () => mkdir(gitDigests, { recursive: true }));
-  await writeWhole(join(gitDigests, gitSha1), `${sha256}\n`);
+export async function recordGitDigest({ gitDigests }: StoreLayout, gitSha1: string, sha256: string): Promise<void> {
+  await withDiskErrors(gitDigests, () => mkdir(gitDigests, { recursive: true }));
+  await writeFileAtomically(join(gitDigests, gitSha1), `${sha256}\n`);
 }
 
 /** What content is known by: its SHA-256, and for small files of the hub the digest git gives them. */

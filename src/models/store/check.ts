@@ -2,10 +2,10 @@
 import { join } from "node:path";
 import { throwIfAborted } from "../../errors.ts";
 import { contentHash, hashInto } from "./blobs.ts";
-import { statOrNothing } from "./disk.ts";
+import { statOrUndefined } from "./disk.ts";
 import type { StoreLayout } from "./layout.ts";
 import { findDamaged, requireModel } from "./lookup.ts";
-import { type DamagedRecord, type StoredRecords, type UsedRecord, bytesOf, readStored } from "./record.ts";
+import { type DamagedRecord, type StoredRecords, type StoredModel, bytesOf, readAllRecords } from "./record.ts";
 import { treePath } from "./trees.ts";
 
 export interface Damage {
@@ -36,7 +36,7 @@ export async function checkModels(layout: StoreLayout, text: string | undefined,
   const { records, damaged: broken } = await recordsOf(layout, text);
   // Models share content: each file on the disk is read once.
   const digests = new Map<string, Promise<string>>();
-  const damaged: Damage[] = broken.map(recordDamage);
+  const damaged: Damage[] = broken.map(damageOfRecord);
   for (const record of records) damaged.push(...(await damagesOf(layout, record, digests, signal)));
   return {
     models: [...records, ...broken].map(({ name }) => name).sort(),
@@ -47,19 +47,19 @@ export async function checkModels(layout: StoreLayout, text: string | undefined,
 }
 
 async function recordsOf(layout: StoreLayout, text: string | undefined): Promise<StoredRecords> {
-  if (text === undefined) return readStored(layout);
+  if (text === undefined) return readAllRecords(layout);
   const broken = await findDamaged(layout, text);
   if (broken !== undefined) return { records: [], damaged: [broken] };
   return { records: [(await requireModel(layout, text)).record], damaged: [] };
 }
 
-function recordDamage({ name, path, problem, remedy }: DamagedRecord): Damage {
+function damageOfRecord({ name, path, problem, remedy }: DamagedRecord): Damage {
   return { name, file: path, problem: `the record is damaged: ${problem}`, remedy };
 }
 
 async function damagesOf(
   layout: StoreLayout,
-  { name, reference, tree, files, variants, repository }: UsedRecord,
+  { name, reference, tree, files, variants, repository }: StoredModel,
   digests: Map<string, Promise<string>>,
   signal: AbortSignal | undefined,
 ): Promise<Damage[]> {
@@ -67,7 +67,7 @@ async function damagesOf(
   for (const { path, size, sha256 } of files) {
     throwIfAborted(signal);
     const place = join(treePath(layout, tree), path);
-    const status = await statOrNothing(place);
+    const status = await statOrUndefined(place);
     const owner = variants.find(({ files: own }) => own.includes(path));
     const remedy = `inferyard pull ${reference}${owner === undefined || repository === undefined ? "" : `:${owner.name}`}`;
     const tell = (problem: string): number => damaged.push({ name, file: path, problem, remedy });

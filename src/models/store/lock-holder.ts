@@ -18,17 +18,17 @@ export interface LockHolder {
   readonly token: string;
 }
 
-export async function ownHolder(): Promise<LockHolder> {
-  const [boot, processes, started] = await Promise.all([bootId(), processSpace(), startOf(process.pid)]);
+export async function currentHolder(): Promise<LockHolder> {
+  const [boot, processes, started] = await Promise.all([bootId(), pidNamespace(), processStartTime(process.pid)]);
   return { host: hostname(), boot, processes, pid: process.pid, started: started ?? "", since: Date.now(), token: randomUUID() };
 }
 
 /** "dead" and "alive" are certain; "unknown" must be told by the holder's signs of life. */
-export async function stateOf(holder: LockHolder): Promise<"dead" | "alive" | "unknown"> {
-  const own = await ownHolder();
+export async function holderState(holder: LockHolder): Promise<"dead" | "alive" | "unknown"> {
+  const own = await currentHolder();
   if (holder.host !== own.host || holder.boot !== own.boot || holder.processes !== own.processes) return "unknown";
   if (!isRunning(holder.pid)) return "dead";
-  const started = await startOf(holder.pid);
+  const started = await processStartTime(holder.pid);
   if (started === undefined || holder.started === "") return "unknown";
   // The number was given to another process.
   return started === holder.started ? "alive" : "dead";
@@ -49,12 +49,12 @@ async function bootId(): Promise<string> {
 }
 
 /** Linux: pid_namespaces(7). */
-async function processSpace(): Promise<string> {
+async function pidNamespace(): Promise<string> {
   return await readlink("/proc/self/ns/pid").catch(() => "");
 }
 
 /** Linux: field 22 of proc(5) /proc/pid/stat, ticks since the machine started. The second field may hold anything, in brackets. */
-async function startOf(pid: number): Promise<string | undefined> {
+async function processStartTime(pid: number): Promise<string | undefined> {
   const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => undefined);
   return text?.slice(text.lastIndexOf(")") + 2).split(" ")[19];
 }

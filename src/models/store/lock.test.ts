@@ -4,8 +4,8 @@ import { mkdtemp, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type LockHolder, ownHolder } from "./lock-holder.ts";
-import { pause, withLock } from "./lock.ts";
+import { type LockHolder, currentHolder } from "./lock-holder.ts";
+import { delay, withLock } from "./lock.ts";
 
 let folder = "";
 let path = "";
@@ -16,7 +16,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 
 const holds = async (change: Partial<LockHolder>): Promise<void> =>
-  writeFile(path, JSON.stringify({ ...(await ownHolder()), token: "other", ...change }));
+  writeFile(path, JSON.stringify({ ...(await currentHolder()), token: "other", ...change }));
 /** Of a process that has ended. */
 const deadPid = (): number => spawnSync("true").pid;
 
@@ -27,7 +27,7 @@ describe("a lock", () => {
     const enter = (): Promise<void> =>
       withLock(path, async () => {
         most.push((inside += 1));
-        await pause(10);
+        await delay(10);
         inside -= 1;
       });
     await Promise.all([enter(), enter(), enter()]);
@@ -41,7 +41,7 @@ describe("a lock", () => {
   });
 
   it("says once for whom it waits, and gives up when the caller does", async () => {
-    const holder = await ownHolder();
+    const holder = await currentHolder();
     await holds({});
     const waited: LockHolder[] = [];
     const control = new AbortController();
@@ -61,7 +61,7 @@ describe("a lock", () => {
     ["whose number another process has now", () => ({ started: "1" })],
   ])("of a process %s is taken over at once", async (_name, change) => {
     await holds(change());
-    expect(await withLock(path, () => Promise.resolve("in"), { silenceMs: 1e9 })).toBe("in");
+    expect(await withLock(path, () => Promise.resolve("in"), { staleAfterMs: 1e9 })).toBe("in");
     expect(readdirSync(folder)).toEqual([]);
   });
 
@@ -72,14 +72,14 @@ describe("a lock", () => {
   ])("%s is taken over when it has been silent for long, by this process's clock", async (_name, change) => {
     await holds({ ...change, pid: deadPid() });
     await utimes(path, 0, 0); // its clock may say anything
-    expect(await withLock(path, () => Promise.resolve("in"), { silenceMs: 120 })).toBe("in");
+    expect(await withLock(path, () => Promise.resolve("in"), { staleAfterMs: 120 })).toBe("in");
   });
 
   it("on another machine that gives signs of life is waited for", async () => {
     await holds({ host: "elsewhere" });
     const life = setInterval(() => void utimes(path, new Date(), new Date()), 20);
-    const entering = withLock(path, () => Promise.resolve("in"), { silenceMs: 250 });
-    const first = await Promise.race([entering, pause(800).then(() => "still waiting")]);
+    const entering = withLock(path, () => Promise.resolve("in"), { staleAfterMs: 250 });
+    const first = await Promise.race([entering, delay(800).then(() => "still waiting")]);
     clearInterval(life);
     expect(first).toBe("still waiting");
     expect(await entering).toBe("in");
@@ -87,6 +87,6 @@ describe("a lock", () => {
 
   it("that cannot be read is taken over when it has been silent", async () => {
     await writeFile(path, '{"pid":');
-    expect(await withLock(path, () => Promise.resolve("in"), { silenceMs: 120 })).toBe("in");
+    expect(await withLock(path, () => Promise.resolve("in"), { staleAfterMs: 120 })).toBe("in");
   });
 });

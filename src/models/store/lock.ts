@@ -6,8 +6,8 @@
 import { link, mkdir, open, readFile, rename, rm, stat, utimes } from "node:fs/promises";
 import { dirname } from "node:path";
 import { throwIfAborted } from "../../errors.ts";
-import { type LockHolder, ownHolder, stateOf } from "./lock-holder.ts";
-import { codeOf, diskError } from "./disk.ts";
+import { type LockHolder, currentHolder, holderState } from "./lock-holder.ts";
+import { errorCode, diskError } from "./disk.ts";
 import { stagingName } from "./staging.ts";
 
 export interface LockOptions {
@@ -15,12 +15,12 @@ export interface LockOptions {
   /** Called once, when another holds the lock. */
   readonly onWait?: ((holder: LockHolder) => void) | undefined;
   /** A holder whose state is unknown and who gave no sign of life for this long, is taken for dead. */
-  readonly silenceMs?: number;
+  readonly staleAfterMs?: number;
 }
 
 /** How often a holder gives a sign of life, by touching the file. */
 const heartbeatMs = 5000;
-const defaultSilenceMs = 6 * heartbeatMs;
+const defaultStaleAfterMs = 6 * heartbeatMs;
 const pollMs = 100;
 
 /** Runs `work` while holding the lock. Throws ABORTED when the caller gives up waiting. */
@@ -34,10 +34,10 @@ export async function withLock<Result>(path: string, work: () => Promise<Result>
 }
 
 /** The same where nobody holds the lock; where somebody does, nothing is done. */
-export async function withLockIfFree(path: string, work: () => Promise<void>): Promise<void> {
-  const holder = await ownHolder();
+export async function tryWithLock(path: string, work: () => Promise<void>): Promise<void> {
+  const holder = await currentHolder();
   if (!(await create(path, holder))) return;
-  const release = await keep(path, holder);
+  const release = await keepAlive(path, holder);
   try {
     await work();
   } finally {
@@ -46,13 +46,13 @@ export async function withLockIfFree(path: string, work: () => Promise<void>): P
 }
 
 async function acquire(path: string, options: LockOptions): Promise<() => Promise<void>> {
-  const { signal, onWait, silenceMs = defaultSilenceMs } = options;
-  const holder = await ownHolder();
+  const { signal, onWait, staleAfterMs = defaultStaleAfterMs } = options;
+  const holder = await currentHolder();
   let told = false;
   let watched: { readonly mtimeMs: number; readonly since: number; readonly token: string } | undefined;
   for (;;) {
     throwIfAborted(signal);
-    if (await create(path, holder)) return await keep(path, holder);
+    if (await create(path, holder)) return await keepAlive(path, holder);
     const other = await readLock(path);
     if (other === undefined) continue; // released just now
     const { mtimeMs } = other;
@@ -61,15 +61,15 @@ async function acquire(path: string, options: LockOptions): Promise<() => Promis
     if (watched === undefined || watched.mtimeMs !== mtimeMs || watched.token !== token) {
       watched = { mtimeMs, token, since: performance.now() };
     }
-    const state = other.holder === undefined ? "unknown" : await stateOf(other.holder);
-    const silent = performance.now() - watched.since > silenceMs;
+    const state = other.holder === undefined ? "unknown" : await holderState(other.holder);
+    const silent = performance.now() - watched.since > staleAfterMs;
     if (state === "dead" || (state === "unknown" && silent)) {
       await breakLock(path, token);
       continue;
     }
     if (!told && other.holder !== undefined) onWait?.(other.holder);
     told = told || other.holder !== undefined;
-    await pause(pollMs, signal);
+    await delay(pollMs, signal);
   }
 }
 
@@ -88,8 +88,8 @@ async function create(path: string, holder: LockHolder): Promise<boolean> {
       await link(staging, path);
       return true;
     } catch (error) {
-      if (codeOf(error) === "EEXIST") return false;
-      if (codeOf(error) === "ENOENT") throw error;
+      if (errorCode(error) === "EEXIST") return false;
+      if (errorCode(error) === "ENOENT") throw error;
       return await createWithoutLinks(path, holder);
     } finally {
       await rm(staging, { force: true });
@@ -110,13 +110,13 @@ async function createWithoutLinks(path: string, holder: LockHolder): Promise<boo
     }
     return true;
   } catch (error) {
-    if (codeOf(error) === "EEXIST") return false;
+    if (errorCode(error) === "EEXIST") return false;
     throw error;
   }
 }
 
 /** Gives signs of life until released. */
-async function keep(path: string, holder: LockHolder): Promise<() => Promise<void>> {
+async function keepAlive(path: string, holder: LockHolder): Promise<() => Promise<void>> {
   const timer = setInterval(() => {
     const now = new Date();
     // A lock that was taken away is noticed at release; nothing depends on it.
@@ -141,7 +141,7 @@ export async function readLock(path: string): Promise<LockFile | undefined> {
     const [text, { mtimeMs }] = await Promise.all([readFile(path, "utf8"), stat(path)]);
     return { mtimeMs, holder: parseHolder(text) };
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return undefined;
+    if (errorCode(error) === "ENOENT") return undefined;
     throw diskError(path, error);
   }
 }
@@ -161,20 +161,20 @@ export async function breakLock(path: string, token: string): Promise<void> {
   try {
     await rename(path, aside);
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return;
+    if (errorCode(error) === "ENOENT") return;
     throw diskError(path, error);
   }
   const taken = await readLock(aside);
   if ((taken?.holder?.token ?? "") !== token) {
     await link(aside, path).catch((error: unknown) => {
-      if (codeOf(error) !== "EEXIST") throw diskError(path, error);
+      if (errorCode(error) !== "EEXIST") throw diskError(path, error);
     });
   }
   await rm(aside, { force: true });
 }
 
 /** Ends early, with ABORTED, when the caller gives up. */
-export async function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
+export async function delay(milliseconds: number, signal?: AbortSignal): Promise<void> {
   throwIfAborted(signal);
   await new Promise<void>((resolve) => {
     const done = (): void => {

@@ -1,6 +1,6 @@
 /** Which model of the store a reference or a name means. */
 import { InferyardError } from "../../errors.ts";
-import { nearest } from "../nearest.ts";
+import { nearestName } from "../validation/nearest-name.ts";
 import {
   type HubReference,
   type RemoteReference,
@@ -9,21 +9,21 @@ import {
   isRemote,
   parseHubName,
   parseRemote,
-} from "../remote-reference.ts";
+} from "../reference/remote-reference.ts";
 import type { StoreLayout } from "./layout.ts";
 import {
   type DamagedRecord,
-  type UsedRecord,
+  type StoredModel,
   damagedRecord,
   readRecord,
-  readRecords,
-  readSoundRecord,
-  readStored,
+  readIntactRecords,
+  readIntactRecord,
+  readAllRecords,
 } from "./record.ts";
 
 /** A model of the store, and the variant the reference asks for, if it does. */
-export interface Found {
-  readonly record: UsedRecord;
+export interface StoreMatch {
+  readonly record: StoredModel;
   readonly variant?: string;
 }
 
@@ -42,27 +42,31 @@ function urlName({ file, sha256 }: UrlReference): string {
 }
 
 /** A commit is found under whatever revision it was pulled. */
-export async function findRemote(layout: StoreLayout, reference: RemoteReference): Promise<UsedRecord | undefined> {
+export async function findRemote(layout: StoreLayout, reference: RemoteReference): Promise<StoredModel | undefined> {
   return findBy(layout, reference, readRecord);
 }
 
 /** The same for a pull, which writes a damaged record anew: undefined for that. */
-export async function findSound(layout: StoreLayout, reference: RemoteReference): Promise<UsedRecord | undefined> {
-  return findBy(layout, reference, readSoundRecord);
+export async function findIntact(layout: StoreLayout, reference: RemoteReference): Promise<StoredModel | undefined> {
+  return findBy(layout, reference, readIntactRecord);
 }
 
-async function findBy(layout: StoreLayout, reference: RemoteReference, read: typeof readRecord): Promise<UsedRecord | undefined> {
+async function findBy(
+  layout: StoreLayout,
+  reference: RemoteReference,
+  read: typeof readRecord,
+): Promise<StoredModel | undefined> {
   const own = await read(layout, recordName(reference));
   if (own !== undefined || reference.kind === "url") return own;
   const { repository, revision } = reference;
   if (!/^[0-9a-f]{40}$/.test(revision)) return undefined;
-  return (await readRecords(layout)).find((record) => record.repository === repository && record.commit === revision);
+  return (await readIntactRecords(layout)).find((record) => record.repository === repository && record.commit === revision);
 }
 
 /** The damaged record that a reference or a name means, where there is one. */
 export async function findDamaged(layout: StoreLayout, text: string): Promise<DamagedRecord | undefined> {
   const name = isRemote(text) ? recordName(parseRemote(text)) : text;
-  const { damaged } = await readStored(layout);
+  const { damaged } = await readAllRecords(layout);
   return damaged.find((record) => record.name === name);
 }
 
@@ -70,13 +74,13 @@ export async function findDamaged(layout: StoreLayout, text: string): Promise<Da
  * A model by its reference, its full name ("owner/name", "owner/name@revision") or, where only one has it, its last part; each with or
  * without ":variant". Undefined where there is none; MODEL_NOT_FOUND where several could be meant, MODEL_INVALID where its record is damaged.
  */
-export async function findModel(layout: StoreLayout, text: string): Promise<Found | undefined> {
+export async function findModel(layout: StoreLayout, text: string): Promise<StoreMatch | undefined> {
   if (isRemote(text)) {
     const reference = parseRemote(text);
     const record = await findRemote(layout, reference);
     return record === undefined ? undefined : withVariant(record, reference.kind === "hub" ? reference.variant : undefined);
   }
-  const { records, damaged } = await readStored(layout);
+  const { records, damaged } = await readAllRecords(layout);
   const named = records.find(({ name }) => name === text);
   if (named !== undefined) return { record: named };
   const broken = damaged.find(({ name }) => name === text);
@@ -92,10 +96,10 @@ export async function findModel(layout: StoreLayout, text: string): Promise<Foun
 }
 
 /** The model, or MODEL_NOT_FOUND with the name that was probably meant. */
-export async function requireModel(layout: StoreLayout, text: string): Promise<Found> {
+export async function requireModel(layout: StoreLayout, text: string): Promise<StoreMatch> {
   const found = await findModel(layout, text);
   if (found !== undefined) return found;
-  const guess = nearest(text, await knownNames(layout));
+  const guess = nearestName(text, await knownNames(layout));
   const fetch = isRemote(text) ? `fetch it with: inferyard pull ${text}` : "`inferyard list` shows what is there";
   throw new InferyardError("MODEL_NOT_FOUND", `${text} is not in the store`, {
     remedy: guess === undefined ? fetch : `did you mean "${guess}"?`,
@@ -105,25 +109,25 @@ export async function requireModel(layout: StoreLayout, text: string): Promise<F
 
 /** Every name a model of the store answers to: for suggestions. */
 export async function knownNames(layout: StoreLayout): Promise<string[]> {
-  const records = await readRecords(layout);
+  const records = await readIntactRecords(layout);
   return [...new Set(records.flatMap((record) => [record.name, shortName(record)]))];
 }
 
 /** The last part of the repository's name, or the file's name without its digest. */
-export function shortName({ name, repository }: Pick<UsedRecord, "name" | "repository">): string {
+export function shortName({ name, repository }: Pick<StoredModel, "name" | "repository">): string {
   return repository === undefined ? name.replace(/@[^@]*$/, "") : (repository.split("/").at(-1) ?? repository);
 }
 
 /** A file from an address has no revision. */
-function hasRevision({ revision = defaultRevision, commit }: UsedRecord, wanted: string): boolean {
+function hasRevision({ revision = defaultRevision, commit }: StoredModel, wanted: string): boolean {
   return revision === wanted || commit === wanted;
 }
 
-function withVariant(record: UsedRecord, variant: string | undefined): Found {
+function withVariant(record: StoredModel, variant: string | undefined): StoreMatch {
   return variant === undefined ? { record } : { record, variant };
 }
 
-function ambiguous(text: string, records: readonly UsedRecord[]): InferyardError {
+function ambiguous(text: string, records: readonly StoredModel[]): InferyardError {
   const names = records.map(({ name }) => name);
   return new InferyardError("MODEL_NOT_FOUND", `"${text}" could be ${names.join(" or ")}`, {
     remedy: `write one of them in full, for example ${names[0]}`,

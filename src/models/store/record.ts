@@ -4,11 +4,11 @@ import { join } from "node:path";
 import type { InferyardError } from "../../errors.ts";
 import { entryKey } from "../aimod/entry-name.ts";
 import { modelInvalid } from "../model-folder.ts";
-import { parseHubName } from "../remote-reference.ts";
-import { codeOf, diskError, namesIn, onDisk } from "./disk.ts";
-import { writeWhole } from "./write-whole.ts";
+import { parseHubName } from "../reference/remote-reference.ts";
+import { errorCode, diskError, listNames, withDiskErrors } from "./disk.ts";
+import { writeFileAtomically } from "./atomic-write.ts";
 import type { StoreLayout } from "./layout.ts";
-import { parseRecord } from "./record-form.ts";
+import { parseRecord } from "./record-validation.ts";
 
 /** A file of a model, as its tree has it. */
 export interface StoredFile {
@@ -50,7 +50,7 @@ export interface ModelRecord {
   readonly pulledAt: string;
 }
 
-export interface UsedRecord extends ModelRecord {
+export interface StoredModel extends ModelRecord {
   /** ISO 8601; the pull counts as a use. */
   readonly lastUsed: string;
 }
@@ -63,13 +63,13 @@ function recordPath({ models }: StoreLayout, name: string): string {
 }
 
 export async function writeRecord(layout: StoreLayout, record: ModelRecord): Promise<void> {
-  await onDisk(layout.models, () => mkdir(layout.models, { recursive: true }));
-  await writeWhole(recordPath(layout, record.name), `${JSON.stringify(record, null, 2)}\n`);
+  await withDiskErrors(layout.models, () => mkdir(layout.models, { recursive: true }));
+  await writeFileAtomically(recordPath(layout, record.name), `${JSON.stringify(record, null, 2)}\n`);
 }
 
 export async function removeRecord(layout: StoreLayout, name: string): Promise<void> {
   const path = recordPath(layout, name);
-  await onDisk(path, () => rm(path, { force: true }));
+  await withDiskErrors(path, () => rm(path, { force: true }));
 }
 
 /** A record that cannot be used. Its model is not there; the others are. */
@@ -87,7 +87,7 @@ export interface DamagedRecord {
 }
 
 export interface StoredRecords {
-  readonly records: UsedRecord[];
+  readonly records: StoredModel[];
   readonly damaged: DamagedRecord[];
 }
 
@@ -95,22 +95,22 @@ export interface StoredRecords {
 const maxRecordBytes = 64 * 1024 * 1024;
 
 /** Undefined where there is none of this name; MODEL_INVALID for one that is damaged. */
-export async function readRecord(layout: StoreLayout, name: string): Promise<UsedRecord | undefined> {
-  const read = await readOne(layout, name);
+export async function readRecord(layout: StoreLayout, name: string): Promise<StoredModel | undefined> {
+  const read = await readRecordFile(layout, name);
   if (read === undefined || !("problem" in read)) return read;
   throw damagedRecord(read);
 }
 
 /** The same for a pull, which writes a damaged record anew: undefined for that. */
-export async function readSoundRecord(layout: StoreLayout, name: string): Promise<UsedRecord | undefined> {
-  const read = await readOne(layout, name);
+export async function readIntactRecord(layout: StoreLayout, name: string): Promise<StoredModel | undefined> {
+  const read = await readRecordFile(layout, name);
   return read === undefined || "problem" in read ? undefined : read;
 }
 
 /** All of them, by name: those that can be used, and those that are damaged. */
-export async function readStored(layout: StoreLayout): Promise<StoredRecords> {
-  const names = (await namesIn(layout.models)).filter((file) => file.endsWith(suffix)).map(decodeName);
-  const read = await Promise.all(names.filter((name) => name !== undefined).map((name) => readOne(layout, name)));
+export async function readAllRecords(layout: StoreLayout): Promise<StoredRecords> {
+  const names = (await listNames(layout.models)).filter((file) => file.endsWith(suffix)).map(decodeName);
+  const read = await Promise.all(names.filter((name) => name !== undefined).map((name) => readRecordFile(layout, name)));
   const found = read.filter((record) => record !== undefined);
   return {
     records: found.filter((record) => "lastUsed" in record),
@@ -119,15 +119,15 @@ export async function readStored(layout: StoreLayout): Promise<StoredRecords> {
 }
 
 /** Those that can be used, by name. */
-export async function readRecords(layout: StoreLayout): Promise<UsedRecord[]> {
-  return (await readStored(layout)).records;
+export async function readIntactRecords(layout: StoreLayout): Promise<StoredModel[]> {
+  return (await readAllRecords(layout)).records;
 }
 
 export function damagedRecord({ name, path, problem, remedy }: DamagedRecord): InferyardError {
   return modelInvalid(`the record of ${name} is damaged: ${problem} (${path})`, remedy);
 }
 
-async function readOne(layout: StoreLayout, name: string): Promise<UsedRecord | DamagedRecord | undefined> {
+async function readRecordFile(layout: StoreLayout, name: string): Promise<StoredModel | DamagedRecord | undefined> {
   const path = recordPath(layout, name);
   let text: string;
   let used: Date;
@@ -139,8 +139,8 @@ async function readOne(layout: StoreLayout, name: string): Promise<UsedRecord | 
     if (status.size > maxRecordBytes) return damaged(name, path, `it has ${status.size} bytes, and may have ${maxRecordBytes}`);
     text = await readFile(path, "utf8");
   } catch (error) {
-    if (codeOf(error) === "ENOENT" || codeOf(error) === "ENAMETOOLONG") return undefined; // such a name was never written
-    if (codeOf(error) === "ELOOP") return damaged(name, path, "it is a link to itself");
+    if (errorCode(error) === "ENOENT" || errorCode(error) === "ENAMETOOLONG") return undefined; // such a name was never written
+    if (errorCode(error) === "ELOOP") return damaged(name, path, "it is a link to itself");
     throw diskError(path, error);
   }
   const record = parseRecord(text);
@@ -172,7 +172,7 @@ export async function touchRecord(layout: StoreLayout, name: string): Promise<vo
   try {
     await utimes(path, now, now);
   } catch (error) {
-    if (["EROFS", "EACCES", "EPERM", "ENOENT"].includes(codeOf(error) ?? "")) return;
+    if (["EROFS", "EACCES", "EPERM", "ENOENT"].includes(errorCode(error) ?? "")) return;
     throw diskError(path, error);
   }
 }

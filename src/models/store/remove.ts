@@ -1,16 +1,16 @@
 /** Taking models and leftovers out of the store. What a model needs is never touched. */
 import { readFile, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { onDisk, namesIn, statOrNothing } from "./disk.ts";
+import { withDiskErrors, listNames, statOrUndefined } from "./disk.ts";
 import { removeBlob } from "./blobs.ts";
 import type { StoreLayout } from "./layout.ts";
-import { withLock, withLockIfFree } from "./lock.ts";
+import { withLock, tryWithLock } from "./lock.ts";
 import { findDamaged, requireModel } from "./lookup.ts";
-import { isSha256 } from "./record-form.ts";
-import { readStored, removeRecord } from "./record.ts";
+import { isSha256 } from "./record-validation.ts";
+import { readAllRecords, removeRecord } from "./record.ts";
 import { oldestRunningPull } from "./running-pulls.ts";
 import { isStaging } from "./staging.ts";
-import { sweepDead } from "./sweep.ts";
+import { sweepAbandonedFiles } from "./sweep.ts";
 import { removeTree } from "./trees.ts";
 import { InferyardError } from "../../errors.ts";
 
@@ -36,7 +36,7 @@ export interface PruneReport {
 
 /** Removes a model with the content no other one has. */
 export async function removeModel(layout: StoreLayout, text: string): Promise<RemoveReport> {
-  return await exclusively(layout, async () => {
+  return await withPublishLock(layout, async () => {
     const damaged = await findDamaged(layout, text);
     if (damaged !== undefined) {
       await removeRecord(layout, damaged.name); // what it needed is not known: `prune` removes it
@@ -52,30 +52,30 @@ export async function removeModel(layout: StoreLayout, text: string): Promise<Re
     const needed = await neededContent(layout);
     const { blobs } = needed;
     // Trees of earlier pulls hold the same content as well.
-    await removeTrees(layout, await namesIn(layout.trees), needed.trees, unlessPulled(layout));
+    await removeTrees(layout, await listNames(layout.trees), needed.trees, olderThanRunningPulls(layout));
     const own = new Set(record.files.map(({ sha256 }) => sha256));
     const freed = await Promise.all([...own].filter((sha256) => !blobs.has(sha256)).map((sha256) => freeBlob(layout, sha256)));
-    await forgetGitDigests(layout);
+    await removeStaleGitDigests(layout);
     return { name: record.name, freedBytes: sum(freed) };
   });
 }
 
 /** Removes what nothing refers to, and what dead processes left. What a running pull has fetched stays. */
 export async function prune(layout: StoreLayout): Promise<PruneReport> {
-  return await exclusively(layout, async () => {
+  return await withPublishLock(layout, async () => {
     const since = await oldestRunningPull(layout.locks);
-    const isOld = unlessPulled(layout);
+    const isOld = olderThanRunningPulls(layout);
     // Looked at before the records are read: what is published later is not in these lists.
-    const [allBlobs, allTrees] = await Promise.all([namesIn(layout.blobs), namesIn(layout.trees)]);
+    const [allBlobs, allTrees] = await Promise.all([listNames(layout.blobs), listNames(layout.trees)]);
     const needed = await neededContent(layout);
     const trees = await removeTrees(layout, allTrees, needed.trees, isOld);
     const freed: number[] = [];
     for (const name of allBlobs.filter((blob) => isSha256(blob) && !needed.blobs.has(blob))) {
       if (await isOld(join(layout.blobs, name))) freed.push(await freeBlob(layout, name));
     }
-    const swept = await sweepDead(layout);
+    const swept = await sweepAbandonedFiles(layout);
     const downloads = await pruneDownloads(layout, isOld);
-    await forgetGitDigests(layout);
+    await removeStaleGitDigests(layout);
     return {
       blobs: freed.length,
       trees: trees + swept.leftovers,
@@ -90,17 +90,17 @@ export async function prune(layout: StoreLayout): Promise<PruneReport> {
 type IsOld = (path: string) => Promise<boolean>;
 
 /** Times of files are coarser than clocks: a kernel may write one that is a tick old. */
-const coarsenessMs = 1000;
+const timestampGranularityMs = 1000;
 
 /**
  * Whether a path is older than every pull that runs. The file is looked at first and the pulls after: the pull that has made it was there
  * before it, and a pull that began since `prune` did is seen as well.
  */
-function unlessPulled(layout: StoreLayout): IsOld {
+function olderThanRunningPulls(layout: StoreLayout): IsOld {
   return async (path) => {
-    const modified = (await statOrNothing(path))?.mtimeMs ?? 0;
+    const modified = (await statOrUndefined(path))?.mtimeMs ?? 0;
     const since = await oldestRunningPull(layout.locks);
-    return since === undefined || modified < since - coarsenessMs;
+    return since === undefined || modified < since - timestampGranularityMs;
   };
 }
 
@@ -121,12 +121,12 @@ async function removeTrees(
 }
 
 /** Nothing is published meanwhile. */
-async function exclusively<Result>(layout: StoreLayout, work: () => Promise<Result>): Promise<Result> {
+async function withPublishLock<Result>(layout: StoreLayout, work: () => Promise<Result>): Promise<Result> {
   return await withLock(join(layout.locks, "publish.lock"), work);
 }
 
 async function neededContent(layout: StoreLayout): Promise<{ readonly blobs: Set<string>; readonly trees: Set<string> }> {
-  const { records, damaged } = await readStored(layout);
+  const { records, damaged } = await readAllRecords(layout);
   const mentioned = damaged.flatMap(({ digests }) => digests);
   return {
     blobs: new Set([...records.flatMap(({ files }) => files.map(({ sha256 }) => sha256)), ...mentioned]),
@@ -136,30 +136,30 @@ async function neededContent(layout: StoreLayout): Promise<{ readonly blobs: Set
 
 /** The bytes that come free: none where something outside the store has the same file, as Hugging Face's cache may. */
 async function freeBlob(layout: StoreLayout, sha256: string): Promise<number> {
-  const status = await statOrNothing(join(layout.blobs, sha256));
+  const status = await statOrUndefined(join(layout.blobs, sha256));
   await removeBlob(layout, sha256);
   return status === undefined || status.nlink > 1 ? 0 : status.size;
 }
 
 /** Those of blobs that are gone; a digest is noted after its blob. */
-async function forgetGitDigests(layout: StoreLayout): Promise<void> {
-  for (const name of (await namesIn(layout.gitDigests)).filter((file) => !isStaging(file))) {
+async function removeStaleGitDigests(layout: StoreLayout): Promise<void> {
+  for (const name of (await listNames(layout.gitDigests)).filter((file) => !isStaging(file))) {
     const path = join(layout.gitDigests, name);
-    const sha256 = await onDisk(path, () => readFile(path, "utf8"));
-    if ((await statOrNothing(join(layout.blobs, sha256.trim()))) === undefined)
-      await onDisk(path, () => rm(path, { force: true }));
+    const sha256 = await withDiskErrors(path, () => readFile(path, "utf8"));
+    if ((await statOrUndefined(join(layout.blobs, sha256.trim()))) === undefined)
+      await withDiskErrors(path, () => rm(path, { force: true }));
   }
 }
 
 /** Gives the sizes of the downloads it removed. Each under its lock: a pull that goes on with one just now holds that. */
 async function pruneDownloads({ downloads, locks }: StoreLayout, isOld: IsOld): Promise<number[]> {
   const sizes: number[] = [];
-  for (const name of await namesIn(downloads)) {
+  for (const name of await listNames(downloads)) {
     const path = join(downloads, name);
-    await withLockIfFree(join(locks, `${basename(name, ".partial")}.lock`), async () => {
-      const status = await statOrNothing(path);
+    await tryWithLock(join(locks, `${basename(name, ".partial")}.lock`), async () => {
+      const status = await statOrUndefined(path);
       if (status === undefined || !(await isOld(path))) return;
-      await onDisk(path, () => rm(path, { force: true }));
+      await withDiskErrors(path, () => rm(path, { force: true }));
       sizes.push(status.size);
     });
   }

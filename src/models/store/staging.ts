@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { namesIn, onDisk } from "./disk.ts";
+import { listNames, withDiskErrors } from "./disk.ts";
 
 type Purpose = "building" | "removing" | "writing";
 
@@ -16,15 +16,15 @@ function ownHost(): string {
   return hostname().replaceAll(/[^a-zA-Z0-9]/g, "");
 }
 
-const form = /\.(?:building|removing|writing)-(?<host>[a-zA-Z0-9]*)-(?<pid>\d+)-[0-9a-f-]{36}$/;
+const namePattern = /\.(?:building|removing|writing)-(?<host>[a-zA-Z0-9]*)-(?<pid>\d+)-[0-9a-f-]{36}$/;
 
 export function isStaging(name: string): boolean {
-  return form.test(name);
+  return namePattern.test(name);
 }
 
 /** Whether a name is one of these, of this machine, and its process has ended. Those of other machines are theirs to remove. */
 function isAbandoned(name: string): boolean {
-  const { host, pid } = form.exec(name)?.groups ?? {};
+  const { host, pid } = namePattern.exec(name)?.groups ?? {};
   if (pid === undefined || host !== ownHost()) return false;
   try {
     return !process.kill(Number(pid), 0);
@@ -36,10 +36,10 @@ function isAbandoned(name: string): boolean {
 
 /** Removes what processes of this machine left behind in a folder when they were killed; gives the number. */
 export async function sweepAbandoned(folder: string): Promise<number> {
-  const names = (await namesIn(folder)).filter((name) => isAbandoned(name));
+  const names = (await listNames(folder)).filter((name) => isAbandoned(name));
   for (const name of names) {
     const path = join(folder, name);
-    await onDisk(path, () => rm(path, { recursive: true, force: true }));
+    await withDiskErrors(path, () => rm(path, { recursive: true, force: true }));
   }
   return names.length;
 }

@@ -10,8 +10,8 @@ import { smallModel } from "../../../test/fixtures/small-model.ts";
 import { readManifest } from "../index.ts";
 import { type ModelStore, createStore } from "../model-store.ts";
 import { storeLayout } from "./layout.ts";
-import { ownHolder } from "./lock-holder.ts";
-import { pause } from "./lock.ts";
+import { currentHolder } from "./lock-holder.ts";
+import { delay } from "./lock.ts";
 import { withLock } from "./lock.ts";
 import { withRunningPull } from "./running-pulls.ts";
 
@@ -191,7 +191,7 @@ describe("pruning", () => {
   it("removes what nothing needs and what dead processes left, and says how much; models stay whole", async () => {
     await store.pull("hf:one/name");
     await store.pull("hf:one/name:int8"); // the first tree is not needed any more
-    const dead = { ...(await ownHolder()), started: "1", token: "x" };
+    const dead = { ...(await currentHolder()), started: "1", token: "x" };
     await mkdir(join(folder, "downloads"), { recursive: true });
     await writeFile(join(folder, "downloads/sha256-x.partial"), Buffer.alloc(5000));
     await writeFile(join(folder, "blobs/sha256", "a".repeat(64)), Buffer.alloc(7000));
@@ -236,7 +236,7 @@ describe("pruning", () => {
     void pulling.finally(() => (state.over = true));
     while (!state.over) {
       await store.prune();
-      await pause(25);
+      await delay(25);
     }
     await pulling;
     expect((await store.check()).damaged).toEqual([]);

@@ -1,29 +1,29 @@
 /** Clears away what dead processes left. */
 import { join } from "node:path";
-import { namesIn } from "./disk.ts";
+import { listNames } from "./disk.ts";
 import type { StoreLayout } from "./layout.ts";
 import { breakLock, readLock } from "./lock.ts";
-import { stateOf } from "./lock-holder.ts";
+import { holderState } from "./lock-holder.ts";
 import { sweepAbandoned } from "./staging.ts";
 
-export interface Swept {
+export interface SweepReport {
   /** Unfinished folders and files. */
   readonly leftovers: number;
   readonly locks: number;
 }
 
 /** Only what certainly belongs to nobody: it may run beside anything. */
-export async function sweepDead({ trees, models, gitDigests, locks }: StoreLayout): Promise<Swept> {
+export async function sweepAbandonedFiles({ trees, models, gitDigests, locks }: StoreLayout): Promise<SweepReport> {
   const leftovers = await Promise.all([trees, models, gitDigests, locks].map((folder) => sweepAbandoned(folder)));
   return { leftovers: leftovers.reduce((sum, count) => sum + count, 0), locks: await sweepLocks(locks) };
 }
 
 async function sweepLocks(folder: string): Promise<number> {
   let removed = 0;
-  for (const name of (await namesIn(folder)).filter((file) => file.endsWith(".lock"))) {
+  for (const name of (await listNames(folder)).filter((file) => file.endsWith(".lock"))) {
     const path = join(folder, name);
     const lock = await readLock(path);
-    if (lock?.holder === undefined || (await stateOf(lock.holder)) !== "dead") continue;
+    if (lock?.holder === undefined || (await holderState(lock.holder)) !== "dead") continue;
     await breakLock(path, lock.holder.token);
     removed += 1;
   }

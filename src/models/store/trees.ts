@@ -5,10 +5,10 @@ import { dirname, join, relative } from "node:path";
 import { modelInvalid } from "../model-folder.ts";
 import { syncFolder } from "../sync-folder.ts";
 import { blobPath, linkTo } from "./blobs.ts";
-import { codeOf, diskError, onDisk, statOrNothing } from "./disk.ts";
+import { errorCode, diskError, withDiskErrors, statOrUndefined } from "./disk.ts";
 import type { StoreLayout } from "./layout.ts";
 import type { StoredFile } from "./record.ts";
-import { pathsProblem } from "./record-form.ts";
+import { pathsProblem } from "./record-validation.ts";
 import { stagingName } from "./staging.ts";
 
 type TreeFile = Pick<StoredFile, "path" | "sha256">;
@@ -24,9 +24,9 @@ export function treePath({ trees }: StoreLayout, digest: string): string {
 }
 
 /** Whether the tree is there and shows the blobs the store has now; a damaged blob that was fetched again is another file. */
-async function isSound(layout: StoreLayout, folder: string, files: readonly TreeFile[]): Promise<boolean> {
+async function isIntact(layout: StoreLayout, folder: string, files: readonly TreeFile[]): Promise<boolean> {
   for (const { path, sha256 } of files) {
-    const [shown, blob] = await Promise.all([statOrNothing(join(folder, path)), statOrNothing(blobPath(layout, sha256))]);
+    const [shown, blob] = await Promise.all([statOrUndefined(join(folder, path)), statOrUndefined(blobPath(layout, sha256))]);
     if (shown === undefined || blob === undefined || shown.ino !== blob.ino || shown.dev !== blob.dev) return false;
   }
   return true;
@@ -36,19 +36,19 @@ async function isSound(layout: StoreLayout, folder: string, files: readonly Tree
 export async function publishTree(layout: StoreLayout, files: readonly TreeFile[]): Promise<string> {
   const digest = treeDigest(files);
   const folder = treePath(layout, digest);
-  const isThere = (await statOrNothing(folder)) !== undefined;
-  if (isThere && (await isSound(layout, folder, files))) return digest;
+  const isThere = (await statOrUndefined(folder)) !== undefined;
+  if (isThere && (await isIntact(layout, folder, files))) return digest;
   const staging = join(layout.trees, stagingName("building"));
   try {
     await buildTree(layout, staging, files);
     if (isThere) await removeTree(layout, digest);
     await rename(staging, folder).catch(async (error: unknown) => {
       // Another process was faster; its folder is the same.
-      if (!(await isSound(layout, folder, files))) throw error;
+      if (!(await isIntact(layout, folder, files))) throw error;
     });
     await syncFolder(layout.trees);
   } catch (error) {
-    throw codeOf(error) === "ENOENT" ? error : diskError(folder, error);
+    throw errorCode(error) === "ENOENT" ? error : diskError(folder, error);
   } finally {
     await rm(staging, { recursive: true, force: true });
   }
@@ -56,7 +56,7 @@ export async function publishTree(layout: StoreLayout, files: readonly TreeFile[
 }
 
 /** A folder of links that is gone when `work` ends: for looking at files before they are a model. */
-export async function withPassingTree<Result>(
+export async function withTemporaryTree<Result>(
   layout: StoreLayout,
   files: readonly TreeFile[],
   work: (folder: string) => Promise<Result>,
@@ -64,7 +64,7 @@ export async function withPassingTree<Result>(
   const staging = join(layout.trees, stagingName("building"));
   try {
     await buildTree(layout, staging, files).catch((error: unknown) => {
-      throw codeOf(error) === "ENOENT" ? error : diskError(staging, error);
+      throw errorCode(error) === "ENOENT" ? error : diskError(staging, error);
     });
     return await work(staging);
   } finally {
@@ -93,7 +93,7 @@ async function buildTree(layout: StoreLayout, staging: string, files: readonly T
 /** Takes the folder out of sight first, so that nobody sees half of it. */
 export async function removeTree(layout: StoreLayout, digest: string): Promise<void> {
   const aside = join(layout.trees, stagingName("removing"));
-  await onDisk(aside, async () => {
+  await withDiskErrors(aside, async () => {
     await rename(treePath(layout, digest), aside).catch((error: unknown) => {
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
     });

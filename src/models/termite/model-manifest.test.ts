@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { InferyardError } from "../../errors.ts";
 import { type Manifest, readManifest } from "../index.ts";
-import type { ReadOptions } from "../variants.ts";
+import type { ReadOptions } from "../manifest/variants.ts";
 
 let root = "";
 let folders = 0;

@@ -1,17 +1,17 @@
 /** Folders of Termite (antflydb/termite): model_manifest.json, checked, and held against the files that are there. */
 import { InferyardError } from "../../errors.ts";
 import { digestOf } from "../digest.ts";
-import type { Stated } from "../huggingface.ts";
-import { manifestInvalid } from "../manifest-problems.ts";
-import { type Folder, type JsonObject, pathInside, readJsonObject, shownIn, statOf, withoutAbsent } from "../model-folder.ts";
-import { type ReadOptions, type VariantFile, claimedVariants } from "../variants.ts";
-import { formatOf } from "../weights.ts";
+import type { ManifestOverrides } from "../huggingface/read-huggingface.ts";
+import { manifestInvalid } from "../validation/manifest-errors.ts";
+import { type Folder, type JsonObject, pathInside, readJsonObject, shownIn, statOf, omitNullish } from "../model-folder.ts";
+import { type ReadOptions, type VariantFile, readClaimedVariants } from "../manifest/variants.ts";
+import { formatOf } from "../manifest/weights.ts";
 import { type TermiteFile, type TermiteJson, variantFiles } from "./termite-json.ts";
-import { modelTypeOf, tasksOf } from "./types.ts";
+import { modelTypeOf, tasksOf } from "./model-types.ts";
 import { variantClaims } from "./variant-claims.ts";
 
-export interface TermiteStatement {
-  readonly stated: Stated;
+export interface TermiteManifest {
+  readonly overrides: ManifestOverrides;
   /** Those of the stated variants that are there; empty when `only` is a file the manifest does not name. */
   readonly variants: readonly VariantFile[];
 }
@@ -30,13 +30,13 @@ const backendsOf: Readonly<Record<string, readonly string[]>> = {
  * Undefined where the folder has no model_manifest.json; MODEL_INVALID with every problem where it is not right or a file is not what it
  * states. Sizes are always checked, digests where `options.verify` asks. `only` is the one file of weights that is of interest.
  */
-export async function readTermite(folder: Folder, options: ReadOptions, only?: string): Promise<TermiteStatement | undefined> {
+export async function readTermite(folder: Folder, options: ReadOptions, only?: string): Promise<TermiteManifest | undefined> {
   const value = await readJsonObject(folder, fileName);
   if (value === undefined) return undefined;
   const json = await checked(folder, value);
   const present = await presentFiles(folder, json, options);
   const variants = await termiteVariants(folder, json, present, only);
-  return { stated: stated(json, present), variants };
+  return { overrides: overridesOf(json, present), variants };
 }
 
 async function checked(folder: Folder, value: JsonObject): Promise<TermiteJson> {
@@ -47,7 +47,7 @@ async function checked(folder: Folder, value: JsonObject): Promise<TermiteJson> 
     });
   }
   // Imported where it is needed: the schema library takes longer to load than all the rest of this room.
-  const { checkTermite } = await import("./rules.ts");
+  const { checkTermite } = await import("./check-termite.ts");
   const check = checkTermite(value);
   if (check.problems !== undefined) throw manifestInvalid(shown, check.problems, "correct it, or pull the model again");
   return check.json;
@@ -113,10 +113,10 @@ async function termiteVariants(
       ...(stated === undefined ? {} : { sha256: digestIn(stated) }),
     };
   });
-  return await claimedVariants(folder, files, shownIn(folder, fileName));
+  return await readClaimedVariants(folder, files, shownIn(folder, fileName));
 }
 
-function stated(json: TermiteJson, present: ReadonlyMap<string, TermiteFile>): Stated {
+function overridesOf(json: TermiteJson, present: ReadonlyMap<string, TermiteFile>): ManifestOverrides {
   const { name, source, owner, description, session_options, provenance } = json;
   const capabilities = json.capabilities ?? [];
   const named = json.backends ?? [];
@@ -129,7 +129,7 @@ function stated(json: TermiteJson, present: ReadonlyMap<string, TermiteFile>): S
     name,
     tasks: tasksOf(modelTypeOf(json.type), capabilities, isSequenceToSequence),
     selection: { backends, ...preferred, fallbacks: [] },
-    provenance: withoutAbsent({ source, owner, description, capabilities, session_options, provenance }),
+    provenance: omitNullish({ source, owner, description, capabilities, session_options, provenance }),
     flat: true,
   };
 }

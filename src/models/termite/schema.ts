@@ -4,7 +4,7 @@
  */
 import * as z from "zod";
 import type { TermiteFile, TermiteJson, TermiteVariant } from "./termite-json.ts";
-import { isModelType, modelTypes } from "./types.ts";
+import { isModelType, modelTypes } from "./model-types.ts";
 
 const file = z.strictObject({
   name: z.string().min(1),

@@ -1,5 +1,5 @@
 /** Termite's identifiers of variants, each with the name it has here; both choose it. */
-import type { VariantClaim } from "../variant-names.ts";
+import type { VariantClaim } from "../manifest/variant-names.ts";
 
 export const variantClaims: ReadonlyMap<string, VariantClaim> = new Map([
   // Its plain model.onnx, which may hold other weights than 32-bit ones: the file is asked.

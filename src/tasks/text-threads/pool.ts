@@ -6,13 +6,13 @@ import { getHeapStatistics } from "node:v8";
 import { Worker } from "node:worker_threads";
 import { InferyardError, messageOf } from "../../errors.ts";
 import type { TextSettings } from "../../models/manifest.ts";
-import { parseDuration } from "../../runtime/duration.ts";
-import type { TextThreadSettings } from "../../runtime/runtime-settings.ts";
+import { parseDuration } from "../../runtime/options/duration.ts";
+import type { TextThreadSettings } from "../../runtime/options/runtime-settings.ts";
 import type { DecodeOptions } from "../../tokenizers/index.ts";
-import type { RowColumns, TextThreads } from "../../tokenizers/text-threads.ts";
-import type { ChunkSettings } from "../chunk/chunk-options.ts";
-import type { ChunkedText } from "../chunk/chunk.ts";
-import type { TextReaders } from "./text-readers.ts";
+import type { TransferableTokens, TokenizerThreads } from "../../tokenizers/tokenizer-threads.ts";
+import type { ChunkSettings } from "../chunking/chunk-options.ts";
+import type { ChunkedText } from "../chunking/chunk.ts";
+import type { TextWorkers } from "./text-workers.ts";
 import type { AnswerMessage, CallMessage, OperationName, Operations } from "./protocol.ts";
 
 /** Threads at once. */
@@ -50,7 +50,7 @@ function threadHeapMebibytes(): number {
   return Math.round(Math.min(Math.max(share, minHeapMebibytes), maxHeapMebibytes));
 }
 
-export class TextThreadPool implements TextThreads, TextReaders {
+export class TextThreadPool implements TokenizerThreads, TextWorkers {
   readonly maxCharacters: number;
   readonly #timeoutMs: number;
   readonly #program: URL;
@@ -73,7 +73,7 @@ export class TextThreadPool implements TextThreads, TextReaders {
     this.#program = program;
   }
 
-  tokenize(settings: TextSettings, text: string): Promise<RowColumns> {
+  tokenize(settings: TextSettings, text: string): Promise<TransferableTokens> {
     return this.#run("tokenize", settings, { text }, `a text of ${text.length} characters`);
   }
 

@@ -2,13 +2,13 @@
 import type { SerializedError } from "../../errors.ts";
 import type { TextSettings } from "../../models/manifest.ts";
 import type { DecodeOptions } from "../../tokenizers/index.ts";
-import type { RowColumns } from "../../tokenizers/text-threads.ts";
-import type { ChunkSettings } from "../chunk/chunk-options.ts";
-import type { ChunkedText } from "../chunk/chunk.ts";
+import type { TransferableTokens } from "../../tokenizers/tokenizer-threads.ts";
+import type { ChunkSettings } from "../chunking/chunk-options.ts";
+import type { ChunkedText } from "../chunking/chunk.ts";
 
 /** Arguments and result of each operation. */
 export interface Operations {
-  readonly tokenize: { readonly asked: { readonly text: string }; readonly result: RowColumns };
+  readonly tokenize: { readonly asked: { readonly text: string }; readonly result: TransferableTokens };
   readonly decode: { readonly asked: { readonly ids: Int32Array; readonly options: DecodeOptions }; readonly result: string };
   readonly chunk: {
     readonly asked: { readonly text: string; readonly settings: Omit<ChunkSettings, "signal"> };

@@ -3,9 +3,9 @@ import { getPriority, setPriority } from "node:os";
 import { parentPort } from "node:worker_threads";
 import { InferyardError, messageOf } from "../../errors.ts";
 import { loadTextTokenizer } from "../../tokenizers/index.ts";
-import { type RowColumns, columnsOf } from "../../tokenizers/text-threads.ts";
+import { type TransferableTokens, toTransferable } from "../../tokenizers/tokenizer-threads.ts";
 import type { TextTokenizer } from "../../tokenizers/text-tokenizer.ts";
-import { chunkTexts } from "../chunk/chunk.ts";
+import { chunkTexts } from "../chunking/chunk.ts";
 import type { AnswerMessage, CallMessage, OperationName, Operations } from "./protocol.ts";
 
 /** As the system counts, from 0 to 19: that of models' processes. */
@@ -48,7 +48,7 @@ async function answerTo({ operation, asked, tokenizer: number, settings }: CallM
 type Answers = { readonly [Name in OperationName]: (tokenizer: TextTokenizer, asked: Operations[Name]["asked"]) => unknown };
 
 const answers: Answers = {
-  tokenize: (tokenizer, { text }) => columnsOf(tokenizer.row(text)),
+  tokenize: (tokenizer, { text }) => toTransferable(tokenizer.row(text)),
   decode: (tokenizer, { ids, options }) => tokenizer.decode(ids, options),
   chunk: async (tokenizer, { text, settings }) => {
     const [result] = await chunkTexts([text], tokenizer, { ...settings, signal: undefined }, undefined);
@@ -67,6 +67,6 @@ const operations = answers as Record<
 /** Buffers that are handed over instead of copied. */
 function buffersOf(result: Operations[OperationName]["result"]): ArrayBuffer[] {
   if (typeof result === "string" || !("ids" in result)) return [];
-  const { ids, offsets, words }: RowColumns = result;
+  const { ids, offsets, words }: TransferableTokens = result;
   return [ids.buffer, offsets.buffer, words.buffer];
 }

@@ -1,5 +1,5 @@
 /** Decoders for tokens that spell bytes. */
-import { byteOfCharacter } from "../byte-characters.ts";
+import { byteOfCharacter } from "../unicode/byte-level-alphabet.ts";
 
 /** By UTF-16 unit: its byte; -1 for a unit outside the alphabet. */
 const bytesOfUnits: readonly number[] = Array.from(

@@ -1,37 +1,37 @@
 /** Decoders: tokens back to text. Each changes the list of texts; at the end they are joined. One table of kinds. */
-import { patternOf } from "../pattern.ts";
-import { markOf, prependScheme } from "../pre-tokenizers/metaspace.ts";
-import { countSetting, patternSetting, stepList, textSetting } from "../step-settings.ts";
-import type { Step } from "../step-settings.ts";
+import { createPattern } from "../pattern.ts";
+import { replacementOf, prependScheme } from "../pre-tokenizers/metaspace.ts";
+import { integerSetting, patternSetting, componentList, stringSetting } from "../config/component-config.ts";
+import type { ComponentConfig } from "../config/component-config.ts";
 import { decodeByteFallback, decodeByteLevel } from "./bytes.ts";
-import { ctc, wordPiece } from "./words.ts";
+import { ctcDecoder, wordPieceDecoder } from "./words.ts";
 import type { Decoder } from "./decoder.ts";
 
-const kinds: Readonly<Record<string, (step: Step) => Decoder>> = {
+const kinds: Readonly<Record<string, (step: ComponentConfig) => Decoder>> = {
   BPEDecoder: (step) => {
-    const suffix = textSetting(step, "suffix", "</w>");
+    const suffix = stringSetting(step, "suffix", "</w>");
     return (tokens) => tokens.map((token, index) => token.replaceAll(suffix, index === tokens.length - 1 ? "" : " "));
   },
   ByteFallback: () => decodeByteFallback,
   ByteLevel: () => decodeByteLevel,
-  CTC: ctc,
+  CTC: ctcDecoder,
   Fuse: () => (tokens) => [tokens.join("")],
   Metaspace: (step) => {
-    const mark = markOf(step);
+    const mark = replacementOf(step);
     const drops = prependScheme(step) !== "never";
     return (tokens) => tokens.map((token, index) => token.replaceAll(mark, index === 0 && drops ? "" : " "));
   },
   Replace: replaceDecoder,
   Sequence: (step) => {
-    const decoders = stepList(step, "decoders").map(decoderOf);
+    const decoders = componentList(step, "decoders").map(createDecoder);
     return (tokens) => decoders.reduce((texts, decode) => decode(texts), tokens);
   },
   Strip: stripDecoder,
-  WordPiece: wordPiece,
+  WordPiece: wordPieceDecoder,
 };
 
 /** Throws an Error that names what is not known. */
-export function decoderOf(step: Step): Decoder {
+export function createDecoder(step: ComponentConfig): Decoder {
   const kind = Object.hasOwn(kinds, step.type) ? kinds[step.type] : undefined;
   if (kind === undefined) throw new Error(`the decoder ${JSON.stringify(step.type)} is not known`);
   return bounded(kind(step));
@@ -52,9 +52,9 @@ function checkUnits(units: number): void {
   if (units > maxUnits) throw new Error(`its decoder makes a text of ${units} characters, and may make one of ${maxUnits}`);
 }
 
-function replaceDecoder(step: Step): Decoder {
-  const pattern = patternOf(patternSetting(step, "pattern"));
-  const content = textSetting(step, "content");
+function replaceDecoder(step: ComponentConfig): Decoder {
+  const pattern = createPattern(patternSetting(step, "pattern"));
+  const content = stringSetting(step, "content");
   return (tokens) =>
     tokens.map((token) => {
       const matches = pattern(token);
@@ -70,9 +70,9 @@ function replaceDecoder(step: Step): Decoder {
 }
 
 /** Takes at most so many of a character from the start and the end of each text. */
-function stripDecoder(step: Step): Decoder {
-  const content = textSetting(step, "content");
-  const [most, mostAtEnd] = [countSetting(step, "start", 0), countSetting(step, "stop", 0)];
+function stripDecoder(step: ComponentConfig): Decoder {
+  const content = stringSetting(step, "content");
+  const [most, mostAtEnd] = [integerSetting(step, "start", 0), integerSetting(step, "stop", 0)];
   if (Array.from(content).length !== 1) throw new Error('Strip needs "content" to be one character');
   return (tokens) =>
     tokens.map((token) => {

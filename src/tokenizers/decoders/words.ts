@@ -1,6 +1,6 @@
 /** Decoders that put spaces between words, and take some of them out again where English has none. */
-import { flagSetting, textSetting } from "../step-settings.ts";
-import type { Step } from "../step-settings.ts";
+import { booleanSetting, stringSetting } from "../config/component-config.ts";
+import type { ComponentConfig } from "../config/component-config.ts";
 import type { Decoder } from "./decoder.ts";
 
 /** The Rust library's list, in its order; "do not" is its own too. */
@@ -22,9 +22,9 @@ function cleanUp(text: string): string {
   return cleanups.reduce((cleaned, [found, written]) => cleaned.replaceAll(found, written), text);
 }
 
-export function wordPiece(step: Step): Decoder {
-  const prefix = textSetting(step, "prefix", "##");
-  const cleans = flagSetting(step, "cleanup", true);
+export function wordPieceDecoder(step: ComponentConfig): Decoder {
+  const prefix = stringSetting(step, "prefix", "##");
+  const cleans = booleanSetting(step, "cleanup", true);
   return (tokens) =>
     tokens.map((token, index) => {
       const text = index === 0 ? token : token.startsWith(prefix) ? token.slice(prefix.length) : ` ${token}`;
@@ -33,10 +33,10 @@ export function wordPiece(step: Step): Decoder {
 }
 
 /** Connectionist temporal classification (speech): a token repeated is said once, and padding is silence. */
-export function ctc(step: Step): Decoder {
-  const silence = textSetting(step, "pad_token", "<pad>");
-  const space = textSetting(step, "word_delimiter_token", "|");
-  const cleans = flagSetting(step, "cleanup", true);
+export function ctcDecoder(step: ComponentConfig): Decoder {
+  const silence = stringSetting(step, "pad_token", "<pad>");
+  const space = stringSetting(step, "word_delimiter_token", "|");
+  const cleans = booleanSetting(step, "cleanup", true);
   return (tokens) =>
     tokens.flatMap((token, index) => {
       if (index > 0 && token === tokens[index - 1]) return [];

@@ -1,16 +1,16 @@
 /** Byte-pair encoding (https://aclanthology.org/P16-1162): characters or bytes, merged pair by pair in the order of the merges. */
-import { characterLength } from "../aligned-text.ts";
-import { characterOfByte, writeUtf8 } from "../byte-characters.ts";
+import { characterLength } from "../alignment/aligned-text.ts";
+import { characterOfByte, writeUtf8 } from "../unicode/byte-level-alphabet.ts";
 import { MergeTable } from "./merge-table.ts";
 import type { Model, PieceTokens } from "./model.ts";
 import { Symbols } from "./symbols.ts";
-import { type ModelJson, byteTokenIds, modelFlag, modelText, vocabularyOf } from "./vocabulary.ts";
+import { type ModelJson, byteTokenIds, booleanOption, stringOption, readVocabulary } from "./vocabulary.ts";
 import { WordCache } from "./word-cache.ts";
 
 export class BpeModel implements Model {
   readonly vocabulary: ReadonlyMap<string, number>;
   readonly unknownId: number | undefined;
-  readonly showsUnknownText: boolean = false;
+  readonly keepsUnknownText: boolean = false;
   readonly #inBytes: boolean;
   readonly #prefix: string;
   readonly #suffix: string;
@@ -29,19 +29,19 @@ export class BpeModel implements Model {
   #unknownEnd = -1;
 
   constructor(model: ModelJson, inBytes: boolean) {
-    this.vocabulary = vocabularyOf(model);
+    this.vocabulary = readVocabulary(model);
     if (typeof model["dropout"] === "number" && model["dropout"] > 0)
       throw new Error("its model has a dropout, which gives other tokens each time");
-    const unknown = modelText(model, "unk_token");
+    const unknown = stringOption(model, "unk_token");
     this.unknownId = unknown === undefined ? undefined : this.vocabulary.get(unknown);
     if (unknown !== undefined && this.unknownId === undefined)
       throw new Error(`its vocabulary has no unknown token ${JSON.stringify(unknown)}`);
     this.#inBytes = inBytes;
-    this.#prefix = modelText(model, "continuing_subword_prefix") ?? "";
-    this.#suffix = modelText(model, "end_of_word_suffix") ?? "";
-    this.#fusesUnknown = modelFlag(model, "fuse_unk");
-    this.#ignoresMerges = modelFlag(model, "ignore_merges");
-    this.#byteTokens = modelFlag(model, "byte_fallback") ? byteTokenIds(this.vocabulary) : undefined;
+    this.#prefix = stringOption(model, "continuing_subword_prefix") ?? "";
+    this.#suffix = stringOption(model, "end_of_word_suffix") ?? "";
+    this.#fusesUnknown = booleanOption(model, "fuse_unk");
+    this.#ignoresMerges = booleanOption(model, "ignore_merges");
+    this.#byteTokens = booleanOption(model, "byte_fallback") ? byteTokenIds(this.vocabulary) : undefined;
     this.#merges = new MergeTable(readMerges(model["merges"], this.vocabulary, this.#prefix));
     this.#border =
       inBytes || this.#prefix !== "" || this.#suffix !== "" || this.#ignoresMerges ? undefined : borderOf(this.vocabulary);

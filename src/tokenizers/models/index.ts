@@ -2,7 +2,7 @@
 import { BpeModel } from "./bpe.ts";
 import type { Model } from "./model.ts";
 import { UnigramModel } from "./unigram.ts";
-import { type ModelJson, modelText } from "./vocabulary.ts";
+import { type ModelJson, stringOption } from "./vocabulary.ts";
 import { WordLevelModel } from "./word-level.ts";
 import { WordPieceModel } from "./word-piece.ts";
 
@@ -17,16 +17,16 @@ const kinds: Readonly<Record<string, (model: ModelJson, inBytes: boolean) => Mod
 };
 
 /** Throws an Error that names what is not known. */
-export function modelOf(model: ModelJson, inBytes: boolean): Model {
-  const type = modelKind(model);
+export function createModel(model: ModelJson, inBytes: boolean): Model {
+  const type = modelType(model);
   const kind = Object.hasOwn(kinds, type) ? kinds[type] : undefined;
   if (kind === undefined) throw new Error(`the model ${JSON.stringify(type)} is not known`);
   return kind(model, inBytes);
 }
 
 /** Older files leave the kind out; it shows in what the model has. */
-export function modelKind(model: ModelJson): string {
-  const type = modelText(model, "type");
+export function modelType(model: ModelJson): string {
+  const type = stringOption(model, "type");
   if (type !== undefined) return type;
   if (Array.isArray(model["vocab"])) return "Unigram";
   if ("merges" in model) return "BPE";

@@ -10,5 +10,5 @@ export interface Model {
   readonly vocabulary: ReadonlyMap<string, number>;
   readonly unknownId: number | undefined;
   /** Whether an unknown token is shown as the text it stands for. */
-  readonly showsUnknownText: boolean;
+  readonly keepsUnknownText: boolean;
 }

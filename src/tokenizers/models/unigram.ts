@@ -1,8 +1,8 @@
 /** Unigram (https://arxiv.org/abs/1804.10959): of all ways to cut a piece into tokens the one whose scores add up highest, by Viterbi. */
-import { characterLength } from "../aligned-text.ts";
+import { characterLength } from "../alignment/aligned-text.ts";
 import type { Model, PieceTokens } from "./model.ts";
 import { Trie } from "./trie.ts";
-import { type ModelJson, byteTokenIds, modelFlag } from "./vocabulary.ts";
+import { type ModelJson, byteTokenIds, booleanOption } from "./vocabulary.ts";
 import { WordCache } from "./word-cache.ts";
 
 /** How much worse than the worst token an unknown character is. */
@@ -13,7 +13,7 @@ const keptUnits = 65_536;
 export class UnigramModel implements Model {
   readonly vocabulary: ReadonlyMap<string, number>;
   readonly unknownId: number | undefined;
-  readonly showsUnknownText: boolean = true;
+  readonly keepsUnknownText: boolean = true;
   readonly #scores: Float64Array;
   readonly #unknownScore: number;
   readonly #byteTokens: Int32Array | undefined;
@@ -34,7 +34,7 @@ export class UnigramModel implements Model {
     this.unknownId = unknown;
     this.#unknownScore = this.#scores.reduce((least, score) => Math.min(least, score), Infinity) - unknownPenalty;
     this.#trie = new Trie(this.vocabulary);
-    this.#byteTokens = modelFlag(model, "byte_fallback") ? byteTokenIds(this.vocabulary) : undefined;
+    this.#byteTokens = booleanOption(model, "byte_fallback") ? byteTokenIds(this.vocabulary) : undefined;
   }
 
   tokenize(piece: string): PieceTokens {

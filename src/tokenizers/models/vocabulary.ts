@@ -2,18 +2,18 @@
 
 export type ModelJson = Readonly<Record<string, unknown>>;
 
-export function vocabularyOf(model: ModelJson): Map<string, number> {
+export function readVocabulary(model: ModelJson): Map<string, number> {
   return new Map(Object.entries(model["vocab"] as Record<string, number>));
 }
 
 /** A text of the model's settings; null and left out are the same. */
-export function modelText(model: ModelJson, name: string): string | undefined {
+export function stringOption(model: ModelJson, name: string): string | undefined {
   const value = model[name] ?? undefined;
   if (value === undefined || typeof value === "string") return value;
   throw new Error(`its model has a ${name} that is not a text`);
 }
 
-export function modelFlag(model: ModelJson, name: string): boolean {
+export function booleanOption(model: ModelJson, name: string): boolean {
   const value = model[name] ?? false;
   if (typeof value === "boolean") return value;
   throw new Error(`its model has a ${name} that is neither true nor false`);

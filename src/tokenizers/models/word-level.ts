@@ -1,15 +1,15 @@
 /** WordLevel: every piece is one token. */
 import type { Model, PieceTokens } from "./model.ts";
-import { type ModelJson, modelText, vocabularyOf } from "./vocabulary.ts";
+import { type ModelJson, stringOption, readVocabulary } from "./vocabulary.ts";
 
 export class WordLevelModel implements Model {
   readonly vocabulary: ReadonlyMap<string, number>;
   readonly unknownId: number | undefined;
-  readonly showsUnknownText: boolean = false;
+  readonly keepsUnknownText: boolean = false;
 
   constructor(model: ModelJson) {
-    this.vocabulary = vocabularyOf(model);
-    this.unknownId = this.vocabulary.get(modelText(model, "unk_token") ?? "<unk>");
+    this.vocabulary = readVocabulary(model);
+    this.unknownId = this.vocabulary.get(stringOption(model, "unk_token") ?? "<unk>");
   }
 
   tokenize(piece: string): PieceTokens {

@@ -1,14 +1,14 @@
 /** WordPiece: the longest token that begins a word, then the longest that goes on, and so to its end; else the word is unknown. */
-import { characterLength } from "../aligned-text.ts";
+import { characterLength } from "../alignment/aligned-text.ts";
 import type { Model, PieceTokens } from "./model.ts";
 import { Trie } from "./trie.ts";
-import { type ModelJson, modelText, vocabularyOf } from "./vocabulary.ts";
+import { type ModelJson, stringOption, readVocabulary } from "./vocabulary.ts";
 import { WordCache } from "./word-cache.ts";
 
 export class WordPieceModel implements Model {
   readonly vocabulary: ReadonlyMap<string, number>;
   readonly unknownId: number;
-  readonly showsUnknownText: boolean = false;
+  readonly keepsUnknownText: boolean = false;
   /** In characters. Longer words are unknown. */
   readonly #longestWord: number;
   /** Tokens that may begin a word, and those that may go on with one, without their prefix. */
@@ -17,12 +17,12 @@ export class WordPieceModel implements Model {
   readonly #cache: WordCache = new WordCache((word) => this.#split(word));
 
   constructor(model: ModelJson) {
-    this.vocabulary = vocabularyOf(model);
-    const unknown = modelText(model, "unk_token") ?? "[UNK]";
+    this.vocabulary = readVocabulary(model);
+    const unknown = stringOption(model, "unk_token") ?? "[UNK]";
     const unknownId = this.vocabulary.get(unknown);
     if (unknownId === undefined) throw new Error(`its vocabulary has no unknown token ${JSON.stringify(unknown)}`);
     this.unknownId = unknownId;
-    const prefix = modelText(model, "continuing_subword_prefix") ?? "##";
+    const prefix = stringOption(model, "continuing_subword_prefix") ?? "##";
     const limit = model["max_input_chars_per_word"] ?? 100;
     if (typeof limit !== "number") throw new Error("its model has a max_input_chars_per_word that is not a number");
     this.#longestWord = limit;

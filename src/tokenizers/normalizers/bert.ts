@@ -1,20 +1,20 @@
 /** BertNormalizer: clean text, set Han characters apart, strip accents, lowercase. */
-import type { AlignedText } from "../aligned-text.ts";
-import { isHan, isWhitespace } from "../characters.ts";
-import { flagSetting } from "../step-settings.ts";
-import type { Step } from "../step-settings.ts";
-import { nonspacingMarks, removedByBert } from "../unicode-tables.ts";
+import type { AlignedText } from "../alignment/aligned-text.ts";
+import { isHan, isWhitespace } from "../unicode/character-properties.ts";
+import { booleanSetting } from "../config/component-config.ts";
+import type { ComponentConfig } from "../config/component-config.ts";
+import { nonspacingMarks, removedByBert } from "../unicode/unicode-tables.ts";
 import type { Normalizer } from "./normalizer.ts";
 import { lowercase } from "./lowercase.ts";
 import { mapCharacters } from "./map-characters.ts";
 import { unicodeForm } from "./unicode-form.ts";
 
-export function bertNormalizer(step: Step): Normalizer {
-  const clean = flagSetting(step, "clean_text", true);
-  const han = flagSetting(step, "handle_chinese_chars", true);
-  const lower = flagSetting(step, "lowercase", true);
+export function bertNormalizer(step: ComponentConfig): Normalizer {
+  const clean = booleanSetting(step, "clean_text", true);
+  const han = booleanSetting(step, "handle_chinese_chars", true);
+  const lower = booleanSetting(step, "lowercase", true);
   const accents =
-    step["strip_accents"] === undefined || step["strip_accents"] === null ? lower : flagSetting(step, "strip_accents");
+    step["strip_accents"] === undefined || step["strip_accents"] === null ? lower : booleanSetting(step, "strip_accents");
   return (source) => {
     let text = source;
     if (clean) text = cleanText(text);

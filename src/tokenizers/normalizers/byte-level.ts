@@ -1,6 +1,6 @@
 /** ByteLevel: every character becomes the characters of its UTF-8 bytes. */
-import type { AlignedText } from "../aligned-text.ts";
-import { characterOfByte, writeUtf8 } from "../byte-characters.ts";
+import type { AlignedText } from "../alignment/aligned-text.ts";
+import { characterOfByte, writeUtf8 } from "../unicode/byte-level-alphabet.ts";
 import { mapCharacters } from "./map-characters.ts";
 
 export function byteLevelNormalizer(source: AlignedText): AlignedText {

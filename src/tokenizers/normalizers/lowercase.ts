@@ -1,5 +1,5 @@
 /** Lowercase, one character at a time as the Rust library does it: a Σ at the end of a word becomes σ like any other. */
-import type { AlignedText } from "../aligned-text.ts";
+import type { AlignedText } from "../alignment/aligned-text.ts";
 import { mapCharacters } from "./map-characters.ts";
 
 /** The characters whose lower case depends on their neighbours (Σ) or is longer than they are (İ). */

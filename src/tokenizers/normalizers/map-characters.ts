@@ -1,6 +1,6 @@
 /** Changes a text one character at a time. */
-import { type AlignedText, characterLength } from "../aligned-text.ts";
-import { Rewriter } from "../rewriter.ts";
+import { type AlignedText, characterLength } from "../alignment/aligned-text.ts";
+import { Rewriter } from "../alignment/rewriter.ts";
 
 /**
  * `map` gives what is written in the place of a character: undefined leaves it, "" takes it out. The text is returned itself where

@@ -1,6 +1,6 @@
 /** Nmt: control characters go, and what counts as a space becomes one. The lists are the Rust library's. */
-import type { AlignedText } from "../aligned-text.ts";
-import { CharacterSet } from "../character-set.ts";
+import type { AlignedText } from "../alignment/aligned-text.ts";
+import { CharacterSet } from "../unicode/character-set.ts";
 import { mapCharacters } from "./map-characters.ts";
 
 const removed = new CharacterSet([
@@ -22,6 +22,6 @@ const spaced = new CharacterSet([
   [0xfffd, 0xfffd],
 ]);
 
-export function nmt(source: AlignedText): AlignedText {
+export function nmtNormalizer(source: AlignedText): AlignedText {
   return mapCharacters(source, (point) => (removed.has(point) ? "" : spaced.has(point) ? " " : undefined));
 }

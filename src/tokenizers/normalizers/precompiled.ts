@@ -3,16 +3,16 @@
  * (32 bits, little-endian), the trie as 32-bit units of a double array (https://github.com/s-yata/darts-clone), and the texts it points
  * at, each ended by a zero byte. It is looked up in UTF-8, a grapheme at a time where that is shorter than 6 bytes, else by character.
  */
-import { characterLength } from "../aligned-text.ts";
-import { bytesOfBase64 } from "../../base64.ts";
-import { Rewriter, characterStart } from "../rewriter.ts";
-import { boundaries } from "../segments.ts";
-import { textSetting } from "../step-settings.ts";
-import type { Step } from "../step-settings.ts";
+import { characterLength } from "../alignment/aligned-text.ts";
+import { decodeBase64 } from "../../platform/base64.ts";
+import { Rewriter, characterStart } from "../alignment/rewriter.ts";
+import { boundaries } from "../unicode/segmentation.ts";
+import { stringSetting } from "../config/component-config.ts";
+import type { ComponentConfig } from "../config/component-config.ts";
 import type { Normalizer } from "./normalizer.ts";
 
-export function precompiled(step: Step): Normalizer {
-  const map = new CharacterMap(bytesOfMap(textSetting(step, "precompiled_charsmap")));
+export function precompiledNormalizer(step: ComponentConfig): Normalizer {
+  const map = new CharacterMap(bytesOfMap(stringSetting(step, "precompiled_charsmap")));
   return (source) => {
     const { text } = source;
     const rewriter = new Rewriter(source);
@@ -100,7 +100,7 @@ function isSimple(text: string, from: number, to: number): boolean {
 
 function bytesOfMap(base64: string): Uint8Array {
   try {
-    return bytesOfBase64(base64);
+    return decodeBase64(base64);
   } catch (error) {
     throw new Error("Precompiled has a precompiled_charsmap that is not base64", { cause: error });
   }

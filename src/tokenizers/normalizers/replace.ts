@@ -1,18 +1,18 @@
 /** Replace: every match of a text or a regular expression becomes the content as it is written, "$" too. */
-import type { AlignedText } from "../aligned-text.ts";
-import { patternOf } from "../pattern.ts";
-import { Rewriter } from "../rewriter.ts";
-import { patternSetting, textSetting } from "../step-settings.ts";
-import type { Step } from "../step-settings.ts";
+import type { AlignedText } from "../alignment/aligned-text.ts";
+import { createPattern } from "../pattern.ts";
+import { Rewriter } from "../alignment/rewriter.ts";
+import { patternSetting, stringSetting } from "../config/component-config.ts";
+import type { ComponentConfig } from "../config/component-config.ts";
 import type { Normalizer } from "./normalizer.ts";
 
-export function replaceNormalizer(step: Step): Normalizer {
-  const content = textSetting(step, "content");
+export function replaceNormalizer(step: ComponentConfig): Normalizer {
+  const content = stringSetting(step, "content");
   const setting = patternSetting(step, "pattern");
   // One unit for one unit, such as "▁" for " ": the alignment stays.
   if ("text" in setting && setting.text.length === 1 && content.length === 1)
     return (source) => source.withText(source.text.replaceAll(setting.text, () => content));
-  const pattern = patternOf(setting);
+  const pattern = createPattern(setting);
   return (source) => {
     const matches = pattern(source.text);
     return matches.length === 0 ? source : replaceMatches(source, matches, content);

@@ -1,9 +1,9 @@
 /** Strip takes white space from the ends of a text; Prepend puts a text before it. */
-import { type AlignedText, characterLength } from "../aligned-text.ts";
-import { isWhitespace } from "../characters.ts";
-import { Rewriter } from "../rewriter.ts";
+import { type AlignedText, characterLength } from "../alignment/aligned-text.ts";
+import { isWhitespace } from "../unicode/character-properties.ts";
+import { Rewriter } from "../alignment/rewriter.ts";
 
-export function strip(source: AlignedText, left: boolean, right: boolean): AlignedText {
+export function stripWhitespace(source: AlignedText, left: boolean, right: boolean): AlignedText {
   const { text } = source;
   let [from, to] = [0, text.length];
   if (left) while (from < to && isWhitespace(text.charCodeAt(from))) from++;
@@ -15,7 +15,7 @@ export function strip(source: AlignedText, left: boolean, right: boolean): Align
 }
 
 /** The new text stands for the first character of the old. An empty text stays empty. */
-export function prepend(source: AlignedText, content: string): AlignedText {
+export function prependText(source: AlignedText, content: string): AlignedText {
   const { text } = source;
   if (text === "" || content === "") return source;
   const rewriter = new Rewriter(source, text.length + 16);

@@ -1,9 +1,9 @@
 /** NFC, NFD, NFKC, NFKD with alignment, as the Rust library's crate unicode-normalization-alignments has it. */
-import { type AlignedText, characterLength } from "../aligned-text.ts";
-import { CombiningRanks } from "../combining-rank.ts";
-import { Rewriter } from "../rewriter.ts";
-import { type Changed, transform } from "../transform.ts";
-import { withoutDecomposition } from "../unicode-tables.ts";
+import { type AlignedText, characterLength } from "../alignment/aligned-text.ts";
+import { CombiningClasses } from "../unicode/combining-class.ts";
+import { Rewriter } from "../alignment/rewriter.ts";
+import { type CharacterChange, transform } from "../alignment/transform.ts";
+import { withoutDecomposition } from "../unicode/unicode-tables.ts";
 
 export type UnicodeForm = "NFC" | "NFD" | "NFKC" | "NFKD";
 
@@ -14,7 +14,7 @@ const notAscii = /[^\0-\x7f]/;
 export function unicodeForm(form: UnicodeForm): (source: AlignedText) => AlignedText {
   const compatible = form === "NFKC" || form === "NFKD" ? "NFKD" : "NFD";
   const composes = form === "NFC" || form === "NFKC";
-  const ranks = new CombiningRanks();
+  const ranks = new CombiningClasses();
   return (source) => {
     const { text } = source;
     if (!notAscii.test(text) || (!manyMarks.test(text) && text.normalize(form) === text && !withoutDecomposition.anyIn(text)))
@@ -45,10 +45,10 @@ export function beyondAscii(text: string): [from: number, to: number][] {
 }
 
 /** Each character's parts, marks in their canonical order. */
-function decompose(text: string, form: "NFD" | "NFKD", ranks: CombiningRanks): Changed[] {
-  const result: Changed[] = [];
+function decompose(text: string, form: "NFD" | "NFKD", ranks: CombiningClasses): CharacterChange[] {
+  const result: CharacterChange[] = [];
   /** Marks since the last starter. */
-  let pending: { readonly changed: Changed; readonly rank: number }[] = [];
+  let pending: { readonly changed: CharacterChange; readonly rank: number }[] = [];
   const settle = (): void => {
     for (const { changed } of pending.toSorted((a, b) => a.rank - b.rank)) result.push(changed);
     pending = [];
@@ -74,11 +74,11 @@ function decompose(text: string, form: "NFD" | "NFKD", ranks: CombiningRanks): C
 }
 
 /** Puts characters together again that have a form of their own. What is put together takes the place of its parts. */
-function compose(decomposed: readonly Changed[], ranks: CombiningRanks): Changed[] {
-  const result: Changed[] = [];
-  let starter: Changed | undefined;
+function compose(decomposed: readonly CharacterChange[], ranks: CombiningClasses): CharacterChange[] {
+  const result: CharacterChange[] = [];
+  let starter: CharacterChange | undefined;
   /** Marks behind the starter that do not join it. */
-  let marks: Changed[] = [];
+  let marks: CharacterChange[] = [];
   let lastRank: number | undefined;
   for (const changed of decomposed) {
     const rank = ranks.of(changed.character);

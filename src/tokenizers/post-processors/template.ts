@@ -1,6 +1,6 @@
 /** What a post-processor puts around a text or a pair of texts. */
-import { type Step, stepList } from "../step-settings.ts";
-import { isObject } from "../tokenizer-json.ts";
+import { type ComponentConfig, componentList } from "../config/component-config.ts";
+import { isObject } from "../config/tokenizer-json.ts";
 
 /** One place of a template: a text (0 or 1), or a special token, which may be several ids. */
 export type TemplatePart =
@@ -10,7 +10,7 @@ export type TemplatePart =
 export type Template = readonly TemplatePart[];
 
 /** How offsets are drawn in so that they leave out white space: once for every step that says so. */
-export interface Trimming {
+export interface OffsetTrimming {
   /** A space the pre-tokenizer put before the first word is none of the text's own. */
   readonly addPrefixSpace: boolean;
 }
@@ -20,7 +20,7 @@ export interface PostProcessor {
   readonly pair: Template;
   /** Whether texts that get no special tokens keep the type ids 0 and 1 of first and second, whatever the templates say. */
   readonly plainTypeIds: boolean;
-  readonly trimming: readonly Trimming[];
+  readonly trimming: readonly OffsetTrimming[];
 }
 
 const first: TemplatePart = { sequence: 0, typeId: 0 };
@@ -29,7 +29,7 @@ const second: TemplatePart = { sequence: 1, typeId: 1 };
 export const noPostProcessor: PostProcessor = { single: [first], pair: [first, second], plainTypeIds: true, trimming: [] };
 
 /** TemplateProcessing: the templates are in the file. */
-export function templateProcessing(step: Step): PostProcessor {
+export function templateProcessing(step: ComponentConfig): PostProcessor {
   const special = isObject(step["special_tokens"]) ? step["special_tokens"] : {};
   const template = (name: "single" | "pair"): Template =>
     (step[name] === undefined ? [] : Array.isArray(step[name]) ? (step[name] as unknown[]) : [step[name]]).map((part) =>
@@ -82,7 +82,7 @@ function typeIdOf(part: Readonly<Record<string, unknown>>): number {
 }
 
 /** BertProcessing and RobertaProcessing: [CLS] A [SEP] and B, in their two ways. */
-export function framed(step: Step, kind: "bert" | "roberta"): PostProcessor {
+export function bertProcessing(step: ComponentConfig, kind: "bert" | "roberta"): PostProcessor {
   const [open, close] = [tokenSetting(step, "cls"), tokenSetting(step, "sep")];
   const special = ({ token, id }: { token: string; id: number }, typeId: number): TemplatePart => ({
     ids: [id],
@@ -98,16 +98,16 @@ export function framed(step: Step, kind: "bert" | "roberta"): PostProcessor {
     single,
     pair: [...single, special(close, 0), roberta, special(close, 0)],
     plainTypeIds: false,
-    trimming: trimmingOf(step),
+    trimming: offsetTrimmingOf(step),
   };
 }
 
 /** What a step with `trim_offsets` says; both settings are true where they are left out. */
-export function trimmingOf(step: Step): readonly Trimming[] {
+export function offsetTrimmingOf(step: ComponentConfig): readonly OffsetTrimming[] {
   return step["trim_offsets"] === false ? [] : [{ addPrefixSpace: step["add_prefix_space"] !== false }];
 }
 
-function tokenSetting(step: Step, name: string): { token: string; id: number } {
+function tokenSetting(step: ComponentConfig, name: string): { token: string; id: number } {
   const value = step[name];
   if (Array.isArray(value)) {
     const [token, id] = value as unknown[];
@@ -118,8 +118,8 @@ function tokenSetting(step: Step, name: string): { token: string; id: number } {
 }
 
 /** Steps one after the other: at most one of them may put tokens around a text. */
-export function inTurn(step: Step, read: (step: Step) => PostProcessor): PostProcessor {
-  const processors = stepList(step, "processors").map(read);
+export function combineProcessors(step: ComponentConfig, read: (step: ComponentConfig) => PostProcessor): PostProcessor {
+  const processors = componentList(step, "processors").map(read);
   const framing = processors.filter(({ single }) => single.length > 1 || single !== noPostProcessor.single);
   if (framing.length > 1)
     throw new Error("its post_processor puts special tokens around each text twice, which is not supported");

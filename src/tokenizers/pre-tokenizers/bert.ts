@@ -1,8 +1,8 @@
 /** BertPreTokenizer: words between white space, and every punctuation mark by itself. */
-import { characterLength } from "../aligned-text.ts";
-import { isWhitespace } from "../characters.ts";
-import type { Pieces } from "../pieces.ts";
-import { punctuation } from "../unicode-tables.ts";
+import { characterLength } from "../alignment/aligned-text.ts";
+import { isWhitespace } from "../unicode/character-properties.ts";
+import type { Pieces } from "../alignment/pieces.ts";
+import { punctuation } from "../unicode/unicode-tables.ts";
 
 /** What each ASCII character does. */
 const inWord = 0;

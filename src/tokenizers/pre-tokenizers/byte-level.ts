@@ -1,25 +1,25 @@
 /** ByteLevel: GPT-2's way to cut words, and the alphabet of bytes. */
 import { byteLevelNormalizer } from "../normalizers/byte-level.ts";
-import type { Pieces } from "../pieces.ts";
-import { Rewriter } from "../rewriter.ts";
-import { flagSetting } from "../step-settings.ts";
-import type { Step } from "../step-settings.ts";
-import { cutLikeGpt2 } from "./gpt2-words.ts";
+import type { Pieces } from "../alignment/pieces.ts";
+import { Rewriter } from "../alignment/rewriter.ts";
+import { booleanSetting } from "../config/component-config.ts";
+import type { ComponentConfig } from "../config/component-config.ts";
+import { splitLikeGpt2 } from "./gpt2-words.ts";
 import type { PreTokenizer } from "./pre-tokenizer.ts";
-import { prefixed } from "./metaspace.ts";
+import { prependToPieces } from "./metaspace.ts";
 
-export function byteLevel(step: Step): PreTokenizer {
+export function byteLevelPreTokenizer(step: ComponentConfig): PreTokenizer {
   const cutsWords = byteLevelWords(step);
   return (pieces) => spelledInBytes(cutsWords(pieces));
 }
 
 /** The first half, which leaves the characters as they are: for a model that takes the bytes itself. */
-export function byteLevelWords(step: Step): PreTokenizer {
-  const addsSpace = flagSetting(step, "add_prefix_space", true);
-  const cutsWords = flagSetting(step, "use_regex", true);
+export function byteLevelWords(step: ComponentConfig): PreTokenizer {
+  const addsSpace = booleanSetting(step, "add_prefix_space", true);
+  const cutsWords = booleanSetting(step, "use_regex", true);
   return (pieces) => {
-    const spaced = addsSpace ? prefixed(pieces, " ", (start) => pieces.source.text.charAt(start) !== " ") : pieces;
-    return cutsWords ? cutLikeGpt2(spaced) : spaced;
+    const spaced = addsSpace ? prependToPieces(pieces, " ", (start) => pieces.source.text.charAt(start) !== " ") : pieces;
+    return cutsWords ? splitLikeGpt2(spaced) : spaced;
   };
 }
 

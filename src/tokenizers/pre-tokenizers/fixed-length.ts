@@ -1,8 +1,8 @@
 /** FixedLength: pieces of so many characters each. */
-import { characterLength } from "../aligned-text.ts";
+import { characterLength } from "../alignment/aligned-text.ts";
 import type { PreTokenizer } from "./pre-tokenizer.ts";
 
-export function fixedLength(characters: number): PreTokenizer {
+export function fixedLengthPreTokenizer(characters: number): PreTokenizer {
   if (characters < 1) throw new Error('FixedLength needs "length" to be at least 1');
   return ({ source, bounds }) => {
     const cutBounds: number[] = [];

@@ -2,9 +2,9 @@
  * GPT-2's regular expression, by hand, since it is where a byte-level tokenizer spends its time:
  * 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
  */
-import { characterLength } from "../aligned-text.ts";
-import { isWhitespace } from "../characters.ts";
-import type { Pieces } from "../pieces.ts";
+import { characterLength } from "../alignment/aligned-text.ts";
+import { isWhitespace } from "../unicode/character-properties.ts";
+import type { Pieces } from "../alignment/pieces.ts";
 
 const other = 0;
 const letter = 1;
@@ -12,7 +12,7 @@ const numeral = 2;
 const space = 3;
 const ascii = Uint8Array.from({ length: 128 }, (_kind, point) => slowKindOf(point));
 
-export function cutLikeGpt2({ source, bounds }: Pieces): Pieces {
+export function splitLikeGpt2({ source, bounds }: Pieces): Pieces {
   const { text } = source;
   const cutBounds: number[] = [];
   for (let index = 0; index < bounds.length; index += 2) {

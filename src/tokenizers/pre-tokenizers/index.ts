@@ -1,15 +1,15 @@
 /** Pre-tokenizers: where a text is cut before the model sees it. One table of kinds. */
-import { isNumeric, isWhitespace } from "../characters.ts";
-import { type SplitBehavior, characterPattern, patternOf, regexPattern, splitBehaviors } from "../pattern.ts";
-import { countSetting, flagSetting, patternSetting, stepList, textSetting } from "../step-settings.ts";
-import type { Step } from "../step-settings.ts";
-import { punctuation } from "../unicode-tables.ts";
+import { isNumeric, isWhitespace } from "../unicode/character-properties.ts";
+import { type SplitBehavior, characterPattern, createPattern, regexPattern, splitBehaviors } from "../pattern.ts";
+import { integerSetting, booleanSetting, patternSetting, componentList, stringSetting } from "../config/component-config.ts";
+import type { ComponentConfig } from "../config/component-config.ts";
+import { punctuation } from "../unicode/unicode-tables.ts";
 import { bertPreTokenizer } from "./bert.ts";
-import { byteLevel } from "./byte-level.ts";
-import { fixedLength } from "./fixed-length.ts";
-import { metaspace } from "./metaspace.ts";
+import { byteLevelPreTokenizer } from "./byte-level.ts";
+import { fixedLengthPreTokenizer } from "./fixed-length.ts";
+import { metaspacePreTokenizer } from "./metaspace.ts";
 import { splitBy } from "./split.ts";
-import { unicodeScripts } from "./unicode-scripts.ts";
+import { unicodeScriptsPreTokenizer } from "./unicode-scripts.ts";
 import type { PreTokenizer } from "./pre-tokenizer.ts";
 
 /** What Rust's regular expressions call \w, and what is neither that nor white space. */
@@ -18,24 +18,25 @@ const wordsAndSigns =
 
 const isPunctuation = (point: number): boolean => punctuation.has(point);
 
-const kinds: Readonly<Record<string, (step: Step) => PreTokenizer>> = {
+const kinds: Readonly<Record<string, (step: ComponentConfig) => PreTokenizer>> = {
   BertPreTokenizer: () => bertPreTokenizer,
-  ByteLevel: byteLevel,
-  CharDelimiterSplit: (step) => splitBy(patternOf({ text: oneCharacter(step, "delimiter") }), "Removed", false),
+  ByteLevel: byteLevelPreTokenizer,
+  CharDelimiterSplit: (step) => splitBy(createPattern({ text: oneCharacter(step, "delimiter") }), "Removed", false),
   Digits: (step) =>
-    splitBy(characterPattern(isNumeric), flagSetting(step, "individual_digits", false) ? "Isolated" : "Contiguous", false),
-  FixedLength: (step) => fixedLength(countSetting(step, "length")),
-  Metaspace: metaspace,
+    splitBy(characterPattern(isNumeric), booleanSetting(step, "individual_digits", false) ? "Isolated" : "Contiguous", false),
+  FixedLength: (step) => fixedLengthPreTokenizer(integerSetting(step, "length")),
+  Metaspace: metaspacePreTokenizer,
   Punctuation: (step) => splitBy(characterPattern(isPunctuation), behaviorSetting(step, "Isolated"), false),
-  Sequence: (step) => inTurn(stepList(step, "pretokenizers").map(preTokenizerOf)),
-  Split: (step) => splitBy(patternOf(patternSetting(step, "pattern")), behaviorSetting(step), flagSetting(step, "invert", false)),
-  UnicodeScripts: () => unicodeScripts(),
+  Sequence: (step) => inTurn(componentList(step, "pretokenizers").map(createPreTokenizer)),
+  Split: (step) =>
+    splitBy(createPattern(patternSetting(step, "pattern")), behaviorSetting(step), booleanSetting(step, "invert", false)),
+  UnicodeScripts: () => unicodeScriptsPreTokenizer(),
   Whitespace: () => splitBy(regexPattern(wordsAndSigns), "Removed", true),
   WhitespaceSplit: () => splitBy(characterPattern(isWhitespace), "Removed", false),
 };
 
 /** Throws an Error that names what is not known. */
-export function preTokenizerOf(step: Step): PreTokenizer {
+export function createPreTokenizer(step: ComponentConfig): PreTokenizer {
   const kind = Object.hasOwn(kinds, step.type) ? kinds[step.type] : undefined;
   if (kind === undefined) throw new Error(`the pre_tokenizer ${JSON.stringify(step.type)} is not known`);
   return kind(step);
@@ -45,8 +46,8 @@ function inTurn(preTokenizers: readonly PreTokenizer[]): PreTokenizer {
   return (pieces) => preTokenizers.reduce((cut, preTokenize) => preTokenize(cut), pieces);
 }
 
-function behaviorSetting(step: Step, otherwise?: SplitBehavior): SplitBehavior {
-  const name = textSetting(step, "behavior", otherwise);
+function behaviorSetting(step: ComponentConfig, otherwise?: SplitBehavior): SplitBehavior {
+  const name = stringSetting(step, "behavior", otherwise);
   // The file has both spellings: MergedWithNext and merged_with_next.
   const plain = name.replaceAll("_", "").toLowerCase();
   const behavior = splitBehaviors.find((known) => known.toLowerCase() === plain);
@@ -54,8 +55,8 @@ function behaviorSetting(step: Step, otherwise?: SplitBehavior): SplitBehavior {
   return behavior;
 }
 
-function oneCharacter(step: Step, name: string): string {
-  const text = textSetting(step, name);
+function oneCharacter(step: ComponentConfig, name: string): string {
+  const text = stringSetting(step, name);
   if (Array.from(text).length !== 1) throw new Error(`${step.type} needs "${name}" to be one character`);
   return text;
 }

@@ -1,34 +1,34 @@
 /** Metaspace: spaces become a mark ("▁"), one is put before the text, and the text is cut before each mark. */
-import { type AlignedText, characterLength } from "../aligned-text.ts";
-import type { Pieces } from "../pieces.ts";
-import { Rewriter } from "../rewriter.ts";
-import { flagSetting, textSetting } from "../step-settings.ts";
-import type { Step } from "../step-settings.ts";
+import { type AlignedText, characterLength } from "../alignment/aligned-text.ts";
+import type { Pieces } from "../alignment/pieces.ts";
+import { Rewriter } from "../alignment/rewriter.ts";
+import { booleanSetting, stringSetting } from "../config/component-config.ts";
+import type { ComponentConfig } from "../config/component-config.ts";
 import type { PreTokenizer } from "./pre-tokenizer.ts";
 
 const schemes = ["always", "first", "never"] as const;
 export type PrependScheme = (typeof schemes)[number];
 
-export function metaspace(step: Step): PreTokenizer {
-  const mark = markOf(step);
+export function metaspacePreTokenizer(step: ComponentConfig): PreTokenizer {
+  const mark = replacementOf(step);
   const scheme = prependScheme(step);
-  const splits = flagSetting(step, "split", true);
+  const splits = booleanSetting(step, "split", true);
   return (pieces) => {
     const marked = withMarks(pieces, mark, scheme);
     return splits ? cutBefore(marked, mark) : marked;
   };
 }
 
-export function markOf(step: Step): string {
-  const mark = textSetting(step, "replacement", "\u2581");
+export function replacementOf(step: ComponentConfig): string {
+  const mark = stringSetting(step, "replacement", "\u2581");
   if (mark.length !== 1) throw new Error(`${step.type} needs "replacement" to be one character of the 16-bit plane`);
   return mark;
 }
 
 /** Older files say `add_prefix_space` in its place. */
-export function prependScheme(step: Step): PrependScheme {
+export function prependScheme(step: ComponentConfig): PrependScheme {
   const stated = step["prepend_scheme"];
-  const prefixed = flagSetting(step, "add_prefix_space", true);
+  const prefixed = booleanSetting(step, "add_prefix_space", true);
   if (stated === undefined || stated === null) return prefixed ? "always" : "never";
   const scheme = schemes.find((known) => known === stated);
   if (scheme === undefined) throw new Error(`Metaspace has the prepend_scheme ${JSON.stringify(stated)}, which is not known`);
@@ -42,7 +42,7 @@ function withMarks({ source, bounds }: Pieces, mark: string, scheme: PrependSche
   const adds = (start: number): boolean =>
     marked.text.charAt(start) !== mark && (scheme === "always" || (scheme === "first" && isFirst(marked, start)));
   if (scheme === "never") return { source: marked, bounds };
-  return prefixed({ source: marked, bounds }, mark, adds);
+  return prependToPieces({ source: marked, bounds }, mark, adds);
 }
 
 /** Whether a piece begins the whole text. */
@@ -51,7 +51,7 @@ function isFirst(source: AlignedText, start: number): boolean {
 }
 
 /** Puts a text before those pieces that `adds` chooses by their start; it stands for their first character. */
-export function prefixed({ source, bounds }: Pieces, prefix: string, adds: (start: number) => boolean): Pieces {
+export function prependToPieces({ source, bounds }: Pieces, prefix: string, adds: (start: number) => boolean): Pieces {
   const rewriter = new Rewriter(source, source.text.length + bounds.length / 2);
   const moved: number[] = [];
   for (let index = 0; index < bounds.length; index += 2) {

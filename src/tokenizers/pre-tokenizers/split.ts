@@ -1,5 +1,5 @@
 /** Cuts pieces at what a pattern finds. */
-import { type Pattern, type SplitBehavior, cut } from "../pattern.ts";
+import { type Pattern, type SplitBehavior, splitAtMatches } from "../pattern.ts";
 import type { PreTokenizer } from "./pre-tokenizer.ts";
 
 /** The pattern sees one piece at a time, and nothing beyond it. */
@@ -11,7 +11,7 @@ export function splitBy(pattern: Pattern, behavior: SplitBehavior, invert: boole
       const start = bounds[index] as number;
       const end = bounds[index + 1] as number;
       const piece = text.slice(start, end);
-      cut(pattern(piece), piece.length, behavior, invert, start, cutBounds);
+      splitAtMatches(pattern(piece), piece.length, behavior, invert, start, cutBounds);
     }
     return { source, bounds: cutBounds };
   };

@@ -2,8 +2,8 @@
  * UnicodeScripts: cuts where the script changes. Like SentencePiece it takes Hiragana, Katakana and the mark for long vowels for Han,
  * and a space for any script.
  */
-import { characterLength } from "../aligned-text.ts";
-import { withoutScript } from "../unicode-tables.ts";
+import { characterLength } from "../alignment/aligned-text.ts";
+import { withoutScript } from "../unicode/unicode-tables.ts";
 import type { PreTokenizer } from "./pre-tokenizer.ts";
 
 /** The scripts of the version of Unicode that SentencePiece was written for. A character of another script counts like a space. */
@@ -31,7 +31,7 @@ const exceptions: readonly (readonly [point: number, script: string])[] = [
   [0x30fc, "Han"],
 ];
 
-export function unicodeScripts(): PreTokenizer {
+export function unicodeScriptsPreTokenizer(): PreTokenizer {
   const scripts = scriptNames.split(" ").map((name) => ({ name, pattern: new RegExp(`^\\p{Script=${name}}`, "u") }));
   const known = new Map(exceptions);
   const scriptOf = (point: number): string => {

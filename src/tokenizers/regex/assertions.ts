@@ -1,5 +1,5 @@
 /** Escapes of Oniguruma that stand for a position or for several characters. */
-import { anyCharacter, lineEnd, wordCharacter } from "./characters.ts";
+import { anyCharacter, lineEnd, wordCharacter } from "./character-sets.ts";
 import type { CharacterSetNode, RegexNode } from "./syntax.ts";
 
 export function setNode(source: string, flag: "u" | "v" = "u"): CharacterSetNode {

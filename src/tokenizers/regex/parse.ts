@@ -4,8 +4,8 @@
  * possessive quantifiers of more than one set of characters.
  */
 import { assertions, lineEndPosition, lineStart, setNode } from "./assertions.ts";
-import { categoryOf, escapedPoint, insensitive, literal, shorthands } from "./characters.ts";
-import { RegexClass } from "./class.ts";
+import { categoryOf, escapedPoint, insensitive, literal, shorthands } from "./character-sets.ts";
+import { BracketExpression } from "./bracket-expression.ts";
 import { type CharacterSetNode, type RegexNode, emptyNode } from "./syntax.ts";
 
 /** Longest expression in UTF-16 units, and deepest nesting of groups. */
@@ -105,7 +105,7 @@ class Parser {
       case "(":
         return this.#group();
       case "[": {
-        const set = new RegexClass(this.#source, this.#at, this.#ignoreCase);
+        const set = new BracketExpression(this.#source, this.#at, this.#ignoreCase);
         this.#at = set.end;
         return this.#set(set.pattern, set.needsSets ? "v" : "u");
       }

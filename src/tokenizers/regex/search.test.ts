@@ -1,9 +1,9 @@
 /** Held against JavaScript's own engine, which searches with backtracking, on expressions and texts made by chance. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { patternOf, regexPattern } from "../pattern.ts";
+import { createPattern, regexPattern } from "../pattern.ts";
 import { parseRegex } from "./parse.ts";
-import { compileRegex } from "./program.ts";
+import { compileRegex } from "./automaton.ts";
 import { RegexSearch } from "./search.ts";
 import { type RegexNode, emptyNode } from "./syntax.ts";
 
@@ -112,7 +112,7 @@ describe("the search of regular expressions in linear time", () => {
       ),
       fc.string({ unit: "grapheme", minLength: 1, maxLength: 1 }),
     );
-    const pairs = published.map((regex) => [patternOf({ regex }), backtracking(parseRegex(regex))] as const);
+    const pairs = published.map((regex) => [createPattern({ regex }), backtracking(parseRegex(regex))] as const);
     fc.assert(
       fc.property(fc.string({ unit: units, maxLength: 60 }), (text) => {
         for (const [index, [ours, theirs]] of pairs.entries()) expect(ours(text), published[index]).toEqual(theirs(text));
@@ -132,14 +132,14 @@ describe("the search of regular expressions in linear time", () => {
     [".*.*.*=.*", "a", ""],
     ["(\\p{L}+\\p{M}*)+\\d", "é", ""],
   ])("takes time in proportion to the text for %j", { timeout: 20_000 }, (regex, unit, end) => {
-    const pattern = patternOf({ regex });
+    const pattern = createPattern({ regex });
     const size = 400_000;
     expect(pattern(unit.repeat(size) + end).length).toBeLessThanOrEqual(2 * size + 4);
   });
 
   it("reads a quantifier that is possessive over one set of characters", () => {
-    expect(patternOf({ regex: "a++b?+|[ab]*+c" })("aabcbc")).toEqual([0, 3, 3, 4, 4, 6]);
-    expect(patternOf({ regex: "a++a" })("aaa")).toEqual([]);
+    expect(createPattern({ regex: "a++b?+|[ab]*+c" })("aabcbc")).toEqual([0, 3, 3, 4, 4, 6]);
+    expect(createPattern({ regex: "a++a" })("aaa")).toEqual([]);
   });
 
   it.each([
@@ -154,13 +154,13 @@ describe("the search of regular expressions in linear time", () => {
     ["*a", "nothing before it"],
     ["(?:){999999999}", "999999999 times"],
   ])("refuses %.40j, and names it", (regex, reason) => {
-    expect(() => patternOf({ regex })).toThrow(reason);
-    expect(() => patternOf({ regex })).toThrow(JSON.stringify(regex).slice(0, 100).replace(/"$/, ""));
+    expect(() => createPattern({ regex })).toThrow(reason);
+    expect(() => createPattern({ regex })).toThrow(JSON.stringify(regex).slice(0, 100).replace(/"$/, ""));
   });
 
   it("refuses a text for which the automaton would take too much memory, and goes on with the next", () => {
     // Which of the 600 characters behind a position are b: 2^600 sets of states.
-    const pattern = patternOf({ regex: "[ab]{600}b" });
+    const pattern = createPattern({ regex: "[ab]{600}b" });
     let seed = 1;
     const random = Array.from({ length: 60_000 }, () => {
       seed = (seed * 48_271) % 2_147_483_647;

@@ -7,9 +7,9 @@
  * reached: it never has to go back. A lookahead is a state like any other, whose condition the first pass has answered. Both passes are
  * memoized, as the transitions of a deterministic automaton that is built as texts call for it.
  */
-import { characterLength } from "../aligned-text.ts";
-import { CharacterClasses } from "./character-classes.ts";
-import { type RegexProgram, acceptState } from "./program.ts";
+import { characterLength } from "../alignment/aligned-text.ts";
+import { EquivalenceClasses } from "./equivalence-classes.ts";
+import { type RegexAutomaton, acceptState } from "./automaton.ts";
 
 /** Memory of the deterministic automaton, in bytes. What is beyond it is refused, and it begins anew with the next text. */
 const maxAutomatonBytes = 32 * 2 ** 20;
@@ -19,8 +19,8 @@ const unknown = -2;
 const none = -1;
 
 export class RegexSearch {
-  readonly #program: RegexProgram;
-  readonly #classes: CharacterClasses;
+  readonly #program: RegexAutomaton;
+  readonly #classes: EquivalenceClasses;
   /** Sets that lookbehinds ask for. */
   readonly #behind: readonly number[];
   /** Per set of reachable states: whether each state is in it. */
@@ -39,9 +39,9 @@ export class RegexSearch {
   /** Per class: the number of what lookbehinds can say of it. */
   readonly #contextOf: number[] = [];
 
-  constructor(program: RegexProgram) {
+  constructor(program: RegexAutomaton) {
     this.#program = program;
-    this.#classes = new CharacterClasses(program.sets);
+    this.#classes = new EquivalenceClasses(program.sets);
     const behind = program.states.flatMap((state) => (state.kind === "lookbehind" ? [state.set] : []));
     this.#behind = [...new Set(behind)];
     if (this.#behind.length > 4) throw new Error("lookbehinds ask for more than 4 different sets of characters");

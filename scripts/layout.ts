@@ -1,0 +1,128 @@
+/** The folders of src/, what each may import, and how large folders and files may be. ARCHITECTURE.md explains the plan. */
+
+export interface Folder {
+  readonly name: string;
+  /** Paths that belong to the folder, from the root of the repository; where several folders match, the longest path wins. */
+  readonly paths: readonly string[];
+  /** Names of the folders it may import, beside "base" and itself. */
+  readonly imports: readonly string[] | "everything";
+}
+
+/** The rooms of the engine, in order: each imports only what stands before it. */
+const engine = [
+  "ir",
+  "interpret",
+  "build",
+  "onnx",
+  "transformers",
+  "passes",
+  "codegen",
+  "lower",
+  "plan",
+  "memory",
+  "threads",
+  "execute",
+].map((room) => `engine/${room}`);
+
+const engineFolders: readonly Folder[] = engine.map((name, index) => ({
+  name,
+  paths: [`src/${name}/`],
+  imports: ["formats", ...engine.slice(0, index)],
+}));
+
+const folder = (name: string, imports: Folder["imports"], paths: readonly string[] = [`src/${name}/`]): Folder => ({
+  name,
+  paths,
+  imports,
+});
+
+export const folders: readonly Folder[] = [
+  // What every folder may import: the contract, errors, tensors, and what differs between Node.js and a page, behind one name.
+  folder(
+    "base",
+    [],
+    [
+      ...["backend", "checked", "errors", "tensor", "version"].map((file) => `src/${file}.ts`),
+      "src/concurrency/",
+      "src/platform/",
+      "src/platform/node/",
+    ],
+  ),
+  folder("formats", []),
+  ...engineFolders,
+  folder("engine", [...engine, "formats"]),
+  folder("backends/onnxruntime", []),
+  folder("backends/onnx", ["backends/onnxruntime"]),
+  folder("backends/wasm", ["backends/onnxruntime"]),
+  folder("backends/native", ["engine", "engine/codegen", "engine/threads", "engine/transformers", "formats"]),
+  folder("presets", ["backends/native", "backends/onnx", "backends/wasm"]),
+  folder("hosts", []),
+  folder("devices", []),
+  folder("models", ["formats"]),
+  folder("measurements", ["models"]),
+  folder("tokenizers", ["models"]),
+  folder("inspection", ["engine/onnx", "formats", "models", "presets"]),
+  folder("runtime", ["devices", "hosts", "measurements", "models"]),
+  folder("tasks", ["formats", "hosts", "models", "runtime", "tokenizers"]),
+  folder("platform/node", ["devices", "hosts", "measurements", "models", "runtime"], ["src/platform/node/platform.ts"]),
+  folder("platform/browser", [
+    "backends/native",
+    "backends/onnxruntime",
+    "backends/wasm",
+    "devices",
+    "formats",
+    "hosts",
+    "models",
+    "runtime",
+  ]),
+  folder("api", ["models", "platform/node", "presets", "runtime", "tasks", "tokenizers"]),
+  folder("api/browser", [
+    "api",
+    "backends/native",
+    "backends/wasm",
+    "hosts",
+    "models",
+    "platform/browser",
+    "runtime",
+    "tasks",
+    "tokenizers",
+  ]),
+  folder("settings", ["hosts", "models", "runtime"]),
+  folder("distillation", ["api", "formats", "runtime", "tasks"]),
+  folder("server", ["api", "formats", "models", "runtime", "settings", "tasks", "tokenizers"]),
+  folder("client", []),
+  folder("testing", []),
+  folder("cli", "everything"),
+  folder("index", "everything", ["src/index.ts"]),
+];
+
+export interface Limits {
+  /** Source files of one folder, tests and subfolders not counted. */
+  readonly files: number;
+  /** Lines of one source file. */
+  readonly lines: number;
+  /** Folders that hold one source file on purpose. */
+  readonly mayHoldOne: readonly string[];
+  /** Written by programs: not checked. */
+  readonly generated: readonly string[];
+}
+
+export const limits: Limits = {
+  files: 20,
+  lines: 400,
+  mayHoldOne: ["src/presets", "src/engine"],
+  generated: ["src/client/generated-openapi.ts"],
+};
+
+/** The folder that a source file belongs to, or undefined where the plan has none. */
+export function folderOf(file: string): Folder | undefined {
+  let best: { readonly found: Folder; readonly length: number } | undefined;
+  for (const found of folders) {
+    for (const path of found.paths) {
+      if ((path.endsWith("/") ? file.startsWith(path) : file === path) && path.length > (best?.length ?? 0)) {
+        best = { found, length: path.length };
+      }
+    }
+  }
+  return best?.found;
+}

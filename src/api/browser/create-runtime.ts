@@ -1,0 +1,64 @@
+/** Where everything is put together in a browser. Stands for src/api/create-runtime.ts, with the same names. */
+import type { Backend } from "../../backend.ts";
+import { InferyardError } from "../../errors.ts";
+import { inlineHost } from "../../hosts/inline.ts";
+import type { RuntimeSettings } from "../../runtime/options/runtime-settings.ts";
+import type { Platform } from "../../runtime/platform.ts";
+import { Runtime, preloaded } from "../runtime.ts";
+import { addressOf, assetsFolder } from "../../platform/browser/assets.ts";
+import { fetchModel } from "../../platform/browser/download/fetch-model.ts";
+import { browserMachine } from "../../platform/browser/machine.ts";
+import { browserScope } from "../../platform/browser/global-scope.ts";
+import { standardBackends } from "./standard-backends.ts";
+import { browserWorkerHost } from "../../platform/browser/worker-host.ts";
+
+export interface RuntimeConfig extends RuntimeSettings {
+  /** Default: native and wasm; onnx stands in decisions with the reason why it is not here. */
+  readonly backends?: readonly Backend[];
+  /**
+   * Where `ort-wasm-simd-threaded.mjs`, `ort-wasm-simd-threaded.wasm` and the folder `builtin` lie: a URL, relative to the page. Default:
+   * the folder the bundle was loaded from.
+   */
+  readonly assets?: string;
+  /** Where the worker's program `inferyard-worker.js` lies: a URL, relative to the page. Default: beside the bundle. */
+  readonly worker?: string;
+}
+
+/**
+ * A runtime on what a browser has. Nothing is fetched or loaded until it is needed. A page is a guest on its machine: `threads` is by default
+ * what onnxruntime-web takes by itself, half of the processors and at most 4, and `replicas` 1.
+ */
+export async function createRuntime(config: RuntimeConfig = {}): Promise<Runtime> {
+  const { assets: wanted, worker, ...rest } = config;
+  const assets = assetsFolder(wanted);
+  const { backends = standardBackends(assets), ...settings } = rest;
+  if (settings.host === "process") throw noProcesses();
+  for (const name of ["maxProcessMemory", "maxCrashes", "crashWindow", "loadTimeout", "runTimeout", "textThreads"] as const)
+    if (settings[name] !== undefined) throw unsupportedSetting(name);
+  const workers = browserWorkerHost(worker === undefined ? undefined : addressOf("worker", worker));
+  const surroundings: Platform = {
+    hosts: { inline: inlineHost(), worker: workers, process: workers },
+    isolatingHost: "worker",
+    readMeasurements: async () => ({ measurements: [], problems: [] }), // nothing measures in a page
+    machine: browserMachine(),
+    fetchModel: (reference, options) => fetchModel(assets, reference, options),
+    createSupervision: () => () => undefined,
+  };
+  return preloaded(new Runtime(backends, { replicas: 1, threads: defaultThreads(), ...settings }, surroundings));
+}
+
+function unsupportedSetting(name: string): InferyardError {
+  return new InferyardError("CONFIG_INVALID", `${name} is set, and in a page nobody watches over workers`, {
+    remedy: "leave it out",
+  });
+}
+
+function noProcesses(): InferyardError {
+  return new InferyardError("CONFIG_INVALID", "a browser has no processes to put a model in", {
+    remedy: 'leave `host` out, or set it to "worker"',
+  });
+}
+
+function defaultThreads(): number {
+  return Math.min(4, Math.ceil(browserScope().navigator.hardwareConcurrency / 2));
+}

@@ -1,0 +1,59 @@
+/** The shape transformers.js users know: `await pipeline(task, model)` gives a function. */
+import { type RuntimeConfig, createRuntime } from "./create-runtime.ts";
+import { InferyardError } from "../errors.ts";
+import { nearestName } from "../models/validation/nearest-name.ts";
+import { type PipelineAliases, type PipelineCalls, type PipelineTask, pipelineAliases, pipelineFactories } from "./pipelines.ts";
+import type { ModelHandle } from "../runtime/model-handle.ts";
+import type { ModelOptions } from "../runtime/options/runtime-settings.ts";
+
+export interface PipelineOptions extends ModelOptions, Omit<RuntimeConfig, keyof ModelOptions> {}
+
+/** A task, or another name of one. */
+export type PipelineName = PipelineTask | keyof PipelineAliases;
+
+/** The task a name means. */
+export type NamedTask<Name extends PipelineName> = Name extends keyof PipelineAliases
+  ? PipelineAliases[Name]
+  : Extract<Name, PipelineTask>;
+
+/** A function that runs one task on one model. */
+export type Pipeline<Task extends PipelineTask> = PipelineCalls[Task] & {
+  readonly task: Task;
+  readonly model: ModelHandle;
+  /** Unloads the model and ends its host. */
+  dispose(): Promise<void>;
+};
+
+/** Loads a model for one task, in a runtime of its own. INPUT_INVALID for a task that is not known. */
+export async function pipeline<Name extends PipelineName>(
+  task: Name,
+  model = "builtin",
+  options: PipelineOptions = {},
+): Promise<Pipeline<NamedTask<Name>>> {
+  const known = taskNamed(task);
+  const { signal, variant, ...config } = options;
+  const runtime = await createRuntime(config);
+  try {
+    const handle = await runtime.load(model, {
+      ...(signal === undefined ? {} : { signal }),
+      ...(variant === undefined ? {} : { variant }),
+    });
+    const call: object = pipelineFactories[known](runtime, handle);
+    const pipe = Object.assign(call, { task: known, model: handle, dispose: () => runtime.dispose() });
+    return pipe as Pipeline<NamedTask<Name>>; // which TypeScript cannot see of a table that is asked by a variable
+  } catch (error) {
+    await runtime.dispose();
+    throw error;
+  }
+}
+
+function taskNamed<Name extends PipelineName>(given: Name): NamedTask<Name> {
+  const aliases: ReadonlyMap<string, PipelineTask> = new Map(Object.entries(pipelineAliases));
+  const name: string = aliases.get(given) ?? given;
+  if (Object.hasOwn(pipelineFactories, name)) return name as NamedTask<Name>;
+  const names = Object.keys(pipelineFactories);
+  const guess = nearestName(name, names);
+  throw new InferyardError("INPUT_INVALID", `there is no pipeline for the task ${JSON.stringify(given)}`, {
+    remedy: guess === undefined ? `choose one of ${names.join(", ")}` : `did you mean "${guess}"?`,
+  });
+}

@@ -1,0 +1,417 @@
+/**
+ * The runtime a user holds: models are loaded by the runtime below the tasks, and the tasks are run on them. A task is imported when it is
+ * first asked for: a page that embeds need not fetch the others.
+ */
+import type { Backend } from "../backend.ts";
+import { InferyardError } from "../errors.ts";
+import { unrefTimeout } from "../platform/event-loop.ts";
+import { ModelHandle } from "../runtime/model-handle.ts";
+import { ModelRuntime } from "../runtime/model-runtime.ts";
+import type { ModelOptions, RuntimeDisposeOptions, RuntimeSettings } from "../runtime/options/runtime-settings.ts";
+import { modelOptionNames, refuseUnknown } from "../runtime/options/options.ts";
+import type { Platform } from "../runtime/platform.ts";
+import type { TensorMap } from "../tensor.ts";
+import type { TextPair } from "../tasks/shared/encode-pairs.ts";
+import { embed } from "../tasks/embedding/embed.ts";
+import type { ChunkSettings } from "../tasks/chunking/chunk-options.ts";
+import {
+  type EmbedOptions,
+  type QuantizedEmbedOptions,
+  embedOptionNames,
+  textSettings,
+} from "../tasks/embedding/embed-options.ts";
+import type { DynamicBatcher } from "../tasks/batching/dynamic-batcher.ts";
+import { type TextWorkers, longTextChunker } from "../tasks/text-threads/text-workers.ts";
+import type { Encoder } from "../tasks/batching/run-encodings.ts";
+import type { ExtractPart, FoundFields } from "../tasks/extraction/extract.ts";
+import { createAnswerCheck } from "../tasks/verification/known-answers.ts";
+import { TokenizerCache } from "../tasks/shared/tokenizer-cache.ts";
+import type { TextSettings } from "../models/manifest.ts";
+import type { Tokenizer } from "../tokenizers/index.ts";
+import { requireMaxLength } from "../tokenizers/tokenizer-threads.ts";
+import type {
+  AnswerRequest,
+  AnswerResult,
+  ChunkRequest,
+  ChunkResult,
+  ClassifyRequest,
+  ClassifyResult,
+  EmbedRequest,
+  EmbedResult,
+  EmbedSparseRequest,
+  EmbedSparseResult,
+  ExtractRequest,
+  ExtractResult,
+  FillMaskRequest,
+  FillMaskResult,
+  QuantizedEmbedRequest,
+  QuantizedEmbedResult,
+  RecognizeRequest,
+  RecognizeResult,
+  RerankRequest,
+  RerankResult,
+  RunRequest,
+  RunResult,
+  SimilarityRequest,
+  SimilarityResult,
+  TaskRun,
+} from "./task-requests.ts";
+
+/** To read one takes a tenth of a second; a file that changes is read anew after this. */
+const tokenizerCacheMs = 60_000;
+
+interface CachedTokenizer {
+  readonly text: TextSettings;
+  readonly tokenizer: Tokenizer;
+}
+
+/** One call of a task, as the runtime sees it. */
+interface TaskCall {
+  readonly name: string;
+  /** The task's own options; those of loading are allowed besides. */
+  readonly optionNames: readonly string[];
+  readonly model: string | ModelHandle | undefined;
+  readonly options: ModelOptions;
+}
+
+/** Loads models, runs tasks on them, and says where and why. Dispose it to give everything back. */
+export class Runtime extends ModelRuntime {
+  readonly #tokenizers: TokenizerCache;
+  readonly #textReaders: TextWorkers | undefined;
+  readonly #shareBatches: boolean;
+  readonly #onBatch: RuntimeSettings["onBatch"];
+  /** One for each model in memory. */
+  readonly #batchPools = new WeakMap<ModelHandle["model"], DynamicBatcher>();
+  /** Tokenizers of models that were asked for nothing else. */
+  readonly #tokenizerCache = new Map<string, CachedTokenizer>();
+
+  /** `readers`: threads that read long texts, ended with the runtime. Default: the calling thread reads them. */
+  constructor(backends: readonly Backend[], settings: RuntimeSettings, surroundings: Platform, readers?: TextWorkers) {
+    const tokenizers = new TokenizerCache(readers);
+    super(backends, settings, createAnswerCheck(tokenizers), surroundings);
+    this.#tokenizers = tokenizers;
+    this.#textReaders = readers;
+    this.#shareBatches = settings.shareBatches ?? false;
+    this.#onBatch = settings.onBatch;
+  }
+
+  /** Texts to vectors (task `feature-extraction`). With a reference the model is loaded, or taken from memory, and released after. */
+  embed(texts: string | readonly string[], request?: EmbedRequest): Promise<EmbedResult>;
+  /** The same in fewer bits. */
+  embed(texts: string | readonly string[], request: QuantizedEmbedRequest): Promise<QuantizedEmbedResult>;
+  async embed(
+    texts: string | readonly string[],
+    request: EmbedRequest | QuantizedEmbedRequest = {},
+  ): Promise<EmbedResult | QuantizedEmbedResult> {
+    const list = toList(texts);
+    const { model = "builtin", ...options } = request;
+    const call = { name: "embed", optionNames: embedOptionNames, model, options };
+    if (isQuantized(options)) {
+      const { precision, ranges, ...others } = options;
+      const { checkQuantize, quantize } = await import("../tasks/embedding/quantize.ts"); // as in `chunk`
+      const asked = { precision, ...(ranges === undefined ? {} : { ranges }) };
+      checkQuantize(asked, options.pooling);
+      return this.#task(call, async (encoder) => {
+        const { embeddings, ...result } = await embed(encoder, list, others);
+        checkQuantize(asked, result.pooling); // the model's own, too
+        return { ...result, precision, ...quantize(embeddings, asked) };
+      });
+    }
+    return this.#task(call, (encoder) => embed(encoder, list, options));
+  }
+
+  /** Texts to weights of vocabulary tokens (SPLADE; a model with a masked-language-model head). */
+  async embedSparse(texts: string | readonly string[], request: EmbedSparseRequest): Promise<EmbedSparseResult> {
+    const { embedSparse, embedSparseOptionNames } = await import("../tasks/sparse-embedding/embed-sparse.ts");
+    const list = toList(texts);
+    const { model, ...options } = request;
+    return this.#task({ name: "embedSparse", optionNames: embedSparseOptionNames, model, options }, (encoder) =>
+      embedSparse(encoder, list, options),
+    );
+  }
+
+  /** The labels of texts, or of pairs of texts, with their scores (tasks `text-classification` and `zero-shot-classification`). */
+  async classify(texts: string | TextPair | readonly (string | TextPair)[], request: ClassifyRequest): Promise<ClassifyResult> {
+    const { classify, classifyOptionNames } = await import("../tasks/classification/classify.ts");
+    const list = toList(texts);
+    const { model, ...options } = request;
+    return this.#task({ name: "classify", optionNames: classifyOptionNames, model, options }, (encoder) =>
+      classify(encoder, list, options),
+    );
+  }
+
+  /** Documents in the order of how well they answer a query (task `text-ranking`). */
+  async rerank(query: string, documents: readonly string[], request: RerankRequest = {}): Promise<RerankResult> {
+    const { rerankOptionNames, rerankWithModel } = await import("../tasks/reranking/rerank.ts");
+    const { model = "builtin", ...options } = request;
+    return this.#task({ name: "rerank", optionNames: rerankOptionNames, model, options }, (encoder) =>
+      rerankWithModel(encoder, query, documents, options),
+    );
+  }
+
+  /** The names in texts, with their places (task `token-classification`). */
+  async recognize(texts: string | readonly string[], request: RecognizeRequest): Promise<RecognizeResult> {
+    const { recognize, recognizeOptionNames } = await import("../tasks/token-classification/recognize.ts");
+    const list = toList(texts);
+    const { model, ...options } = request;
+    return this.#task({ name: "recognize", optionNames: recognizeOptionNames, model, options }, (encoder) =>
+      recognize(encoder, list, options),
+    );
+  }
+
+  /** What a model puts in the place of mask tokens (task `fill-mask`). */
+  async fillMask(texts: string | readonly string[], request: FillMaskRequest): Promise<FillMaskResult> {
+    const { fillMask, fillMaskOptionNames } = await import("../tasks/fill-mask/fill-mask.ts");
+    const list = toList(texts);
+    const { model, ...options } = request;
+    return this.#task({ name: "fillMask", optionNames: fillMaskOptionNames, model, options }, (encoder) =>
+      fillMask(encoder, list, options),
+    );
+  }
+
+  /**
+   * The pieces of contexts that answer questions (task `question-answering`). One question may have many contexts, one context many
+   * questions; two lists pair up.
+   */
+  async answer(
+    questions: string | readonly string[],
+    contexts: string | readonly string[],
+    request: AnswerRequest,
+  ): Promise<AnswerResult> {
+    const { answer, answerOptionNames, questionPairs } = await import("../tasks/question-answering/answer.ts");
+    const pairs = questionPairs(questions, contexts);
+    const { model, ...options } = request;
+    return this.#task({ name: "answer", optionNames: answerOptionNames, model, options }, (encoder) =>
+      answer(encoder, pairs, options),
+    );
+  }
+
+  /** How alike texts are, each of one list with each of another (task `sentence-similarity`). The same list twice is embedded once. */
+  async similarity(
+    texts: string | readonly string[],
+    others: string | readonly string[],
+    request: SimilarityRequest = {},
+  ): Promise<SimilarityResult> {
+    const { similarity, similarityOptionNames } = await import("../tasks/similarity/similarity.ts");
+    const [list, otherList] = [toList(texts), toList(others)];
+    const { model = "builtin", ...options } = request;
+    return this.#task({ name: "similarity", optionNames: similarityOptionNames, model, options }, (encoder) =>
+      similarity(encoder, list, otherList, options),
+    );
+  }
+
+  /** Fields by a schema out of texts: names found as `recognize` does, answers as `answer` does. */
+  async extract(texts: string | readonly string[], request: ExtractRequest): Promise<ExtractResult> {
+    const { extractOptionNames, extractParts, mergeFields } = await import("../tasks/extraction/extract.ts");
+    const list = toList(texts);
+    const { model, questionModel, ...options } = request;
+    refuseUnknown(options, ["model", "questionModel", ...extractOptionNames, ...modelOptionNames], "extract");
+    const [first, second] = extractParts(options, { model, questionModel });
+    const run = async ({ model, work }: ExtractPart<string | ModelHandle>): Promise<FoundFields & TaskRun> =>
+      this.#task({ name: "extract", optionNames: extractOptionNames, model, options }, (encoder) => work(encoder, list));
+    const main = await run(first);
+    if (second === undefined) return { ...main, results: mergeFields(options.schema, [main], list.length) };
+    const { results, model: other, target, decision, milliseconds } = await run(second);
+    return {
+      ...main,
+      results: mergeFields(options.schema, [main, { results }], list.length),
+      milliseconds: main.milliseconds + milliseconds,
+      questionRun: { model: other, target, decision },
+    };
+  }
+
+  /**
+   * Long texts to chunks of at most so many tokens, with nothing lost between them. A model is loaded for the strategies that run one; the
+   * others read its tokenizer.
+   */
+  async chunk(texts: string | readonly string[], request: ChunkRequest = {}): Promise<ChunkResult> {
+    // Imported here, as all of chunking: a page that embeds need not fetch what knows Markdown and code.
+    const { chunkOptionNames, chunkSettings, runsModel } = await import("../tasks/chunking/chunk-options.ts");
+    refuseUnknown(request, ["model", ...chunkOptionNames, ...modelOptionNames], "chunk");
+    const { model = "builtin", ...options } = request;
+    const list = toList(texts);
+    const settings = chunkSettings(options);
+    if (this.#textReaders !== undefined) for (const text of list) requireMaxLength(text.length, "characters", this.#textReaders);
+    const asked = modelOptions(options);
+    const runs = runsModel(settings.strategy);
+    if (model instanceof ModelHandle) {
+      refuseLoadOptions(asked);
+      return this.#chunkWith(model, list, settings, runs);
+    }
+    if (runs) return this.use(model, asked, (handle) => this.#chunkWith(handle, list, settings, runs));
+    refusePlacementOptions(asked, settings);
+    const { tokenizer, text } = await this.#tokenizerOf(model, asked);
+    const started = performance.now();
+    const { chunkTexts } = await import("../tasks/chunking/chunk.ts");
+    const results = await chunkTexts(list, tokenizer, settings, undefined, longTextChunker(this.#textReaders, text, settings));
+    return { model, results, milliseconds: performance.now() - started };
+  }
+
+  /**
+   * Runs any model on plain tensors: no tokenizer, no task. `model` is a reference, or a handle from `load`. Inputs that do not fit are
+   * INPUT_INVALID, with every problem named; an output that is no tensor is MODEL_UNSUPPORTED unless others are named.
+   */
+  async run(model: string | ModelHandle, tensors: TensorMap, request: RunRequest = {}): Promise<RunResult> {
+    const { outputs, ...options } = request;
+    if (typeof tensors !== "object" || tensors === null) {
+      throw new InferyardError("INPUT_INVALID", "run was given no tensors", {
+        remedy: "give an object of tensors by input name",
+      });
+    }
+    if (outputs !== undefined && (!Array.isArray(outputs) || outputs.length === 0)) {
+      throw new InferyardError("INPUT_INVALID", "outputs names none", {
+        remedy: "name at least one, or leave outputs out for all",
+      });
+    }
+    const { signal } = options;
+    const wanted = { ...(outputs === undefined ? {} : { outputs }), ...(signal === undefined ? {} : { signal }) };
+    return this.#onModel({ name: "run", optionNames: ["outputs"], model, options }, async (handle) => async () => ({
+      outputs: await handle.run(tensors, wanted),
+    }));
+  }
+
+  /** The tokenizer of a loaded model. */
+  tokenizer(handle: ModelHandle): Promise<Tokenizer> {
+    return this.#tokenizers.get(textSettings(handle.manifest));
+  }
+
+  /** Runs one task on texts. */
+  async #task<Result>(call: TaskCall, work: (encoder: Encoder) => Promise<Result>): Promise<Result & TaskRun> {
+    return this.#onModel({ ...call, optionNames: ["model", ...call.optionNames] }, async (handle) => {
+      const encoder = await this.#encoder(handle);
+      return () => work(encoder);
+    });
+  }
+
+  /** Runs work on the handle given, or on a model loaded for it and given back after. What `prepare` does is not timed. */
+  async #onModel<Result>(
+    { name, optionNames, model, options }: TaskCall,
+    prepare: (handle: ModelHandle) => Promise<() => Promise<Result>>,
+  ): Promise<Result & TaskRun> {
+    refuseUnknown(options, [...optionNames, ...modelOptionNames], name);
+    if (model === undefined) {
+      throw new InferyardError("INPUT_INVALID", `${name} was given no model`, { remedy: "name one: a path or a reference" });
+    }
+    const asked = modelOptions(options);
+    const run = async (handle: ModelHandle): Promise<Result & TaskRun> => {
+      const work = await prepare(handle);
+      const started = performance.now();
+      const result = await work();
+      const milliseconds = performance.now() - started;
+      return { ...result, model: handle.reference, target: handle.target, decision: handle.decision, milliseconds };
+    };
+    if (!(model instanceof ModelHandle)) return this.use(model, asked, run);
+    refuseLoadOptions(asked);
+    return run(model);
+  }
+
+  /** The tokenizer of a model that is not loaded; what was read is kept for a while, as a model that was loaded is. */
+  async #tokenizerOf(model: string, options: ModelOptions): Promise<CachedTokenizer> {
+    const key = JSON.stringify([model, options.variant]);
+    const known = this.#tokenizerCache.get(key);
+    if (known !== undefined) return known;
+    const text = textSettings(await this.manifest(model, options));
+    const read = { text, tokenizer: await this.#tokenizers.get(text) };
+    this.#tokenizerCache.set(key, read);
+    unrefTimeout(() => this.#tokenizerCache.delete(key), tokenizerCacheMs);
+    return read;
+  }
+
+  override async dispose(options?: RuntimeDisposeOptions): Promise<void> {
+    await Promise.all([super.dispose(options), this.#textReaders?.dispose()]);
+  }
+
+  /** `runs`: whether the strategy runs the model. */
+  async #chunkWith(handle: ModelHandle, texts: readonly string[], settings: ChunkSettings, runs: boolean): Promise<ChunkResult> {
+    const encoder = await this.#encoder(handle);
+    const started = performance.now();
+    const { chunkTexts } = await import("../tasks/chunking/chunk.ts");
+    const model = runs
+      ? (await import("../tasks/chunking/create-chunk-model.ts")).createChunkModel(encoder, settings)
+      : undefined;
+    const readLong = runs ? undefined : longTextChunker(this.#textReaders, textSettings(handle.manifest), settings);
+    const results = await chunkTexts(texts, encoder.tokenizer, settings, model, readLong);
+    const milliseconds = performance.now() - started;
+    const ran = runs ? { target: handle.target, decision: handle.decision } : {};
+    return { model: handle.reference, ...ran, results, milliseconds };
+  }
+
+  #batchesOf({ reference, target }: ModelHandle): Pick<Encoder, "onBatch"> {
+    const tell = this.#onBatch;
+    return tell === undefined ? {} : { onBatch: (batch) => tell({ reference, target, ...batch }) };
+  }
+
+  async #encoder(handle: ModelHandle): Promise<Encoder> {
+    const tokenizer = await this.tokenizer(handle);
+    const { manifest, inputs, outputs } = handle;
+    const chain = () => this.#tokenizers.getPostPooling(textSettings(manifest));
+    const run = handle.run.bind(handle);
+    const encoder = {
+      manifest,
+      tokenizer,
+      inputs,
+      outputs,
+      chain,
+      run,
+      replicas: () => handle.replicas(),
+      ...this.#batchesOf(handle),
+    };
+    if (!this.#shareBatches) return encoder;
+    const { DynamicBatcher } = await import("../tasks/batching/dynamic-batcher.ts"); // servers alone share batches
+    const { model, schedulingKey } = handle;
+    const pool = this.#batchPools.get(model) ?? new DynamicBatcher(model);
+    this.#batchPools.set(model, pool);
+    return { ...encoder, shared: pool.forClient(schedulingKey) };
+  }
+}
+
+/** The runtime, when all is loaded that its settings want loaded at the start. Where that fails everything is given back. */
+export async function preloaded(runtime: Runtime): Promise<Runtime> {
+  try {
+    await runtime.preload();
+    return runtime;
+  } catch (error) {
+    await runtime.dispose();
+    throw error;
+  }
+}
+
+/** One input alone is a list of one. */
+function toList<Item extends string | object>(texts: Item | readonly Item[]): readonly Item[] {
+  if (Array.isArray(texts)) return texts;
+  if (typeof texts === "string" || (typeof texts === "object" && texts !== null)) return [texts as Item];
+  throw new InferyardError("INPUT_INVALID", "texts must be a string or an array of strings");
+}
+
+function isQuantized(options: EmbedOptions | QuantizedEmbedOptions): options is QuantizedEmbedOptions {
+  return (
+    (options.precision !== undefined && options.precision !== "float32") || ("ranges" in options && options.ranges !== undefined)
+  );
+}
+
+/** The part of a request that decides which model is loaded and where; the rest must not make a second copy of it. */
+function modelOptions(request: ModelOptions): ModelOptions {
+  const asked = modelOptionNames.map((name) => [name, request[name]] as const);
+  return Object.fromEntries(asked.filter(([, value]) => value !== undefined));
+}
+
+/** Without a model on an engine, what decides where it runs would be ignored. */
+function refusePlacementOptions(
+  { signal: _signal, variant: _variant, ...asked }: ModelOptions,
+  { strategy }: ChunkSettings,
+): void {
+  const [name] = Object.keys(asked);
+  if (name === undefined) return;
+  throw new InferyardError("INPUT_INVALID", `"${name}" means nothing with the strategy ${strategy}, which loads no model`, {
+    remedy: `leave "${name}" out, or choose a strategy that does: semantic, late or token-classification`,
+  });
+}
+
+/** A handle is loaded already: what decides where would be ignored. */
+function refuseLoadOptions({ signal: _signal, ...asked }: ModelOptions): void {
+  const [name] = Object.keys(asked);
+  if (name === undefined) return;
+  throw new InferyardError("INPUT_INVALID", `"${name}" was given together with a model that is loaded already`, {
+    remedy: `give "${name}" to load() instead`,
+  });
+}

@@ -1,0 +1,61 @@
+import { readFileSync } from "node:fs";
+import { Command } from "commander";
+import { describe, expect, it } from "vitest";
+import { commands } from "../cli/command-table.ts";
+import { pipelineFactories } from "./pipelines.ts";
+import { Runtime } from "./runtime.ts";
+import { taskTable } from "./task-table.ts";
+
+/** The rows of docs/reference/tasks.md, as that page writes them. */
+const documented = taskTable.map(({ task, verb, command, takes, gives, models, files, pipeline }) =>
+  [
+    "",
+    `\`${task}\`${pipeline ? "" : " (no pipeline)"}`,
+    `\`runtime.${verb}\``,
+    `\`${command}\``,
+    takes,
+    gives,
+    models,
+    files.join(", "),
+    "",
+  ]
+    .join(" | ")
+    .trim(),
+);
+
+describe("the table of tasks", () => {
+  const program = new Command();
+  for (const add of commands) add(program, {} as never);
+
+  it.each(taskTable)(
+    "$task: the verb, the command with its flag, and the pipeline are there",
+    ({ verb, command, task, pipeline }) => {
+      expect(Runtime.prototype[verb]).toBeTypeOf("function");
+      const [name, flag] = command.split(" ");
+      const found = program.commands.find((one) => one.name() === name);
+      expect(found, command).toBeDefined();
+      if (flag !== undefined) expect(found?.options.map(({ long }) => long)).toContain(flag);
+      expect(Object.hasOwn(pipelineFactories, task)).toBe(pipeline);
+    },
+  );
+
+  it("names every pipeline", () => {
+    expect(
+      taskTable
+        .filter(({ pipeline }) => pipeline)
+        .map(({ task }) => task)
+        .toSorted(),
+    ).toEqual(Object.keys(pipelineFactories).toSorted());
+  });
+
+  it("is the one of the docs", () => {
+    const page = readFileSync(new URL("../../docs/reference/tasks.md", import.meta.url), "utf8");
+    expect(page.split("\n").filter((line) => line.startsWith("| `"))).toEqual(documented);
+  });
+
+  it("says how models are recognized in the words of config.json", () => {
+    const models = Object.fromEntries(taskTable.map((row) => [row.task, row.models]));
+    expect(models["text-classification"]).toBe("…ForSequenceClassification");
+    expect(taskTable.every((row) => row.models !== "")).toBe(true);
+  });
+});

@@ -1,6 +1,0 @@
-/** Stands for src/engine/host-features.ts: a page cannot switch on what its browser has not, and compiles as its browser does. */
-export function switchOnRelaxedSimd(): void {}
-
-export function withOptimizingCompiler<Result>(compile: () => Result): Result {
-  return compile();
-}

@@ -1,0 +1,97 @@
+import { readFile } from "node:fs/promises";
+import { type Command, Option } from "commander";
+import type { Runtime } from "../../../api/runtime.ts";
+import { InferyardError, messageOf } from "../../../errors.ts";
+import { type SelfTest, selfTest } from "../../../tasks/verification/self-test.ts";
+import { addLoadFlags, openSession, positiveNumber, withNotice } from "../../session.ts";
+import { colorize } from "../../output/style.ts";
+import { formatTable } from "../../output/table.ts";
+import { type Terminal, writeLine } from "../../terminal.ts";
+import { formatMilliseconds } from "../../output/units.ts";
+import type { KnownAnswer } from "../../../models/manifest.ts";
+import { runnableTargets } from "./runnable-targets.ts";
+
+export function addVerify(program: Command, terminal: Terminal): void {
+  const command = program
+    .command("verify")
+    .description("self-test of a model on every target that can run it, against known answers where there are any")
+    .argument("[model]", "model reference")
+    .option("--answers <file>", "known answers: JSON with items of text and embedding (see docs/guide/verifying.md)")
+    .addOption(
+      new Option("--tolerance <number>", "largest difference of a component from its known answer").argParser(positiveNumber),
+    );
+  addLoadFlags(command).action(async (model: string | undefined, flags: Record<string, unknown>) => {
+    const session = await openSession(terminal, flags, model);
+    const { runtime, settings } = session;
+    try {
+      const answers = await knownAnswers(flags);
+      const targets = await runnableTargets(session, terminal.signal);
+      const tests: (SelfTest & { target: string })[] = [];
+      for (const target of targets) {
+        const testing = testOn(runtime, session.model, target, answers, settings.variant);
+        tests.push({ target, ...(await withNotice(terminal, session.notice(`testing ${session.model} on ${target}`), testing)) });
+      }
+      if (flags["json"] === true) writeLine(terminal.stdout, JSON.stringify({ model: session.model, tests }));
+      else writeLine(terminal.stdout, formatTests(tests, terminal));
+      const failed = tests.filter(({ passed }) => !passed);
+      if (failed.length > 0) {
+        throw new InferyardError(
+          "VERIFICATION_FAILED",
+          `${session.model} failed its self-test on ${failed.map(({ target }) => target).join(", ")}`,
+          {
+            remedy: "exclude the target: --exclude, or `exclude` in inferyard.yaml",
+          },
+        );
+      }
+    } finally {
+      await runtime.dispose();
+    }
+  });
+}
+
+async function testOn(
+  runtime: Runtime,
+  model: string,
+  target: string,
+  answers: readonly KnownAnswer[],
+  variant?: string,
+): Promise<SelfTest> {
+  const started = performance.now();
+  try {
+    const handle = await runtime.load(model, { target, ...(variant === undefined ? {} : { variant }) });
+    try {
+      return await selfTest((texts) => runtime.embed(texts, { model: handle }), handle.manifest, answers);
+    } finally {
+      await handle.dispose();
+      await runtime.unloadIdle();
+    }
+  } catch (error) {
+    return {
+      passed: false,
+      checks: [{ name: "load", passed: false, detail: messageOf(error).replaceAll(/\s*\n\s*/g, "; ") }],
+      milliseconds: performance.now() - started,
+    };
+  }
+}
+
+async function knownAnswers(flags: Record<string, unknown>): Promise<readonly KnownAnswer[]> {
+  const { answers: path, tolerance } = flags as { answers?: string; tolerance?: number };
+  if (path === undefined) return [];
+  const text = await readFile(path, "utf8").catch((error: unknown) => {
+    throw new InferyardError("INPUT_INVALID", `${path} cannot be read: ${messageOf(error)}`, { cause: error });
+  });
+  const { readAnswers } = await import("../../../tasks/verification/known-answer-file.ts");
+  return readAnswers(text, path, tolerance);
+}
+
+function formatTests(tests: readonly (SelfTest & { target: string })[], terminal: Terminal): string {
+  const rows = tests.flatMap(({ target, checks, milliseconds }) =>
+    checks.map(({ name, passed, detail }, index) => [
+      index === 0 ? target : "",
+      passed ? colorize(terminal, "good", "PASS") : colorize(terminal, "bad", "FAIL"),
+      name,
+      `${detail}${index === 0 ? `  (${formatMilliseconds(milliseconds)} in all)` : ""}`,
+    ]),
+  );
+  return formatTable(rows);
+}

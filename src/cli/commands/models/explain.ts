@@ -1,0 +1,56 @@
+import type { Command } from "commander";
+import type { Candidate, Decision, Verdict } from "../../../runtime/decision/decision.ts";
+import { readManifest } from "../../../models/index.ts";
+import { addLoadFlags, openSession } from "../../session.ts";
+import { formatTable } from "../../output/table.ts";
+import { type Terminal, writeLine } from "../../terminal.ts";
+import { formatBytes } from "../../output/units.ts";
+
+export function addExplain(program: Command, terminal: Terminal): void {
+  addLoadFlags(
+    program
+      .command("explain")
+      .description("which engine would run a model, and why; loads nothing")
+      .argument("[model]", "model reference"),
+  ).action(async (model: string | undefined, flags: Record<string, unknown>) => {
+    const session = await openSession(terminal, flags, model);
+    const { variant, threads, graphOptimization } = session.settings;
+    const asked = { variant, threads, graphOptimization };
+    const defined = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined));
+    const decision = await session.runtime.explain(session.model, defined);
+    if (flags["json"] === true) return writeLine(terminal.stdout, JSON.stringify(decision));
+    const { memory } = await session.runtime.machine();
+    const manifest = await readManifest(session.model);
+    const largest = Math.max(...manifest.variants.map(({ bytes }) => bytes));
+    writeLine(terminal.stdout, headline(manifest, decision));
+    writeLine(terminal.stdout, formatDecision(decision));
+    writeLine(
+      terminal.stdout,
+      `weights take up to ${formatBytes(largest)}; ${formatBytes(memory.available.value)} of memory is available`,
+    );
+  });
+}
+
+function headline(manifest: Awaited<ReturnType<typeof readManifest>>, decision: Decision): string {
+  const formats = [...new Set(manifest.variants.map(({ format }) => format))].map((format) => {
+    const names = manifest.variants.filter((variant) => variant.format === format).map(({ name }) => name);
+    return `${format} (${names.join(", ")})`;
+  });
+  return [manifest.name, ...manifest.tasks.slice(0, 1), formats.join(", "), `policy ${decision.constraints.policy}`].join("   ");
+}
+
+const verdictWords: Readonly<Record<Verdict, string>> = {
+  selected: "selected",
+  "would-run": "would run",
+  refused: "refused",
+  failed: "failed",
+  "not-tried": "next",
+};
+
+/** The candidates as a table, each remedy under its reason. */
+export function formatDecision({ candidates }: Decision): string {
+  const why = ({ reason, note }: Candidate): string => (note === undefined ? reason : `${reason}; ${note}`);
+  const rows = candidates.map((candidate) => [candidate.target, verdictWords[candidate.verdict], why(candidate)]);
+  const remedies = candidates.map(({ remedy }) => remedy);
+  return formatTable(rows, ["target", "verdict", "why"], remedies);
+}

@@ -1,0 +1,47 @@
+import { resolve } from "node:path";
+import { type Command, Option } from "commander";
+import { inspectModel } from "../../../inspection/index.ts";
+import { InferyardError } from "../../../errors.ts";
+import { formatInspection } from "../../inspection/index.ts";
+import { nativeGraph } from "../../inspection/native-graph.ts";
+import { positiveInteger } from "../../session.ts";
+import { type Terminal, writeAll } from "../../terminal.ts";
+
+interface InspectFlags {
+  readonly json?: boolean;
+  readonly tensors?: boolean;
+  readonly context?: number;
+  readonly graph?: boolean;
+  readonly shape?: readonly string[];
+}
+
+export function addInspect(program: Command, terminal: Terminal): void {
+  program
+    .command("inspect")
+    .description("what a model file holds, takes and gives, and which backends could run it; loads nothing")
+    .argument("<model>", "an .onnx, .gguf or .safetensors file, or a model reference")
+    .option("--tensors", "list every tensor")
+    .addOption(new Option("--context <tokens>", "tokens a language model's memory is estimated for").argParser(positiveInteger))
+    .option("--graph", "print the program our own engine makes of an .onnx file, and nothing else")
+    .option("--shape <name=sizes...>", "with --graph: dimensions of an input, name=1,16; free ones are 1 else")
+    .action(async (model: string, flags: InspectFlags) => {
+      const { context, shape } = flags;
+      if (shape !== undefined && flags.graph !== true) {
+        throw new InferyardError(
+          "INPUT_INVALID",
+          "--shape says for which shapes --graph prints a program, and there is no --graph",
+          {
+            remedy: "add --graph, or leave --shape out",
+          },
+        );
+      }
+      const inspection = await inspectModel(model, context === undefined ? {} : { context });
+      if (flags.graph === true) {
+        const program = await nativeGraph(inspection, resolve(model), shape ?? []);
+        await writeAll(terminal.stdout, `${flags.json === true ? JSON.stringify({ program }) : program}\n`);
+        return;
+      }
+      const text = flags.json === true ? JSON.stringify(inspection) : formatInspection(inspection, flags.tensors === true);
+      await writeAll(terminal.stdout, `${text}\n`);
+    });
+}

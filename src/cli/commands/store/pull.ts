@@ -1,0 +1,62 @@
+import type { Command } from "commander";
+import type { PullProgress, PullReport } from "../../../models/model-store.ts";
+import { isRemote, parseHubName, parseRemote } from "../../../models/reference/remote-reference.ts";
+import { describeProgress } from "../../output/download-progress.ts";
+import { openStore } from "../../model-store.ts";
+import { effectiveSettings, offlineOption, withNotice } from "../../session.ts";
+import { type Terminal, writeLine } from "../../terminal.ts";
+import { formatBytes, formatMilliseconds, plural } from "../../output/units.ts";
+
+export function addPull(program: Command, terminal: Terminal): void {
+  program
+    .command("pull")
+    .description("fetch a model into the store, or what is missing of it, and check what is there")
+    .argument(
+      "<model>",
+      "hf:owner/name[@revision][:variant], the address of a file with #sha256:<digest> behind it, or a name in the store",
+    )
+    .option("--variant <name>", "which weights, for example int8 (default: those a load would take first)")
+    .addOption(offlineOption())
+    .action(async (model: string, flags: Record<string, unknown>) => {
+      const { values, origins } = await effectiveSettings(terminal, flags);
+      // A setting is for references that name none; a flag beside a reference that names one is a contradiction.
+      const variant = origins.variant === "--variant" || !namesVariant(model) ? values.variant : undefined;
+      let latest: PullProgress | undefined;
+      const pulling = openStore(terminal).pull(model, {
+        ...(variant === undefined ? {} : { variant }),
+        ...(origins.offline === "default" || values.offline === undefined ? {} : { offline: values.offline }),
+        signal: terminal.signal,
+        onProgress: (progress) => (latest = progress),
+      });
+      const notice = (elapsed: string): string =>
+        latest === undefined ? `pulling ${model} ${elapsed}` : describeProgress(latest, terminal.stderr.columns);
+      const report = await withNotice(terminal, notice, pulling);
+      writeLine(terminal.stdout, flags["json"] === true ? JSON.stringify(report) : summary(report));
+    });
+}
+
+function namesVariant(reference: string): boolean {
+  const parsed = isRemote(reference) ? parseRemote(reference) : parseHubName(reference);
+  return parsed?.kind === "hub" && parsed.variant !== undefined;
+}
+
+function summary({
+  reference,
+  name,
+  variant,
+  variants,
+  files,
+  bytes,
+  fetchedBytes,
+  milliseconds,
+  unsupported,
+}: PullReport): string {
+  const what = [...(variants.length > 0 ? [variants.join(", ")] : []), plural(files, "file"), formatBytes(bytes)];
+  const fetched =
+    fetchedBytes === 0 ? "nothing to fetch" : `${formatBytes(fetchedBytes)} fetched in ${formatMilliseconds(milliseconds)}`;
+  const use = `${reference}${variant === undefined ? "" : `:${variant}`}`;
+  return [
+    `${name}   ${what.join(", ")}   ${fetched}`,
+    unsupported === undefined ? `  try it: inferyard explain ${use}` : `  this version cannot run it: ${unsupported}`,
+  ].join("\n");
+}

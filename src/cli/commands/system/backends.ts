@@ -1,0 +1,70 @@
+import type { Command } from "commander";
+import type { BackendReport } from "../../../runtime/reports.ts";
+import { formatTarget } from "../../../runtime/selection/target.ts";
+import { openSession } from "../../session.ts";
+import { formatTable } from "../../output/table.ts";
+import { type Terminal, writeLine } from "../../terminal.ts";
+
+export function addBackends(program: Command, terminal: Terminal): void {
+  program
+    .command("backends")
+    .description("each backend and device: available or not, why, and what mends it")
+    .option("--run", "run a tiny computation on each, as doctor does, instead of looking for its presence")
+    .action(async (flags: Record<string, unknown>) => {
+      const { runtime } = await openSession(terminal, flags);
+      const reports = await runtime.backends({ run: flags["run"] === true, signal: terminal.signal });
+      if (flags["json"] === true) return writeLine(terminal.stdout, JSON.stringify(reports));
+      const targets = targetsOf(reports);
+      const rows = targets.map(({ target, library, available, reason }) => [
+        target,
+        available ? (flags["run"] === true ? "available" : "present") : "absent",
+        [available ? library : undefined, reason === "not run yet" ? undefined : reason]
+          .filter((part) => part !== undefined)
+          .join(", "),
+      ]);
+      const remedies = targets.map(({ remedy }) => remedy);
+      writeLine(terminal.stdout, formatTable(rows, ["target", "state", "why"], remedies));
+    });
+}
+
+/** One line of a report about targets. */
+export interface TargetReport {
+  readonly target: string;
+  /** Name and version; undefined where the backend is missing. */
+  readonly library: string | undefined;
+  readonly installed: boolean;
+  readonly available: boolean;
+  readonly reason: string;
+  readonly remedy: string | undefined;
+  readonly milliseconds: number | undefined;
+}
+
+/** One entry per backend and device; a missing backend is one entry. */
+export function targetsOf(reports: readonly BackendReport[]): TargetReport[] {
+  return reports.flatMap(({ backend, availability }): TargetReport[] => {
+    if (!availability.present) {
+      const { reason, remedy } = availability;
+      return [
+        {
+          target: `${backend}:cpu`,
+          library: undefined,
+          installed: false,
+          available: false,
+          reason,
+          remedy,
+          milliseconds: undefined,
+        },
+      ];
+    }
+    const library = `${availability.library.name} ${availability.library.version}`;
+    return availability.devices.map(({ device, available, reason, remedy, milliseconds }) => ({
+      target: formatTarget({ backend, device }),
+      library,
+      installed: true,
+      available,
+      reason,
+      remedy,
+      milliseconds,
+    }));
+  });
+}

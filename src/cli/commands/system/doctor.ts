@@ -1,0 +1,43 @@
+import type { Command } from "commander";
+import type { MachineFacts } from "../../../backend.ts";
+import { openSession, withNotice } from "../../session.ts";
+import { colorize } from "../../output/style.ts";
+import { formatTable } from "../../output/table.ts";
+import { type Terminal, writeLine } from "../../terminal.ts";
+import { formatBytes, formatMilliseconds, plural } from "../../output/units.ts";
+import { targetsOf } from "./backends.ts";
+
+export function addDoctor(program: Command, terminal: Terminal): void {
+  program
+    .command("doctor")
+    .description("this machine, and a tiny computation on every target: PASS or FAIL, why, how long")
+    .action(async (flags: Record<string, unknown>) => {
+      const { runtime } = await openSession(terminal, flags);
+      const machine = await runtime.machine();
+      const running = runtime.backends({ run: true, signal: terminal.signal });
+      const targets = targetsOf(await withNotice(terminal, "running a tiny computation on every target", running));
+      if (flags["json"] === true) return writeLine(terminal.stdout, JSON.stringify({ machine, targets }));
+      writeLine(terminal.stdout, describeMachine(machine));
+      const rows = targets.map(({ target, installed, available, library, reason, milliseconds }) => [
+        target,
+        available ? colorize(terminal, "good", "PASS") : installed ? colorize(terminal, "bad", "FAIL") : "----",
+        milliseconds === undefined ? "" : formatMilliseconds(milliseconds),
+        [library, reason].filter((part) => part !== undefined).join(": "),
+      ]);
+      const remedies = targets.map(({ remedy }) => remedy);
+      writeLine(terminal.stdout, formatTable(rows, undefined, remedies));
+    });
+}
+
+function describeMachine({ cpu, memory, platform, accelerators }: MachineFacts): string {
+  const quota = cpu.quota.value === cpu.cores.value ? "" : ` (quota ${cpu.quota.value})`;
+  const parts = [
+    cpu.model.value,
+    `${plural(cpu.cores.value, "core")}${quota}`,
+    cpu.features.value.join(" "),
+    `${formatBytes(memory.available.value)} of ${formatBytes(memory.total.value)} available`,
+    ...accelerators.map(({ name }) => name),
+    `${platform}, Node.js ${process.versions.node}`,
+  ];
+  return `machine   ${parts.filter((part) => part !== "").join(", ")}`;
+}

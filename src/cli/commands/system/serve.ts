@@ -1,0 +1,167 @@
+import type { Command } from "commander";
+import { InferyardError } from "../../../errors.ts";
+import { parseDuration } from "../../../runtime/options/duration.ts";
+import type { RuntimeSettings } from "../../../runtime/options/runtime-settings.ts";
+import type { ServedModel } from "../../../server/server-settings.ts";
+import { type ServerSection, serverDefaults } from "../../../settings/server-section.ts";
+import type { Log } from "../../../server/observability/log.ts";
+import type * as MemoryBudget from "../../serving/memory-budget.ts";
+import { openStore } from "../../model-store.ts";
+import { defaultRunMemory } from "../../serving/run-memory.ts";
+import { startTracing } from "../../serving/tracing.ts";
+import { storedNamesOf } from "../../serving/stored-names.ts";
+import { type ServerFlags, addServerFlags, withFlags } from "../../serving/server-flags.ts";
+import { addLoadFlags, effectiveSettings, openSession } from "../../session.ts";
+import { type Terminal, writeLine } from "../../terminal.ts";
+
+interface ServeFlags extends ServerFlags {
+  readonly model?: string;
+}
+
+export function addServe(program: Command, terminal: Terminal): void {
+  const command = program
+    .command("serve")
+    .description("every task over HTTP")
+    .option("--model <reference>", "the model of requests that name none");
+  addLoadFlags(addServerFlags(command)).action(async (flags: ServeFlags) => serve(terminal, flags));
+}
+
+async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
+  terminal.runUntilSignal?.();
+  // Fetched here: no other command needs the server's libraries.
+  const [{ createHandler }, { listen }, { createLog }, { RuntimeEvents }, { readKeys, readTls }, budgets] = await Promise.all([
+    import("../../../server/handler.ts"),
+    import("../../../server/listen.ts"),
+    import("../../../server/observability/log.ts"),
+    import("../../../server/observability/runtime-events.ts"),
+    import("../../serving/server-files.ts"),
+    import("../../serving/memory-budget.ts"),
+  ]);
+  const endTracing = await startTracing(process.env); // the SDK reads the rest of its variables there too
+  const events = new RuntimeEvents();
+  const { values } = await effectiveSettings(terminal, { ...flags });
+  const section = withFlags({ ...serverDefaults, ...values.server }, flags);
+  const keys = await readKeys(section, terminal.directory);
+  const tls = await readTls(section, terminal.directory);
+  const models = modelsOf(section, values.models ?? {});
+  const host = values.host ?? "process"; // one model that aborts must not take the others with it
+  const log = createLog({ level: section.logLevel ?? serverDefaults.logLevel, stream: terminal.stderr });
+  const maxMemory = values.maxMemory ?? (await defaultBudget(budgets, log));
+  const maxRunMemory = values.maxRunMemory ?? (await defaultRunMemory());
+  const runTimeout = values.runTimeout ?? maxRequestTimeout(section);
+  const session = await openSession(terminal, { ...flags, host, maxMemory, maxRunMemory, runTimeout, quiet: true }, flags.model, {
+    models: models.settings,
+    shareBatches: true,
+    textThreads: {
+      maxCharacters: section.maxTextCharacters ?? serverDefaults.maxTextCharacters,
+      timeout: section.textTimeout ?? serverDefaults.textTimeout,
+    },
+    onEvent: events.emit,
+    onBatch: events.emitBatch,
+  });
+  const store = openStore(terminal);
+  const { models: _models, keysFile: _keysFile, tlsCert: _tlsCert, tlsKey: _tlsKey, ...settings } = section;
+  try {
+    const {
+      address,
+      port,
+      allowAnonymous,
+      headersTimeout,
+      bodyTimeout,
+      stallTimeout,
+      maxUnreadBytes,
+      maxConnections,
+      maxConnectionsPerClient,
+      logLevel: _logLevel,
+      maxTextCharacters: _maxTextCharacters,
+      textTimeout: _textTimeout,
+      ...served
+    } = settings;
+    const handler = createHandler(session.runtime, {
+      ...served,
+      keys,
+      events,
+      log,
+      models: models.served,
+      preload: [...new Set([...(section.preload ?? []), ...models.early])],
+      defaultModel: session.model,
+      ...(values.variant === undefined ? {} : { variant: values.variant }),
+      storedNames: storedNamesOf(store, (line) => writeLine(terminal.stderr, line)),
+      storedTime: async (reference) => {
+        const stored = await store.find(reference);
+        return stored === undefined ? undefined : new Date(stored.pulledAt);
+      },
+    });
+    const times = { headersTimeout, bodyTimeout, stallTimeout };
+    const sockets = { address, port, allowAnonymous, ...times, maxUnreadBytes, maxConnections, maxConnectionsPerClient, tls };
+    const listening = await listen(handler, defined(sockets));
+    writeLine(terminal.stdout, `listening on ${listening.url}`);
+    const ended = new Promise<void>((resolve) => {
+      if (terminal.signal.aborted) resolve();
+      terminal.signal.addEventListener("abort", () => resolve(), { once: true });
+    });
+    try {
+      await Promise.race([ended, handler.readiness.warmUp().then(() => ended)]);
+    } finally {
+      const cut = await listening.close();
+      if (cut > 0) writeLine(terminal.stderr, `inferyard: ${cut} requests were cut off, as drainTimeout had passed`);
+    }
+  } finally {
+    // Requests had their time in `drainTimeout`: what models compute now nobody waits for.
+    await Promise.all([session.runtime.dispose({ timeout: 0 }), endTracing()]);
+  }
+}
+
+async function defaultBudget({ defaultMemoryBudget }: typeof MemoryBudget, log: Log): Promise<number> {
+  const budget = await defaultMemoryBudget();
+  log.budget(budget);
+  return budget.value;
+}
+
+/** Nobody waits for a run any more that takes longer than this. In milliseconds. */
+function maxRequestTimeout({ requestTimeout = serverDefaults.requestTimeout, models = {} }: ServerSection): number {
+  const own = Object.values(models).map((model) => (typeof model === "string" ? undefined : model.requestTimeout));
+  return Math.max(...[requestTimeout, ...own.filter((timeout) => timeout !== undefined)].map(parseDuration));
+}
+
+/** The section's models as the server's names and as the runtime's settings; and the names of those that are loaded at the start. */
+function modelsOf(
+  { models = {} }: ServerSection,
+  wishes: NonNullable<RuntimeSettings["models"]>,
+): {
+  readonly served: Readonly<Record<string, ServedModel>>;
+  readonly settings: NonNullable<RuntimeSettings["models"]>;
+  readonly early: readonly string[];
+} {
+  const entries = Object.entries(models).map(([name, model]) =>
+    typeof model === "string"
+      ? { name, reference: model, strategy: "lazy" as const }
+      : { name, strategy: "lazy" as const, ...model },
+  );
+  const settings = { ...wishes };
+  for (const { reference, strategy, name } of entries) {
+    if (strategy === "lazy") continue;
+    const before = settings[reference]?.strategy;
+    if (before !== undefined && before !== strategy) {
+      throw new InferyardError(
+        "CONFIG_INVALID",
+        `server.models: ${name} is ${strategy}, and another name of ${reference} ${before}`,
+        {
+          remedy: "give one model one strategy",
+        },
+      );
+    }
+    settings[reference] = { ...settings[reference], strategy };
+  }
+  return {
+    served: Object.fromEntries(entries.map(({ name, strategy: _strategy, ...model }) => [name, model])),
+    settings,
+    early: entries.filter(({ strategy }) => strategy !== "lazy").map(({ name }) => name),
+  };
+}
+
+/** Only what was said. */
+function defined<Options extends object>(options: Options): { [Name in keyof Options]?: Exclude<Options[Name], undefined> } {
+  const said = Object.entries(options).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(said) as { [Name in keyof Options]?: Exclude<Options[Name], undefined> };
+}

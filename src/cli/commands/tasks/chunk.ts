@@ -1,0 +1,161 @@
+import { type Command, Option } from "commander";
+import type { ChunkRequest, ChunkResult } from "../../../api/task-requests.ts";
+import { InferyardError } from "../../../errors.ts";
+import { loadSettingNames, constraintNames } from "../../../runtime/options/options.ts";
+import type { Chunk, ChunkedText } from "../../../tasks/chunking/chunk.ts";
+import {
+  type ChunkStrategy,
+  type LateStructure,
+  chunkStrategies,
+  lateStructures,
+  runsModel,
+} from "../../../tasks/chunking/chunk-options.ts";
+import { type OffsetUnit, offsetUnits } from "../../../tokenizers/index.ts";
+import { type Separator, separatorNames } from "../../../tasks/chunking/separators.ts";
+import { type Document, readDocuments } from "../../input/documents.ts";
+import { addLoadFlags, list, openSession, positiveInteger, withNotice, zeroOrMore } from "../../session.ts";
+import { formatTable, printable } from "../../output/table.ts";
+import { type Terminal, writeAll, writeLine } from "../../terminal.ts";
+import { formatMilliseconds, plural, shortFloat } from "../../output/units.ts";
+
+interface ChunkFlags {
+  readonly model?: string;
+  readonly input?: string;
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+  readonly strategy?: ChunkStrategy;
+  readonly targetTokens?: number;
+  readonly overlap?: number;
+  readonly maxChunks?: number;
+  readonly separators?: readonly Separator[];
+  readonly offsets?: OffsetUnit;
+  readonly threshold?: number;
+  readonly percentile?: number;
+  readonly structure?: LateStructure;
+  readonly prompt?: string;
+  readonly stride?: number;
+}
+
+export function addChunk(program: Command, terminal: Terminal): void {
+  const command = program
+    .command("chunk")
+    .description("long texts to chunks of so many tokens")
+    .argument("[documents...]", "files, or texts with a space in them; - or nothing is stdin")
+    .option("--model <reference>", "model whose tokens are counted; the one that a strategy runs")
+    .option("--input <file>", "one file; .jsonl has a document per line")
+    .option("--strategy <strategy>", `where to cut: ${chunkStrategies.join(", ")} (default: fixed)`)
+    .addOption(new Option("--target-tokens <number>", "most tokens in a chunk (default: 500)").argParser(positiveInteger))
+    .addOption(new Option("--overlap <number>", "tokens that the next chunk repeats (default: 0)").argParser(zeroOrMore))
+    .addOption(new Option("--max-chunks <number>", "most chunks of one document").argParser(positiveInteger))
+    .addOption(new Option("--separators <names>", `preferred first: ${separatorNames.join(",")}`).argParser(list))
+    .addOption(new Option("--offsets <unit>", "unit of start and end (default: utf16)").choices(offsetUnits))
+    .addOption(new Option("--threshold <similarity>", "semantic: neighbours below it part").argParser(Number))
+    .addOption(new Option("--percentile <percent>", "semantic: neighbours beyond it part (default: 95)").argParser(Number))
+    .option("--structure <strategy>", `late: cut as ${lateStructures.join(", ")} (default: fixed)`)
+    .option("--prompt <name>", "late: prompt of the model put before the text")
+    .addOption(new Option("--stride <tokens>", "late, token-classification: how far windows overlap").argParser(zeroOrMore));
+  addLoadFlags(command).action(async (args: string[], flags: ChunkFlags) => {
+    refusePlacing(flags);
+    const session = await openSession(terminal, { ...flags }, flags.model);
+    try {
+      const documents = await readDocuments({ args, ...(flags.input === undefined ? {} : { input: flags.input }) }, terminal);
+      const request = requestOf(flags, session.model, session.settings.variant, terminal);
+      const chunking = session.runtime.chunk(
+        documents.map(({ text }) => text),
+        request,
+      );
+      const result = await withNotice(terminal, session.notice(`reading ${session.model}, chunking`), chunking);
+      if (flags.json === true) await writeAll(terminal.stdout, `${toJson(result)}\n`);
+      else await writeAll(terminal.stdout, describe(documents, result));
+      if (flags.quiet !== true) note(result, flags, terminal);
+    } finally {
+      await session.runtime.dispose();
+    }
+  });
+}
+
+/** Flags that decide where a model runs, where none does. Settings that say the same are for other commands, too, and are let be. */
+function refusePlacing({ strategy = "fixed", ...flags }: ChunkFlags): void {
+  if (runsModel(strategy)) return;
+  const placing: ReadonlySet<string> = new Set([...constraintNames, ...loadSettingNames, "host", "replicas", "maxMemory"]);
+  const name = Object.keys(flags).find((flag) => placing.has(flag));
+  if (name === undefined) return;
+  const flag = `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  throw new InferyardError("INPUT_INVALID", `${flag} means nothing with the strategy ${strategy}, which loads no model`, {
+    remedy: `leave ${flag} out, or choose a strategy that does: semantic, late or token-classification`,
+  });
+}
+
+function requestOf(flags: ChunkFlags, model: string, variant: string | undefined, terminal: Terminal): ChunkRequest {
+  const { strategy, targetTokens, overlap, maxChunks, separators, offsets, threshold, percentile, structure, prompt, stride } =
+    flags;
+  const request = {
+    model,
+    variant,
+    strategy,
+    targetTokens,
+    overlapTokens: overlap,
+    maxChunks,
+    separators,
+    offsets,
+    threshold,
+    percentile,
+    structure,
+    prompt,
+    stride,
+    signal: terminal.signal,
+  };
+  return Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined));
+}
+
+function toJson({ model, target, results, decision }: ChunkResult): string {
+  const listed = results.map(({ chunks, truncated }) => ({ chunks: chunks.map(withNumbers), truncated }));
+  return JSON.stringify({ model, target: target ?? null, results: listed, decision: decision ?? null });
+}
+
+/** JSON writes a typed array as an object. */
+function withNumbers({ embedding, ...chunk }: Chunk): object {
+  return embedding === undefined ? chunk : { ...chunk, embedding: Array.from(embedding, shortFloat) };
+}
+
+const widestText = 60;
+/** UTF-16 units that are looked at for a line of the table. */
+const shownUnits = 200;
+
+function describe(documents: readonly Document[], { model, target, results }: ChunkResult): string {
+  const parts = results.map((result, index) => {
+    const { path } = documents[index] ?? {};
+    const name = path ?? (results.length > 1 ? `text ${index + 1}` : undefined);
+    const title = [name, model, target, plural(result.chunks.length, "chunk")].filter((word) => word !== undefined);
+    return [title.join(" · "), ...rows(result)].join("\n");
+  });
+  return `${parts.join("\n")}\n`;
+}
+
+function rows({ chunks }: ChunkedText): string[] {
+  if (chunks.length === 0) return [];
+  return [
+    formatTable(
+      chunks.map(({ id, start, end, tokens, text }) => [
+        String(id),
+        `${start}-${end}`,
+        plural(tokens, "token"),
+        printable(text.slice(0, shownUnits).trim(), widestText),
+      ]),
+    ),
+  ];
+}
+
+function note({ results, milliseconds }: ChunkResult, { json, maxChunks }: ChunkFlags, terminal: Terminal): void {
+  const cut = results.flatMap(({ truncated }, index) => (truncated ? [index + 1] : []));
+  if (cut.length > 0) {
+    const shown = `${cut.slice(0, 5).join(", ")}${cut.length > 5 ? ", …" : ""}`;
+    const words = `${plural(cut.length, "document")} cut after ${plural(maxChunks ?? 0, "chunk")} (number ${shown})`;
+    writeLine(terminal.stderr, `${words}; --max-chunks says how many`);
+  }
+  if (json !== true)
+    writeLine(
+      terminal.stderr,
+      `${plural(results.length, "document")} in ${formatMilliseconds(milliseconds)} · --json for whole chunks`,
+    );
+}

@@ -1,0 +1,105 @@
+import { readFile } from "node:fs/promises";
+import { type Command, Option } from "commander";
+import { InferyardError, messageOf } from "../../../errors.ts";
+import { type Aggregation, aggregations } from "../../../tasks/token-classification/entities.ts";
+import { type ExtractSchema, parseSchema } from "../../../tasks/extraction/extract-schema.ts";
+import type { ExtractedFields, ExtractedValue } from "../../../tasks/extraction/extract.ts";
+import { type OffsetUnit, offsetUnits } from "../../../tokenizers/index.ts";
+import { positiveInteger, positiveNumber } from "../../session.ts";
+import { formatTable, printable } from "../../output/table.ts";
+import { type TaskFlags, addTaskFlags, runTask } from "../../task-command.ts";
+import type { Terminal } from "../../terminal.ts";
+import { plural } from "../../output/units.ts";
+
+interface ExtractFlags extends TaskFlags {
+  readonly schema: string;
+  readonly questionModel?: string;
+  readonly minScore?: number;
+  readonly aggregation?: Exclude<Aggregation, "none">;
+  readonly offsets?: OffsetUnit;
+  readonly stride?: number;
+}
+
+const widestText = 40;
+
+export function addExtract(program: Command, terminal: Terminal): void {
+  const command = program
+    .command("extract")
+    .description("fields by a schema out of texts")
+    .argument("[texts...]", "texts; or --input, or lines on stdin")
+    .requiredOption("--schema <fields>", "a JSON file, or the JSON itself: fields with their entity or question")
+    .option(
+      "--model <reference>",
+      "token-classification model for fields that are entities: a path, hf:owner/name, or a name in the store",
+    )
+    .option("--question-model <reference>", "question-answering model for fields that are questions")
+    .addOption(new Option("--min-score <number>", "what is less sure counts as not found").argParser(positiveNumber))
+    .addOption(
+      new Option("--aggregation <how>", "how tokens become entities").choices(aggregations.filter((one) => one !== "none")),
+    )
+    .addOption(new Option("--offsets <unit>", "what positions count").choices([...offsetUnits]))
+    .addOption(new Option("--stride <tokens>", "how far the windows of long texts overlap").argParser(positiveInteger));
+  addTaskFlags(command).action(async (texts: string[], flags: ExtractFlags) => {
+    const { questionModel, minScore, aggregation, offsets, stride } = flags;
+    const schema = await readSchema(flags.schema);
+    const { entities } = parseSchema(schema);
+    await runTask(
+      { terminal, texts, flags, options: { questionModel, minScore, aggregation, offsets, stride } },
+      (runtime, all, { model, ...request }) => {
+        // Settings may name a model for everything; builtin, which is meant where nothing does, has no labels.
+        const named = flags.model ?? (entities.length > 0 && model !== "builtin" ? model : undefined);
+        return runtime.extract(all, { ...request, schema, ...(named === undefined ? {} : { model: named }) });
+      },
+      ({ results, questionRun }, all) => {
+        const rows = results.flatMap((fields, index) => rowsOf(fields, printable(all[index] ?? "", widestText)));
+        return {
+          results,
+          ...(questionRun === undefined ? {} : { beside: { question: questionRun } }),
+          ...(questionRun === undefined ? {} : { title: `${questionRun.model} · ${questionRun.target}` }),
+          body: rows.length > 0 ? formatTable(rows, ["text", "field", "value", "place", "score"]) : "",
+          summary: plural(all.length, "text"),
+        };
+      },
+    );
+  });
+}
+
+function rowsOf(fields: ExtractedFields, text: string): string[][] {
+  return Object.entries(fields).flatMap(([name, found]) => {
+    const values: readonly (ExtractedValue | null)[] = isList(found) ? (found.length > 0 ? found : [null]) : [found];
+    return values.map((value) =>
+      value === null
+        ? [text, printable(name), "(not found)", "", ""]
+        : [text, printable(name), printable(value.value, widestText), `${value.start}-${value.end}`, value.score.toFixed(4)],
+    );
+  });
+}
+
+function isList(found: ExtractedFields[string]): found is readonly ExtractedValue[] {
+  return Array.isArray(found);
+}
+
+/** What it holds is checked by the task. */
+async function readSchema(given: string): Promise<ExtractSchema> {
+  const isInline = given.trimStart().startsWith("{");
+  const shown = isInline ? "--schema" : given;
+  let text = given;
+  if (!isInline) {
+    try {
+      text = await readFile(given, "utf8");
+    } catch (error) {
+      throw new InferyardError("INPUT_INVALID", `${given} cannot be read: ${messageOf(error)}`, {
+        remedy: "name a JSON file, or give the JSON itself",
+        cause: error,
+      });
+    }
+  }
+  try {
+    return JSON.parse(text) as ExtractSchema;
+  } catch (error) {
+    throw new InferyardError("INPUT_INVALID", `${shown} is not JSON: ${messageOf(error)}`, {
+      remedy: 'for example {"person":{"entity":"PER"}}',
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,60 @@
+import { type Command, Option } from "commander";
+import type { FillTarget } from "../../../tasks/fill-mask/fill-mask.ts";
+import { toHuggingFaceFills } from "../../../tasks/shared/hugging-face-results.ts";
+import { list, positiveInteger } from "../../session.ts";
+import { formatTable, printable } from "../../output/table.ts";
+import { type TaskFlags, addTaskFlags, runTask } from "../../task-command.ts";
+import type { Terminal } from "../../terminal.ts";
+import { plural } from "../../output/units.ts";
+
+interface FillMaskFlags extends TaskFlags {
+  readonly topK?: number;
+  readonly targets?: readonly string[];
+}
+
+const widestText = 60;
+
+export function addFillMask(program: Command, terminal: Terminal): void {
+  const command = program
+    .command("fill-mask")
+    .description("what a model puts in the place of mask tokens")
+    .argument("[texts...]", "texts with a mask token ([MASK], <mask>); or --input, or lines on stdin")
+    .option("--model <reference>", "model with a masked-language-model head: a path, hf:owner/name, or a name in the store")
+    .addOption(new Option("--top-k <number>", "tokens for each mask, best first").argParser(positiveInteger))
+    .addOption(new Option("--targets <words>", "consider these words alone").argParser(list));
+  addTaskFlags(command).action(async (texts: string[], flags: FillMaskFlags) => {
+    const { topK, targets } = flags;
+    await runTask(
+      { terminal, texts, flags, options: { topK, targets } },
+      (runtime, all, request) => runtime.fillMask(all, request),
+      ({ results, targets, truncated }) => {
+        const rows = results.flatMap((masks) =>
+          masks.flatMap((fills) =>
+            fills.map(({ tokenText, score, sequence }) => [
+              printable(tokenText, widestText),
+              score.toFixed(4),
+              printable(sequence, widestText),
+            ]),
+          ),
+        );
+        const table = rows.length > 0 ? formatTable(rows, ["token", "score", "text"]) : "";
+        return {
+          results: results.map(toHuggingFaceFills),
+          ...(targets === undefined ? {} : { beside: { targets: targets.map(namedTarget) } }),
+          body: [table, ...(targets ?? []).flatMap(partNote)].join("\n"),
+          summary: plural(results.length, "text"),
+          truncated,
+        };
+      },
+    );
+  });
+}
+
+function namedTarget({ target, token, tokenText, whole }: FillTarget): object {
+  return { target, token, token_str: tokenText, whole };
+}
+
+/** What a person must know of a word that is not one token. */
+function partNote({ target, tokenText, whole }: FillTarget): string[] {
+  return whole ? [] : [`"${printable(target)}" is more than one token: its first, "${printable(tokenText)}", was considered`];
+}

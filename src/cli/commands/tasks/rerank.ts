@@ -1,0 +1,43 @@
+import { type Command, Option } from "commander";
+import { positiveInteger } from "../../session.ts";
+import { formatTable, printable } from "../../output/table.ts";
+import { type TaskFlags, addTaskFlags, runTask } from "../../task-command.ts";
+import type { Terminal } from "../../terminal.ts";
+import { plural } from "../../output/units.ts";
+
+interface RerankFlags extends TaskFlags {
+  readonly query: string;
+  readonly topN?: number;
+  readonly raw?: boolean;
+}
+
+const widestText = 80;
+
+export function addRerank(program: Command, terminal: Terminal): void {
+  const command = program
+    .command("rerank")
+    .description("documents in the order of how well they answer a query")
+    .argument("[documents...]", "documents; or --input, or lines on stdin")
+    .requiredOption("--query <text>", "what is asked")
+    .option("--model <reference>", "cross-encoder or embedding model: a path, hf:owner/name, or a name in the store")
+    .addOption(new Option("--top-n <number>", "documents to give, best first").argParser(positiveInteger))
+    .option("--raw", "the model's own numbers, with no activation");
+  addTaskFlags(command).action(async (documents: string[], flags: RerankFlags) => {
+    const { query, topN, raw } = flags;
+    await runTask(
+      { terminal, texts: documents, flags, options: { topN, raw } },
+      (runtime, all, request) => runtime.rerank(query, all, request),
+      ({ results, scoring, truncated }, all) => ({
+        results,
+        beside: { scoring },
+        title: scoring === "cosine" ? "cosine of embeddings" : `score: ${scoring}`,
+        body: formatTable(
+          results.map(({ index, score, text }) => [String(index), score.toFixed(4), printable(text, widestText)]),
+          ["index", "score", "text"],
+        ),
+        summary: plural(all.length, "document"),
+        truncated,
+      }),
+    );
+  });
+}

@@ -1,0 +1,87 @@
+import { type Command, Option } from "commander";
+import { InferyardError } from "../../../errors.ts";
+import { type SimilarityMetric, similarityMetrics } from "../../../tasks/similarity/similarity-matrix.ts";
+import { formatTable, printable } from "../../output/table.ts";
+import { type TaskFlags, addTaskFlags, runTask } from "../../task-command.ts";
+import type { Terminal } from "../../terminal.ts";
+import { readTexts } from "../../input/texts.ts";
+import { plural } from "../../output/units.ts";
+
+interface SimilarityFlags extends TaskFlags {
+  readonly to?: readonly string[];
+  readonly with?: string;
+  readonly metric?: SimilarityMetric;
+  readonly prompt?: string;
+  readonly otherPrompt?: string;
+}
+
+const widestText = 40;
+const widestHead = 20;
+/** Columns of a matrix for people; where there are more, the most alike of each text are shown instead. */
+const maxColumns = 6;
+const shownAlike = 3;
+
+export function addSimilarity(program: Command, terminal: Terminal): void {
+  const command = program
+    .command("similarity")
+    .description("how alike texts are")
+    .argument("[texts...]", "texts; or --input, or lines on stdin")
+    .option("--to <texts...>", "texts to compare them with; without --to and --with each is compared with each")
+    .option("--with <file>", "the same from a file, as --input takes it")
+    .option("--model <reference>", "embedding model: a path, hf:owner/name, or a name in the store")
+    .addOption(new Option("--metric <metric>", "how vectors are compared").choices(similarityMetrics))
+    .option("--prompt <name>", "prompt of the model for the texts")
+    .option("--other-prompt <name>", "prompt for those they are compared with");
+  addTaskFlags(command).action(async (texts: string[], flags: SimilarityFlags) => {
+    const { metric, prompt, otherPrompt } = flags;
+    const given = await othersOf(flags, texts, terminal);
+    await runTask(
+      { terminal, texts, flags, options: { metric, prompt, otherPrompt } },
+      (runtime, all, request) => runtime.similarity(all, given ?? all, request),
+      ({ scores, metric, truncated }, all) => ({
+        results: scores.map((row) => Array.from(row)),
+        beside: { metric },
+        title: metric,
+        body: matrixTable(scores, all, given ?? all),
+        summary: `${plural(all.length, "text")} with ${plural((given ?? all).length, "text")}`,
+        truncated,
+      }),
+    );
+  });
+}
+
+/** Undefined: the texts themselves. */
+async function othersOf(
+  { to, with: file, input }: SimilarityFlags,
+  texts: readonly string[],
+  terminal: Terminal,
+): Promise<readonly string[] | undefined> {
+  if (to !== undefined && file !== undefined) {
+    throw new InferyardError("INPUT_INVALID", "--to and --with both say what to compare with", {
+      remedy: "leave one of the two out",
+    });
+  }
+  if (file === undefined) return to;
+  if (file === "-" && texts.length === 0 && (input === undefined || input === "-")) {
+    throw new InferyardError("INPUT_INVALID", "stdin cannot be both lists of texts", { remedy: "give one of them as a file" });
+  }
+  return readTexts({ texts: [], input: file }, terminal);
+}
+
+function matrixTable(scores: readonly Float32Array[], texts: readonly string[], others: readonly string[]): string {
+  if (texts.length === 0 || others.length === 0) return "";
+  const named = (index: number): string => printable(texts[index] ?? "", widestText);
+  if (others.length <= maxColumns) {
+    const rows = scores.map((row, index) => [named(index), ...Array.from(row, (score) => score.toFixed(4))]);
+    return formatTable(rows, ["text", ...others.map((other) => printable(other, widestHead))]);
+  }
+  const rows = scores.flatMap((row, index) => {
+    const order = [...row.keys()]
+      .sort((a, b) => (row[b] ?? 0) - (row[a] ?? 0))
+      .filter((other) => texts !== others || other !== index);
+    return order
+      .slice(0, shownAlike)
+      .map((other) => [named(index), (row[other] ?? 0).toFixed(4), printable(others[other] ?? "", widestText)]);
+  });
+  return formatTable(rows, ["text", "score", "most alike"]);
+}

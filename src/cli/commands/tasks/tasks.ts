@@ -1,0 +1,15 @@
+import type { Command } from "commander";
+import { taskTable } from "../../../api/task-table.ts";
+import { formatTable } from "../../output/table.ts";
+import { type Terminal, writeLine } from "../../terminal.ts";
+
+export function addTasks(program: Command, terminal: Terminal): void {
+  program
+    .command("tasks")
+    .description("what can be done, and with which models")
+    .action((flags: { readonly json?: boolean }) => {
+      if (flags.json === true) return writeLine(terminal.stdout, JSON.stringify(taskTable));
+      const rows = taskTable.map(({ task, command, takes, gives }) => [command, task, takes, gives]);
+      writeLine(terminal.stdout, formatTable(rows, ["command", "task", "takes", "gives"]));
+    });
+}

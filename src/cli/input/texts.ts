@@ -1,0 +1,59 @@
+/** Where a command's texts come from: arguments, a file, or stdin. */
+import { createReadStream } from "node:fs";
+import { InferyardError, messageOf } from "../../errors.ts";
+import { linesOf } from "./lines.ts";
+import type { Terminal } from "../terminal.ts";
+
+export interface TextSource {
+  readonly texts: readonly string[];
+  /** --input: .txt has a text per line, .jsonl a string or an object with `text` per line; "-" is stdin. */
+  readonly input?: string;
+}
+
+/** All texts, in order. Stdin is read when nothing else is given and nobody types there. */
+export async function readTexts({ texts, input }: TextSource, terminal: Terminal): Promise<string[]> {
+  if (texts.length > 0 && input !== undefined) {
+    throw new InferyardError("INPUT_INVALID", "texts were given both as arguments and with --input", {
+      remedy: "leave one of the two out",
+    });
+  }
+  if (texts.length > 0) return [...texts];
+  if (input !== undefined && input !== "-") return readFileLines(input);
+  if (input === "-" || terminal.stdin.isTTY !== true) return readLines(terminal.stdin, "text", "stdin");
+  throw new InferyardError("INPUT_INVALID", "there is no text", {
+    remedy: 'inferyard embed "a text", or --input FILE, or pipe lines in',
+  });
+}
+
+async function readFileLines(path: string): Promise<string[]> {
+  const format = path.endsWith(".jsonl") || path.endsWith(".ndjson") ? "json" : "text";
+  try {
+    return await readLines(createReadStream(path), format, path);
+  } catch (error) {
+    if (error instanceof InferyardError) throw error;
+    throw new InferyardError("INPUT_INVALID", `${path} cannot be read: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+async function readLines(stream: NodeJS.ReadableStream, format: "text" | "json", name: string): Promise<string[]> {
+  const texts: string[] = [];
+  let number = 0;
+  for await (const line of linesOf(stream)) {
+    number += 1;
+    if (format === "text") texts.push(line);
+    else if (line.trim() !== "") texts.push(textOf(line, `${name} line ${number}`));
+  }
+  return texts;
+}
+
+function textOf(line: string, place: string): string {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch (error) {
+    throw new InferyardError("INPUT_INVALID", `${place} is not JSON: ${messageOf(error)}`, { cause: error });
+  }
+  const text = typeof value === "object" && value !== null && "text" in value ? value.text : value;
+  if (typeof text === "string") return text;
+  throw new InferyardError("INPUT_INVALID", `${place} is neither a string nor an object with a string "text"`);
+}

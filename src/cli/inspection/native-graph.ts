@@ -1,0 +1,37 @@
+/** `inspect --graph`: the program our own engine makes of an .onnx file. Nothing is loaded and nothing runs. */
+import { readFile } from "node:fs/promises";
+import { InferyardError } from "../../errors.ts";
+import type { ModelInspection } from "../../inspection/index.ts";
+
+/** The text form for the first graph among the files. `shapes`: as the user wrote them, "name=1,16". */
+export async function nativeGraph(
+  { reference, files }: ModelInspection,
+  path: string,
+  shapes: readonly string[],
+): Promise<string> {
+  const [file] = files;
+  if (file?.format !== "onnx" || files.length !== 1) {
+    throw new InferyardError("MODEL_UNSUPPORTED", `${reference} is no single .onnx file, and --graph prints the program of one`, {
+      remedy: "give the path of an .onnx file",
+    });
+  }
+  const wanted = new Map(shapes.map(shapeOf));
+  const { optimizedGraphText, readOnnxModel } = await import("../../engine/index.ts"); // large, and seldom asked for
+  const { model, external } = readOnnxModel(await readFile(path), reference);
+  if (external.length > 0) {
+    throw new InferyardError("MODEL_UNSUPPORTED", `${reference} keeps weights in other files, which --graph does not read`, {
+      remedy: "leave --graph out; `inferyard run` loads such models",
+    });
+  }
+  return optimizedGraphText(model, wanted);
+}
+
+function shapeOf(flag: string): readonly [string, readonly number[]] {
+  const end = flag.lastIndexOf("=");
+  const sizes = flag.slice(end + 1);
+  if (end > 0 && /^(\d{1,9}(,\d{1,9})*)?$/.test(sizes))
+    return [flag.slice(0, end), sizes === "" ? [] : sizes.split(",").map(Number)];
+  throw new InferyardError("INPUT_INVALID", `--shape ${flag} is no input with its dimensions`, {
+    remedy: "write --shape name=1,16",
+  });
+}

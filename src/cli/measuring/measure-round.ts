@@ -1,0 +1,84 @@
+/** One round on one target, in a process of its own: `inferyard bench --here`. */
+import { stat } from "node:fs/promises";
+import { threadsFor } from "../../devices/index.ts";
+import { type Measurement, speedSettings } from "../../measurements/index.ts";
+import { mergeLoadSettings } from "../../runtime/options/options.ts";
+import type { Runtime } from "../../api/runtime.ts";
+import type { Session } from "../session.ts";
+import { median } from "./statistics.ts";
+import { workloadFor } from "./work.ts";
+
+/** What the parent asks of the child. */
+export interface MeasuringTask {
+  readonly target: string;
+  /** Inputs of the call with many. */
+  readonly count: number;
+}
+
+/** What the child answers with: one line of JSON. */
+export interface Round extends Pick<Measurement, "model" | "library" | "threads" | "settings"> {
+  readonly unit: "texts" | "runs";
+  readonly loadMs: number;
+  readonly latencyMs: number;
+  readonly perSecond: number;
+  readonly tokensPerSecond: number;
+  readonly memoryBytes: number;
+}
+
+const warmUps = 3;
+/** Calls go on for about this long, and at least and at most so often. */
+const latencyTime = { milliseconds: 1000, least: 10, most: 100 };
+const bulkTime = { milliseconds: 1000, least: 1, most: 5 };
+
+export async function measureRound({ runtime, settings, model }: Session, { target, count }: MeasuringTask): Promise<Round> {
+  const before = process.memoryUsage().rss;
+  const { variant } = settings;
+  const started = performance.now();
+  const handle = await runtime.load(model, { target, ...(variant === undefined ? {} : { variant }) });
+  const loadMs = performance.now() - started;
+  const work = workloadFor(runtime, handle, count, settings.batchTokens);
+  for (let call = 0; call < warmUps; call += 1) await work.one();
+  const latencyMs = median(await timeCalls(work.one, latencyTime));
+  const tokens = await work.many(); // copies are loaded now
+  const seconds = median(await timeCalls(work.many, bulkTime)) / 1000;
+  const memoryBytes = process.memoryUsage().rss - before + childProcessMemory(runtime);
+  const { decision, manifest } = handle;
+  const weights = manifest.variants.find(({ name }) => name === decision.model.variant);
+  const { cpu } = await runtime.machine();
+  await handle.dispose();
+  return {
+    unit: work.unit,
+    loadMs,
+    latencyMs,
+    perSecond: count / seconds,
+    tokensPerSecond: tokens / seconds,
+    memoryBytes,
+    model: {
+      digest: decision.model.digest ?? "",
+      variant: decision.model.variant ?? "",
+      path: weights?.path ?? "",
+      bytes: weights?.bytes ?? 0,
+      modifiedMs: weights === undefined ? 0 : (await stat(weights.path)).mtimeMs,
+    },
+    library: decision.selected?.library ?? { name: "", version: "" },
+    threads: threadsFor(cpu, settings.threads),
+    settings: speedSettings(mergeLoadSettings(manifest.settings ?? {}, settings)),
+  };
+}
+
+/** Memory of the processes that hold the model and its copies, where they do not live in this one. */
+function childProcessMemory(runtime: Runtime): number {
+  const resident = runtime.memory().models.filter(({ measure }) => measure === "resident");
+  return resident.reduce((sum, { bytes }) => sum + (bytes["memory"] ?? 0), 0);
+}
+
+async function timeCalls(call: () => Promise<unknown>, time: typeof latencyTime): Promise<number[]> {
+  const times: number[] = [];
+  const began = performance.now();
+  while (times.length < time.least || (times.length < time.most && performance.now() - began < time.milliseconds)) {
+    const started = performance.now();
+    await call();
+    times.push(performance.now() - started);
+  }
+  return times;
+}

@@ -1,0 +1,86 @@
+/** `inferyard embed --sparse`: weights of vocabulary tokens, told by the tokens' own text. */
+import type { EmbedSparseResult } from "../../api/task-requests.ts";
+import type { EmbedSparseOptions, SparseEmbedding } from "../../tasks/sparse-embedding/embed-sparse.ts";
+import { type Session, withNotice } from "../session.ts";
+import { formatTable, printable } from "./table.ts";
+import { type Terminal, writeAll, writeLine } from "../terminal.ts";
+import { noteTruncated } from "../task-command.ts";
+import { formatMilliseconds, plural, shortFloat } from "./units.ts";
+
+export interface SparseFlags {
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+  readonly topK?: number;
+  readonly threshold?: number;
+  readonly maxTokens?: number;
+  readonly truncate?: string;
+}
+
+type TokenOf = (id: number) => string;
+
+export async function embedSparsely(
+  texts: readonly string[],
+  flags: SparseFlags,
+  { runtime, model, settings, notice }: Session,
+  terminal: Terminal,
+): Promise<void> {
+  const { signal } = terminal;
+  const { variant, batchTokens } = settings;
+  const work = runtime.use(model, { ...(variant === undefined ? {} : { variant }), signal }, async (handle) => {
+    const { topK, threshold, maxTokens, truncate } = flags;
+    const options = Object.entries({ topK, threshold, maxTokens, truncate, batchTokens }).filter(
+      ([, value]) => value !== undefined,
+    );
+    const request: EmbedSparseOptions = Object.fromEntries(options);
+    const result = await runtime.embedSparse(texts, { ...request, signal, model: handle });
+    const tokenizer = await runtime.tokenizer(handle);
+    return { result: { ...result, model }, tokenOf: (id: number) => tokenizer.tokenOf(id) ?? String(id) };
+  });
+  const { result, tokenOf } = await withNotice(terminal, notice(`loading and running ${model}`), work);
+  await writeAll(terminal.stdout, `${flags.json === true ? toJson(result, tokenOf) : describe(result, texts, tokenOf)}\n`);
+  if (flags.quiet === true) return;
+  noteTruncated(result.truncated, 0, terminal);
+  if (flags.json !== true)
+    writeLine(
+      terminal.stderr,
+      `${plural(texts.length, "text")} in ${formatMilliseconds(result.milliseconds)} · --json for all weights`,
+    );
+}
+
+function toJson({ model, target, embeddings, decision }: EmbedSparseResult, tokenOf: TokenOf): string {
+  const results = embeddings.map(({ indices, values }) => ({
+    indices: [...indices],
+    values: Array.from(values, shortFloat),
+    tokens: Array.from(indices, tokenOf),
+  }));
+  return JSON.stringify({ model, target, results, decision });
+}
+
+const widestText = 40;
+const widestToken = 20;
+/** Of each text, the largest. */
+const shownWeights = 6;
+
+function describe(
+  { model, target, dimensions, embeddings, decision }: EmbedSparseResult,
+  texts: readonly string[],
+  tokenOf: TokenOf,
+): string {
+  const { variant } = decision.model;
+  const title = [model, variant, `${dimensions} tokens in the vocabulary`, target].filter((word) => word !== undefined);
+  const rows = texts.map((text, index) => {
+    const embedding = embeddings[index];
+    return [printable(text, widestText), plural(embedding?.indices.length ?? 0, "weight"), largest(embedding, tokenOf)];
+  });
+  return [title.join(" · "), ...(rows.length === 0 ? [] : [formatTable(rows)])].join("\n");
+}
+
+function largest(embedding: SparseEmbedding | undefined, tokenOf: TokenOf): string {
+  if (embedding === undefined) return "";
+  const { indices, values } = embedding;
+  const shown = Array.from(
+    indices.subarray(0, shownWeights),
+    (id, place) => `${printable(tokenOf(id), widestToken)} ${(values[place] ?? 0).toFixed(3)}`,
+  );
+  return `${shown.join(", ")}${indices.length > shown.length ? ", …" : ""}`;
+}

@@ -1,0 +1,194 @@
+/**
+ * Reads NumPy's .npy files (numpy.lib.format, versions 1 to 3): little-endian numbers, booleans and Unicode strings, in C or Fortran
+ * order. Pickled objects are never read.
+ */
+import { readFile } from "node:fs/promises";
+import { InferyardError, messageOf } from "../../errors.ts";
+import { swappedBytes } from "./write-npy.ts";
+import { type DataType, type Tensor, type TensorData, elementCount } from "../../tensor.ts";
+
+const magic = "\u0093NUMPY";
+/** NumPy's own limit on dimensions. */
+const maxDimensions = 64;
+/** Far above any header without named fields, which are refused. */
+const maxHeaderBytes = 65_536;
+
+/** By `descr` without its byte order. */
+const numberTypes: ReadonlyMap<string, DataType> = new Map<string, DataType>([
+  ["b1", "bool"],
+  ["f2", "float16"],
+  ["f4", "float32"],
+  ["f8", "float64"],
+  ["i1", "int8"],
+  ["i2", "int16"],
+  ["i4", "int32"],
+  ["i8", "int64"],
+  ["u1", "uint8"],
+  ["u2", "uint16"],
+  ["u4", "uint32"],
+  ["u8", "uint64"],
+]);
+
+/** INPUT_INVALID, with the path, for a file that cannot be read or is not what its header says. */
+export async function readNpy(path: string): Promise<Tensor> {
+  let bytes: Buffer;
+  try {
+    bytes = await readFile(path);
+  } catch (error) {
+    throw new InferyardError("INPUT_INVALID", `${path} cannot be read: ${messageOf(error)}`, { cause: error });
+  }
+  return parseNpy(bytes, path);
+}
+
+/** `path` is for messages. */
+export function parseNpy(bytes: Buffer, path: string): Tensor {
+  const { text, end } = headerText(bytes, path);
+  const { descr, fortranOrder, shape } = parseHeader(text, path);
+  const dimensions = parseShape(shape, path);
+  const count = elementCount(dimensions);
+  const [dataType, itemBytes] = elementType(descr, path);
+  const wanted = count * itemBytes;
+  if (!Number.isSafeInteger(wanted)) throw invalid(path, `its shape (${shape}) is impossible`);
+  const held = bytes.length - end;
+  if (held !== wanted)
+    throw invalid(path, `its shape (${shape}) of ${descr} needs ${wanted} bytes, and ${held} follow the header`);
+  // A copy: the numbers need not lie at a multiple of their size, and the buffer belongs to the tensor.
+  const { buffer } = swappedBytes(bytes.subarray(end), dataType === "string" ? 4 : itemBytes);
+  const data = elements(dataType, buffer, itemBytes, path);
+  return { dataType, shape: dimensions, data: fortranOrder ? rowMajor(data, dimensions) : data };
+}
+
+function headerText(bytes: Buffer, path: string): { readonly text: string; readonly end: number } {
+  if (bytes.toString("latin1", 0, magic.length) !== magic) throw invalid(path, "it does not begin as .npy files do");
+  const version = bytes[6] ?? 0;
+  if (version < 1 || version > 3) throw invalid(path, `its version is ${version}, and 1 to 3 are known`);
+  const begin = version === 1 ? 10 : 12;
+  if (bytes.length < begin) throw invalid(path, "it ends within its header");
+  const length = version === 1 ? bytes.readUInt16LE(8) : bytes.readUInt32LE(8);
+  if (length > maxHeaderBytes) throw invalid(path, `its header claims ${length} bytes`);
+  if (bytes.length < begin + length) throw invalid(path, "it ends within its header");
+  return { text: bytes.toString(version === 3 ? "utf8" : "latin1", begin, begin + length), end: begin + length };
+}
+
+interface Header {
+  readonly descr: string;
+  readonly fortranOrder: boolean;
+  /** What stands between the brackets. */
+  readonly shape: string;
+}
+
+/** The header is a Python dict of exactly three keys, in any order. */
+function parseHeader(text: string, path: string): Header {
+  const body = /^\s*\{(.*)\}\s*$/s.exec(text)?.[1];
+  if (body === undefined) throw invalid(path, "its header is not a dictionary");
+  const found = new Map<string, string>();
+  const entry = /\s*(?:'(\w+)'|"(\w+)")\s*:\s*(?:(\[)|(?:'([^'\\]*)'|"([^"\\]*)"|(True|False)|\(([^()]*)\))\s*(?:,|$))/y;
+  while (entry.lastIndex < body.length && body.slice(entry.lastIndex).trim() !== "") {
+    const match = entry.exec(body);
+    if (match?.[3] !== undefined) throw invalid(path, "it has named fields, and a tensor has numbers of one type");
+    const key = match?.[1] ?? match?.[2];
+    if (match === null || key === undefined || found.has(key)) throw invalid(path, "its header cannot be read");
+    found.set(key, match[4] ?? match[5] ?? match[6] ?? match[7] ?? "");
+  }
+  const [descr, order, shape] = ["descr", "fortran_order", "shape"].map((key) => found.get(key));
+  if (found.size !== 3 || descr === undefined || shape === undefined || (order !== "True" && order !== "False"))
+    throw invalid(path, "its header has not the keys descr, fortran_order and shape");
+  return { descr, fortranOrder: order === "True", shape };
+}
+
+function parseShape(text: string, path: string): number[] {
+  const trimmed = text.trim();
+  if (trimmed === "") return [];
+  // One dimension is written (3,): a Python tuple.
+  const parts = trimmed.replace(/,$/, "").split(",");
+  const shape = parts.map((part) => (/^\s*\d+L?\s*$/.test(part) ? Number.parseInt(part, 10) : Number.NaN));
+  if (shape.length > maxDimensions || shape.some((size) => !Number.isSafeInteger(size)))
+    throw invalid(path, `its shape (${trimmed.slice(0, 60)}) is impossible`);
+  return shape;
+}
+
+function elementType(descr: string, path: string): readonly [dataType: DataType, itemBytes: number] {
+  const [, order = "", kind = "", size = ""] = /^([<>|=]?)([a-zA-Z])(\d*)$/.exec(descr) ?? [];
+  const itemBytes = Number(size);
+  if (order === ">" && itemBytes !== 1)
+    throw invalid(path, `its numbers are big-endian (${descr})`, `save it little-endian: array.astype("<${kind}${size}")`);
+  if (kind === "U" && itemBytes > 0) return ["string", itemBytes * 4];
+  const dataType = numberTypes.get(`${kind}${size}`);
+  if (dataType !== undefined) return [dataType, itemBytes];
+  throw invalid(
+    path,
+    `its type ${JSON.stringify(descr)} is not one a tensor can have`,
+    "save numbers, booleans or str (not bytes or objects)",
+  );
+}
+
+function elements(dataType: DataType, buffer: ArrayBuffer, itemBytes: number, path: string): TensorData {
+  switch (dataType) {
+    case "float32":
+      return new Float32Array(buffer);
+    case "float64":
+      return new Float64Array(buffer);
+    case "float16":
+    case "bfloat16":
+    case "uint16":
+      return new Uint16Array(buffer);
+    case "int8":
+      return new Int8Array(buffer);
+    case "int16":
+      return new Int16Array(buffer);
+    case "int32":
+      return new Int32Array(buffer);
+    case "int64":
+      return new BigInt64Array(buffer);
+    case "uint8":
+      return new Uint8Array(buffer);
+    case "uint32":
+      return new Uint32Array(buffer);
+    case "uint64":
+      return new BigUint64Array(buffer);
+    case "bool":
+      return new Uint8Array(buffer).map((value) => (value === 0 ? 0 : 1));
+    case "string":
+      return strings(buffer, itemBytes, path);
+  }
+}
+
+/** Code points of 32 bits, each string filled up with zeros. */
+function strings(buffer: ArrayBuffer, itemBytes: number, path: string): readonly string[] {
+  const points = new Uint32Array(buffer);
+  const length = itemBytes / 4;
+  return Array.from({ length: points.length / length }, (_text, index) => {
+    const own = points.subarray(index * length, (index + 1) * length);
+    const end = own.findLastIndex((point) => point !== 0) + 1;
+    if (own.some((point) => point > 0x10_ff_ff)) throw invalid(path, `text ${index} is not Unicode`);
+    return Array.from(own.subarray(0, end), (point) => String.fromCodePoint(point)).join("");
+  });
+}
+
+/** From first index fastest to last index fastest. */
+function rowMajor(data: TensorData, shape: readonly number[]): TensorData {
+  if (shape.length < 2 || data.length === 0) return data;
+  const strides = shape.map((_size, axis) => elementCount(shape.slice(0, axis)));
+  const index = shape.map(() => 0);
+  let from = 0;
+  const next = (): number => {
+    const at = from;
+    for (let axis = shape.length - 1; axis >= 0; axis -= 1) {
+      const stride = strides[axis] ?? 0;
+      const size = shape[axis] ?? 0;
+      index[axis] = (index[axis] ?? 0) + 1;
+      from += stride;
+      if ((index[axis] ?? 0) < size) break;
+      index[axis] = 0;
+      from -= stride * size;
+    }
+    return at;
+  };
+  if (!ArrayBuffer.isView(data)) return data.map(() => data[next()] ?? "");
+  if (data instanceof BigInt64Array || data instanceof BigUint64Array) return data.map(() => data[next()] ?? 0n);
+  return data.map(() => data[next()] ?? 0);
+}
+
+function invalid(path: string, problem: string, remedy = "save it again with numpy.save"): InferyardError {
+  return new InferyardError("INPUT_INVALID", `${path} cannot be read as .npy: ${problem}`, { remedy });
+}

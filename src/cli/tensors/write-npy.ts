@@ -1,0 +1,113 @@
+/** NumPy's .npy format, version 1.0 (numpy.lib.format): one tensor, little-endian, row-major. `read-npy.ts` reads it. */
+import { access, constants, open, rename, rm } from "node:fs/promises";
+import { endianness } from "node:os";
+import { dirname, resolve } from "node:path";
+import { InferyardError, messageOf } from "../../errors.ts";
+import type { DataType, Tensor } from "../../tensor.ts";
+
+/** Magic, version and header length precede the header text; all together are a multiple of 64 bytes. */
+const prologueBytes = 10;
+const alignment = 64;
+
+/** What a file can hold, under NumPy's names. */
+export type NpyVector = Float32Array | Int8Array | Uint8Array;
+export type NpyType = "<f4" | "|i1" | "|u1";
+
+/** OUTPUT_FAILED, before any work is done, where the file could not be written. */
+export async function checkWritable(path: string): Promise<void> {
+  try {
+    await access(dirname(resolve(path)), constants.W_OK);
+  } catch (error) {
+    throw cannotWrite(path, error);
+  }
+}
+
+/** Writes rows of equal length to a temporary file beside `path` and renames it: nobody sees half a file. */
+export async function writeNpy(path: string, rows: readonly NpyVector[], columns: number): Promise<void> {
+  await writeParts(path, npyHeader(typeOf(rows[0]), [rows.length, columns]), rows);
+}
+
+/** As `writeNpy`, for a tensor of any type; float16 stays float16, and text becomes str of the longest one's length. */
+export async function writeTensor(path: string, { dataType, shape, data }: Tensor): Promise<void> {
+  if (dataType === "bfloat16") {
+    throw new InferyardError("OUTPUT_FAILED", `${path} cannot be written: NumPy has no bfloat16`, {
+      remedy: "print it with --json",
+    });
+  }
+  if (dataType !== "string") {
+    const part = ArrayBuffer.isView(data) ? [data] : [];
+    return writeParts(path, npyHeader(descriptions[dataType], shape), part);
+  }
+  const texts = Array.from<unknown, number[]>(data, (text) => Array.from(String(text), (point) => point.codePointAt(0) ?? 0));
+  const length = texts.reduce((most, points) => Math.max(most, points.length), 1);
+  const rows = texts.map((points) => Uint32Array.from({ length }, (_point, index) => points[index] ?? 0));
+  await writeParts(path, npyHeader(`<U${length}`, shape), rows);
+}
+
+const descriptions: Readonly<Record<Exclude<DataType, "bfloat16" | "string">, string>> = {
+  bool: "|b1",
+  float16: "<f2",
+  float32: "<f4",
+  float64: "<f8",
+  int8: "|i1",
+  int16: "<i2",
+  int32: "<i4",
+  int64: "<i8",
+  uint8: "|u1",
+  uint16: "<u2",
+  uint32: "<u4",
+  uint64: "<u8",
+};
+
+async function writeParts(path: string, header: Buffer, parts: readonly ArrayBufferView[]): Promise<void> {
+  const temporary = `${path}.${process.pid}.partial`;
+  try {
+    const file = await open(temporary, "w");
+    try {
+      await file.writeFile(header); // unlike write(), all of it or an error
+      for (const part of parts) await file.writeFile(littleEndian(part));
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw cannotWrite(path, error);
+  }
+}
+
+function cannotWrite(path: string, error: unknown): InferyardError {
+  return new InferyardError("OUTPUT_FAILED", `${path} cannot be written: ${messageOf(error)}`, {
+    cause: error,
+    remedy: "check the folder and the space on the disk",
+  });
+}
+
+function typeOf(row: NpyVector | undefined): NpyType {
+  if (row instanceof Int8Array) return "|i1";
+  return row instanceof Uint8Array ? "|u1" : "<f4";
+}
+
+export function npyHeader(descr: string, shape: readonly number[]): Buffer {
+  const sizes = shape.length === 1 ? `${shape[0]},` : shape.join(", "); // a Python tuple
+  const text = `{'descr': '${descr}', 'fortran_order': False, 'shape': (${sizes}), }`;
+  const unpadded = prologueBytes + text.length + 1;
+  const padding = (alignment - (unpadded % alignment)) % alignment;
+  const header = Buffer.alloc(prologueBytes);
+  header.write("\u0093NUMPY", "latin1");
+  header.writeUInt8(1, 6);
+  header.writeUInt16LE(text.length + padding + 1, 8);
+  return Buffer.concat([header, Buffer.from(`${text}${" ".repeat(padding)}\n`, "latin1")]);
+}
+
+function littleEndian(part: ArrayBufferView): Uint8Array {
+  const bytes = new Uint8Array(part.buffer, part.byteOffset, part.byteLength);
+  return swappedBytes(bytes, "BYTES_PER_ELEMENT" in part ? Number(part.BYTES_PER_ELEMENT) : 1);
+}
+
+/** From the machine's order to little-endian, or back: the same bytes everywhere but on big-endian machines (s390x). */
+export function swappedBytes(bytes: Uint8Array, size: number): Uint8Array<ArrayBuffer> {
+  if (endianness() === "LE") return new Uint8Array(bytes);
+  return Uint8Array.from(bytes, (_byte, index) => bytes[index - 2 * (index % size) + size - 1] ?? 0);
+}

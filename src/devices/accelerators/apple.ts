@@ -1,0 +1,76 @@
+/** What Apple's systems compute on: Metal GPUs, and Core ML, which spreads a model over GPU, neural engine and processor. */
+import type { Accelerator } from "../../backend.ts";
+import type { ProbeResult } from "./probe-result.ts";
+import type { MachineSources } from "../sources.ts";
+import { absent, found } from "./probe-result.ts";
+
+const coreMlFramework = "/System/Library/Frameworks/CoreML.framework";
+
+export async function probeMetal(sources: MachineSources): Promise<ProbeResult> {
+  if (sources.platform !== "darwin") return absent(`Metal needs macOS, and this is ${sources.platform}`);
+  const output = await sources.run("/usr/sbin/system_profiler", ["-json", "SPDisplaysDataType"]);
+  if (!output.ok) return absent(`system_profiler fails: ${output.reason}`);
+  const displays = parseDisplays(output.stdout);
+  if (displays === undefined) return absent("system_profiler printed something other than its JSON");
+  return found(
+    displays.filter(supportsMetal).map((display, index) => metalDevice(display, index)),
+    "system_profiler lists no GPU that supports Metal",
+  );
+}
+
+export async function probeCoreMl(sources: MachineSources): Promise<ProbeResult> {
+  if (sources.platform !== "darwin") return absent(`Core ML needs macOS, and this is ${sources.platform}`);
+  if (!(await sources.exists(coreMlFramework))) return absent(`Core ML is not on this machine (${coreMlFramework} not found)`);
+  const chip = sources.system.cpuModel()?.trim();
+  return {
+    devices: [
+      {
+        device: { type: "coreml", index: 0 },
+        name: chip === undefined ? "Core ML" : `Core ML on ${chip}`,
+        source: coreMlFramework,
+      },
+    ],
+  };
+}
+
+type Display = Readonly<Record<string, unknown>>;
+
+function parseDisplays(text: string): readonly Display[] | undefined {
+  try {
+    const report: unknown = JSON.parse(text);
+    const displays = isRecord(report) ? report["SPDisplaysDataType"] : undefined;
+    return Array.isArray(displays) ? displays.filter(isRecord) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Since macOS 11 the key is spdisplays_mtlgpufamilysupport, before that spdisplays_metal; a GPU without Metal has neither, or a "not". */
+function supportsMetal(display: Display): boolean {
+  return ["spdisplays_mtlgpufamilysupport", "spdisplays_metal"].some((key) => {
+    const value = display[key];
+    return typeof value === "string" && !/not/i.test(value);
+  });
+}
+
+/** Only a GPU with memory of its own states it; Apple's chips share the machine's. */
+function metalDevice(display: Display, index: number): Accelerator {
+  const name = display["sppci_model"] ?? display["_name"];
+  const totalBytes = memoryBytes(display["spdisplays_vram"]);
+  return {
+    device: { type: "metal", index },
+    name: typeof name === "string" ? name : "Metal GPU",
+    source: "system_profiler SPDisplaysDataType",
+    ...(totalBytes === undefined ? {} : { memory: { totalBytes } }),
+  };
+}
+
+/** Reads "8 GB" and "1536 MB". */
+function memoryBytes(text: unknown): number | undefined {
+  const [, amount, unit] = (typeof text === "string" ? /^(\d+) (MB|GB)$/.exec(text) : undefined) ?? [];
+  return amount === undefined ? undefined : Number(amount) * 1024 ** (unit === "GB" ? 3 : 2);
+}
+
+function isRecord(value: unknown): value is Display {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

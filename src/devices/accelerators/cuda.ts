@@ -1,0 +1,117 @@
+/** NVIDIA devices, as a CUDA program started now would see and number them. */
+import type { Accelerator } from "../../backend.ts";
+import type { ProbeResult } from "./probe-result.ts";
+import type { GpuInstance, GpuRow } from "./nvidia-smi.ts";
+import type { MachineSources, Output } from "../sources.ts";
+import { absent, found } from "./probe-result.ts";
+import { findLibrary, findProgram } from "../libraries.ts";
+import { gpuQueries, parseCudaVersion, parseGpuRows, parseInstances } from "./nvidia-smi.ts";
+import { byUniqueUuid, visibleDevices } from "./visible-devices.ts";
+
+/** A CUDA device: a whole GPU, or an instance of one. */
+interface Candidate {
+  readonly gpu: GpuRow;
+  readonly instance?: GpuInstance;
+}
+
+/** Where nvidia-smi lives when it is not on the PATH: WSL, Google's driver containers, older Windows drivers. */
+const furtherDirectories = ["/usr/lib/wsl/lib", "/usr/local/nvidia/bin", "C:\\Program Files\\NVIDIA Corporation\\NVSMI"];
+
+/** Tells apart: no driver, a driver that does not answer, no device, and every device hidden. */
+export async function probeCuda(sources: MachineSources): Promise<ProbeResult> {
+  if (sources.platform === "darwin") return absent("macOS has no NVIDIA driver");
+  const libraryName = sources.platform === "win32" ? "nvcuda.dll" : "libcuda.so.1";
+  const library = await findLibrary(sources, libraryName);
+  if (library === undefined) return absent(await noDriverReason(sources, libraryName));
+  const program = await findProgram(sources, "nvidia-smi", furtherDirectories);
+  if (program === undefined) return absent(`the NVIDIA driver library is here (${library}), but nvidia-smi is not on the PATH`);
+
+  const [listing, banner] = await Promise.all([queryGpus(sources, program), sources.run(program, [])]);
+  if (!listing.ok) return absent(`the NVIDIA driver is installed, but nvidia-smi fails: ${listing.reason}`);
+  if (listing.rows.length === 0) {
+    return absent(
+      `the NVIDIA driver is installed, but lists no device: ${listing.stdout.trim() || "nvidia-smi printed nothing"}`,
+    );
+  }
+  const list = sources.environment["CUDA_VISIBLE_DEVICES"];
+  const devices = visibleCandidates(listing.rows, await readInstances(sources, program, listing.rows), list);
+  const cudaVersion = parseCudaVersion(banner.stdout);
+  const source = `nvidia-smi${numberingNote(sources, devices)}`;
+  return found(
+    devices.map((device, index) => accelerator(device, index, cudaVersion, source)),
+    list === undefined
+      ? "every NVIDIA device is in MIG mode, and none has an instance"
+      : `CUDA_VISIBLE_DEVICES="${list}" hides every NVIDIA device (${listing.rows.length} installed)`,
+  );
+}
+
+async function noDriverReason(sources: MachineSources, libraryName: string): Promise<string> {
+  const loaded = sources.platform === "linux" && (await sources.exists("/proc/driver/nvidia/version"));
+  return loaded
+    ? `the NVIDIA kernel driver is loaded, but its library is not where the loader looks (${libraryName} not found)`
+    : `no NVIDIA driver on this machine (${libraryName} not found)`;
+}
+
+async function queryGpus(sources: MachineSources, program: string): Promise<Output & { readonly rows: readonly GpuRow[] }> {
+  let output: Output = { ok: false, stdout: "", reason: "it was not asked" };
+  for (const fields of gpuQueries) {
+    output = await sources.run(program, [`--query-gpu=${fields.join(",")}`, "--format=csv,noheader,nounits"]);
+    if (output.ok) return { ...output, rows: parseGpuRows(output.stdout, fields) };
+    if (!/not a valid field/i.test(output.reason)) break;
+  }
+  return { ...output, rows: [] };
+}
+
+async function readInstances(sources: MachineSources, program: string, rows: readonly GpuRow[]): Promise<readonly GpuInstance[]> {
+  if (!rows.some(({ partitioned }) => partitioned)) return [];
+  return parseInstances((await sources.run(program, ["-L"])).stdout);
+}
+
+/** A GPU in MIG mode stands for its first instance, and a process can use one instance only (NVIDIA MIG user guide, "CUDA visible devices"). */
+function visibleCandidates(
+  rows: readonly GpuRow[],
+  instances: readonly GpuInstance[],
+  list: string | undefined,
+): readonly Candidate[] {
+  const parts: readonly Candidate[] = instances.flatMap((instance) => {
+    const gpu = rows.find(({ uuid }) => uuid === instance.gpuUuid);
+    return gpu === undefined ? [] : { gpu, instance };
+  });
+  const wholes = rows.map((gpu) => (gpu.partitioned ? parts.find((part) => part.gpu === gpu) : { gpu }));
+  const named = [
+    ...wholes.map((whole, index) => ({ uuid: rows[index]?.uuid, whole })),
+    ...parts.map((whole) => ({ uuid: whole.instance?.uuid, whole })),
+  ];
+  const visible =
+    list === undefined
+      ? wholes.filter((whole) => whole !== undefined)
+      : visibleDevices(list, {
+          byNumber: (number) => wholes[number],
+          byUuid: (start) => byUniqueUuid(named, start)?.whole,
+        });
+  const firstInstance = visible.find(({ instance }) => instance !== undefined);
+  return visible.filter((device) => device.instance === undefined || device === firstInstance);
+}
+
+function accelerator({ gpu, instance }: Candidate, index: number, cudaVersion: string | undefined, source: string): Accelerator {
+  // nvidia-smi gives the memory of the whole GPU only, so an instance has none that is known.
+  const totalBytes = instance === undefined ? gpu.totalBytes : undefined;
+  return {
+    device: { type: "cuda", index },
+    name: instance === undefined ? gpu.name : `${gpu.name} MIG ${instance.profile}`,
+    source,
+    ...(totalBytes === undefined
+      ? {}
+      : { memory: { totalBytes, ...(gpu.freeBytes === undefined ? {} : { freeBytes: gpu.freeBytes }) } }),
+    ...(gpu.computeCapability === undefined ? {} : { computeCapability: gpu.computeCapability }),
+    ...(cudaVersion === undefined ? {} : { cudaVersion }),
+    ...(gpu.driverVersion === undefined ? {} : { driverVersion: gpu.driverVersion }),
+  };
+}
+
+/** nvidia-smi numbers by PCI bus; CUDA puts the fastest device first unless told otherwise. It matters only where they differ. */
+function numberingNote(sources: MachineSources, devices: readonly Candidate[]): string {
+  const alike = new Set(devices.map(({ gpu }) => gpu.name)).size <= 1;
+  if (alike || sources.environment["CUDA_DEVICE_ORDER"] === "PCI_BUS_ID") return "";
+  return ", numbered by PCI bus; CUDA numbers the same way only with CUDA_DEVICE_ORDER=PCI_BUS_ID";
+}

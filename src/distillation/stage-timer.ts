@@ -1,0 +1,27 @@
+/** Times the stages of a distillation and reports their progress. */
+import type { DistillProgress, DistillStage } from "./distill-options.ts";
+
+export class StageTimer {
+  readonly milliseconds: Partial<Record<DistillStage, number>> = {};
+  readonly #report: (progress: DistillProgress) => void;
+
+  constructor(report: ((progress: DistillProgress) => void) | undefined) {
+    this.#report = report ?? (() => {});
+  }
+
+  async time<T>(
+    stage: DistillStage,
+    work: (onProgress: (done: number, total: number, loss?: number) => void) => Promise<T>,
+  ): Promise<T> {
+    const start = performance.now();
+    let steps = 0;
+    this.#report({ stage, done: 0, total: 1 });
+    const result = await work((done, total, loss) => {
+      steps++;
+      this.#report({ stage, done, total, ...(loss === undefined ? {} : { loss }) });
+    });
+    if (steps === 0) this.#report({ stage, done: 1, total: 1 });
+    this.milliseconds[stage] = performance.now() - start;
+    return result;
+  }
+}

@@ -1,0 +1,176 @@
+/** One function of a module: parameters, locals, statements, structured control. */
+import { type Bytes, unsigned, vector } from "./encoding.ts";
+import {
+  type Code,
+  type Expression,
+  type I32,
+  type Local,
+  type Statement,
+  type V128,
+  type ValueType,
+  expression,
+  localOf,
+  typeCodes,
+} from "./expression.ts";
+import type { WasmFeatures } from "./wasm-features.ts";
+import type { HostFunction } from "./host-functions.ts";
+import { i32 } from "./scalar.ts";
+import { f32x4, i16x8, i32x4 } from "./vector.ts";
+
+const loop = 0x03;
+const elseCode = 0x05;
+const end = 0x0b;
+const emptyBlockType = 0x40;
+const branchIf = 0x0d;
+
+export class FunctionBuilder {
+  readonly features: WasmFeatures;
+  readonly #importOf: (name: HostFunction) => number;
+  readonly #parameters: ValueType[] = [];
+  readonly #locals: ValueType[] = [];
+  readonly #code: number[] = [];
+
+  /** `importOf` gives the index of an imported host function. */
+  constructor(features: WasmFeatures, importOf: (name: HostFunction) => number) {
+    this.features = features;
+    this.#importOf = importOf;
+  }
+
+  /** All parameters come before the first local. */
+  parameter<Type extends ValueType>(type: Type): Local<Type> {
+    this.#parameters.push(type);
+    return localOf(type, this.#parameters.length - 1);
+  }
+
+  local<Type extends ValueType>(type: Type): Local<Type> {
+    this.#locals.push(type);
+    return localOf(type, this.#parameters.length + this.#locals.length - 1);
+  }
+
+  locals<Type extends ValueType>(type: Type, count: number): Local<Type>[] {
+    return Array.from({ length: count }, () => this.local(type));
+  }
+
+  /** Computes the expression here, once, and keeps it in a local of its own. */
+  value<Type extends ValueType>(of: Expression<Type>): Local<Type> {
+    const local = this.local(of.type);
+    this.set(local, of);
+    return local;
+  }
+
+  set<Type extends ValueType>(local: Local<Type>, to: Expression<Type>): void {
+    this.#write(to.code, [0x21, ...unsigned(local.index)]);
+  }
+
+  run(statement: Statement): void {
+    this.#write(statement.code);
+  }
+
+  /** local += amount */
+  increase(local: Local<"i32">, amount: number | I32): void {
+    this.set(local, i32.add(local, typeof amount === "number" ? i32.const(amount) : amount));
+  }
+
+  /** The body once, and again while the condition is not 0. */
+  doWhile(body: () => void, condition: () => I32): void {
+    this.#write([loop, emptyBlockType]);
+    body();
+    this.#write(condition().code, [branchIf, 0, end]);
+  }
+
+  /** The body while the condition is not 0, which is looked at first. */
+  while(condition: () => I32, body: () => void): void {
+    this.when(condition(), () => this.doWhile(body, condition));
+  }
+
+  /** The body `times` times; times that are told must be above 0. */
+  repeat(times: number | I32, body: () => void): void {
+    if (typeof times === "number" && times <= 0) return;
+    if (times === 1) {
+      body();
+      return;
+    }
+    const left = this.value(typeof times === "number" ? i32.const(times) : times);
+    this.doWhile(body, () => this.#stepped(left, -1));
+  }
+
+  /** The body with `index` going from `from` up by `step` while it is below `to` (signed). The index may be changed by nobody else. */
+  range(from: I32, to: I32, step: number, body: (index: Local<"i32">) => void): void {
+    const index = this.value(from);
+    const last = this.value(to);
+    this.when(i32.ltS(index, last), () => {
+      this.doWhile(
+        () => body(index),
+        () => i32.ltS(this.#stepped(index, step), last),
+      );
+    });
+  }
+
+  when(condition: I32, then: () => void, otherwise?: () => void): void {
+    this.#write(condition.code, [0x04, emptyBlockType]);
+    then();
+    if (otherwise !== undefined) {
+      this.#write([elseCode]);
+      otherwise();
+    }
+    this.#write([end]);
+  }
+
+  /** Ends the function with this value. */
+  return(value: Expression<ValueType>): void {
+    this.#write(value.code, [0x0f]);
+  }
+
+  /** The last value of the body: what the function gives. */
+  result(value: Expression<ValueType>): void {
+    this.#write(value.code);
+  }
+
+  /** a*b + c: rounded once where the machine fuses and relaxed SIMD is there, else twice. */
+  madd(a: V128, b: V128, c: V128): V128 {
+    return this.features.relaxedSimd ? f32x4.relaxedMadd(a, b, c) : f32x4.add(f32x4.mul(a, b), c);
+  }
+
+  /**
+   * Bytes times bytes, neighbouring products added, as int16: `signed` has a sign, `bytes` as `features.byteDot` says, and also where that is
+   * "none". Right only where no sum leaves 16 bits.
+   */
+  pairDot(signed: Local<"v128">, bytes: Local<"v128">): V128 {
+    if (this.features.byteDot !== "none") return i16x8.relaxedDotI8x16I7x16S(signed, bytes);
+    const low = i32x4.dotI16x8S(i16x8.extendLowI8x16S(signed), i16x8.extendLowI8x16S(bytes));
+    const high = i32x4.dotI16x8S(i16x8.extendHighI8x16S(signed), i16x8.extendHighI8x16S(bytes));
+    return i16x8.narrowI32x4S(low, high);
+  }
+
+  /** Calls a function of the host. */
+  callHost(name: HostFunction, ...values: readonly Expression<"f64">[]): Expression<"f64"> {
+    return expression("f64", ...values.map((value) => value.code), 0x10, unsigned(this.#importOf(name)));
+  }
+
+  /** Signature and body, as a module's sections hold them. */
+  build(result: ValueType): { readonly type: Bytes; readonly body: Bytes } {
+    const typeBytes = (types: readonly ValueType[]): Bytes => vector(types.map((type) => [typeCodes[type]]));
+    const declared = vector(this.#locals.map((type) => [1, typeCodes[type]]));
+    const body = [...declared, ...this.#code, end];
+    return {
+      type: [0x60, ...typeBytes(this.#parameters), ...typeBytes([result])],
+      body: [...unsigned(body.length), ...body],
+    };
+  }
+
+  #write(...parts: Code): void {
+    this.#append(parts);
+  }
+
+  #append(code: Code): void {
+    for (const part of code) {
+      if (typeof part === "number") this.#code.push(part);
+      else this.#append(part);
+    }
+  }
+
+  /** local += step, and its new value. */
+  #stepped(local: Local<"i32">, step: number): I32 {
+    return expression("i32", i32.add(local, i32.const(step)).code, 0x22, unsigned(local.index));
+  }
+}

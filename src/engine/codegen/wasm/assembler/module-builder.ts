@@ -1,0 +1,69 @@
+/** A module that imports one memory and exports functions (WebAssembly specification, "Modules"). */
+import { type Bytes, text, unsigned, vector } from "./encoding.ts";
+import type { ValueType } from "./expression.ts";
+import type { WasmFeatures } from "./wasm-features.ts";
+import { FunctionBuilder } from "./function-builder.ts";
+import { type HostFunction, binaryHostFunctions } from "./host-functions.ts";
+
+/** Names under which a module imports its memory and the host's functions. */
+export const importNames = { memory: ["engine", "memory"], host: "host" } as const;
+
+const f64Code = 0x7c;
+/** The magic number and version 1. */
+const header: Bytes = [0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
+const maxPages = 65_536;
+
+export class ModuleBuilder {
+  readonly #features: WasmFeatures;
+  readonly #imports: HostFunction[] = [];
+  readonly #functions: { readonly name: string; readonly type: Bytes; readonly body: Bytes }[] = [];
+
+  constructor(features: WasmFeatures) {
+    this.#features = features;
+  }
+
+  /** Adds an exported function. `define` declares parameters, writes the body and leaves the result. */
+  function(name: string, result: ValueType, define: (f: FunctionBuilder) => void): void {
+    const builder = new FunctionBuilder(this.#features, (host) => this.#importOf(host));
+    define(builder);
+    this.#functions.push({ name, ...builder.build(result) });
+  }
+
+  /** The binary. A module for shared memory takes only shared memory, and one for plain memory only plain. */
+  build(memory: { readonly shared: boolean }): Uint8Array<ArrayBuffer> {
+    const functions = this.#functions;
+    const types = [...this.#imports.map(hostType), ...functions.map(({ type }) => type)];
+    const limits = memory.shared ? [3, ...unsigned(0), ...unsigned(maxPages)] : [0, ...unsigned(0)];
+    const [space, name] = importNames.memory;
+    const imports = [
+      [...text(space), ...text(name), 2, ...limits],
+      ...this.#imports.map((host, index) => [...text(importNames.host), ...text(host), 0, ...unsigned(index)]),
+    ];
+    const first = this.#imports.length; // imported functions have the first indices
+    return Uint8Array.from([
+      ...header,
+      ...section(1, vector(types)),
+      ...section(2, vector(imports)),
+      ...section(3, vector(functions.map((_, index) => unsigned(first + index)))),
+      ...section(7, vector(functions.map((one, index) => [...text(one.name), 0, ...unsigned(first + index)]))),
+      ...section(10, vector(functions.map(({ body }) => body))),
+    ]);
+  }
+
+  #importOf(host: HostFunction): number {
+    const known = this.#imports.indexOf(host);
+    return known === -1 ? this.#imports.push(host) - 1 : known;
+  }
+}
+
+function hostType(host: HostFunction): Bytes {
+  return [
+    0x60,
+    ...vector(Array.from({ length: binaryHostFunctions.has(host) ? 2 : 1 }, () => [f64Code])),
+    ...vector([[f64Code]]),
+  ];
+}
+
+function section(id: number, body: Bytes): Bytes {
+  return [id, ...unsigned(body.length), ...body];
+}

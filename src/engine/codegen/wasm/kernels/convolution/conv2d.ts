@@ -1,0 +1,192 @@
+/**
+ * Convolution of [batch, channels, height, width] in float32 or int32, with bias and activation: a product of the weights, 4 output channels at a
+ * time, with 8 neighbouring places of an output row at a time. A convolution of 1 x 1 without stride has no rows: its places run on. A window may be deep: then it sees several of the planes that a
+ * channel has.
+ */
+import type { I32 } from "../../assembler/expression.ts";
+import type { FunctionBuilder } from "../../assembler/function-builder.ts";
+import { i32 } from "../../assembler/scalar.ts";
+import { i32x4, v128 } from "../../assembler/vector.ts";
+import { type Kernel, defineKernel } from "../../kernel.ts";
+import type { Activation } from "../../math/activation.ts";
+import { type BlockRange, emitBlock } from "../loops/blocks.ts";
+import { offsetBy, unravel } from "../loops/addressing.ts";
+import { floatBytes, laneCount, emitMicroKernel, type TileArithmetic, tileColumns, tileRows } from "../matmul/micro-kernel.ts";
+import { copyPanel } from "../matmul/panel-copy.ts";
+import { type Epilogue, storeTile } from "../matmul/epilogue.ts";
+import { depthwise } from "./depthwise.ts";
+import { copyVolumePatch, copyPatch } from "./im2col.ts";
+import { type DepthWindow, type ResolvedWindow, type Window, resolveWindow } from "./window.ts";
+
+export interface Conv2dRequest {
+  readonly batch: number;
+  readonly inChannels: number;
+  readonly outChannels: number;
+  /** Divides both; 1 where absent. Channels of a group see only that group's. */
+  readonly groups?: number;
+  readonly window: Window;
+  /** Of a third axis before height and width, in x, weights and y. */
+  readonly depth?: DepthWindow;
+  /** Sums of int32 wrap around, and take no activation and no residual. float32 where absent. */
+  readonly type?: ConvolutionType;
+  readonly bias?: boolean;
+  readonly activation?: Activation;
+  /** Adds a tensor shaped like the output (which may be the output only where the activation is none or relu). */
+  readonly residual?: Epilogue["residual"];
+}
+
+export type ConvolutionType = "float32" | "int32";
+
+const multiplyAddsPerNanosecond = 20;
+
+const int32Arithmetic: TileArithmetic = {
+  loadColumns: (b, offset) => v128.load(b, offset),
+  accumulate: (_f, factor, columns, sum) => i32x4.add(sum, i32x4.mul(factor, columns)),
+};
+
+/**
+ * Parameters: x, weights [outChannels, inChannels / groups, height, width] as they are, then bias and residual where asked for, y, and
+ * scratch where `scratchBytes` is not 0. Pieces: 8 places of one image and group, or planes where each channel is its own group.
+ */
+export function conv2d(request: Conv2dRequest): Kernel {
+  const { batch, inChannels, outChannels, groups = 1, bias = false, activation = "none", residual = "none" } = request;
+  const { depth: deep, type = "float32" } = request;
+  const window = resolveWindow(request.window);
+  if (groups === inChannels && groups === outChannels && deep === undefined)
+    return depthwise({ batch, channels: groups, window, bias, activation, residual, type });
+  const shape = deep === undefined ? flattenPointwise(window) : window;
+  const layer: Layer = {
+    window: shape,
+    isPointwise: deep === undefined && isPointwise(shape),
+    deep,
+    type,
+    channels: inChannels / groups,
+    outputs: outChannels / groups,
+    tail: { activation, residual },
+  };
+  const [height, width] = shape.output;
+  const panels = Math.ceil(width / tileColumns);
+  const depth = depthOf(layer);
+  const [inPlanes, outPlanes] = [deep?.input ?? 1, deep?.output ?? 1];
+  const planeBytes = (plane: readonly [number, number]): number => plane[0] * plane[1] * floatBytes;
+  return defineKernel({
+    family: "conv2d",
+    request: { ...layer, groups, panels, bias },
+    inputs: ["x", "weights"],
+    optional: { bias, residual: residual !== "none" },
+    outputs: ["y"],
+    pieces: batch * groups * outPlanes * height * panels,
+    pieceNanoseconds: (depth * Math.min(width, tileColumns) * layer.outputs) / multiplyAddsPerNanosecond + 20,
+    scratchBytes: Math.ceil(depth / laneCount) * laneCount * tileColumns * floatBytes,
+    emit(f, { x, weights, y, bias: biasAt, residual: residualAt, scratch = x }, from, to) {
+      f.range(from, to, 1, (piece) => {
+        const places = [batch * groups, outPlanes, height, panels];
+        const [image = piece, level = piece, row = piece, panel = piece] = unravel(f, piece, places);
+        const group = f.value(i32.remU(image, i32.const(groups)));
+        const column = f.value(i32.mul(panel, i32.const(tileColumns)));
+        const onOutput = (base: I32): I32 => {
+          const first = offsetBy(base, image, layer.outputs * outPlanes * planeBytes(shape.output));
+          const plane = deep === undefined ? first : offsetBy(first, level, planeBytes(shape.output));
+          return f.value(offsetBy(offsetBy(plane, row, width * floatBytes), column, floatBytes));
+        };
+        const at: PanelAddresses = {
+          x: f.value(offsetBy(x, image, layer.channels * inPlanes * planeBytes(shape.input))),
+          weights: f.value(offsetBy(weights, group, layer.outputs * depth * floatBytes)),
+          y: onOutput(y),
+          bias: biasAt && f.value(offsetBy(biasAt, group, layer.outputs * floatBytes)),
+          residual: residualAt && onOutput(residualAt),
+          scratch,
+          level,
+          row,
+          column,
+        };
+        const range: BlockRange = { block: panel, blocks: panels, size: width, width: tileColumns };
+        emitBlock(f, range, (columns) => emitPanel(f, layer, at, columns));
+      });
+    },
+  });
+}
+
+interface Layer {
+  readonly window: ResolvedWindow;
+  readonly isPointwise: boolean;
+  readonly deep: DepthWindow | undefined;
+  readonly type: ConvolutionType;
+  /** Of one group. */
+  readonly channels: number;
+  readonly outputs: number;
+  readonly tail: Epilogue;
+}
+
+interface PanelAddresses {
+  readonly x: I32;
+  readonly weights: I32;
+  readonly y: I32;
+  readonly bias: I32 | undefined;
+  readonly residual: I32 | undefined;
+  readonly scratch: I32;
+  /** The plane of a channel. */
+  readonly level: I32;
+  readonly row: I32;
+  readonly column: I32;
+}
+
+/** Products that make one sum. */
+function depthOf({ channels, window, deep }: Layer): number {
+  return channels * (deep?.size ?? 1) * window.size[0] * window.size[1];
+}
+
+/** A window of 1 x 1 without stride or pads sees one long row. */
+function flattenPointwise(window: ResolvedWindow): ResolvedWindow {
+  const { size, strides, pads, input } = window;
+  if (![...size, ...strides].every((value) => value === 1) || pads.some((pad) => pad > 0)) return window;
+  const row = [1, input[0] * input[1]] as const;
+  return { ...window, dilations: [1, 1], input: row, padded: row, output: row };
+}
+
+function isPointwise({ size, strides, pads, input }: ResolvedWindow): boolean {
+  return input[0] === 1 && [...size, ...strides].every((value) => value === 1) && pads.every((pad) => pad === 0);
+}
+
+function emitPanel(f: FunctionBuilder, layer: Layer, at: PanelAddresses, columns: number): void {
+  const { window, channels, outputs, tail, deep, type } = layer;
+  const depth = depthOf(layer);
+  const vectors = Math.ceil(columns / laneCount);
+  const rowBytes = (deep?.output ?? 1) * window.output[0] * window.output[1] * floatBytes;
+  if (layer.isPointwise) {
+    const from = offsetBy(at.x, at.column, floatBytes);
+    copyPanel(f, { depth, columns, from, to: at.scratch, rowStride: window.input[1], columnStride: 1 });
+  } else {
+    const patch = { window, channels, image: at.x, row: at.row, column: at.column, columns, to: at.scratch };
+    if (deep === undefined) copyPatch(f, patch);
+    else copyVolumePatch(f, patch, deep, at.level);
+  }
+  const tile = (block: I32, rows: number): void => {
+    const bias = at.bias && f.value(offsetBy(at.bias, block, tileRows * floatBytes));
+    const sums = emitMicroKernel(f, {
+      rows,
+      vectors,
+      depth,
+      a: offsetBy(at.weights, block, tileRows * depth * floatBytes),
+      b: at.scratch,
+      aRowBytes: depth * floatBytes,
+      aDepthBytes: floatBytes,
+      bDepthBytes: vectors * laneCount * floatBytes,
+      ...(type === "int32" ? { arithmetic: int32Arithmetic } : {}),
+      start: (row) => (bias === undefined ? v128.zero : v128.load32Splat(bias, row * floatBytes)),
+    });
+    const onOutput = (base: I32): I32 => f.value(offsetBy(base, block, tileRows * rowBytes));
+    storeTile(f, tail, {
+      sums,
+      columns,
+      c: onOutput(at.y),
+      cRowBytes: rowBytes,
+      residual: at.residual && onOutput(at.residual),
+      residualRowBytes: rowBytes,
+      finish: (sum) => sum,
+    });
+  };
+  const whole = Math.floor(outputs / tileRows);
+  if (whole > 0) f.range(i32.const(0), i32.const(whole), 1, (block) => tile(block, tileRows));
+  if (outputs % tileRows > 0) tile(i32.const(whole), outputs % tileRows);
+}

@@ -1,0 +1,64 @@
+/** Convolution in which every channel is its own group: each plane by its own window, four neighbouring places at a time. */
+import { i32 } from "../../assembler/scalar.ts";
+import { f32x4, i32x4, v128 } from "../../assembler/vector.ts";
+import { type Kernel, defineKernel } from "../../kernel.ts";
+import { activate } from "../../math/activation.ts";
+import { offsetBy } from "../loops/addressing.ts";
+import { storeLanes } from "../loops/lanes.ts";
+import { floatBytes } from "../matmul/micro-kernel.ts";
+import type { Epilogue } from "../matmul/epilogue.ts";
+import { copyPlane, fillMargins, isUnpadded, paddedPlaneBytes } from "./padded-plane.ts";
+import { forWindowPositions } from "./sliding-window.ts";
+import type { ResolvedWindow } from "./window.ts";
+
+export interface DepthwiseRequest extends Epilogue {
+  readonly batch: number;
+  readonly channels: number;
+  readonly window: ResolvedWindow;
+  readonly bias: boolean;
+  /** Sums of int32 take no activation and no residual. */
+  readonly type: "float32" | "int32";
+}
+
+/** Pieces: planes. */
+export function depthwise(request: DepthwiseRequest): Kernel {
+  const { batch, channels, window, bias, activation, residual, type } = request;
+  const { size, output } = window;
+  const taps = size[0] * size[1];
+  const copies = !isUnpadded(window);
+  return defineKernel({
+    family: "depthwise",
+    request: { channels, window, bias, activation, residual, type },
+    inputs: ["x", "weights"],
+    optional: { bias, residual: residual !== "none" },
+    outputs: ["y"],
+    pieces: batch * channels,
+    pieceNanoseconds: output[0] * output[1] * (taps * 0.1 + 1) + 20,
+    scratchBytes: copies ? paddedPlaneBytes(window) : 0,
+    emit(f, { x, weights, y, bias: biasAt, residual: residualAt, scratch }, from, to) {
+      if (scratch !== undefined) fillMargins(f, window, scratch, 0);
+      f.range(from, to, 1, (plane) => {
+        const channel = f.value(i32.remU(plane, i32.const(channels)));
+        const source = f.value(offsetBy(x, plane, window.input[0] * window.input[1] * floatBytes));
+        if (scratch !== undefined) copyPlane(f, window, source, scratch);
+        const kernel = f.value(offsetBy(weights, channel, taps * floatBytes));
+        const start = f.value(biasAt === undefined ? v128.zero : v128.load32Splat(offsetBy(biasAt, channel, floatBytes)));
+        const planeBytes = output[0] * output[1] * floatBytes;
+        const target = f.value(offsetBy(y, plane, planeBytes));
+        const added = residualAt && f.value(offsetBy(residualAt, plane, planeBytes));
+        forWindowPositions(f, window, scratch ?? source, (place) => {
+          const sum = f.value(start);
+          place.forTaps((value, tapBytes) => {
+            const factor = v128.load32Splat(i32.add(kernel, tapBytes));
+            f.set(sum, type === "int32" ? i32x4.add(sum, i32x4.mul(value, factor)) : f.madd(value, factor, sum));
+          });
+          const term = added && v128.load(i32.add(added, place.offset));
+          const early = term !== undefined && residual === "before-activation" ? f32x4.add(sum, term) : sum;
+          const active = activate(f, activation, early);
+          const result = term !== undefined && residual === "after-activation" ? f32x4.add(active, term) : active;
+          storeLanes(f, f.value(i32.add(target, place.offset)), result, place.lanes);
+        });
+      });
+    },
+  });
+}

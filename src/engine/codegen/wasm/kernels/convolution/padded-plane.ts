@@ -1,0 +1,36 @@
+/** A plane with its pads, copied into scratch memory, so that windows at the border are like all others. */
+import type { I32 } from "../../assembler/expression.ts";
+import type { FunctionBuilder } from "../../assembler/function-builder.ts";
+import { copyMemory, f32, i32 } from "../../assembler/scalar.ts";
+import { f32x4, v128 } from "../../assembler/vector.ts";
+import { offsetBy } from "../loops/addressing.ts";
+import { floatBytes } from "../matmul/micro-kernel.ts";
+import type { ResolvedWindow } from "./window.ts";
+
+const vectorBytes = 16;
+
+/** Bytes of the copy, in whole vectors, and one vector more, because windows of the last row read on. */
+export function paddedPlaneBytes({ padded }: ResolvedWindow): number {
+  return (Math.ceil((padded[0] * padded[1] * floatBytes) / vectorBytes) + 1) * vectorBytes;
+}
+
+/** Without pads there is nothing to copy. */
+export function isUnpadded({ pads }: ResolvedWindow): boolean {
+  return pads.every((pad) => pad === 0);
+}
+
+/** Fills the margins with `margin`; those stay from plane to plane, so once for each call will do. */
+export function fillMargins(f: FunctionBuilder, window: ResolvedWindow, scratch: I32, margin: number): void {
+  const value = f.value(f32x4.splat(f32.const(margin)));
+  f.range(i32.const(0), i32.const(paddedPlaneBytes(window)), vectorBytes, (offset) =>
+    f.run(v128.store(i32.add(scratch, offset), value)),
+  );
+}
+
+export function copyPlane(f: FunctionBuilder, { input, pads, padded }: ResolvedWindow, plane: I32, scratch: I32): void {
+  const inside = f.value(i32.add(scratch, i32.const((pads[0] * padded[1] + pads[1]) * floatBytes)));
+  f.range(i32.const(0), i32.const(input[0]), 1, (row) => {
+    const target = offsetBy(inside, row, padded[1] * floatBytes);
+    f.run(copyMemory(target, offsetBy(plane, row, input[1] * floatBytes), i32.const(input[1] * floatBytes)));
+  });
+}

@@ -1,0 +1,172 @@
+/** Steps on int32 and int64. */
+import type { I32, Local, V128 } from "../../assembler/expression.ts";
+import type { FunctionBuilder } from "../../assembler/function-builder.ts";
+import { i32, i64, select } from "../../assembler/scalar.ts";
+import { i32x4, i64x2, v128 } from "../../assembler/vector.ts";
+import { indices } from "../matmul/micro-kernel.ts";
+import type { Arithmetic, Comparison, Unary } from "./request.ts";
+
+/** Undefined where integers have no such operation. */
+export function int32Unary(op: Unary, x: Local<"v128">): V128 | undefined {
+  if (op === "abs" || op === "neg") return i32x4[op](x);
+  if (op === "not") return v128.not(x);
+  if (op === "relu") return i32x4.maxS(x, v128.zero);
+  if (op !== "sign") return undefined;
+  return i32x4.sub(i32x4.ltS(x, v128.zero), i32x4.gtS(x, v128.zero)); // a mask is -1
+}
+
+export function int64Unary(op: Unary, x: Local<"v128">): V128 | undefined {
+  if (op === "abs" || op === "neg") return i64x2[op](x);
+  if (op === "not") return v128.not(x);
+  if (op !== "sign") return undefined;
+  return i64x2.sub(i64x2.ltS(x, v128.zero), i64x2.gtS(x, v128.zero));
+}
+
+export function int32Arithmetic(f: FunctionBuilder, op: Arithmetic, a: Local<"v128">, b: Local<"v128">): V128 | undefined {
+  switch (op) {
+    case "add":
+    case "sub":
+    case "mul":
+      return i32x4[op](a, b);
+    case "min":
+      return i32x4.minS(a, b);
+    case "max":
+      return i32x4.maxS(a, b);
+    case "and":
+    case "or":
+    case "xor":
+      return v128[op](a, b);
+    case "div":
+      return quotient32(f, a, b);
+    case "remainder":
+      return remainder32(f, a, b);
+    case "mod": {
+      const rest = f.value(remainder32(f, a, b));
+      const otherSign = i32x4.ltS(v128.xor(rest, b), v128.zero);
+      const wrong = v128.and(otherSign, i32x4.ne(rest, v128.zero));
+      return i32x4.add(rest, v128.and(b, wrong));
+    }
+    case "shift-left":
+    case "shift-right":
+      return shift32(op, f, a, b);
+    case "pow":
+      return undefined;
+  }
+}
+
+/** As int32 where the sign makes no difference. */
+export function uint32Arithmetic(f: FunctionBuilder, op: Arithmetic, a: Local<"v128">, b: Local<"v128">): V128 | undefined {
+  if (op === "min") return i32x4.minU(a, b);
+  if (op === "max") return i32x4.maxU(a, b);
+  if (op === "div") return perLane32(f, a, b, quotientU);
+  if (op === "mod" || op === "remainder")
+    return v128.and(i32x4.sub(a, i32x4.mul(perLane32(f, a, b, quotientU), b)), i32x4.ne(b, v128.zero));
+  return int32Arithmetic(f, op, a, b);
+}
+
+export function uint32Comparison(op: Comparison, a: V128, b: V128): V128 {
+  if (op === "eq" || op === "ne") return i32x4[op](a, b);
+  return i32x4[`${op}U`](a, b);
+}
+
+/** By 0 zero. */
+function quotientU(a: I32, b: I32): I32 {
+  const isZero = i32.eqz(b);
+  return i32.mul(i32.divU(a, select(isZero, i32.const(1), b)), i32.eqz(isZero));
+}
+
+function shift32(op: "shift-left" | "shift-right", f: FunctionBuilder, a: Local<"v128">, b: Local<"v128">): V128 {
+  const shift = op === "shift-left" ? i32.shl : i32.shrU;
+  return perLane32(f, a, b, (value, bits) => select(i32.ltU(bits, i32.const(32)), shift(value, bits), i32.const(0)));
+}
+
+function perLane32(f: FunctionBuilder, a: Local<"v128">, b: Local<"v128">, compute: (a: I32, b: I32) => I32): Local<"v128"> {
+  const result = f.value(v128.zero);
+  for (const lane of indices(4)) {
+    const [one, other] = [f.value(i32x4.extractLane(a, lane)), f.value(i32x4.extractLane(b, lane))];
+    f.set(result, i32x4.replaceLane(result, lane, compute(one, other)));
+  }
+  return result;
+}
+
+export function int64Arithmetic(f: FunctionBuilder, op: Arithmetic, a: Local<"v128">, b: Local<"v128">): V128 | undefined {
+  switch (op) {
+    case "add":
+    case "sub":
+    case "mul":
+      return i64x2[op](a, b);
+    case "min":
+      return v128.bitselect(a, b, i64x2.ltS(a, b));
+    case "max":
+      return v128.bitselect(a, b, i64x2.gtS(a, b));
+    case "and":
+    case "or":
+    case "xor":
+      return v128[op](a, b);
+    case "div":
+      return quotient64(f, a, b);
+    case "remainder":
+      return remainder64(f, a, b);
+    case "mod": {
+      const rest = f.value(remainder64(f, a, b));
+      const otherSign = i64x2.ltS(v128.xor(rest, b), v128.zero);
+      const wrong = v128.and(otherSign, i64x2.ne(rest, v128.zero));
+      return i64x2.add(rest, v128.and(b, wrong));
+    }
+    case "shift-left":
+    case "shift-right":
+    case "pow":
+      return undefined;
+  }
+}
+
+export function int32Comparison(op: Comparison, a: V128, b: V128): V128 {
+  return integerComparison(i32x4, op, a, b);
+}
+
+export function int64Comparison(op: Comparison, a: V128, b: V128): V128 {
+  return integerComparison(i64x2, op, a, b);
+}
+
+type ComparisonInstructions = Pick<typeof i64x2, "eq" | "ne" | "ltS" | "leS" | "gtS" | "geS">;
+
+function integerComparison(lanes: ComparisonInstructions, op: Comparison, a: V128, b: V128): V128 {
+  if (op === "eq" || op === "ne") return lanes[op](a, b);
+  return lanes[`${op}S`](a, b);
+}
+
+/** Lane by lane, there being no such vector instruction. The two cases that would trap are kept from it: by 0, and the least number by -1. */
+function quotient32(f: FunctionBuilder, a: Local<"v128">, b: Local<"v128">): V128 {
+  const result = f.value(v128.zero);
+  for (const lane of indices(4)) {
+    const divisor = f.value(i32x4.extractLane(b, lane));
+    const dividend = f.value(i32x4.extractLane(a, lane));
+    const traps = i32.leU(i32.add(divisor, i32.const(1)), i32.const(1));
+    const quotient = i32.divS(dividend, select(traps, i32.const(1), divisor));
+    const whenTrapping = i32.mul(dividend, divisor); // by -1 the negative, by 0 zero
+    f.set(result, i32x4.replaceLane(result, lane, select(traps, whenTrapping, quotient)));
+  }
+  return result;
+}
+
+function quotient64(f: FunctionBuilder, a: Local<"v128">, b: Local<"v128">): V128 {
+  const result = f.value(v128.zero);
+  for (const lane of indices(2)) {
+    const divisor = f.value(i64x2.extractLane(b, lane));
+    const dividend = f.value(i64x2.extractLane(a, lane));
+    const traps = i64.leU(i64.add(divisor, i64.const(1n)), i64.const(1n));
+    const quotient = i64.divS(dividend, select(traps, i64.const(1n), divisor));
+    f.set(result, i64x2.replaceLane(result, lane, select(traps, i64.mul(dividend, divisor), quotient)));
+  }
+  return result;
+}
+
+/** a - a/b * b; by zero, a. */
+/** 0 where the divisor is 0, as the quotient is: NumPy's answer, which is that of ONNX's reference. */
+function remainder32(f: FunctionBuilder, a: Local<"v128">, b: Local<"v128">): V128 {
+  return v128.and(i32x4.sub(a, i32x4.mul(quotient32(f, a, b), b)), i32x4.ne(b, v128.zero));
+}
+
+function remainder64(f: FunctionBuilder, a: Local<"v128">, b: Local<"v128">): V128 {
+  return v128.and(i64x2.sub(a, i64x2.mul(quotient64(f, a, b), b)), i64x2.ne(b, v128.zero));
+}

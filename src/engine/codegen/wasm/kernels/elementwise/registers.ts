@@ -1,0 +1,123 @@
+/** Four elements in registers: how each type is held there, loaded and stored. */
+import { InferyardError } from "../../../../../errors.ts";
+import type { I32, Local, V128 } from "../../assembler/expression.ts";
+import type { FunctionBuilder } from "../../assembler/function-builder.ts";
+import { i32 } from "../../assembler/scalar.ts";
+import { i16x8, i32x4, i8x16, v128 } from "../../assembler/vector.ts";
+import { indices } from "../matmul/micro-kernel.ts";
+import { storeLanes } from "../loops/lanes.ts";
+import { float32ToFloat16, float16ToFloat32 } from "./float16.ts";
+import { type ElementwiseType, elementBytes } from "./request.ts";
+
+/** Whole numbers of 8 and 16 bits are held as int32, float16 as float32; bool as a mask, all bits of a lane set or clear. */
+export type RegisterType = "float32" | "float64" | "int32" | "uint32" | "int64" | "bool";
+
+/** Four elements: one vector, or two of two lanes for int64 and float64. */
+export interface RegisterValue {
+  readonly type: RegisterType;
+  readonly parts: readonly Local<"v128">[];
+}
+
+export function registerType(type: ElementwiseType): RegisterType {
+  if (type === "float16") return "float32";
+  return type === "uint8" || type === "int8" || type === "uint16" || type === "int16" ? "int32" : type;
+}
+
+/** Whether four elements take two vectors. */
+export function needsTwoVectors(type: RegisterType): type is "int64" | "float64" {
+  return type === "int64" || type === "float64";
+}
+
+/** Loads `lanes` elements (1 to 4) that lie `stride` elements apart. What the other lanes hold does not matter. */
+export function loadElements(
+  f: FunctionBuilder,
+  type: ElementwiseType,
+  address: I32,
+  stride: number,
+  lanes: number,
+): RegisterValue {
+  const bytes = elementBytes[type];
+  const made = (...parts: V128[]): RegisterValue => ({ type: registerType(type), parts: parts.map((part) => f.value(part)) });
+  if (bytes === 8) {
+    const at = f.value(address);
+    return made(...[0, 2].map((first) => loadPair(at, stride, first, Math.min(lanes - first, 2))));
+  }
+  if (bytes === 2) {
+    const halves = loadTwoByteLanes(f, address, stride, lanes);
+    if (type === "int16") return made(i32x4.extendLowI16x8S(halves));
+    const wide = i32x4.extendLowI16x8U(halves);
+    return made(type === "float16" ? float16ToFloat32(f, wide) : wide);
+  }
+  if (stride === 0) return made(widenTo32(type, bytes === 4 ? v128.load32Splat(address) : v128.load8Splat(address)));
+  if (stride === 1) return made(widenTo32(type, bytes === 4 ? v128.load(address) : v128.load32Zero(address)));
+  const at = f.value(address);
+  const load = bytes === 4 ? v128.load32Lane : v128.load8Lane;
+  const gathered = indices(lanes).reduce<V128>((all, lane) => load(at, all, lane, lane * stride * bytes), v128.zero);
+  return made(widenTo32(type, gathered));
+}
+
+function loadPair(at: I32, stride: number, first: number, lanes: number): V128 {
+  if (lanes <= 0) return v128.zero;
+  if (stride === 0) return v128.load64Splat(at);
+  if (stride === 1) return v128.load(at, first * 8);
+  return indices(lanes).reduce<V128>((all, lane) => v128.load64Lane(at, all, lane, (first + lane) * stride * 8), v128.zero);
+}
+
+function loadTwoByteLanes(f: FunctionBuilder, address: I32, stride: number, lanes: number): V128 {
+  if (stride === 0) return v128.load16Splat(address);
+  if (stride === 1) return v128.load64Zero(address);
+  const at = f.value(address);
+  return indices(lanes).reduce<V128>((all, lane) => v128.load16Lane(at, all, lane, lane * stride * 2), v128.zero);
+}
+
+/** Bytes in the low lanes become 32-bit lanes. */
+function widenTo32(type: ElementwiseType, loaded: V128): V128 {
+  if (type === "int8") return i32x4.extendLowI16x8S(i16x8.extendLowI8x16S(loaded));
+  if (type !== "uint8" && type !== "bool") return loaded;
+  const wide = i32x4.extendLowI16x8U(i16x8.extendLowI8x16U(loaded));
+  return type === "bool" ? i32x4.ne(wide, v128.zero) : wide;
+}
+
+/** Stores the first `lanes` elements one after the other. */
+export function storeElements(
+  f: FunctionBuilder,
+  type: ElementwiseType,
+  address: I32,
+  value: RegisterValue,
+  lanes: number,
+): void {
+  if (value.type !== registerType(type))
+    throw new InferyardError("CONTRACT_VIOLATION", `an elementwise kernel ends with ${value.type} and is to store ${type}`);
+  const [low, high] = value.parts;
+  if (low === undefined) return;
+  if (needsTwoVectors(value.type)) {
+    const at = f.value(address);
+    storeLanes(f, at, low, Math.min(lanes, 2) * 2);
+    if (high !== undefined && lanes > 2) storeLanes(f, at, high, (lanes - 2) * 2, 16);
+    return;
+  }
+  if (elementBytes[type] === 4) {
+    storeLanes(f, address, low, lanes);
+    return;
+  }
+  if (elementBytes[type] === 2) {
+    const halves = type === "float16" ? float32ToFloat16(f, low) : f.value(v128.and(low, i32x4.const(0xffff)));
+    const packed = f.value(i16x8.narrowI32x4U(halves, halves));
+    const at = f.value(address);
+    if (lanes === 4) f.run(v128.store64Lane(at, packed, 0));
+    else for (const lane of indices(lanes)) f.run(v128.store16Lane(at, packed, lane, lane * 2));
+    return;
+  }
+  const small = v128.and(low, i32x4.const(type === "bool" ? 1 : 0xff));
+  const words = i16x8.narrowI32x4U(small, small);
+  const packed = f.value(i8x16.narrowI16x8U(words, words));
+  if (lanes === 4) f.run(v128.store32Lane(address, packed, 0));
+  else for (const lane of indices(lanes)) f.run(v128.store8Lane(address, packed, lane, lane));
+}
+
+/** The element address of a lane's first byte: base + place * stride elements. */
+export function elementAddress(base: I32, place: I32, stride: number, type: ElementwiseType): I32 {
+  const bytes = stride * elementBytes[type];
+  if (bytes === 0) return base;
+  return i32.add(base, bytes === 1 ? place : i32.mul(place, i32.const(bytes)));
+}

@@ -1,0 +1,227 @@
+/** A step on four lanes of any type. */
+import { InferyardError } from "../../../../../errors.ts";
+import type { Local, V128 } from "../../assembler/expression.ts";
+import type { FunctionBuilder } from "../../assembler/function-builder.ts";
+import { f32, f64, i32, i64 } from "../../assembler/scalar.ts";
+import { f32x4, f64x2, i32x4, i64x2, shuffle32, v128 } from "../../assembler/vector.ts";
+import { doubleArithmetic, doubleComparison, doubleUnary } from "./double-operations.ts";
+import { floatArithmetic, floatComparison, floatUnary } from "./float-operations.ts";
+import {
+  int32Arithmetic,
+  int32Comparison,
+  int32Unary,
+  int64Arithmetic,
+  int64Comparison,
+  int64Unary,
+  uint32Arithmetic,
+  uint32Comparison,
+} from "./integer-operations.ts";
+import { needsTwoVectors, type RegisterValue, type RegisterType, registerType } from "./registers.ts";
+import type { Arithmetic, Comparison, ElementwiseType, Step, Unary } from "./request.ts";
+
+const comparisons: ReadonlySet<string> = new Set<Comparison>(["eq", "ne", "lt", "le", "gt", "ge"]);
+
+/** Computes the step. `constants` has the value of every constant step. */
+export function emitStep(
+  f: FunctionBuilder,
+  step: Step,
+  values: readonly RegisterValue[],
+  constants: ReadonlyMap<number, number>,
+): RegisterValue {
+  const lanes = (type: RegisterType, parts: readonly V128[]): RegisterValue => ({
+    type,
+    parts: parts.map((part) => f.value(part)),
+  });
+  if (step.op === "constant") return lanes(step.type, constantParts(step.type, step.value));
+  const [a, b, c] = step.of.map((place) => valueAt(values, place));
+  if (a === undefined) throw unsupportedStep(step, []);
+  if (step.op === "cast") return lanes(registerType(step.to), castParts(f, a, step.to));
+  if (b === undefined)
+    return lanes(
+      a.type,
+      computeParts(step, [a], (x) => unary(f, step.op as Unary, a.type, x)),
+    );
+  if (c !== undefined) return lanes(b.type, selectParts(step, a, b, c));
+  if (a.type !== b.type) throw unsupportedStep(step, [a, b]);
+  if (comparisons.has(step.op)) {
+    const masks = computeParts(step, [a, b], (x, y) => compare(step.op as Comparison, a.type, x, y));
+    return lanes("bool", [needsTwoVectors(a.type) ? lowWords(masks) : (masks[0] ?? v128.zero)]);
+  }
+  const exponent = constants.get(step.of[1] ?? -1);
+  return lanes(
+    a.type,
+    computeParts(step, [a, b], (x, y) => arithmetic(f, step.op as Arithmetic, a.type, x, y, exponent)),
+  );
+}
+
+function valueAt(values: readonly RegisterValue[], place: number): RegisterValue {
+  const value = values[place];
+  if (value !== undefined) return value;
+  throw new InferyardError(
+    "CONTRACT_VIOLATION",
+    `an elementwise step names value ${place}, and there are ${values.length} before it`,
+  );
+}
+
+function unsupportedStep(step: Step, operands: readonly RegisterValue[]): InferyardError {
+  const types = operands.map(({ type }) => type).join(" and ");
+  return new InferyardError("CONTRACT_VIOLATION", `there is no elementwise ${step.op} of ${types}`);
+}
+
+/** Part by part: once, or twice where four elements take two vectors. */
+function computeParts(
+  step: Step,
+  operands: readonly RegisterValue[],
+  compute: (x: Local<"v128">, y: Local<"v128">) => V128 | undefined,
+): V128[] {
+  const [a, b] = operands;
+  return (a?.parts ?? []).map((x, part) => {
+    const result = compute(x, b?.parts[part] ?? x);
+    if (result === undefined) throw unsupportedStep(step, operands);
+    return result;
+  });
+}
+
+function unary(f: FunctionBuilder, op: Unary, type: RegisterType, x: Local<"v128">): V128 | undefined {
+  if (type === "int64") return int64Unary(op, x);
+  if (type === "float64") return doubleUnary(f, op, x);
+  if (type === "int32") return int32Unary(op, x);
+  if (type === "uint32") return op === "not" ? v128.not(x) : undefined;
+  if (type === "bool") return op === "not" ? v128.not(x) : undefined;
+  return op === "not" ? undefined : floatUnary(f, op, x);
+}
+
+function arithmetic(
+  f: FunctionBuilder,
+  op: Arithmetic,
+  type: RegisterType,
+  a: Local<"v128">,
+  b: Local<"v128">,
+  exponent: number | undefined,
+): V128 | undefined {
+  if (type === "int64") return int64Arithmetic(f, op, a, b);
+  if (type === "float64") return doubleArithmetic(f, op, a, b);
+  if (type === "int32") return int32Arithmetic(f, op, a, b);
+  if (type === "uint32") return uint32Arithmetic(f, op, a, b);
+  if (type === "float32") return floatArithmetic(f, op, a, b, exponent);
+  return op === "and" || op === "or" || op === "xor" ? v128[op](a, b) : undefined;
+}
+
+function compare(op: Comparison, type: RegisterType, a: V128, b: V128): V128 | undefined {
+  if (type === "float32") return floatComparison(op, a, b);
+  if (type === "int64") return int64Comparison(op, a, b);
+  if (type === "float64") return doubleComparison(op, a, b);
+  if (type === "uint32") return uint32Comparison(op, a, b);
+  if (type === "bool" && op !== "eq" && op !== "ne") return undefined;
+  return int32Comparison(op, a, b);
+}
+
+function selectParts(step: Step, condition: RegisterValue, whenTrue: RegisterValue, whenFalse: RegisterValue): V128[] {
+  const [mask] = condition.parts;
+  if (condition.type !== "bool" || mask === undefined || whenTrue.type !== whenFalse.type)
+    throw unsupportedStep(step, [condition, whenTrue, whenFalse]);
+  const masks = needsTwoVectors(whenTrue.type) ? [i64x2.extendLowI32x4S(mask), i64x2.extendHighI32x4S(mask)] : [mask];
+  return masks.map((own, part) => v128.bitselect(whenTrue.parts[part] ?? mask, whenFalse.parts[part] ?? mask, own));
+}
+
+function constantParts(type: RegisterType, value: number): V128[] {
+  if (type === "float32") return [f32x4.const(value)];
+  if (type === "int32" || type === "uint32") return [i32x4.const(value | 0)];
+  if (type === "float64") return [f64x2.const(value), f64x2.const(value)];
+  if (type === "bool") return [i32x4.const(value === 0 ? 0 : -1)];
+  const pair = i64x2.splat(i64.const(BigInt(value)));
+  return [pair, pair];
+}
+
+/** The low words of the lanes of two int64 vectors. */
+function lowWords([low, high]: readonly V128[]): V128 {
+  return shuffle32(low ?? v128.zero, high ?? v128.zero, [0, 2, 4, 6]);
+}
+
+function castParts(f: FunctionBuilder, from: RegisterValue, to: ElementwiseType): V128[] {
+  const [x, y] = from.parts;
+  if (x === undefined) return [];
+  if (to === "bool") return [notZero(from)];
+  const target = registerType(to);
+  if (target === from.type) return from.parts.map((part) => truncateTo(part, to));
+  if (target === "float32") return [toFloat(f, from)];
+  const numbers = from.type === "bool" ? f.value(v128.and(x, i32x4.const(1))) : x;
+  if (target === "float64") return toDouble(f, { ...from, parts: y === undefined ? [numbers] : [numbers, y] });
+  if (target === "int64") {
+    if (from.type === "float32") return [floatToInt64(f, x, 0), floatToInt64(f, x, 2)];
+    if (from.type === "float64") return from.parts.map((part) => doubleToInt64(f, part));
+    if (from.type === "uint32") return [i64x2.extendLowI32x4U(x), i64x2.extendHighI32x4U(x)];
+    return [i64x2.extendLowI32x4S(numbers), i64x2.extendHighI32x4S(numbers)];
+  }
+  if (from.type === "bool") return [numbers];
+  if (from.type === "float32") {
+    const whole = i32x4.truncSatF32x4S(x);
+    // Below 0 the bits are those of the negative number.
+    return target === "uint32"
+      ? [v128.bitselect(whole, i32x4.truncSatF32x4U(x), f32x4.lt(x, v128.zero))]
+      : [truncateTo(whole, to)];
+  }
+  if (from.type === "float64") {
+    if (target === "uint32") return [lowWords(from.parts.map((part) => f.value(doubleToInt64(f, part))))];
+    return [truncateTo(shuffle32(i32x4.truncSatF64x2SZero(x), i32x4.truncSatF64x2SZero(y ?? x), [0, 1, 4, 5]), to)];
+  }
+  if (from.type === "int32" || from.type === "uint32") return [truncateTo(x, to)]; // the same bits
+  return [truncateTo(lowWords([x, y ?? x]), to)];
+}
+
+/** The low bits alone, as types of one and two bytes are held. */
+function truncateTo(x: V128, to: ElementwiseType): V128 {
+  if (to === "uint8") return v128.and(x, i32x4.const(0xff));
+  if (to === "uint16") return v128.and(x, i32x4.const(0xffff));
+  if (to !== "int8" && to !== "int16") return x;
+  const unused = i32.const(to === "int8" ? 24 : 16);
+  return i32x4.shrS(i32x4.shl(x, unused), unused);
+}
+
+function notZero({ type, parts }: RegisterValue): V128 {
+  const [x] = parts;
+  if (x === undefined || type === "bool") return x ?? v128.zero;
+  if (type === "float32") return f32x4.ne(x, v128.zero);
+  if (type === "int32" || type === "uint32") return i32x4.ne(x, v128.zero);
+  if (type === "float64") return lowWords(parts.map((part) => f64x2.ne(part, v128.zero)));
+  return lowWords(parts.map((part) => i64x2.ne(part, v128.zero)));
+}
+
+function toFloat(f: FunctionBuilder, { type, parts }: RegisterValue): V128 {
+  const [x, y] = parts;
+  if (x === undefined) return v128.zero;
+  if (type === "bool") return v128.and(x, f32x4.const(1));
+  if (type === "uint32") return f32x4.convertI32x4U(x);
+  if (type === "int32" || y === undefined) return f32x4.convertI32x4S(x);
+  if (type === "float64") return shuffle32(f32x4.demoteF64x2Zero(x), f32x4.demoteF64x2Zero(y), [0, 1, 4, 5]);
+  const result = f.value(v128.zero);
+  [x, y].forEach((part, index) => {
+    for (const lane of [0, 1])
+      f.set(result, f32x4.replaceLane(result, index * 2 + lane, f32.convertI64S(i64x2.extractLane(part, lane))));
+  });
+  return result;
+}
+
+function floatToInt64(f: FunctionBuilder, x: Local<"v128">, first: number): V128 {
+  const low = f.value(i64x2.splat(i64.truncSatF32S(f32x4.extractLane(x, first))));
+  return i64x2.replaceLane(low, 1, i64.truncSatF32S(f32x4.extractLane(x, first + 1)));
+}
+
+/** bool as 0 and 1. */
+function toDouble(f: FunctionBuilder, { type, parts }: RegisterValue): V128[] {
+  const [x, y] = parts;
+  if (x === undefined) return [];
+  if (type === "int64")
+    return [x, y ?? x].map((part) => {
+      const low = f.value(f64x2.splat(f64.convertI64S(i64x2.extractLane(part, 0))));
+      return f64x2.replaceLane(low, 1, f64.convertI64S(i64x2.extractLane(part, 1)));
+    });
+  const convert =
+    type === "float32" ? f64x2.promoteLowF32x4 : type === "uint32" ? f64x2.convertLowI32x4U : f64x2.convertLowI32x4S;
+  return [convert(x), convert(shuffle32(x, x, [2, 3, 2, 3]))];
+}
+
+function doubleToInt64(f: FunctionBuilder, x: Local<"v128">): V128 {
+  const low = f.value(i64x2.splat(i64.truncSatF64S(f64x2.extractLane(x, 0))));
+  return i64x2.replaceLane(low, 1, i64.truncSatF64S(f64x2.extractLane(x, 1)));
+}

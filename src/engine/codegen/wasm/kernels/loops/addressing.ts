@@ -1,0 +1,51 @@
+/** Integer arithmetic on places in tensors. */
+import type { I32, Local } from "../../assembler/expression.ts";
+import type { FunctionBuilder } from "../../assembler/function-builder.ts";
+import { i32, select } from "../../assembler/scalar.ts";
+
+/** A number that the code holds, or one that it is told when it runs. */
+export type Size = number | I32;
+
+export function sizeValue(size: Size): I32 {
+  return typeof size === "number" ? i32.const(size) : size;
+}
+
+/** size * factor */
+export function scaleSize(size: Size, factor: number): Size {
+  return typeof size === "number" ? size * factor : i32.mul(size, i32.const(factor));
+}
+
+export function minimum(a: I32, b: I32): I32 {
+  return select(i32.ltS(a, b), a, b);
+}
+
+export function maximum(a: I32, b: I32): I32 {
+  return select(i32.gtS(a, b), a, b);
+}
+
+/** base + index * bytes */
+export function offsetBy(base: I32, index: I32, bytes: Size): I32 {
+  if (bytes === 0) return base;
+  return i32.add(base, bytes === 1 ? index : i32.mul(index, sizeValue(bytes)));
+}
+
+/** The coordinates of a row-major place in a shape. */
+export function unravel(f: FunctionBuilder, place: I32, shape: readonly Size[]): Local<"i32">[] {
+  const coordinates: Local<"i32">[] = [];
+  let rest = f.value(place);
+  for (const size of shape.slice(1).reverse()) {
+    const next = f.value(i32.divU(rest, sizeValue(size)));
+    coordinates.unshift(f.value(i32.sub(rest, i32.mul(next, sizeValue(size)))));
+    rest = next;
+  }
+  return shape.length === 0 ? [] : [rest, ...coordinates];
+}
+
+/** base + the coordinates times their strides in bytes */
+export function addressAt(base: I32, coordinates: readonly I32[], strides: readonly Size[]): I32 {
+  return coordinates.reduce<I32>((sum, coordinate, axis) => offsetBy(sum, coordinate, strides[axis] ?? 0), base);
+}
+
+export function product(sizes: readonly number[]): number {
+  return sizes.reduce((all, size) => all * size, 1);
+}

@@ -1,0 +1,27 @@
+/** Splits a range into equal blocks, of which the last may be shorter, and emits code for each block length that occurs. */
+import type { I32 } from "../../assembler/expression.ts";
+import type { FunctionBuilder } from "../../assembler/function-builder.ts";
+import { i32 } from "../../assembler/scalar.ts";
+import { type Size, sizeValue } from "./addressing.ts";
+
+export interface BlockRange {
+  /** Index of the current block, and the number of blocks. */
+  readonly block: I32;
+  readonly blocks: Size;
+  /** Length of the whole range, and of every block but the last, in elements (or bytes, as the kernel counts). */
+  readonly size: number;
+  readonly width: number;
+}
+
+/** Calls `emit` once for each block length that occurs: `width`, the remainder, or both behind a branch on the last block. */
+export function emitBlock(f: FunctionBuilder, { block, blocks, size, width }: BlockRange, emit: (length: number) => void): void {
+  const rest = size % width;
+  if (rest === 0) emit(width);
+  else if (size < width) emit(rest);
+  else
+    f.when(
+      i32.ne(block, i32.sub(sizeValue(blocks), i32.const(1))),
+      () => emit(width),
+      () => emit(rest),
+    );
+}

@@ -1,0 +1,220 @@
+/**
+ * C[i] = alpha * A[i] B[i] for every i of a batch, both computed at run time and laid out by strides: attention's scores (B is K
+ * transposed, heads interleaved) and context.
+ *
+ * A piece is one panel of 8 columns of one product. Where B's columns do not lie side by side, or enough rows use them, the panel is first
+ * copied into scratch memory in the order in which the tiles read it.
+ */
+import type { I32 } from "../../assembler/expression.ts";
+import type { FunctionBuilder } from "../../assembler/function-builder.ts";
+import { i32 } from "../../assembler/scalar.ts";
+import { f32x4, i32x4, v128 } from "../../assembler/vector.ts";
+import { type Kernel, defineKernel } from "../../kernel.ts";
+import { emitBlock } from "../loops/blocks.ts";
+import { type Size, offsetBy, addressAt, product, sizeValue, scaleSize, unravel } from "../loops/addressing.ts";
+import { dotPanel } from "./dot-panel.ts";
+import { storeLanes } from "../loops/lanes.ts";
+import { floatBytes, indices, laneCount, emitMicroKernel, type TileArithmetic, tileColumns, tileRows } from "./micro-kernel.ts";
+import { type Panel, copyPanel } from "./panel-copy.ts";
+
+/** Where a batch of matrices lies: elements between neighbouring rows, columns, and steps along each axis of the batch. */
+export interface MatrixStrides {
+  readonly row: number;
+  readonly column: number;
+  readonly batch: readonly number[];
+}
+
+export interface BatchedMatmulRequest {
+  readonly m: number;
+  readonly n: number;
+  readonly k: number;
+  /** Sizes of the axes that the products are counted by: [batch, heads], say. May be empty. */
+  readonly batch: readonly number[];
+  readonly a: MatrixStrides;
+  readonly b: MatrixStrides;
+  /** Columns of C lie side by side: `column` is 1. */
+  readonly c: MatrixStrides;
+  /** Multiplies the product; 1 where absent. */
+  readonly alpha?: number;
+  /** Sums of int32 wrap around; alpha is 1. float32 where absent. */
+  readonly type?: "float32" | "int32";
+}
+
+const int32Arithmetic: TileArithmetic = {
+  loadColumns: (b, offset) => v128.load(b, offset),
+  accumulate: (_f, factor, columns, sum) => i32x4.add(sum, i32x4.mul(factor, columns)),
+};
+
+/** From so many rows on, copying a panel of B costs less than reading it from where its rows lie apart. */
+const minRowsToCopy = 16;
+/** Up to so many rows, columns whose elements lie side by side are multiplied where they are. */
+const maxDotRows = 3;
+/** Panels at once that V8's registers hold, of one row and of two. */
+const panelsForFewRows: readonly number[] = [4, 2];
+const floatsPerNanosecond = 22;
+
+/** Parameters: a, b, c, and scratch where `scratchBytes` is not 0. */
+export function batchedMatmul(request: BatchedMatmulRequest): Kernel {
+  const { m, n, k, batch, a, b, alpha = 1, type = "float32" } = request;
+  const isDots = type === "float32" && m <= maxDotRows && b.row === 1 && a.column === 1 && b.column > 1;
+  const copies = !isDots && (b.column !== 1 || b.row === 0 || m >= minRowsToCopy);
+  const width = panelWidth(request, copies);
+  const panels = Math.ceil(n / width);
+  const dynamicSizes: Record<string, number> = {};
+  const isTold = !isDots && k > 0;
+  if (isTold) productSizes(request, width, (name, size) => (dynamicSizes[name] = size));
+  return defineKernel({
+    family: "batched-matmul",
+    request: isTold ? { ...specialization(request, width), copies, type } : { ...request, alpha, type },
+    dynamicSizes,
+    inputs: ["a", "b"],
+    outputs: ["c"],
+    pieces: panels * product(batch),
+    pieceNanoseconds: (m * Math.min(n, width) * k) / floatsPerNanosecond + 10,
+    scratchBytes: copies ? Math.ceil(k / laneCount) * laneCount * tileColumns * floatBytes : 0,
+    emit(f, offsets, from, to, told) {
+      const sizes = productSizes(request, width, (name, size) => told[name] ?? size);
+      const panelCount = sizeValue(sizes.panels);
+      f.range(from, to, 1, (piece) => {
+        const index = f.value(i32.divU(piece, panelCount));
+        const panel = f.value(i32.sub(piece, i32.mul(index, panelCount)));
+        const coordinates = unravel(f, index, sizes.batch);
+        const start = (base: I32, strides: readonly Size[]): I32 => addressAt(base, coordinates, inBytes(strides));
+        const at: PanelAddresses = {
+          a: f.value(start(offsets.a, sizes.aBatch)),
+          b: f.value(offsetBy(start(offsets.b, sizes.bBatch), panel, width * b.column * floatBytes)),
+          c: f.value(offsetBy(start(offsets.c, sizes.cBatch), panel, width * floatBytes)),
+          scratch: offsets.scratch,
+        };
+        emitBlock(f, { block: panel, blocks: panelCount, size: n, width }, (columns) =>
+          isDots ? emitDots(f, request, at, columns) : emitPanel(f, { request, sizes }, at, columns),
+        );
+      });
+    },
+  });
+}
+
+/** Columns of a panel. Few rows read several panels where they lie: more sums in flight, and more of each row of B at once. */
+function panelWidth({ m, b }: BatchedMatmulRequest, copies: boolean): number {
+  const panels = b.column === 1 && !copies ? (panelsForFewRows[m - 1] ?? 1) : 1;
+  return panels * tileColumns;
+}
+
+/** Lengths of texts, and what follows from them: the same code serves them all. */
+interface ProductSizes {
+  /** Of 4 rows each. */
+  readonly rowBlocks: Size;
+  readonly panels: Size;
+  readonly depth: Size;
+  readonly aRow: Size;
+  readonly cRow: Size;
+  readonly batch: readonly Size[];
+  readonly aBatch: readonly Size[];
+  readonly bBatch: readonly Size[];
+  readonly cBatch: readonly Size[];
+}
+
+function productSizes(
+  { m, n, k, batch, a, b, c }: BatchedMatmulRequest,
+  width: number,
+  size: (name: string, value: number) => Size,
+): ProductSizes {
+  const all = (name: string, values: readonly number[]): Size[] => values.map((value, axis) => size(`${name}${axis}`, value));
+  return {
+    rowBlocks: size("rowBlocks", Math.floor(m / tileRows)),
+    panels: size("panels", Math.ceil(n / width)),
+    depth: size("depth", k),
+    aRow: size("aRow", a.row),
+    cRow: size("cRow", c.row),
+    batch: all("size", batch),
+    aBatch: all("a", a.batch),
+    bBatch: all("b", b.batch),
+    cBatch: all("c", c.batch),
+  };
+}
+
+/** What the code depends on where it is told its sizes. */
+function specialization({ m, n, batch, a, b, alpha = 1 }: BatchedMatmulRequest, width: number): object {
+  return {
+    rows: m < tileRows ? { m } : { rest: m % tileRows },
+    columns: n < width ? { n } : { width, rest: n % width },
+    axes: batch.length,
+    aColumn: a.column,
+    b: { row: b.row, column: b.column },
+    alpha,
+  };
+}
+
+function inBytes(strides: readonly Size[]): Size[] {
+  return strides.map((stride) => scaleSize(stride, floatBytes));
+}
+
+interface PanelAddresses {
+  readonly a: I32;
+  readonly b: I32;
+  readonly c: I32;
+  readonly scratch: I32 | undefined;
+}
+
+function emitDots(
+  f: FunctionBuilder,
+  { m, k, a, b, c, alpha = 1 }: BatchedMatmulRequest,
+  at: PanelAddresses,
+  columns: number,
+): void {
+  for (const row of indices(m))
+    for (let first = 0; first < columns; first += laneCount) {
+      const lanes = Math.min(laneCount, columns - first);
+      const result = dotPanel(f, {
+        depth: k,
+        columns: lanes,
+        a: i32.add(at.a, i32.const(row * a.row * floatBytes)),
+        b: i32.add(at.b, i32.const(first * b.column * floatBytes)),
+        columnStride: b.column,
+      });
+      const scaled = alpha === 1 ? result : f32x4.mul(result, f32x4.const(alpha));
+      storeLanes(f, at.c, scaled, lanes, (row * c.row + first) * floatBytes);
+    }
+}
+
+function emitPanel(
+  f: FunctionBuilder,
+  { request, sizes }: { readonly request: BatchedMatmulRequest; readonly sizes: ProductSizes },
+  at: PanelAddresses,
+  columns: number,
+): void {
+  const { m, a, b, alpha = 1, type } = request;
+  const { depth, rowBlocks } = sizes;
+  const vectors = Math.ceil(columns / laneCount);
+  const aRowBytes = f.value(sizeValue(scaleSize(sizes.aRow, floatBytes)));
+  const cRowBytes = f.value(sizeValue(scaleSize(sizes.cRow, floatBytes)));
+  if (at.scratch !== undefined) {
+    const panel: Panel = { depth, columns, from: at.b, to: at.scratch, rowStride: b.row, columnStride: b.column };
+    copyPanel(f, panel);
+  }
+  const tile = (block: I32, rows: number): void => {
+    const sums = emitMicroKernel(f, {
+      rows,
+      vectors,
+      depth,
+      a: offsetBy(at.a, block, scaleSize(aRowBytes, tileRows)),
+      b: at.scratch ?? at.b,
+      aRowBytes,
+      aDepthBytes: a.column * floatBytes,
+      bDepthBytes: at.scratch === undefined ? b.row * floatBytes : vectors * laneCount * floatBytes,
+      ...(type === "int32" ? { arithmetic: int32Arithmetic } : {}),
+      start: () => v128.zero,
+    });
+    const out = f.value(offsetBy(at.c, block, scaleSize(cRowBytes, tileRows)));
+    for (const [index, row] of sums.entries()) {
+      for (const [vector, sum] of row.entries()) {
+        const scaled = alpha === 1 ? sum : f32x4.mul(sum, f32x4.const(alpha));
+        storeLanes(f, out, scaled, Math.min(laneCount, columns - vector * laneCount), vector * laneCount * floatBytes);
+      }
+      if (index < rows - 1) f.increase(out, cRowBytes);
+    }
+  };
+  const whole = f.value(sizeValue(rowBlocks));
+  if (m >= tileRows) f.range(i32.const(0), whole, 1, (block) => tile(block, tileRows));
+  if (m % tileRows > 0) tile(whole, m % tileRows);
+}

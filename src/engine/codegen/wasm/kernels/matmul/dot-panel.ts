@@ -1,0 +1,52 @@
+/**
+ * Products of a few rows with columns whose elements lie side by side, as one query's scores: sums of products run along k in vectors, four
+ * columns at a time, and end in one vector. Copying the columns for a tile would cost more than the product.
+ */
+import type { I32, Local, V128 } from "../../assembler/expression.ts";
+import type { FunctionBuilder } from "../../assembler/function-builder.ts";
+import { i32 } from "../../assembler/scalar.ts";
+import { f32x4, v128 } from "../../assembler/vector.ts";
+import { keepLanes } from "../loops/lanes.ts";
+import { floatBytes, laneCount } from "./micro-kernel.ts";
+import { transposed } from "./panel-copy.ts";
+
+export interface DotPanel {
+  readonly depth: number;
+  /** 1 to 4. */
+  readonly columns: number;
+  /** The row's and the first column's first element. */
+  readonly a: I32;
+  readonly b: I32;
+  /** Elements from one column to the next. */
+  readonly columnStride: number;
+}
+
+/** The products of one row with up to four columns, one in each lane; lanes of no column hold anything. */
+export function dotPanel(f: FunctionBuilder, { depth, columns, a: row, b: column, columnStride }: DotPanel): Local<"v128"> {
+  const sums = f.locals("v128", laneCount);
+  for (const sum of sums) f.set(sum, v128.zero); // the local may hold the last panel's sum
+  const a = f.value(row);
+  const b = f.value(column);
+  const add = (lanes: number): void => {
+    const factor = f.value(keepLanes(v128.load(a), v128.zero, lanes));
+    sums.slice(0, columns).forEach((sum, index) => {
+      const values = keepLanes(v128.load(b, index * columnStride * floatBytes), v128.zero, lanes);
+      f.set(sum, f.madd(factor, values, sum));
+    });
+  };
+  const whole = Math.floor(depth / laneCount);
+  if (whole > 0) {
+    const end = f.value(i32.add(a, i32.const(whole * laneCount * floatBytes)));
+    f.doWhile(
+      () => {
+        add(laneCount);
+        f.increase(a, laneCount * floatBytes);
+        f.increase(b, laneCount * floatBytes);
+      },
+      () => i32.ne(a, end),
+    );
+  }
+  if (depth % laneCount > 0) add(depth % laneCount);
+  const [first, ...others] = transposed(f, sums);
+  return f.value(others.reduce<V128>((all, lane) => f32x4.add(all, lane), first ?? v128.zero));
+}

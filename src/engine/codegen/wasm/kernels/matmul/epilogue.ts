@@ -1,0 +1,57 @@
+/** What happens to the sums of a product on their way to memory: scale, residual, activation. */
+import type { I32, Local, V128 } from "../../assembler/expression.ts";
+import type { FunctionBuilder } from "../../assembler/function-builder.ts";
+import { f32x4, v128 } from "../../assembler/vector.ts";
+import { type Activation, activate } from "../../math/activation.ts";
+import { storeLanes } from "../loops/lanes.ts";
+import { indices, laneCount } from "./micro-kernel.ts";
+
+export interface Epilogue {
+  readonly activation: Activation;
+  /** Where the residual is added, if there is one. */
+  readonly residual: "none" | "before-activation" | "after-activation";
+}
+
+export interface TileStore {
+  readonly sums: readonly (readonly Local<"v128">[])[];
+  /** Columns of the tile that exist. */
+  readonly columns: number;
+  readonly c: I32;
+  readonly cRowBytes: number;
+  readonly residual: I32 | undefined;
+  readonly residualRowBytes: number;
+  /** Applied to the sums first: a scale or a bias that could not be the first sum. */
+  readonly finish: (sum: V128, row: number, vector: number) => V128;
+}
+
+/** Ends a tile. Costly activations run in a loop over the rows, so that their code is there once per vector and not once per sum. */
+export function storeTile(f: FunctionBuilder, tail: Epilogue, tile: TileStore): void {
+  const { sums, columns, c, cRowBytes } = tile;
+  const lanes = (vector: number): number => Math.min(laneCount, columns - vector * laneCount);
+  const vectors = indices(sums[0]?.length ?? 0);
+  const isCheap = tail.activation === "none" || tail.activation === "relu";
+  const isLate = tail.residual === "after-activation";
+  const residual = (row: number, vector: number): V128 | undefined =>
+    tile.residual && v128.load(tile.residual, row * tile.residualRowBytes + vector * 16);
+  const added = (sum: V128, term: V128 | undefined): V128 => (term === undefined ? sum : f32x4.add(sum, term));
+  const activated = (sum: V128): V128 => (isCheap ? activate(f, tail.activation, sum) : sum);
+  sums.forEach((row, r) =>
+    row.forEach((sum, v) => {
+      const finished = tile.finish(sum, r, v);
+      const early = isLate ? activated(finished) : activated(added(finished, residual(r, v)));
+      const result = isLate && isCheap ? added(early, residual(r, v)) : early;
+      storeLanes(f, c, result, lanes(v), r * cRowBytes + v * 16);
+    }),
+  );
+  if (isCheap) return;
+  const at = f.value(c);
+  const residualAt = isLate && tile.residual ? f.value(tile.residual) : undefined;
+  f.repeat(sums.length, () => {
+    for (const v of vectors) {
+      const result = activate(f, tail.activation, f.value(v128.load(at, v * 16)));
+      storeLanes(f, at, added(result, residualAt && v128.load(residualAt, v * 16)), lanes(v), v * 16);
+    }
+    f.increase(at, cRowBytes);
+    if (residualAt !== undefined) f.increase(residualAt, tile.residualRowBytes);
+  });
+}

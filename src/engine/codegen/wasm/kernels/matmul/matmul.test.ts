@@ -1,0 +1,127 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { KernelMemory, featureSets, largestError, randomFloats } from "../../../../../../test/kernel-memory.ts";
+import { type MatmulRequest, matmul } from "./matmul.ts";
+import { packMatmulWeights, packedMatmulLength } from "./weight-packing.ts";
+
+interface Given {
+  readonly a: Float32Array;
+  readonly b: Float32Array;
+  readonly bias: Float32Array;
+  readonly residual: Float32Array;
+}
+
+/** In float64, by the definition. Rows of C that lie apart keep NaN between them. */
+function reference(request: MatmulRequest, { a, b, bias, residual }: Given): Float64Array {
+  const { m, n, k, aStride = k, cStride = n, alpha = 1 } = request;
+  const c = new Float64Array((m - 1) * cStride + n).fill(NaN);
+  for (let i = 0; i < m; i += 1)
+    for (let j = 0; j < n; j += 1) {
+      let sum = 0;
+      for (let x = 0; x < k; x += 1) sum += a[i * aStride + x]! * b[x * n + j]!;
+      sum = sum * alpha + (request.bias === true ? bias[j]! : 0);
+      const added = residual[i * cStride + j]!;
+      if (request.residual === "before-activation") sum += added;
+      if (request.activation === "relu") sum = Math.max(sum, 0);
+      if (request.activation === "tanh") sum = Math.tanh(sum);
+      if (request.residual === "after-activation") sum += added;
+      c[i * cStride + j] = sum;
+    }
+  return c;
+}
+
+/** C by the kernel, in so many calls, and how far it is from the reference. */
+function multiplied(
+  request: MatmulRequest,
+  splits: number,
+  set = featureSets[0]!,
+): { readonly c: Float32Array; readonly error: number } {
+  const { m, n, k, aStride = k, cStride = n } = request;
+  const given: Given = {
+    a: randomFloats((m - 1) * aStride + k, 1),
+    b: randomFloats(k * n, 2),
+    bias: randomFloats(n, 3),
+    residual: randomFloats((m - 1) * cStride + n, 4),
+  };
+  const memory = new KernelMemory(64 * 1024 + 8 * (k * (n + 8) + given.a.length + 2 * given.residual.length));
+  const packed = memory.room(Float32Array, packedMatmulLength(k, n));
+  packMatmulWeights(packed.data, given.b, { k, n });
+  const kernel = matmul(request);
+  const c = memory.room(Float32Array, given.residual.length);
+  const offsets: Readonly<Record<string, number>> = {
+    a: memory.put(given.a).offset,
+    b: packed.offset,
+    bias: memory.put(given.bias).offset,
+    residual: memory.put(given.residual).offset,
+    c: c.offset,
+  };
+  memory.run(
+    kernel,
+    kernel.parameters.map((name) => offsets[name]!),
+    splits,
+    set,
+  );
+  return { c: c.data.slice(), error: largestError(c.data, reference(request, given)) };
+}
+
+const size = (most: number) => fc.integer({ min: 1, max: most });
+const requests = fc.record<MatmulRequest>({
+  m: size(19),
+  n: size(43),
+  k: fc.integer({ min: 0, max: 37 }),
+  alpha: fc.constantFrom(1, 0.5),
+  bias: fc.boolean(),
+  activation: fc.constantFrom("none", "relu", "tanh"),
+  residual: fc.constantFrom("none", "before-activation", "after-activation"),
+});
+
+describe("matmul", () => {
+  it("equals the definition for any sizes and tails, and the same bits in one call or several", () => {
+    fc.assert(
+      fc.property(requests, size(5), fc.constantFrom(...featureSets), fc.nat(5), (request, splits, set, apart) => {
+        const strided = { ...request, aStride: request.k + apart, cStride: request.n + 2 * apart };
+        const whole = multiplied(strided, 1, set);
+        expect(whole.error).toBeLessThan(1e-5);
+        expect(multiplied(strided, splits, set).c).toEqual(whole.c);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it.each([
+    [1, 1000, 64],
+    [1, 13, 7],
+    [1, 6, 65],
+    [1, 1, 2],
+    [2, 100, 384],
+    [3, 24, 7],
+    [128, 40, 96],
+    [700, 9, 800], // more rows than fit the cache: goes by blocks of rows
+    [5, 3, 2],
+  ])("%i x %i x %i", (m, n, k) => {
+    for (const set of featureSets) {
+      const request: MatmulRequest = { m, n, k, bias: true, activation: "tanh" };
+      expect(multiplied(request, 1, set).error).toBeLessThan(1e-4);
+      expect(multiplied(request, 3, set).c).toEqual(multiplied(request, 1, set).c);
+    }
+  });
+
+  it("adds a residual in place", () => {
+    const memory = new KernelMemory();
+    const packed = memory.room(Float32Array, packedMatmulLength(2, 1));
+    packMatmulWeights(packed.data, [10, 100], { k: 2, n: 1 });
+    const a = memory.put(Float32Array.of(1, 2, 3, 4));
+    const c = memory.put(Float32Array.of(7, 8));
+    memory.run(matmul({ m: 2, n: 1, k: 2, residual: "after-activation" }), [a.offset, packed.offset, c.offset, c.offset]);
+    expect([...c.data]).toEqual([217, 438]);
+  });
+
+  it("packs transposed weights alike", () => {
+    const rows = Float32Array.of(1, 2, 3, 4, 5, 6);
+    const columns = Float32Array.of(1, 4, 2, 5, 3, 6);
+    const [one, other] = [new Float32Array(16), new Float32Array(16)];
+    packMatmulWeights(one, rows, { k: 2, n: 3 });
+    packMatmulWeights(other, columns, { k: 2, n: 3, transposed: true });
+    expect(one).toEqual(other);
+  });
+});

@@ -1,0 +1,108 @@
+/** C = activation(alpha * A B + bias) + residual with packed, constant B: the linear layers. */
+import type { I32, Local, V128 } from "../../assembler/expression.ts";
+import type { FunctionBuilder } from "../../assembler/function-builder.ts";
+import { i32 } from "../../assembler/scalar.ts";
+import { f32x4, v128 } from "../../assembler/vector.ts";
+import { type Kernel, defineKernel } from "../../kernel.ts";
+import type { Activation } from "../../math/activation.ts";
+import { offsetBy } from "../loops/addressing.ts";
+import { floatBytes, indices, laneCount, emitMicroKernel, tileColumns, tileRows } from "./micro-kernel.ts";
+import { emitTiles, tilingFor, rowSpecialization, type TilePosition } from "./tiling.ts";
+import { emitGemv, gemvPieces, type GemvPanel } from "./gemv.ts";
+import { type Epilogue, storeTile } from "./epilogue.ts";
+
+export interface MatmulRequest {
+  /** C is [m, n], A is [m, k], both row-major; B is [k, n] packed by `packMatmulWeights`. */
+  readonly m: number;
+  readonly n: number;
+  readonly k: number;
+  /** Elements from one row to the next; k and n where absent. The residual has the stride of C. */
+  readonly aStride?: number;
+  readonly cStride?: number;
+  /** Multiplies the product, not the bias; 1 where absent. */
+  readonly alpha?: number;
+  /** Adds a vector of n. */
+  readonly bias?: boolean;
+  readonly activation?: Activation;
+  /** Adds a matrix shaped like C, which may be C itself unless it is added after an activation other than none and relu. */
+  readonly residual?: Epilogue["residual"];
+}
+
+const multiplyAddsPerNanosecond = 25;
+
+/** Parameters: a, b, then bias and residual where asked for, then c. Pieces: panels of 8 columns (pairs of them for one row), or blocks of 4 rows where m is large. */
+export function matmul(request: MatmulRequest): Kernel {
+  const { m, n, k, aStride = k, cStride = n, alpha = 1, bias = false, activation = "none", residual = "none" } = request;
+  const isRow = m === 1;
+  const loops = tilingFor(m, n, k * floatBytes);
+  const pieces = isRow ? gemvPieces(n) : loops.pieces;
+  const [aRowBytes, cRowBytes] = [aStride * floatBytes, cStride * floatBytes];
+  return defineKernel({
+    family: "matmul",
+    request: { rows: rowSpecialization(loops), n, k, aStride, cStride, alpha, bias, activation, residual },
+    dynamicSizes: { rowBlocks: Math.floor(m / tileRows) },
+    inputs: ["a", "b"],
+    optional: { bias, residual: residual !== "none" },
+    outputs: ["c"],
+    pieces,
+    pieceNanoseconds: (m * n * k) / pieces / multiplyAddsPerNanosecond + 1,
+    emit(f, { a, b, c, bias: biasAt, residual: residualAt }, from, to, { rowBlocks }) {
+      /** What a tile starts from, and where its sums go. */
+      const tileAt = ({ rowBlock, panel, columns }: Omit<TilePosition, "rows">): GemvPanel => {
+        const onC = (base: I32): Local<"i32"> =>
+          f.value(offsetBy(offsetBy(base, panel, tileColumns * floatBytes), rowBlock, tileRows * cRowBytes));
+        const vectors = Math.ceil(columns / laneCount);
+        const biases = biasAt && loadVectors(f, f.value(offsetBy(biasAt, panel, tileColumns * floatBytes)), vectors);
+        return {
+          vectors,
+          start: (vector) => (alpha === 1 ? (biases?.[vector] ?? v128.zero) : v128.zero),
+          store: (sums) =>
+            storeTile(
+              f,
+              { activation, residual },
+              {
+                sums,
+                columns,
+                c: onC(c),
+                cRowBytes,
+                residual: residualAt && onC(residualAt),
+                residualRowBytes: cRowBytes,
+                finish: (sum, _row, vector) => scaleAndAddBias(f, sum, alpha, biases?.[vector]),
+              },
+            ),
+        };
+      };
+      if (isRow) {
+        emitGemv(f, { n, depth: k, a, b, pieces: { from, to } }, (panel, columns) =>
+          tileAt({ rowBlock: i32.const(0), panel, columns }),
+        );
+        return;
+      }
+      emitTiles(f, { ...loops, rowBlocks }, { from, to }, (place) => {
+        const { vectors, start, store } = tileAt(place);
+        const sums = emitMicroKernel(f, {
+          rows: place.rows,
+          vectors,
+          depth: k,
+          a: offsetBy(a, place.rowBlock, tileRows * aRowBytes),
+          b: offsetBy(b, place.panel, k * tileColumns * floatBytes),
+          aRowBytes,
+          aDepthBytes: floatBytes,
+          bDepthBytes: tileColumns * floatBytes,
+          bVectorBytes: (vector) => Math.floor(vector / 2) * k * tileColumns * floatBytes + (vector % 2) * 16,
+          start: (_row, vector) => start(vector),
+        });
+        store(sums);
+      });
+    },
+  });
+}
+
+function loadVectors(f: FunctionBuilder, address: I32, vectors: number): Local<"v128">[] {
+  return indices(vectors).map((vector) => f.value(v128.load(address, vector * 16)));
+}
+
+function scaleAndAddBias(f: FunctionBuilder, sum: V128, alpha: number, bias: V128 | undefined): V128 {
+  if (alpha === 1) return sum; // the bias was the first sum
+  return bias === undefined ? f32x4.mul(sum, f32x4.const(alpha)) : f.madd(sum, f32x4.const(alpha), bias);
+}

@@ -1,0 +1,124 @@
+/**
+ * The loops around the tiles of a product with packed weights.
+ *
+ * Panels of 8 columns are the outer loop, tiles of 4 rows the inner: a panel stays in the first cache, the rows in the second. Few rows take
+ * several panels at once, so that as many sums are in flight as the multiply-add units need. So many rows that they would not fit the second
+ * cache are gone through block by block.
+ */
+import type { I32 } from "../../assembler/expression.ts";
+import type { FunctionBuilder } from "../../assembler/function-builder.ts";
+import { i32 } from "../../assembler/scalar.ts";
+import { minimum } from "../loops/addressing.ts";
+import { tileColumns, tileRows } from "./micro-kernel.ts";
+
+export interface Tiling {
+  readonly m: number;
+  readonly n: number;
+  /** Pieces are panels of columns, or else blocks of 4 rows. */
+  readonly splitsColumns: boolean;
+  readonly pieces: number;
+  /** Rows of a block, a multiple of 4. */
+  readonly blockRows: number;
+  /** Panels that a tile takes side by side. */
+  readonly panelsPerTile: number;
+  /** How many whole blocks of 4 rows there are, where the code is to serve any number of them; see `rowsOfCode`. */
+  readonly rowBlocks?: I32;
+}
+
+/** What code that is told the number of its row blocks depends on, of the rows: part of the request of its kernel. */
+export function rowSpecialization({ m, splitsColumns }: Tiling): object {
+  return m < tileRows ? { m, byColumns: splitsColumns } : { rest: m % tileRows, byColumns: splitsColumns };
+}
+
+/** A tile: rows from `rowBlock` * 4 on, columns from `panel` * 8 on; more than 8 columns are panels side by side. */
+export interface TilePosition {
+  readonly rowBlock: I32;
+  readonly rows: number;
+  readonly panel: I32;
+  readonly columns: number;
+}
+
+/** About half of a second cache of 1 MB. */
+const blockBytes = 512 * 1024;
+/** A product is split by columns where there are this many panels, else by rows. */
+const minPanelsToSplit = 4;
+
+/** `panelsAtOnce`: panels that a tile takes side by side; left out, several where there are few rows. */
+export function tilingFor(m: number, n: number, aRowBytes: number, panelsPerTile: number = defaultPanelsPerTile(m)): Tiling {
+  const panels = Math.ceil(n / tileColumns);
+  const rowBlocks = Math.ceil(m / tileRows);
+  const blockRows = Math.max(1, Math.floor(blockBytes / (Math.max(aRowBytes, 1) * tileRows))) * tileRows;
+  const splitsColumns = m <= blockRows && (panels >= minPanelsToSplit || panels >= rowBlocks);
+  return { m, n, splitsColumns, pieces: splitsColumns ? panels : rowBlocks, blockRows, panelsPerTile };
+}
+
+interface Range {
+  readonly from: I32;
+  readonly to: I32;
+}
+
+/** Writes the loops over a range of pieces; `tile` is called for each kind of tile, and writes one. */
+export function emitTiles(f: FunctionBuilder, loops: Tiling, pieces: Range, tile: (place: TilePosition) => void): void {
+  if (loops.splitsColumns) {
+    emitPanels(f, loops, pieces, { from: i32.const(0), to: allRowBlocks(f, loops) }, tile);
+    return;
+  }
+  const panels: Range = { from: i32.const(0), to: i32.const(Math.ceil(loops.n / tileColumns)) };
+  f.range(pieces.from, pieces.to, loops.blockRows / tileRows, (from) => {
+    const to = f.value(minimum(i32.add(from, i32.const(loops.blockRows / tileRows)), pieces.to));
+    emitPanels(f, loops, panels, { from, to }, tile);
+  });
+}
+
+function emitPanels(f: FunctionBuilder, loops: Tiling, panels: Range, blocks: Range, tile: (place: TilePosition) => void): void {
+  const whole = Math.floor(loops.n / tileColumns);
+  const rest = loops.n % tileColumns;
+  const wholeTo = f.value(minimum(panels.to, i32.const(whole)));
+  const next = f.value(panels.from);
+  const rows = (panel: I32, columns: number): void => emitRows(f, loops, blocks, { panel, columns }, tile);
+  const atOnce = loops.panelsPerTile;
+  if (atOnce > 1) {
+    f.while(
+      () => i32.leS(i32.add(next, i32.const(atOnce)), wholeTo),
+      () => {
+        rows(next, atOnce * tileColumns);
+        f.increase(next, atOnce);
+      },
+    );
+  }
+  f.range(next, wholeTo, 1, (panel) => rows(panel, tileColumns));
+  if (rest > 0) f.when(i32.gtS(panels.to, i32.const(whole)), () => rows(i32.const(whole), rest));
+}
+
+/** Registers of a tile of few rows: sums, columns and one factor for each row stay within V8's 15. */
+function defaultPanelsPerTile(m: number): number {
+  if (m === 1) return 3;
+  return m === 2 ? 2 : 1;
+}
+
+function emitRows(
+  f: FunctionBuilder,
+  loops: Tiling,
+  blocks: Range,
+  columns: Pick<TilePosition, "panel" | "columns">,
+  tile: (place: TilePosition) => void,
+): void {
+  const rest = loops.m % tileRows;
+  const whole = wholeRowBlocks(loops);
+  if (loops.m >= tileRows) {
+    f.range(blocks.from, minimum(blocks.to, whole), 1, (rowBlock) => tile({ ...columns, rowBlock, rows: tileRows }));
+  }
+  if (rest > 0) {
+    f.when(i32.gtS(blocks.to, whole), () => tile({ ...columns, rowBlock: whole, rows: rest }));
+  }
+}
+
+function wholeRowBlocks({ m, rowBlocks }: Tiling): I32 {
+  return rowBlocks ?? i32.const(Math.floor(m / tileRows));
+}
+
+/** The last one, of fewer rows, counted. */
+function allRowBlocks(f: FunctionBuilder, loops: Tiling): I32 {
+  const whole = wholeRowBlocks(loops);
+  return loops.m % tileRows === 0 ? whole : f.value(i32.add(whole, i32.const(1)));
+}

@@ -1,0 +1,158 @@
+/** ONNX's GatherElements and ScatterElements: each index names an element with its own coordinates in all axes but one. */
+import type { I32, Local } from "../../assembler/expression.ts";
+import type { FunctionBuilder } from "../../assembler/function-builder.ts";
+import { i32 } from "../../assembler/scalar.ts";
+import { type Kernel, defineKernel } from "../../kernel.ts";
+import { type ElementBytes, copyElement } from "../loops/copy-bytes.ts";
+import { type Axis, collapseAxes } from "../loops/axes.ts";
+import { offsetBy, minimum, addressAt, product, unravel } from "../loops/addressing.ts";
+import { type IndexType, indexOutOfRange, loadIndex } from "./load-index.ts";
+import { type ScatterReduction, type ScatterType, elementBytesOf, storeReduced } from "./scatter-reduction.ts";
+
+interface IndexedElements {
+  /** Shape of the indices; that of the data is no smaller in any axis but `axis`. */
+  readonly shape: readonly number[];
+  /** Elements from one place of the data to the next along each axis. */
+  readonly strides: readonly number[];
+  readonly axis: number;
+  /** The data's size along it: an index counts from 0, a negative one from the end. */
+  readonly size: number;
+  readonly indexType: IndexType;
+}
+
+export interface GatherElementsRequest extends IndexedElements {
+  readonly elementBytes: ElementBytes;
+}
+
+export interface ScatterElementsRequest extends IndexedElements {
+  readonly type: ScatterType;
+  readonly reduction: ScatterReduction;
+}
+
+/** Elements of a piece where a row is long. */
+const blockElements = 1024;
+
+/** Parameters: x, index, y. Returns 0, or `indexOutOfRange`. Pieces: rows of the indices, or blocks of 1,024 where they are one row. */
+export function gatherElements({ shape, strides, axis, size, elementBytes, indexType }: GatherElementsRequest): Kernel {
+  const axes = collapseAxes(shape, [contiguousStrides(shape), strides.with(axis, 0)]);
+  const outer = axes.slice(0, -1);
+  const { size: length, strides: steps } = axes.at(-1) ?? { size: 1, strides: [1, 0] };
+  const axisBytes = (strides[axis] ?? 0) * elementBytes;
+  const isOneRow = outer.length === 0;
+  return defineKernel({
+    family: "gather-elements",
+    request: { outer, steps, axisBytes, elementBytes, indexType },
+    dynamicSizes: { size, length },
+    inputs: ["x", "index"],
+    outputs: ["y"],
+    pieces: isOneRow ? Math.ceil(length / blockElements) : product(outer.map((each) => each.size)),
+    pieceNanoseconds: Math.min(length, isOneRow ? blockElements : length) * 2.5 + 10,
+    emit(f, { x, index, y }, from, to, counts) {
+      const status = f.value(i32.const(0));
+      const row = (source: I32, first: I32, begin: I32, end: I32): void => {
+        const target = f.value(offsetBy(offsetBy(y, first, elementBytes), begin, elementBytes));
+        f.range(begin, end, 1, (place) => {
+          const at = loadIndex(f, index, i32.add(first, place), counts.size, indexType);
+          f.when(
+            i32.ltU(at, counts.size),
+            () => {
+              const along = offsetBy(offsetBy(source, place, (steps[1] ?? 0) * elementBytes), at, axisBytes);
+              copyElement(f, target, f.value(along), elementBytes, 0, 0);
+            },
+            () => f.set(status, i32.const(indexOutOfRange)),
+          );
+          f.increase(target, elementBytes);
+        });
+      };
+      if (isOneRow) {
+        const end = f.value(minimum(i32.mul(to, i32.const(blockElements)), counts.length));
+        row(x, i32.const(0), i32.mul(from, i32.const(blockElements)), end);
+        return status;
+      }
+      f.range(from, to, 1, (piece) => {
+        const source = rowAddress(f, x, piece, outer, 1, elementBytes);
+        row(source, f.value(i32.mul(piece, counts.length)), i32.const(0), counts.length);
+      });
+      return status;
+    },
+  });
+}
+
+/** Columns that one piece of a scattering takes. */
+const blockColumns = 256;
+
+/**
+ * Parameters: index, updates, y, which holds the data already. Returns 0, or `indexOutOfRange`. Elements meet along the axis alone: pieces are
+ * places of all other axes, the last of them in blocks of 256. Within a piece updates come in their order.
+ */
+export function scatterElements({ shape, strides, axis, size, type, reduction, indexType }: ScatterElementsRequest): Kernel {
+  const dense = contiguousStrides(shape);
+  const others = (values: readonly number[]): number[] => values.toSpliced(axis, 1);
+  const axes = collapseAxes(others(shape), [others(dense), others(strides)]);
+  const outer = axes.slice(0, -1);
+  const { size: columns, strides: steps } = axes.at(-1) ?? { size: 1, strides: [1, 1] };
+  const blocks = Math.ceil(columns / blockColumns);
+  const bytes = elementBytesOf[type];
+  const [along, length] = [dense[axis] ?? 1, shape[axis] ?? 1];
+  return defineKernel({
+    family: "scatter-elements",
+    request: { outer, columns, steps, along, stride: strides[axis], type, reduction, indexType },
+    dynamicSizes: { size, length },
+    inputs: ["index", "updates"],
+    outputs: ["y"],
+    pieces: blocks * product(outer.map((each) => each.size)),
+    pieceNanoseconds: length * Math.min(columns, blockColumns) * 2.5 + 10,
+    emit(f, { index, updates, y }, from, to, counts) {
+      const status = f.value(i32.const(0));
+      f.range(from, to, 1, (piece) => {
+        const row = f.value(i32.divU(piece, i32.const(blocks)));
+        const first = f.value(i32.mul(i32.sub(piece, i32.mul(row, i32.const(blocks))), i32.const(blockColumns)));
+        const end = f.value(minimum(i32.add(first, i32.const(blockColumns)), i32.const(columns)));
+        const target = rowAddress(f, y, row, outer, 1, bytes);
+        const start = f.value(rowAddress(f, i32.const(0), row, outer, 0, 1));
+        f.range(i32.const(0), counts.length, 1, () => {
+          f.range(first, end, 1, (column) => {
+            const place = f.value(offsetBy(start, column, steps[0] ?? 1));
+            const at = loadIndex(f, index, place, counts.size, indexType);
+            f.when(
+              i32.ltU(at, counts.size),
+              () => {
+                const into = offsetBy(offsetBy(target, column, (steps[1] ?? 1) * bytes), at, (strides[axis] ?? 0) * bytes);
+                storeReduced(f, type, reduction, f.value(into), f.value(offsetBy(updates, place, bytes)));
+              },
+              () => f.set(status, i32.const(indexOutOfRange)),
+            );
+          });
+          f.increase(start, along);
+        });
+      });
+      return status;
+    },
+  });
+}
+
+function rowAddress(
+  f: FunctionBuilder,
+  base: I32,
+  row: I32,
+  outer: readonly Axis[],
+  operand: 0 | 1,
+  bytes: number,
+): Local<"i32"> {
+  const coordinates = unravel(
+    f,
+    row,
+    outer.map(({ size }) => size),
+  );
+  return f.value(
+    addressAt(
+      base,
+      coordinates,
+      outer.map(({ strides }) => (strides[operand] ?? 0) * bytes),
+    ),
+  );
+}
+
+function contiguousStrides(shape: readonly number[]): number[] {
+  return shape.map((_, axis) => product(shape.slice(axis + 1)));
+}

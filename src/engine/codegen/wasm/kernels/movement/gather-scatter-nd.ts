@@ -1,0 +1,132 @@
+/** ONNX's GatherND and ScatterND: each row of indices names a block of the data by the first of its coordinates. */
+import type { I32, Local } from "../../assembler/expression.ts";
+import type { FunctionBuilder } from "../../assembler/function-builder.ts";
+import { i32 } from "../../assembler/scalar.ts";
+import { type Kernel, defineKernel } from "../../kernel.ts";
+import { type ElementBytes, copyBytes } from "../loops/copy-bytes.ts";
+import { offsetBy } from "../loops/addressing.ts";
+import { type IndexType, indexOutOfRange, loadIndex } from "./load-index.ts";
+import { type ScatterReduction, type ScatterType, elementBytesOf, storeReduced } from "./scatter-reduction.ts";
+
+interface IndexedBlocks {
+  /** Rows of indices; each has one for every axis of `sizes`, of which an index counts from 0, a negative one from the end. */
+  readonly rows: number;
+  readonly sizes: readonly number[];
+  /** Elements from one place to the next along those axes. */
+  readonly strides: readonly number[];
+  /** Elements of a block, which lie side by side. */
+  readonly length: number;
+  readonly indexType: IndexType;
+}
+
+export interface GatherBlocksRequest extends IndexedBlocks {
+  /** Rows of indices that belong to one batch, and the elements of its data. */
+  readonly batchRows: number;
+  readonly batchLength: number;
+  readonly elementBytes: ElementBytes;
+}
+
+export interface ScatterBlocksRequest extends IndexedBlocks {
+  readonly type: ScatterType;
+  readonly reduction: ScatterReduction;
+}
+
+/** Parameters: x, index, y. Returns 0, or `indexOutOfRange`. Pieces: rows of indices. */
+export function gatherBlocks(request: GatherBlocksRequest): Kernel {
+  const { rows, sizes, strides, length, indexType, batchRows, batchLength, elementBytes } = request;
+  const isOneBatch = batchRows >= rows;
+  return defineKernel({
+    family: "gather-blocks",
+    request: { sizes, strides, length, indexType, elementBytes, ...(isOneBatch ? {} : { batchRows, batchLength }) },
+    inputs: ["x", "index"],
+    outputs: ["y"],
+    pieces: rows,
+    pieceNanoseconds: (length * elementBytes) / 8 + 5 * sizes.length + 8,
+    emit(f, { x, index, y }, from, to) {
+      const status = f.value(i32.const(0));
+      f.range(from, to, 1, (row) => {
+        const batch = i32.divU(row, i32.const(batchRows));
+        const base = f.value(isOneBatch ? x : offsetBy(x, batch, batchLength * elementBytes));
+        const { place, isInside } = blockOffset(f, request, index, row);
+        f.when(
+          isInside,
+          () => copyBytes(f, offsetBy(y, row, length * elementBytes), offsetBy(base, place, elementBytes), length * elementBytes),
+          () => f.set(status, i32.const(indexOutOfRange)),
+        );
+      });
+      return status;
+    },
+  });
+}
+
+/** Elements of a block that one piece takes. */
+const pieceElements = 256;
+
+/**
+ * Parameters: index, updates, y, which holds the data already. Returns 0, or `indexOutOfRange`. Pieces: parts of 256 elements of all blocks, so that
+ * two updates of one element are never apart; they come in their order.
+ */
+export function scatterBlocks(request: ScatterBlocksRequest): Kernel {
+  const { rows, sizes, strides, length, indexType, type, reduction } = request;
+  const bytes = elementBytesOf[type];
+  const pieces = Math.ceil(length / pieceElements);
+  return defineKernel({
+    family: "scatter-blocks",
+    request: { sizes, strides, length, indexType, type, reduction },
+    dynamicSizes: { rows },
+    inputs: ["index", "updates"],
+    outputs: ["y"],
+    pieces,
+    pieceNanoseconds: rows * (Math.min(length, pieceElements) * (reduction === "none" ? bytes / 8 : 1) + 5 * sizes.length + 5),
+    emit(f, { index, updates, y }, from, to, counts) {
+      const status = f.value(i32.const(0));
+      f.range(from, to, 1, (piece) => {
+        const first = f.value(i32.mul(piece, i32.const(pieceElements)));
+        f.range(i32.const(0), counts.rows, 1, (row) => {
+          const { place, isInside } = blockOffset(f, request, index, row);
+          const put = (count: number): void => {
+            const target = f.value(offsetBy(offsetBy(y, place, bytes), first, bytes));
+            const source = f.value(offsetBy(offsetBy(updates, row, length * bytes), first, bytes));
+            if (reduction === "none") copyBytes(f, target, source, count * bytes);
+            else
+              f.repeat(count, () => {
+                storeReduced(f, type, reduction, target, source);
+                f.increase(target, bytes);
+                f.increase(source, bytes);
+              });
+          };
+          const rest = length - (pieces - 1) * pieceElements;
+          const whole = i32.ne(piece, i32.const(pieces - 1));
+          const inside = (): void =>
+            pieces === 1
+              ? put(rest)
+              : f.when(
+                  whole,
+                  () => put(pieceElements),
+                  () => put(rest),
+                );
+          f.when(isInside, inside, () => f.set(status, i32.const(indexOutOfRange)));
+        });
+      });
+      return status;
+    },
+  });
+}
+
+/** Elements from the data's start to the block that a row names, and whether there is one. */
+function blockOffset(
+  f: FunctionBuilder,
+  { sizes, strides, indexType }: IndexedBlocks,
+  index: I32,
+  row: I32,
+): { readonly place: Local<"i32">; readonly isInside: I32 } {
+  const place = f.value(i32.const(0));
+  const isInside = f.value(i32.const(1));
+  sizes.forEach((size, axis) => {
+    const number = i32.add(i32.mul(row, i32.const(sizes.length)), i32.const(axis));
+    const at = loadIndex(f, index, number, i32.const(size), indexType);
+    f.set(isInside, i32.and(isInside, i32.ltU(at, i32.const(size))));
+    f.increase(place, i32.mul(at, i32.const(strides[axis] ?? 0)));
+  });
+  return { place, isInside };
+}

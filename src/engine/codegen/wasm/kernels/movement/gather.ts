@@ -1,0 +1,45 @@
+/** Gather along one axis: y[outer, i, inner] = x[outer, index[i], inner]; embedding tables, ONNX Gather. */
+import { i32 } from "../../assembler/scalar.ts";
+import { type Kernel, defineKernel } from "../../kernel.ts";
+import { type ElementBytes, copyBytes } from "../loops/copy-bytes.ts";
+import { offsetBy } from "../loops/addressing.ts";
+import { indexOutOfRange, type IndexType, loadIndex } from "./load-index.ts";
+
+export interface GatherRequest {
+  readonly outer: number;
+  /** The axis's size. An index counts from 0, a negative one from the end. */
+  readonly n: number;
+  readonly inner: number;
+  /** How many indices there are. */
+  readonly count: number;
+  readonly elementBytes: ElementBytes;
+  readonly indexType: IndexType;
+}
+
+/** Parameters: x, index, y. Returns 0, or `indexOutOfRange`. Pieces: outer * count rows. */
+export function gather(request: GatherRequest): Kernel {
+  const { outer, n, inner, count, elementBytes, indexType } = request;
+  const rowBytes = inner * elementBytes;
+  return defineKernel({
+    family: "gather",
+    request: { n, rowBytes, ...(outer === 1 ? {} : { count }), indexType },
+    inputs: ["x", "index"],
+    outputs: ["y"],
+    pieces: outer * count,
+    pieceNanoseconds: rowBytes / 8 + 8,
+    emit(f, { x, index, y }, from, to) {
+      const status = f.value(i32.const(0));
+      f.range(from, to, 1, (piece) => {
+        const block = f.value(outer === 1 ? i32.const(0) : i32.divU(piece, i32.const(count)));
+        const place = outer === 1 ? piece : i32.sub(piece, i32.mul(block, i32.const(count)));
+        const row = loadIndex(f, index, place, i32.const(n), indexType);
+        f.when(
+          i32.ltU(row, i32.const(n)),
+          () => copyBytes(f, offsetBy(y, piece, rowBytes), offsetBy(offsetBy(x, block, n * rowBytes), row, rowBytes), rowBytes),
+          () => f.set(status, i32.const(indexOutOfRange)),
+        );
+      });
+      return status;
+    },
+  });
+}

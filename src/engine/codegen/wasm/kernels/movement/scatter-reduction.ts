@@ -1,0 +1,53 @@
+/** What an update does to the element it meets. */
+import type { Expression, Local, ValueType } from "../../assembler/expression.ts";
+import type { FunctionBuilder } from "../../assembler/function-builder.ts";
+import type { Binary } from "../../assembler/instruction-tables.ts";
+import { f32, i32, i64, select } from "../../assembler/scalar.ts";
+import { type ElementBytes, copyElement } from "../loops/copy-bytes.ts";
+
+export type ScatterReduction = "none" | "add" | "mul" | "min" | "max";
+
+/** Elements that are computed with, or so many bytes that are only put elsewhere. */
+export type ScatterType = "float32" | "int32" | "int64" | ElementBytes;
+
+export const elementBytesOf: Readonly<Record<ScatterType, ElementBytes>> = {
+  float32: 4,
+  int32: 4,
+  int64: 8,
+  1: 1,
+  2: 2,
+  4: 4,
+  8: 8,
+};
+
+/** Addresses of both. */
+export function storeReduced(
+  f: FunctionBuilder,
+  type: ScatterType,
+  reduction: ScatterReduction,
+  target: Local<"i32">,
+  update: Local<"i32">,
+): void {
+  if (reduction === "none" || typeof type === "number") copyElement(f, target, update, elementBytesOf[type], 0, 0);
+  else if (type === "float32") f.run(f32.store(target, f32[reduction](f32.load(target), f32.load(update))));
+  else if (type === "int32") f.run(i32.store(target, integerCombine(f, i32, reduction)(i32.load(target), i32.load(update))));
+  else f.run(i64.store(target, integerCombine(f, i64, reduction)(i64.load(target), i64.load(update))));
+}
+
+interface IntegerInstructions<Type extends ValueType> {
+  readonly add: Binary<Type>;
+  readonly mul: Binary<Type>;
+  readonly ltS: Binary<Type, "i32">;
+}
+
+function integerCombine<Type extends ValueType>(
+  f: FunctionBuilder,
+  numbers: IntegerInstructions<Type>,
+  reduction: Exclude<ScatterReduction, "none">,
+): Binary<Type> {
+  if (reduction === "add" || reduction === "mul") return numbers[reduction];
+  return (one, other): Expression<Type> => {
+    const [a, b] = [f.value(one), f.value(other)];
+    return reduction === "min" ? select(numbers.ltS(a, b), a, b) : select(numbers.ltS(a, b), b, a);
+  };
+}

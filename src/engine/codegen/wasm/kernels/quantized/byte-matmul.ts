@@ -1,0 +1,169 @@
+/**
+ * Products of bytes with exact 32-bit sums, by the relaxed instruction for bytes, and what usually follows: scales, bias, activation. See
+ * `byte-layout.ts` for how the sums stay exact.
+ */
+import type { I32, Local, V128 } from "../../assembler/expression.ts";
+import type { FunctionBuilder } from "../../assembler/function-builder.ts";
+import { i32 } from "../../assembler/scalar.ts";
+import { i16x8, i32x4, v128 } from "../../assembler/vector.ts";
+import { type Kernel, defineKernel } from "../../kernel.ts";
+import { offsetBy, maximum, minimum } from "../loops/addressing.ts";
+import { type IntegerOutput, optionalOperands, storeIntegers } from "./integer-epilogue.ts";
+import { indices, laneCount, tileRows } from "../matmul/micro-kernel.ts";
+import { emitTiles, tilingFor, rowSpecialization } from "../matmul/tiling.ts";
+import {
+  columnSumsOffset,
+  maxInt16,
+  normOffset,
+  onesOffset,
+  panelBytes,
+  panelHeaderBytes,
+  rowBytes,
+  runSteps,
+  stepBytes,
+  stepDepth,
+  stepsOf,
+  vectorBytes,
+} from "./byte-layout.ts";
+
+export interface ByteMatmulRequest {
+  /** A is [m, k] as `quantizeRows` makes it; B [k, n] packed by `packBytes`; C [m, n] row-major. */
+  readonly m: number;
+  readonly n: number;
+  readonly k: number;
+  readonly output: IntegerOutput;
+}
+
+const multiplyAddsPerNanosecond = 60;
+
+/** Parameters: a, b, then aScale, bScale, bias, residual where the output has them, then c. Pieces as of `matmul`. */
+export function byteMatmul({ m, n, k, output }: ByteMatmulRequest): Kernel {
+  const loops = tilingFor(m, n, rowBytes(k), 1);
+  return defineKernel({
+    family: "byte-matmul",
+    request: { rows: rowSpecialization(loops), n, k, output },
+    dynamicSizes: { rowBlocks: Math.floor(m / tileRows) },
+    inputs: ["a", "b"],
+    optional: optionalOperands(output),
+    outputs: ["c"],
+    pieces: loops.pieces,
+    pieceNanoseconds: (m * n * k) / loops.pieces / multiplyAddsPerNanosecond + 1,
+    emit(f, { a, b, c, ...optional }, from, to, { rowBlocks }) {
+      emitTiles(f, { ...loops, rowBlocks }, { from, to }, (place) => {
+        const { rowBlock, rows, panel, columns } = place;
+        const sums = indices(rows).map(() => f.locals("v128", Math.ceil(columns / laneCount)));
+        multiplyBytes(f, {
+          k,
+          sums,
+          a: f.value(offsetBy(a, rowBlock, tileRows * rowBytes(k))),
+          panel: f.value(offsetBy(b, panel, panelBytes(k))),
+        });
+        storeIntegers(f, { n, output, place, sums, c, operands: optional });
+      });
+    },
+  });
+}
+
+interface ByteTile {
+  readonly k: number;
+  /** Set by the product. */
+  readonly sums: readonly (readonly Local<"v128">[])[];
+  readonly a: Local<"i32">;
+  readonly panel: Local<"i32">;
+}
+
+/** What the loops over a tile's steps share. */
+interface StepCursor {
+  readonly tile: ByteTile;
+  readonly weights: Local<"i32">;
+  readonly bytes: Local<"i32">;
+  readonly ones: Local<"v128">;
+}
+
+function multiplyBytes(f: FunctionBuilder, tile: ByteTile): void {
+  const { k, sums, a, panel } = tile;
+  const norms = sums.map((_, row) => i32.load(a, row * rowBytes(k) + normOffset(k)));
+  const norm = norms.reduce((most, next) => maximum(most, next));
+  const walk: StepCursor = {
+    tile,
+    weights: f.value(i32.add(panel, i32.const(panelHeaderBytes))),
+    bytes: f.value(a),
+    ones: f.value(v128.load32Splat(panel, onesOffset)), // a constant would be made anew for each use
+  };
+  f.when(
+    i32.leS(i32.mul(norm, i32.load(panel)), i32.const(maxInt16)),
+    () => sumInSixteenBits(f, walk),
+    () => sumInThirtyTwoBits(f, walk),
+  );
+}
+
+/** Runs start from the sums of their weights times what takes the zero point off, so that they hold what the norms speak of. */
+function sumInSixteenBits(f: FunctionBuilder, walk: StepCursor): void {
+  const { tile, weights, ones } = walk;
+  const { sums, a, k } = tile;
+  for (const row of sums) for (const sum of row) f.set(sum, v128.zero);
+  const factor = f.value(i16x8.splat(i32.load(a, normOffset(k) + 4)));
+  const partial = sums.map((row) => f.locals("v128", row.length));
+  forRuns(f, walk, (eachStep) => {
+    for (const [vector, first] of (partial[0] ?? []).entries()) {
+      f.set(first, i16x8.mul(v128.load(weights, vector * vectorBytes), factor));
+      for (const row of partial.slice(1)) f.set(row[vector] ?? first, first);
+    }
+    f.increase(weights, stepBytes);
+    eachStep((products, row, vector) => {
+      const sum = partial[row]?.[vector];
+      if (sum !== undefined) f.set(sum, i16x8.add(sum, products));
+    });
+    for (const [row, each] of sums.entries())
+      for (const [vector, sum] of each.entries())
+        f.set(sum, i32x4.add(sum, i32x4.dotI16x8S(partial[row]?.[vector] ?? sum, ones)));
+  });
+}
+
+function sumInThirtyTwoBits(f: FunctionBuilder, walk: StepCursor): void {
+  const { tile, weights, ones } = walk;
+  const { sums, a, panel, k } = tile;
+  const factor = f.value(v128.load32Splat(a, normOffset(k) + 4));
+  for (const row of sums)
+    for (const [vector, sum] of row.entries())
+      f.set(sum, i32x4.mul(v128.load(panel, columnSumsOffset + vector * vectorBytes), factor));
+  forRuns(f, walk, (eachStep) => {
+    f.increase(weights, stepBytes);
+    eachStep((products, row, vector) => {
+      const sum = sums[row]?.[vector];
+      if (sum !== undefined) f.set(sum, i32x4.add(sum, i32x4.dotI16x8S(products, ones)));
+    });
+  });
+}
+
+type EachStep = (use: (products: V128, row: number, vector: number) => void) => void;
+
+/** `run` is called once, to write what happens in each run; it is handed what writes the loop over the run's steps. */
+function forRuns(f: FunctionBuilder, { tile, weights, bytes }: StepCursor, run: (eachStep: EachStep) => void): void {
+  const { sums, k, panel } = tile;
+  const steps = stepsOf(k);
+  const end = f.value(i32.add(panel, i32.const(panelBytes(k))));
+  const runEnd = f.local("i32");
+  const columns = f.locals("v128", sums[0]?.length ?? 0);
+  const factor = f.local("v128");
+  const eachStep: EachStep = (use) => {
+    const full: I32 = i32.add(weights, i32.const(runSteps * stepBytes));
+    f.set(runEnd, steps % runSteps === 0 ? full : minimum(full, end));
+    f.doWhile(
+      () => {
+        columns.forEach((column, vector) => f.set(column, v128.load(weights, vector * vectorBytes)));
+        for (const row of indices(sums.length)) {
+          f.set(factor, v128.load32Splat(bytes, row * rowBytes(k)));
+          columns.forEach((column, vector) => use(f.pairDot(column, factor), row, vector));
+        }
+        f.increase(weights, stepBytes);
+        f.increase(bytes, stepDepth);
+      },
+      () => i32.ne(weights, runEnd),
+    );
+  };
+  f.doWhile(
+    () => run(eachStep),
+    () => i32.ne(weights, end),
+  );
+}

@@ -1,0 +1,90 @@
+/** How exact integer sums leave a tile: as they are, or as float32 with scales, bias, activation and residual. */
+import type { I32, Local, V128 } from "../../assembler/expression.ts";
+import type { FunctionBuilder } from "../../assembler/function-builder.ts";
+import { f32x4, v128 } from "../../assembler/vector.ts";
+import type { Activation } from "../../math/activation.ts";
+import { offsetBy } from "../loops/addressing.ts";
+import { storeLanes } from "../loops/lanes.ts";
+import { floatBytes, indices, laneCount, tileColumns, tileRows } from "../matmul/micro-kernel.ts";
+import type { TilePosition } from "../matmul/tiling.ts";
+import { type Epilogue, storeTile } from "../matmul/epilogue.ts";
+
+/** activation(sum * aScale * bScale + bias) + residual */
+export interface FloatOutput {
+  readonly aScale: "tensor" | "row";
+  readonly bScale: "tensor" | "column";
+  readonly bias?: boolean;
+  readonly activation?: Activation;
+  readonly residual?: Epilogue["residual"];
+}
+
+/** The sums as int32, or turned into float32. */
+export type IntegerOutput = "int32" | FloatOutput;
+
+type Operand = "aScale" | "bScale" | "bias" | "residual";
+
+/** Which operands the output takes. */
+export function optionalOperands(output: IntegerOutput): Readonly<Record<Operand, boolean>> {
+  const float = output === "int32" ? undefined : output;
+  return {
+    aScale: float !== undefined,
+    bScale: float !== undefined,
+    bias: float?.bias ?? false,
+    residual: (float?.residual ?? "none") !== "none",
+  };
+}
+
+export interface IntegerTile {
+  readonly n: number;
+  readonly output: IntegerOutput;
+  readonly place: TilePosition;
+  readonly sums: readonly (readonly Local<"v128">[])[];
+  readonly c: I32;
+  readonly operands: Readonly<Partial<Record<Operand, I32>>>;
+}
+
+export function storeIntegers(f: FunctionBuilder, { n, output, place, sums, c, operands }: IntegerTile): void {
+  const { rowBlock, rows, panel, columns } = place;
+  const cRowBytes = n * floatBytes;
+  const onColumns = (base: I32): I32 => offsetBy(base, panel, tileColumns * floatBytes);
+  const onC = (base: I32): Local<"i32"> => f.value(offsetBy(onColumns(base), rowBlock, tileRows * cRowBytes));
+  const at = onC(c);
+  if (output === "int32") {
+    sums.forEach((row, r) =>
+      row.forEach((sum, v) => storeLanes(f, at, sum, Math.min(laneCount, columns - v * laneCount), r * cRowBytes + v * 16)),
+    );
+    return;
+  }
+  const { aScale = c, bScale = c, bias, residual } = operands;
+  const factors = indices(rows).map((row) =>
+    f.value(
+      output.aScale === "tensor"
+        ? v128.load32Splat(aScale)
+        : v128.load32Splat(offsetBy(aScale, rowBlock, tileRows * floatBytes), row * floatBytes),
+    ),
+  );
+  const scales = indices(Math.ceil(columns / laneCount)).map((vector) =>
+    f.value(output.bScale === "tensor" ? v128.load32Splat(bScale) : v128.load(onColumns(bScale), vector * 16)),
+  );
+  const biasAt = bias && f.value(onColumns(bias));
+  storeTile(
+    f,
+    { activation: output.activation ?? "none", residual: output.residual ?? "none" },
+    {
+      sums,
+      columns,
+      c: at,
+      cRowBytes,
+      residual: residual && onC(residual),
+      residualRowBytes: cRowBytes,
+      finish: (sum, row, vector) => {
+        const scale = f32x4.mul(factors[row] ?? sum, scales[vector] ?? sum);
+        return scaleAndAddBias(f, f32x4.convertI32x4S(sum), scale, biasAt && v128.load(biasAt, vector * 16));
+      },
+    },
+  );
+}
+
+function scaleAndAddBias(f: FunctionBuilder, value: V128, scale: V128, bias: V128 | undefined): V128 {
+  return bias === undefined ? f32x4.mul(value, scale) : f.madd(value, scale, bias);
+}

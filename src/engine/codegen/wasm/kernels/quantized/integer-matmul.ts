@@ -1,0 +1,67 @@
+/**
+ * Products of 8-bit integers with exact 32-bit sums, and what usually follows: scales, bias, activation.
+ *
+ * Activations are centred int16 (`quantize`, `centre`), weights are packed once, both without their zero points: two neighbouring k at a
+ * time are multiplied and added by one instruction (i32x4.dot_i16x8_s). For any weights; `byteMatmul` is faster where the machine and the weights
+ * allow it.
+ */
+import { i32x4, v128 } from "../../assembler/vector.ts";
+import { type Kernel, defineKernel } from "../../kernel.ts";
+import { offsetBy } from "../loops/addressing.ts";
+import type { WeightBytes } from "./integer-packing.ts";
+import { type IntegerOutput, optionalOperands, storeIntegers } from "./integer-epilogue.ts";
+import { laneCount, emitMicroKernel, tileColumns, tileRows } from "../matmul/micro-kernel.ts";
+import { emitTiles, tilingFor, rowSpecialization } from "../matmul/tiling.ts";
+import { centredStride } from "./quantize.ts";
+
+export interface IntegerMatmulRequest {
+  /** A is [m, k] centred int16 with rows of `centredStride(k)`; B [k, n] packed by `packIntegerWeights`; C [m, n] row-major. */
+  readonly m: number;
+  readonly n: number;
+  readonly k: number;
+  /** As `packIntegerWeights` said. */
+  readonly weightBytes: WeightBytes;
+  readonly output: IntegerOutput;
+}
+
+const multiplyAddsPerNanosecond = 40;
+
+/** Parameters: a, b, then aScale, bScale, bias, residual where the output has them, then c. Pieces as of `matmul`. */
+export function integerMatmul(request: IntegerMatmulRequest): Kernel {
+  const { m, n, k, weightBytes, output } = request;
+  const pairs = centredStride(k) / 2;
+  const loops = tilingFor(m, n, pairs * 4);
+  const pairBytes = tileColumns * 2 * weightBytes;
+  return defineKernel({
+    family: "integer-matmul",
+    request: { rows: rowSpecialization(loops), n, k, weightBytes, output },
+    dynamicSizes: { rowBlocks: Math.floor(m / tileRows) },
+    inputs: ["a", "b"],
+    optional: optionalOperands(output),
+    outputs: ["c"],
+    pieces: loops.pieces,
+    pieceNanoseconds: (m * n * k) / loops.pieces / multiplyAddsPerNanosecond + 1,
+    emit(f, { a, b, c, ...optional }, from, to, { rowBlocks }) {
+      emitTiles(f, { ...loops, rowBlocks }, { from, to }, (place) => {
+        const { rowBlock, rows, panel, columns } = place;
+        const sums = emitMicroKernel(f, {
+          rows,
+          vectors: Math.ceil(columns / laneCount),
+          depth: pairs,
+          a: offsetBy(a, rowBlock, tileRows * pairs * 4),
+          b: offsetBy(b, panel, pairs * pairBytes),
+          aRowBytes: pairs * 4,
+          aDepthBytes: 4,
+          bDepthBytes: pairBytes,
+          bVectorBytes: (vector) => Math.floor(vector / 2) * pairs * pairBytes + (vector % 2) * (pairBytes / 2),
+          arithmetic: {
+            loadColumns: (address, offset) => (weightBytes === 1 ? v128.load8x8S : v128.load)(address, offset),
+            accumulate: (_f, factor, weights, sum) => i32x4.add(sum, i32x4.dotI16x8S(weights, factor)),
+          },
+          start: () => v128.zero,
+        });
+        storeIntegers(f, { n, output, place, sums, c, operands: optional });
+      });
+    },
+  });
+}

@@ -1,0 +1,51 @@
+/**
+ * 8-bit weights as `integerMatmul` reads them: panels of 8 columns; in a panel, for each pair of neighbouring k, the two numbers of column 0,
+ * of column 1, and so on. k is filled with a 0 to an even number, the last panel with zeros.
+ */
+import { tileColumns } from "../matmul/micro-kernel.ts";
+
+/** Bytes of a packed number: one where all zero points are 0 (or 128 of uint8, which is the same shifted), else two. */
+export type WeightBytes = 1 | 2;
+
+export interface IntegerWeights {
+  /** [k, n] row-major, or [n, k] where `transposed`. */
+  readonly values: Uint8Array | Int8Array;
+  readonly k: number;
+  readonly n: number;
+  readonly transposed?: boolean;
+  /** One for all, or one for each column; 0 where absent. */
+  readonly zeroPoints?: ArrayLike<number>;
+}
+
+/** In how many bytes each weight fits once its zero point is taken off. */
+export function integerWeightBytes({ values, zeroPoints = [0] }: IntegerWeights): WeightBytes {
+  const harmless = values instanceof Uint8Array ? 128 : 0;
+  return Array.from(zeroPoints).every((zero) => zero === harmless) ? 1 : 2;
+}
+
+/** Bytes of the packed weights. */
+export function packedIntegerLength(weights: IntegerWeights): number {
+  const { k, n } = weights;
+  return Math.ceil(n / tileColumns) * tileColumns * Math.ceil(k / 2) * 2 * integerWeightBytes(weights);
+}
+
+/** Packs into `packed`, whose length is `packedIntegerLength` and whose start is a multiple of two. */
+export function packIntegerWeights(packed: Uint8Array, weights: IntegerWeights): void {
+  const { values, k, n, transposed = false, zeroPoints = [0] } = weights;
+  const { buffer, byteOffset, byteLength } = packed;
+  const isByte = integerWeightBytes(weights) === 1;
+  const target = isByte ? new Int8Array(buffer, byteOffset, byteLength) : new Int16Array(buffer, byteOffset, byteLength / 2);
+  const [rowStep, columnStep] = transposed ? [1, k] : [n, 1];
+  const centred = (row: number, column: number): number => {
+    if (row >= k || column >= n) return 0;
+    const zero = zeroPoints[zeroPoints.length === 1 ? 0 : column] ?? 0;
+    return (values[row * rowStep + column * columnStep] ?? 0) - zero;
+  };
+  let place = 0;
+  for (let first = 0; first < n; first += tileColumns)
+    for (let row = 0; row < k; row += 2)
+      for (let column = first; column < first + tileColumns; column += 1, place += 2) {
+        target[place] = centred(row, column);
+        target[place + 1] = centred(row + 1, column);
+      }
+}

@@ -1,0 +1,189 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { KernelMemory, featureSets, largestError, randomFloats, randomNumbers } from "../../../../../../test/kernel-memory.ts";
+import { type IntegerMatmulRequest, integerMatmul } from "./integer-matmul.ts";
+import { type IntegerWeights, integerWeightBytes, packIntegerWeights, packedIntegerLength } from "./integer-packing.ts";
+import { centre, centredStride, quantizationRange, quantize } from "./quantize.ts";
+
+const size = (most: number) => fc.integer({ min: 1, max: most });
+const bytes = (count: number, seed: number) => Uint8Array.from(randomNumbers(count, seed), (value) => Math.floor(value * 256));
+
+function roundHalfToEven(value: number): number {
+  const floor = Math.floor(value);
+  if (value - floor === 0.5) return floor % 2 === 0 ? floor : floor + 1;
+  return Math.round(value);
+}
+
+/** DynamicQuantizeLinear in float32, operation by operation as ONNX's page has it. */
+function quantized(row: Float32Array): { scale: number; zero: number; y: number[] } {
+  const { fround } = Math;
+  const least = Math.min(0, ...row);
+  const width = fround(Math.max(0, ...row) - least);
+  const scale = width === 0 ? 1 : fround(width / 255);
+  const between = (value: number) => Math.min(255, Math.max(0, value));
+  const zero = roundHalfToEven(between(fround(0 - fround(least / scale))));
+  return { scale, zero, y: Array.from(row, (value) => between(roundHalfToEven(fround(value / scale)) + zero)) };
+}
+
+describe("dynamic quantisation", () => {
+  it("equals ONNX's definition to the bit, of rows of any values", () => {
+    const ranges = fc.constantFrom([-1, 1], [0.5, 2], [-3, -1], [0, 0], [-1e-3, 1e4]);
+    fc.assert(
+      fc.property(size(4), size(40), ranges, size(3), (rows, columns, [least, most], splits) => {
+        const x = Float32Array.from(randomNumbers(rows * columns, 1), (value) => least + value * (most - least));
+        const memory = new KernelMemory();
+        const [given, scale, zero] = [memory.put(x), memory.room(Float32Array, rows), memory.room(Uint8Array, rows)];
+        const [y, centred] = [memory.room(Uint8Array, x.length), memory.room(Int16Array, rows * centredStride(columns))];
+        memory.run(quantizationRange({ rows, columns }), [given.offset, scale.offset, zero.offset], splits);
+        const common = { rows, columns, per: "row" } as const;
+        memory.run(quantize({ ...common, output: "uint8" }), [given.offset, scale.offset, zero.offset, y.offset], splits);
+        memory.run(quantize({ ...common, output: "centred" }), [given.offset, scale.offset, zero.offset, centred.offset], splits);
+        for (let row = 0; row < rows; row += 1) {
+          const wanted = quantized(x.subarray(row * columns, (row + 1) * columns));
+          expect([scale.data[row], zero.data[row]]).toEqual([wanted.scale, wanted.zero]);
+          expect([...y.data.subarray(row * columns, (row + 1) * columns)]).toEqual(wanted.y);
+          const stride = centredStride(columns);
+          const filled = [...wanted.y.map((value) => value - wanted.zero), 0].slice(0, stride);
+          expect([...centred.data.subarray(row * stride, (row + 1) * stride)]).toEqual(filled);
+        }
+      }),
+    );
+  });
+
+  it("says NaN of a row that holds one, wherever it is", () => {
+    for (const place of [0, 5, 66, 68]) {
+      const x = randomFloats(69, 1);
+      x[place] = Number.NaN;
+      const memory = new KernelMemory();
+      const [given, scale, zero] = [memory.put(x), memory.room(Float32Array, 1), memory.room(Uint8Array, 1)];
+      memory.run(quantizationRange({ rows: 1, columns: 69 }), [given.offset, scale.offset, zero.offset]);
+      expect([scale.data[0], zero.data[0]]).toEqual([Number.NaN, 0]);
+    }
+  });
+
+  it("rounds halves to even, as ONNX's own example does", () => {
+    const x = Float32Array.of(0, 2, -3, -2.5, 1.34, 0.5);
+    const memory = new KernelMemory();
+    const [given, scale, zero, y] = [
+      memory.put(x),
+      memory.room(Float32Array, 1),
+      memory.room(Uint8Array, 1),
+      memory.room(Uint8Array, 6),
+    ];
+    memory.run(quantizationRange({ rows: 1, columns: 6 }), [given.offset, scale.offset, zero.offset]);
+    const kernel = quantize({ rows: 1, columns: 6, per: "tensor", output: "uint8" });
+    memory.run(kernel, [given.offset, scale.offset, zero.offset, y.offset]);
+    expect(scale.data[0]).toBeCloseTo(0.0196078438, 9);
+    expect([zero.data[0], ...y.data]).toEqual([153, 153, 255, 0, 26, 221, 179]);
+  });
+});
+
+interface Weighted extends Omit<IntegerMatmulRequest, "weightBytes"> {
+  readonly aType: "uint8" | "int8";
+  readonly zeroPoints: "none" | "tensor" | "column";
+  readonly weights: "uint8" | "int8";
+}
+
+function check({ m, n, k, output, aType, zeroPoints, weights: kind }: Weighted, splits: number, set = featureSets[0]!): void {
+  const signed = (values: Uint8Array, isSigned: boolean) => (isSigned ? new Int8Array(values.buffer) : values);
+  const a = signed(bytes(m * k, 1), aType === "int8");
+  const aZero = aType === "int8" ? -7 : 130;
+  const zeros =
+    zeroPoints === "none"
+      ? [kind === "int8" ? 0 : 128]
+      : Array.from(bytes(zeroPoints === "tensor" ? 1 : n, 3), (value) => value >> 1);
+  const weights: IntegerWeights = { values: signed(bytes(k * n, 2), kind === "int8"), k, n, zeroPoints: zeros };
+  expect(integerWeightBytes(weights)).toBe(zeroPoints === "none" ? 1 : 2);
+  const memory = new KernelMemory(1024 * 1024);
+  const packed = memory.room(Uint8Array, packedIntegerLength(weights));
+  packIntegerWeights(packed.data, weights);
+  const centred = memory.room(Int16Array, m * centredStride(k));
+  const zeroAt = memory.put(aType === "int8" ? Int8Array.of(aZero) : Uint8Array.of(aZero));
+  const given = memory.put(a);
+  memory.run(
+    centre({ rows: m, columns: k, type: aType, zeroPoint: true }),
+    [given.offset, zeroAt.offset, centred.offset],
+    splits,
+  );
+  const float = output === "int32" ? undefined : output;
+  const tails = {
+    aScale: memory.put(randomFloats(float?.aScale === "row" ? m : 1, 4, 0.01)),
+    bScale: memory.put(randomFloats(float?.bScale === "column" ? n : 1, 5, 0.01)),
+    bias: memory.put(randomFloats(n, 6)),
+    residual: memory.put(randomFloats(m * n, 7)),
+  };
+  const c = memory.room<Int32Array | Float32Array>(float === undefined ? Int32Array : Float32Array, m * n);
+  const offsets: Readonly<Record<string, number>> = {
+    a: centred.offset,
+    b: packed.offset,
+    c: c.offset,
+    ...Object.fromEntries(Object.entries(tails).map(([name, { offset }]) => [name, offset])),
+  };
+  const kernel = integerMatmul({ m, n, k, weightBytes: integerWeightBytes(weights), output });
+  memory.run(
+    kernel,
+    kernel.parameters.map((name) => offsets[name]!),
+    splits,
+    set,
+  );
+  const wanted = Array.from({ length: m * n }, (_, place) => {
+    const [row, column] = [Math.floor(place / n), place % n];
+    let sum = 0;
+    for (let x = 0; x < k; x += 1)
+      sum += (a[row * k + x]! - aZero) * (weights.values[x * n + column]! - zeros[zeros.length === 1 ? 0 : column]!);
+    if (float === undefined) return sum;
+    const scale =
+      tails.aScale.data[float.aScale === "row" ? row : 0]! * tails.bScale.data[float.bScale === "column" ? column : 0]!;
+    const value = sum * scale + (float.bias === true ? tails.bias.data[column]! : 0);
+    const activated = float.activation === "relu" ? Math.max(value, 0) : float.activation === "tanh" ? Math.tanh(value) : value;
+    return activated + (float.residual === "after-activation" ? tails.residual.data[place]! : 0);
+  });
+  if (c.data instanceof Int32Array) expect([...c.data]).toEqual(wanted);
+  else expect(largestError(c.data, wanted)).toBeLessThan(1e-5);
+}
+
+describe("products of integers", () => {
+  const kinds = fc.record({
+    m: size(13),
+    n: size(30),
+    k: size(37),
+    aType: fc.constantFrom("uint8", "int8"),
+    zeroPoints: fc.constantFrom("none", "tensor", "column"),
+    weights: fc.constantFrom("uint8", "int8"),
+  });
+  const floats = fc.record({
+    aScale: fc.constantFrom("tensor", "row"),
+    bScale: fc.constantFrom("tensor", "column"),
+    bias: fc.boolean(),
+    activation: fc.constantFrom("none", "relu", "tanh"),
+    residual: fc.constantFrom("none", "after-activation"),
+  });
+
+  it("are exact, with zero points of tensors and columns", () => {
+    fc.assert(
+      fc.property(kinds, size(3), (request, splits) => check({ ...request, output: "int32" }, splits)),
+      { numRuns: 120 },
+    );
+  });
+
+  it("end in float32 with scales, bias, activation and residual", () => {
+    fc.assert(
+      fc.property(kinds, floats, size(3), fc.constantFrom(...featureSets), (request, output, splits, set) =>
+        check({ ...request, output }, splits, set),
+      ),
+      { numRuns: 120 },
+    );
+  });
+
+  it("does not overflow where everything is as large as it gets", () => {
+    const k = 4096;
+    const weights: IntegerWeights = { values: new Uint8Array(k).fill(255), k, n: 1, zeroPoints: [0] };
+    const memory = new KernelMemory();
+    const packed = memory.room(Uint8Array, packedIntegerLength(weights));
+    packIntegerWeights(packed.data, weights);
+    const a = memory.put(new Int16Array(k).fill(-255));
+    const c = memory.room(Int32Array, 1);
+    memory.run(integerMatmul({ m: 1, n: 1, k, weightBytes: 2, output: "int32" }), [a.offset, packed.offset, c.offset]);
+    expect(c.data[0]).toBe(-255 * 255 * k);
+  });
+});

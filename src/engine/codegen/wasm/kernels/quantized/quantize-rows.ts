@@ -1,0 +1,82 @@
+/** Activations of float32 as the rows of bytes that `byteMatmul` takes: `quantize`, and what its sums need to know of each row. */
+import type { I32, V128 } from "../../assembler/expression.ts";
+import { i32 } from "../../assembler/scalar.ts";
+import { f32x4, i16x8, i32x4, i8x16, shuffle32, v128 } from "../../assembler/vector.ts";
+import { type Kernel, defineKernel } from "../../kernel.ts";
+import { offsetBy } from "../loops/addressing.ts";
+import { floatBytes, indices } from "../matmul/micro-kernel.ts";
+import { quantizedLanes } from "./quantize.ts";
+import { normOffset, rowBytes, runSteps, stepDepth } from "./byte-layout.ts";
+
+export interface QuantizeRowsRequest {
+  readonly rows: number;
+  readonly columns: number;
+}
+
+/** Elements that are quantised at a time. */
+const groupSize = 8;
+const runSize = runSteps * stepDepth;
+
+/** Parameters: x, scale (float32), zeroPoint (uint8), one for all rows, and y, rows of `rowBytes`. Pieces: rows. */
+export function quantizeRows({ rows, columns }: QuantizeRowsRequest): Kernel {
+  return defineKernel({
+    family: "quantize-rows",
+    request: { columns },
+    inputs: ["x", "scale", "zeroPoint"],
+    outputs: ["y"],
+    pieces: rows,
+    pieceNanoseconds: columns * 0.5 + 10,
+    emit(f, { x, scale, zeroPoint, y }, from, to) {
+      const isUnsigned = f.features.byteDot === "unsigned";
+      const divisor = f.value(v128.load32Splat(scale));
+      const shift = f.value(i32.load8U(zeroPoint));
+      const zero = f.value(i16x8.splat(shift));
+      const added = f.value(f32x4.convertI32x4S(i32x4.splat(shift)));
+      const squares = f.local("v128");
+      const largest = f.local("v128");
+      const group = (source: I32, target: I32, count: number): void => {
+        const quanta = (offset: number): V128 => quantizedLanes(v128.load(source, offset), divisor, added);
+        const low = f.value(quanta(0));
+        const narrow = f.value(i16x8.narrowI32x4S(low, count > 4 ? quanta(16) : low));
+        const bytes = f.value(i8x16.narrowI16x8U(narrow, narrow));
+        const words = i16x8.extendLowI8x16U(bytes); // what a NaN became is a byte as well: the norms must hold for it
+        f.run(v128.store64Lane(target, isUnsigned ? bytes : i8x16.sub(bytes, i8x16.splat(i32.const(128))), 0)); // ends before the row does
+        const centred = f.value(keepWords(i16x8.sub(words, zero), count));
+        f.set(squares, i32x4.add(squares, i32x4.dotI16x8S(centred, centred)));
+      };
+      const run = (source: I32, target: I32, size: number): void => {
+        f.set(squares, v128.zero);
+        for (const start of indices(Math.ceil(size / groupSize)).map((index) => index * groupSize))
+          group(
+            i32.add(source, i32.const(start * floatBytes)),
+            i32.add(target, i32.const(start)),
+            Math.min(groupSize, size - start),
+          );
+        // Lanes 0 and 2 are one lane of the products, 1 and 3 the other.
+        f.set(largest, i32x4.maxS(largest, i32x4.add(squares, shuffle32(squares, squares, [2, 3, 0, 1]))));
+      };
+      f.range(from, to, 1, (row) => {
+        const source = f.value(offsetBy(x, row, columns * floatBytes));
+        const start = f.value(offsetBy(y, row, rowBytes(columns)));
+        const target = f.value(start);
+        f.set(largest, v128.zero);
+        f.repeat(Math.floor(columns / runSize), () => {
+          run(source, target, runSize);
+          f.increase(source, runSize * floatBytes);
+          f.increase(target, runSize);
+        });
+        if (columns % runSize > 0) run(source, target, columns % runSize);
+        const most = i32x4.maxS(largest, shuffle32(largest, largest, [1, 0, 3, 2]));
+        const norm = f32x4.ceil(f32x4.sqrt(f32x4.convertI32x4S(most)));
+        f.run(i32.store(start, i32x4.extractLane(i32x4.truncSatF32x4S(norm), 0), normOffset(columns)));
+        f.run(i32.store(start, i32.sub(i32.const(isUnsigned ? 0 : 128), shift), normOffset(columns) + 4));
+      });
+    },
+  });
+}
+
+/** The first `count` words, 0 for the rest. */
+function keepWords(words: V128, count: number): V128 {
+  if (count >= groupSize) return words;
+  return v128.and(words, v128.const(indices(16).map((byte) => (byte < count * 2 ? 0xff : 0))));
+}

@@ -1,0 +1,171 @@
+/**
+ * Dynamic quantisation to uint8, exactly as ONNX's DynamicQuantizeLinear computes it
+ * (https://onnx.ai/onnx/operators/onnx__DynamicQuantizeLinear.html), of a whole tensor (one row) or of each row.
+ */
+import type { I32, Local, V128 } from "../../assembler/expression.ts";
+import type { FunctionBuilder } from "../../assembler/function-builder.ts";
+import { i32 } from "../../assembler/scalar.ts";
+import { f32x4, i16x8, i32x4, i8x16, v128 } from "../../assembler/vector.ts";
+import { type Kernel, defineKernel } from "../../kernel.ts";
+import { clamp } from "../../math/polynomial.ts";
+import { offsetBy } from "../loops/addressing.ts";
+import { storeLanes } from "../loops/lanes.ts";
+import { floatBytes, indices, laneCount } from "../matmul/micro-kernel.ts";
+import { type RowLength, forVectors, loadVector, reduceRow } from "../loops/row-loops.ts";
+
+const maxQuantum = 255;
+
+export interface QuantizationRangeRequest {
+  readonly rows: number;
+  readonly columns: number;
+}
+
+/** Parameters: x; scale (float32) and zeroPoint (uint8), one for each row. Pieces: rows. A row of zeros gets scale 1, one with a NaN gets NaN. */
+export function quantizationRange({ rows, columns }: QuantizationRangeRequest): Kernel {
+  const rest = columns % laneCount;
+  return defineKernel({
+    family: "quantization-range",
+    request: { rest },
+    dynamicSizes: { vectors: Math.floor(columns / laneCount) },
+    inputs: ["x"],
+    outputs: ["scale", "zeroPoint"],
+    pieces: rows,
+    pieceNanoseconds: columns * 0.3 + 10,
+    emit(f, { x, scale, zeroPoint }, from, to, { vectors }) {
+      const length: RowLength = { vectors, rest };
+      const rowBytes = f.value(i32.add(i32.mul(vectors, i32.const(laneCount * floatBytes)), i32.const(rest * floatBytes)));
+      f.range(from, to, 1, (row) => {
+        const start = f.value(offsetBy(x, row, rowBytes));
+        const extreme = (combine: typeof f32x4.pmin): Local<"v128"> =>
+          reduceRow(f, length, { combine, identity: v128.zero }, (offset) => loadVector(start, offset)); // 0 is always in the range
+        const least = extreme(f32x4.pmin);
+        // The quick instructions for the extremes pass NaN over.
+        const isNan = (offset: I32): V128 => {
+          const value = f.value(loadVector(start, offset));
+          return f32x4.ne(value, value);
+        };
+        const strange = reduceRow(f, length, { combine: v128.or, identity: v128.zero }, isNan);
+        const width = f.value(f32x4.sub(extreme(f32x4.pmax), least));
+        const step = f32x4.div(width, f32x4.const(maxQuantum));
+        const whole = v128.bitselect(f32x4.const(1), step, f32x4.eq(width, v128.zero));
+        const safe = f.value(v128.bitselect(f32x4.const(Number.NaN), whole, strange));
+        const zero = f32x4.nearest(clampQuantum(f32x4.sub(v128.zero, f32x4.div(least, safe))));
+        storeLanes(f, offsetBy(scale, row, floatBytes), safe, 1);
+        f.run(i32.store8(i32.add(zeroPoint, row), i32x4.extractLane(i32x4.truncSatF32x4S(zero), 0)));
+      });
+    },
+  });
+}
+
+export interface QuantizeRequest {
+  readonly rows: number;
+  readonly columns: number;
+  /** One scale and zero point for each row, or the same for all. */
+  readonly per: "row" | "tensor";
+  /** `uint8` as ONNX has it; `centred` as `integerMatmul` takes it: int16, the zero point taken off, rows filled with 0 to a multiple of two. */
+  readonly output: "uint8" | "centred";
+}
+
+/** Elements of a row of centred integers. */
+export function centredStride(columns: number): number {
+  return Math.ceil(columns / 2) * 2;
+}
+
+/** Parameters: x, scale, zeroPoint, y. Pieces: rows. round(x / scale) + zero point, halves to even, between 0 and 255. */
+export function quantize({ rows, columns, per, output }: QuantizeRequest): Kernel {
+  return defineKernel({
+    family: "quantize",
+    request: { columns, per, output },
+    inputs: ["x", "scale", "zeroPoint"],
+    outputs: ["y"],
+    pieces: rows,
+    pieceNanoseconds: columns * 0.7 + 5,
+    emit(f, { x, scale, zeroPoint, y }, from, to) {
+      f.range(from, to, 1, (row) => {
+        const step = per === "row" ? 1 : 0;
+        const divisor = f.value(v128.load32Splat(offsetBy(scale, row, step * floatBytes)));
+        const zero = f.value(i32x4.splat(i32.load8U(offsetBy(zeroPoint, row, step))));
+        const shift = f.value(f32x4.convertI32x4S(zero));
+        const source = f.value(offsetBy(x, row, columns * floatBytes));
+        const target = f.value(offsetBy(y, row, output === "uint8" ? columns : centredStride(columns) * 2));
+        forVectors(f, columns, (offset, lanes) => {
+          const quantum = f.value(quantizedLanes(loadVector(source, offset), divisor, shift));
+          if (output === "uint8") storeBytes(f, i32.add(target, i32.shrU(offset, i32.const(2))), quantum, lanes);
+          else storeCentred(f, i32.add(target, i32.shrU(offset, i32.const(1))), i32x4.sub(quantum, zero), lanes);
+        });
+      });
+    },
+  });
+}
+
+export interface CentreRequest {
+  readonly rows: number;
+  readonly columns: number;
+  readonly type: "uint8" | "int8";
+  /** A zero point for all (of the same type), or none. */
+  readonly zeroPoint: boolean;
+}
+
+/** Integers that came from elsewhere, as `integerMatmul` takes them. Parameters: x, zeroPoint where there is one, y. Pieces: rows. */
+export function centre({ rows, columns, type, zeroPoint }: CentreRequest): Kernel {
+  const isSigned = type === "int8";
+  return defineKernel({
+    family: "centre",
+    request: { columns, type, zeroPoint },
+    inputs: ["x"],
+    optional: { zeroPoint },
+    outputs: ["y"],
+    pieces: rows,
+    pieceNanoseconds: columns * 0.3 + 5,
+    emit(f, { x, y, zeroPoint: zeroAt }, from, to) {
+      const zero = f.value(zeroAt === undefined ? v128.zero : i32x4.splat(isSigned ? i32.load8S(zeroAt) : i32.load8U(zeroAt)));
+      f.range(from, to, 1, (row) => {
+        const source = f.value(offsetBy(x, row, columns));
+        const target = f.value(offsetBy(y, row, centredStride(columns) * 2));
+        forVectors(f, columns, (offset, lanes) => {
+          const bytes = v128.load32Zero(i32.add(source, i32.shrU(offset, i32.const(2))));
+          const wide = isSigned
+            ? i32x4.extendLowI16x8S(i16x8.extendLowI8x16S(bytes))
+            : i32x4.extendLowI16x8U(i16x8.extendLowI8x16U(bytes));
+          storeCentred(f, i32.add(target, i32.shrU(offset, i32.const(1))), i32x4.sub(wide, zero), lanes);
+        });
+      });
+    },
+  });
+}
+
+/** round(x / divisor) + shift, between 0 and 255, as int32. */
+export function quantizedLanes(x: V128, divisor: V128, shift: V128): V128 {
+  return lowBitsOf(clampQuantum(f32x4.add(f32x4.nearest(f32x4.div(x, divisor)), shift)));
+}
+
+function clampQuantum(x: V128): V128 {
+  return clamp(x, 0, maxQuantum);
+}
+
+/** A small whole number as an integer: added to 2^23 + 2^22 it stands in the low bits, which is cheaper than the instruction that converts. */
+function lowBitsOf(whole: V128): V128 {
+  const base = f32x4.const(12_582_912);
+  return i32x4.sub(f32x4.add(whole, base), base);
+}
+
+function storeBytes(f: FunctionBuilder, address: I32, value: V128, lanes: number): void {
+  const words = f.value(i16x8.narrowI32x4U(value, value));
+  const packed = f.value(i8x16.narrowI16x8U(words, words));
+  const at = f.value(address);
+  if (lanes === 4) f.run(v128.store32Lane(at, packed, 0));
+  else for (const lane of indices(lanes)) f.run(v128.store8Lane(at, packed, lane, lane));
+}
+
+/** As 16-bit integers; an odd last one is followed by a 0. */
+function storeCentred(f: FunctionBuilder, address: I32, value: V128, lanes: number): void {
+  const kept = lanes % 2 === 0 ? value : i32x4.replaceLane(value, lanes, i32.const(0));
+  const words = f.value(i16x8.narrowI32x4S(kept, kept));
+  const at = f.value(address);
+  if (lanes === 4) {
+    f.run(v128.store64Lane(at, words, 0));
+    return;
+  }
+  f.run(v128.store32Lane(at, words, 0));
+  if (lanes === 3) f.run(v128.store32Lane(at, words, 1, 4));
+}

@@ -1,0 +1,49 @@
+/** Where along one axis of [outer, n, inner] the greatest or least element lies. */
+import { f32, i32, i64 } from "../../assembler/scalar.ts";
+import { type Kernel, defineKernel } from "../../kernel.ts";
+import { offsetBy } from "../loops/addressing.ts";
+import { floatBytes } from "../matmul/micro-kernel.ts";
+
+export interface ArgReduceRequest {
+  readonly outer: number;
+  readonly n: number;
+  readonly inner: number;
+  readonly kind: "max" | "min";
+  /** Of equal elements the last one instead of the first. */
+  readonly last?: boolean;
+  /** int64 where absent, as ONNX has it. */
+  readonly output?: "int32" | "int64";
+}
+
+/** Parameters: x (float32), y. NaN is never chosen before a number, unless it comes first. Pieces: outer * inner. */
+export function argReduce(request: ArgReduceRequest): Kernel {
+  const { outer, n, inner, kind, last = false, output = "int64" } = request;
+  return defineKernel({
+    family: "arg-reduce",
+    request: { n, inner, kind, last, output },
+    inputs: ["x"],
+    outputs: ["y"],
+    pieces: outer * inner,
+    pieceNanoseconds: n + 5,
+    emit(f, { x, y }, from, to) {
+      const better = kind === "max" ? (last ? f32.ge : f32.gt) : last ? f32.le : f32.lt;
+      f.range(from, to, 1, (piece) => {
+        const index = f.value(i32.divU(piece, i32.const(inner)));
+        const column = i32.sub(piece, i32.mul(index, i32.const(inner)));
+        const at = f.value(offsetBy(offsetBy(x, index, n * inner * floatBytes), column, floatBytes));
+        const best = f.value(f32.load(at));
+        const place = f.value(i32.const(0));
+        f.range(i32.const(1), i32.const(n), 1, (candidate) => {
+          f.increase(at, inner * floatBytes);
+          const value = f.value(f32.load(at));
+          f.when(better(value, best), () => {
+            f.set(best, value);
+            f.set(place, candidate);
+          });
+        });
+        if (output === "int32") f.run(i32.store(offsetBy(y, piece, 4), place));
+        else f.run(i64.store(offsetBy(y, piece, 8), i64.extendI32U(place)));
+      });
+    },
+  });
+}

@@ -1,0 +1,178 @@
+/** Running sums and products along one axis of [outer, n, inner]. float32 is summed in float64 and rounded where it is stored. */
+import type { I32, Local, V128 } from "../../assembler/expression.ts";
+import type { FunctionBuilder } from "../../assembler/function-builder.ts";
+import { f32, f64, i32, i64 } from "../../assembler/scalar.ts";
+import { f32x4, f64x2, i32x4, i64x2, shuffle32, v128 } from "../../assembler/vector.ts";
+import { type Kernel, defineKernel } from "../../kernel.ts";
+import { emitBlock } from "../loops/blocks.ts";
+import { offsetBy } from "../loops/addressing.ts";
+import { storeLanes } from "../loops/lanes.ts";
+import { indices, laneCount } from "../matmul/micro-kernel.ts";
+
+export type CumulativeType = "float32" | "int32" | "int64";
+
+export interface CumulativeRequest {
+  readonly outer: number;
+  readonly n: number;
+  readonly inner: number;
+  readonly function: "sum" | "product";
+  readonly type: CumulativeType;
+  /** Each place has what came before it alone. */
+  readonly exclusive: boolean;
+  /** From the end to the beginning. */
+  readonly reverse: boolean;
+}
+
+const elementBytes: Readonly<Record<CumulativeType, number>> = { float32: 4, int32: 4, int64: 8 };
+/** Columns that one piece takes where elements of the axis do not lie side by side: a line of the cache. */
+const blockColumns = 16;
+
+/** Parameters: x, y (may be x). Pieces: rows, or blocks of 16 columns where inner is not 1. */
+export function cumulative(request: CumulativeRequest): Kernel {
+  const { outer, n, inner, function: name, type, exclusive, reverse } = request;
+  const bytes = elementBytes[type];
+  const blocks = inner === 1 ? 1 : Math.ceil(inner / blockColumns);
+  const step = (reverse ? -1 : 1) * inner * bytes;
+  return defineKernel({
+    family: "cumulative",
+    request: { inner, name, type, exclusive, reverse },
+    dynamicSizes: { n },
+    inputs: ["x"],
+    outputs: ["y"],
+    pieces: outer * blocks,
+    pieceNanoseconds: n * (inner === 1 ? 1.2 : Math.min(inner, blockColumns) * 0.5) + 5,
+    emit(f, { x, y }, from, to, counts) {
+      f.range(from, to, 1, (piece) => {
+        const index = f.value(i32.divU(piece, i32.const(blocks)));
+        const block = f.value(i32.sub(piece, i32.mul(index, i32.const(blocks))));
+        const first = reverse ? i32.sub(counts.n, i32.const(1)) : i32.const(0);
+        const row = i32.mul(i32.add(i32.mul(index, counts.n), first), i32.const(inner * bytes));
+        const start = f.value(offsetBy(row, block, blockColumns * bytes));
+        const [source, target] = [f.value(i32.add(x, start)), f.value(i32.add(y, start))];
+        const walk = (visit: () => void): void =>
+          f.range(i32.const(0), counts.n, 1, () => {
+            visit();
+            f.increase(source, step);
+            f.increase(target, step);
+          });
+        if (inner === 1) {
+          walk(scanScalar(f, request, source, target));
+          return;
+        }
+        emitBlock(f, { block, blocks, size: inner, width: blockColumns }, (columns) =>
+          walk(scanColumns(f, request, source, target, columns)),
+        );
+      });
+    },
+  });
+}
+
+/** Gives what computes one element after the other. */
+function scanScalar(
+  f: FunctionBuilder,
+  { function: name, type, exclusive }: CumulativeRequest,
+  source: I32,
+  target: I32,
+): () => void {
+  const combine = name === "sum" ? "add" : "mul";
+  const start = name === "sum" ? 0 : 1;
+  const around = (store: () => void, next: () => void): void => {
+    if (exclusive) store();
+    next();
+    if (!exclusive) store();
+  };
+  if (type === "int64") {
+    const total = f.value(i64.const(BigInt(start)));
+    const next = f.local("i64");
+    return () => {
+      f.set(next, i64.load(source)); // before it is written over
+      around(
+        () => f.run(i64.store(target, total)),
+        () => f.set(total, i64[combine](total, next)),
+      );
+    };
+  }
+  if (type === "int32") {
+    const total = f.value(i32.const(start));
+    const next = f.local("i32");
+    return () => {
+      f.set(next, i32.load(source));
+      around(
+        () => f.run(i32.store(target, total)),
+        () => f.set(total, i32[combine](total, next)),
+      );
+    };
+  }
+  const total = f.value(f64.const(start));
+  const next = f.local("f64");
+  return () => {
+    f.set(next, f64.promote(f32.load(source)));
+    around(
+      () => f.run(f32.store(target, f32.demote(total))),
+      () => f.set(total, f64[combine](total, next)),
+    );
+  };
+}
+
+/** The totals of four columns: one vector, or two of two lanes. */
+type Totals = readonly Local<"v128">[];
+
+function scanColumns(
+  f: FunctionBuilder,
+  { function: name, type, exclusive }: CumulativeRequest,
+  source: I32,
+  target: I32,
+  columns: number,
+): () => void {
+  const bytes = elementBytes[type];
+  const groups = indices(Math.ceil(columns / laneCount)).map((group) => ({
+    offset: group * laneCount * bytes,
+    lanes: Math.min(laneCount, columns - group * laneCount),
+    totals: indices(type === "int32" ? 1 : 2).map(() => f.value(identityOf(type, name))),
+  }));
+  const combine = name === "sum" ? "add" : "mul";
+  const lanesOf = { float32: f64x2, int32: i32x4, int64: i64x2 }[type];
+  return () => {
+    for (const { offset, lanes, totals } of groups) {
+      const given = loadColumns(f, type, source, offset);
+      if (exclusive) storeColumns(f, type, target, offset, totals, lanes);
+      totals.forEach((total, part) => f.set(total, lanesOf[combine](total, given[part] ?? total)));
+      if (!exclusive) storeColumns(f, type, target, offset, totals, lanes);
+    }
+  };
+}
+
+function identityOf(type: CumulativeType, name: "sum" | "product"): V128 {
+  if (name === "sum") return v128.zero;
+  if (type === "float32") return f64x2.const(1);
+  return type === "int32" ? i32x4.const(1) : i64x2.splat(i64.const(1n));
+}
+
+function loadColumns(f: FunctionBuilder, type: CumulativeType, source: I32, offset: number): Totals {
+  const low = f.value(v128.load(source, offset));
+  if (type === "int32") return [low];
+  if (type === "int64") return [low, f.value(v128.load(source, offset + 16))];
+  return [f.value(f64x2.promoteLowF32x4(low)), f.value(f64x2.promoteLowF32x4(shuffle32(low, low, [2, 3, 2, 3])))];
+}
+
+function storeColumns(
+  f: FunctionBuilder,
+  type: CumulativeType,
+  target: I32,
+  offset: number,
+  totals: Totals,
+  lanes: number,
+): void {
+  const [low, high] = totals;
+  if (low === undefined) return;
+  if (type === "float32") {
+    const [a, b] = [f32x4.demoteF64x2Zero(low), f32x4.demoteF64x2Zero(high ?? low)];
+    storeLanes(f, target, shuffle32(a, b, [0, 1, 4, 5]), lanes, offset);
+    return;
+  }
+  if (type === "int32") storeLanes(f, target, low, lanes, offset);
+  else {
+    storeLanes(f, target, low, Math.min(lanes, 2) * 2, offset);
+    if (high !== undefined && lanes > 2) storeLanes(f, target, high, (lanes - 2) * 2, offset + 16);
+  }
+}

@@ -1,0 +1,21 @@
+/** Polynomials on four lanes, and the bits of a float's sign. The coefficients in this folder are minimax fits made for it. */
+import type { Local, V128 } from "../assembler/expression.ts";
+import type { FunctionBuilder } from "../assembler/function-builder.ts";
+import { f32x4, i32x4, v128 } from "../assembler/vector.ts";
+
+/** c[0] + c[1] x + c[2] x^2 + ... by Horner's rule. */
+export function polynomial(f: FunctionBuilder, x: V128, coefficients: readonly number[]): V128 {
+  return coefficients
+    .slice(0, -1)
+    .reduceRight((sum, coefficient) => f.madd(sum, x, f32x4.const(coefficient)), f32x4.const(coefficients.at(-1) ?? 0));
+}
+
+/** `x` between two constants; NaN stays NaN. */
+export function clamp(x: V128, least: number, most: number): V128 {
+  return f32x4.pmax(f32x4.pmin(x, f32x4.const(most)), f32x4.const(least));
+}
+
+/** `magnitude` with the sign of `x`. */
+export function withSign(f: FunctionBuilder, magnitude: V128, x: V128): Local<"v128"> {
+  return f.value(v128.bitselect(x, magnitude, i32x4.const(-0x80000000)));
+}

@@ -1,0 +1,76 @@
+/** The program of a decoder for new tokens behind a past of fixed capacity, of which it gives the last token's logits. */
+import { InferyardError } from "../../../errors.ts";
+import type { TensorInfo } from "../../../tensor.ts";
+import { type Graph, type NamedValue, typeOf, type Value } from "../../ir/graph.ts";
+import { inferTypes } from "../../ir/shape-inference/index.ts";
+import { literalOf } from "../../ir/literal.ts";
+import type { Operation } from "../../ir/operations.ts";
+import { appendedStates } from "../../plan/appended-states.ts";
+import { type DecoderInputs, pastType } from "./decoder-inputs.ts";
+import { splitPast } from "./split-past.ts";
+
+export const logitsName = "logits";
+
+/** Types of all inputs: `fresh` new tokens in the last places of `capacity`. */
+export function decodeInputs(
+  { ids, mask, positions, branch, past }: DecoderInputs,
+  capacity: number,
+  fresh: number,
+): ReadonlyMap<string, Value> {
+  const integers = ({ name, dataType }: TensorInfo, length: number): [string, Value] => [
+    name,
+    { type: { dataType, shape: [1, length] } },
+  ];
+  return new Map([
+    integers(ids, fresh),
+    integers(mask, capacity),
+    ...(positions === undefined ? [] : [integers(positions, fresh)]),
+    ...(branch === undefined ? [] : [usePastBranch(branch)]),
+    ...past.map((each): [string, Value] => [each.info.name, { type: pastType(each, capacity - fresh) }]),
+  ]);
+}
+
+/** The branch with a past, for all runs: the condition is no input of the program. */
+function usePastBranch({ name, shape }: TensorInfo): [string, Value] {
+  const literal = literalOf(
+    "bool",
+    Array.from(shape, () => 1),
+    [1],
+  );
+  return [name, { type: typeOf(literal), constant: literal }];
+}
+
+/**
+ * Takes the traced graph, in which every past must be appended to and given back. Its outputs become the logits of the last new token [1, n] and
+ * the appended states.
+ */
+export function withLastLogits(traced: Graph, { past, states: wanted }: DecoderInputs): Graph {
+  const joined = past.flatMap(({ info, isJoined }) => (isJoined ? [info.name] : []));
+  const graph = splitPast(traced, joined);
+  const states = appendedStates(
+    graph,
+    wanted.map(({ info }) => info.name),
+  );
+  const present = states.map(({ name, appended }): NamedValue => {
+    const output = graph.outputs.find(({ value }) => value === appended);
+    if (output === undefined) throw unsupportedDecoder(`it does not give back what it appends to "${name}"`);
+    return output;
+  });
+  const others = graph.outputs.filter((output) => !present.includes(output));
+  const logits = others.find(({ name }) => name === logitsName) ?? (others.length === 1 ? others[0] : undefined);
+  const { dataType, shape } = logits?.value.type ?? { dataType: "float32", shape: [] };
+  const [batch, fresh = 0, classes = 0] = shape;
+  if (logits === undefined || dataType !== "float32" || shape.length !== 3 || batch !== 1 || classes === 0)
+    throw unsupportedDecoder(
+      `it gives ${graph.outputs.map(({ name }) => name).join(", ")}: no logits in float32 of [batch, tokens, classes]`,
+    );
+  const row: Operation = { kind: "slice", starts: [0, fresh - 1, 0], steps: [1, 1, 1], sizes: [1, 1, classes] };
+  const outputs = inferTypes(row, [logits.value.type]).map((type): Value => ({ type }));
+  const nodes = [...graph.nodes, { operation: row, inputs: [logits.value], outputs }];
+  const last = outputs.map((value): NamedValue => ({ name: logitsName, value }));
+  return { inputs: graph.inputs, nodes, outputs: [...last, ...present] };
+}
+
+function unsupportedDecoder(reason: string): InferyardError {
+  return new InferyardError("MODEL_UNSUPPORTED", `the model cannot be decoded with a cache: ${reason}`);
+}

@@ -1,0 +1,85 @@
+/**
+ * Exports that keep keys and values of a layer in one tensor [2, batch, heads, past, depth]: taken apart, so that each is a state of its own. The
+ * model cuts its halves out and joins them again for the next token; neither is computed.
+ */
+import { InferyardError } from "../../../errors.ts";
+import { type Graph, type GraphNode, type NamedValue, sameShape, type Value } from "../../ir/graph.ts";
+import { integersOf } from "../../ir/literal.ts";
+
+const halves = [0, 1];
+
+/** What the half of an input is called. */
+export function halfName(name: string, half: number): string {
+  return `${name} ${half}`;
+}
+
+/** The graph with both halves as inputs in the place of each of these, and outputs that join two tensors in two. MODEL_UNSUPPORTED where it does otherwise. */
+export function splitPast(graph: Graph, joined: readonly string[]): Graph {
+  if (joined.length === 0) return graph;
+  const inputs = graph.inputs.flatMap((input): readonly NamedValue[] => {
+    if (!joined.includes(input.name)) return [input];
+    return halves.map((half) => ({ name: halfName(input.name, half), value: halfOf(graph, input, half) }));
+  });
+  const given = new Set(inputs.map(({ value }) => value));
+  const outputs = graph.outputs.flatMap((output): readonly NamedValue[] => {
+    const parts = joinedParts(graph, output.value);
+    return parts?.map((value, half): NamedValue => ({ name: halfName(output.name, half), value })) ?? [output];
+  });
+  // What cut the halves out is nobody's any more, and would name an input that is gone.
+  const gone = new Set<Value>(graph.inputs.flatMap(({ name, value }) => (joined.includes(name) ? [value] : [])));
+  const nodes = graph.nodes.filter((node) => {
+    const isCut = node.inputs.some((value) => gone.has(value)) || node.outputs.some((value) => given.has(value));
+    if (isCut) for (const value of node.outputs) if (!given.has(value)) gone.add(value);
+    return !isCut;
+  });
+  return { inputs, nodes, outputs };
+}
+
+/** The value that is one half of an input, without its first axis. */
+function halfOf(graph: Graph, { name, value }: NamedValue, half: number): Value {
+  const users = graph.nodes.filter(({ inputs }) => inputs.includes(value));
+  const cuts = users.filter((node) => selectedHalf(node) === half);
+  const [cut] = cuts;
+  const [piece] = cut?.outputs ?? [];
+  const isWhole = users.every((node) => selectedHalf(node) !== undefined) && cuts.length === 1;
+  const shape = value.type.shape.slice(1);
+  if (piece === undefined || !isWhole) throw unsupportedPast(name);
+  if (sameShape(piece.type.shape, shape)) return piece;
+  const [next, ...others] = graph.nodes.filter(({ inputs }) => inputs.includes(piece));
+  const [reshaped] = next?.outputs ?? [];
+  if (next?.operation.kind !== "reshape" || others.length > 0 || reshaped === undefined) throw unsupportedPast(name);
+  if (!sameShape(reshaped.type.shape, shape)) throw unsupportedPast(name);
+  return reshaped;
+}
+
+/** Which half of its first operand a node cuts out. */
+function selectedHalf({ operation, inputs }: GraphNode): number | undefined {
+  const [x, indices] = inputs;
+  if (operation.kind === "slice") {
+    const isHalf = operation.steps.every((step) => step === 1) && sameShape(operation.sizes, x?.type.shape.with(0, 1) ?? []);
+    return isHalf ? operation.starts[0] : undefined;
+  }
+  if (operation.kind !== "gather" || operation.axis !== 0 || indices?.constant?.data.length !== 1) return undefined;
+  return integersOf(indices.constant)[0];
+}
+
+/** The two tensors that were given a first axis and joined along it. */
+function joinedParts(graph: Graph, value: Value): readonly Value[] | undefined {
+  const maker = (of: Value): GraphNode | undefined => graph.nodes.find(({ outputs }) => outputs.includes(of));
+  const join = maker(value);
+  if (join?.operation.kind !== "concat" || join.operation.axis !== 0 || join.inputs.length !== halves.length) return undefined;
+  const parts = join.inputs.flatMap((input): readonly Value[] => {
+    const node = maker(input);
+    return node?.operation.kind === "reshape" && sameShape([1, ...(node.inputs[0]?.type.shape ?? [])], input.type.shape)
+      ? node.inputs
+      : [];
+  });
+  return parts.length === halves.length ? parts : undefined;
+}
+
+function unsupportedPast(name: string): InferyardError {
+  return new InferyardError(
+    "MODEL_UNSUPPORTED",
+    `the model cannot be decoded with a cache: it does more with its input "${name}" than cut keys and values out of it`,
+  );
+}

@@ -1,0 +1,14 @@
+/** One step of a program that the interpreter computes. */
+import { InferyardError, messageOf } from "../../errors.ts";
+import type { Literal } from "../ir/literal.ts";
+import type { Operation } from "../ir/operations.ts";
+import { evaluate } from "../interpret/evaluate.ts";
+
+/** INPUT_INVALID where the values are not allowed: an index outside of its axis. */
+export function evaluateStep(operation: Operation, inputs: readonly Literal[]): readonly Literal[] {
+  try {
+    return evaluate(operation, inputs);
+  } catch (error) {
+    throw new InferyardError("INPUT_INVALID", `"${operation.kind}" cannot be computed: ${messageOf(error)}`, { cause: error });
+  }
+}

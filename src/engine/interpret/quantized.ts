@@ -1,0 +1,68 @@
+/** Quantised layers, by their definitions. */
+import { type Literal, literalOf, numbersOf } from "../ir/literal.ts";
+import type { OperationOf } from "../ir/operations.ts";
+import { roundHalfToEven } from "../../formats/floats/small-floats.ts";
+import { evaluateCast } from "./casts.ts";
+import { evaluateBinary } from "./elementwise.ts";
+import { applyEpilogue } from "./fused.ts";
+import { evaluateMatmul } from "./products.ts";
+
+type Literals = readonly Literal[];
+
+/** Step by step as the standard spells it out, so that NaN goes the way it went there. */
+export function evaluateQuantizationRange(_: OperationOf<"quantization-range">, [x]: Literals): Literals {
+  if (x === undefined) throw new Error("it lacks its operand");
+  const { fround } = Math;
+  const numbers = numbersOf(x);
+  let [least, most] = [0, 0];
+  for (let index = 0; index < numbers.length; index += 1) {
+    least = Math.min(least, numbers[index] ?? 0);
+    most = Math.max(most, numbers[index] ?? 0);
+  }
+  const width = fround(most - least);
+  const scale = width === 0 ? 1 : fround(width / 255);
+  const zero = literalOf("float32", [], Float64Array.of(roundHalfToEven(fround(0 - fround(least / scale)))));
+  return [
+    literalOf("float32", [], Float64Array.of(scale)),
+    ...evaluateCast({ kind: "cast", to: "uint8", saturate: true }, [zero]),
+  ];
+}
+
+export function evaluateQuantize(_: OperationOf<"quantize">, [x, scale, zero]: Literals): Literals {
+  if (x === undefined || scale === undefined || zero === undefined) throw new Error("it lacks an operand");
+  const [step = 1] = Array.from(numbersOf(scale));
+  const [shift = 0] = Array.from(numbersOf(zero));
+  const quanta = Float64Array.from(numbersOf(x), (value) => {
+    const quantum = roundHalfToEven(Math.fround(value / step)) + shift;
+    return Math.max(0, Math.min(255, quantum)) - shift;
+  });
+  return [literalOf("int16", x.shape, quanta)];
+}
+
+export function evaluateCentre(_: OperationOf<"centre">, [x, zero]: Literals): Literals {
+  if (x === undefined) throw new Error("it lacks its operand");
+  const [shift = 0] = zero === undefined ? [] : Array.from(numbersOf(zero));
+  return [
+    literalOf(
+      "int16",
+      x.shape,
+      Float64Array.from(numbersOf(x), (value) => value - shift),
+    ),
+  ];
+}
+
+export function evaluateIntegerMatmul(_: OperationOf<"integer-matmul">, [x, weights]: Literals): Literals {
+  if (x === undefined || weights === undefined) throw new Error("it lacks an operand");
+  return evaluateMatmul({ kind: "matmul" }, [...evaluateCast({ kind: "cast", to: "int32", saturate: false }, [x]), weights]);
+}
+
+export function evaluateIntegerLinear(operation: OperationOf<"integer-linear">, inputs: Literals): Literals {
+  const [x, weights, scale, columnScale, ...others] = inputs;
+  if (x === undefined || weights === undefined || scale === undefined || columnScale === undefined)
+    throw new Error("it lacks an operand");
+  const sums = evaluateIntegerMatmul({ kind: "integer-matmul" }, [x, weights]);
+  const times = { kind: "binary", function: "mul" } as const;
+  const scales = evaluateBinary(times, [scale, columnScale]);
+  const [product] = evaluateBinary(times, [...evaluateCast({ kind: "cast", to: "float32", saturate: false }, sums), ...scales]);
+  return product === undefined ? [] : applyEpilogue(operation, product, others);
+}

@@ -1,0 +1,126 @@
+/** Reads the text form that `print.ts` writes. For tests and tools: what a person wrote, so that every error names its line. */
+import { elementCount } from "../../tensor.ts";
+import { messageOf } from "../../errors.ts";
+import { type ElementType, elementTypes, isBigIntType } from "./element-types.ts";
+import type { Graph, GraphNode, NamedValue, TensorType, Value } from "./graph.ts";
+import { type Literal, literalOf, literalOfBigints } from "./literal.ts";
+import type { ElementOperation, ElementStep, Operation } from "./operations.ts";
+import { TextCursor } from "./text-cursor.ts";
+
+/** Error where the text is not of this form. Types are taken as they are written; `verify` holds them against what operations give. */
+export function parseGraph(text: string): Graph {
+  const parser = new Parser();
+  for (const [index, line] of text.split("\n").entries()) {
+    try {
+      parser.line(new TextCursor(line));
+    } catch (error) {
+      throw new Error(`line ${index + 1}: ${messageOf(error)}`, { cause: error });
+    }
+  }
+  return { inputs: parser.inputs, nodes: parser.nodes, outputs: parser.outputs };
+}
+
+class Parser {
+  readonly inputs: NamedValue[] = [];
+  readonly nodes: GraphNode[] = [];
+  readonly outputs: NamedValue[] = [];
+  readonly #values = new Map<string, Value>();
+
+  line(cursor: TextCursor): void {
+    if (cursor.ended) return;
+    if (cursor.takeWord("input")) {
+      const { name, type } = typedName(cursor);
+      this.inputs.push({ name, value: this.#made(name, { type }) });
+    } else if (cursor.takeWord("constant")) {
+      const { name, type } = typedName(cursor);
+      cursor.expect("=");
+      this.#made(name, { type, constant: literal(type, cursor) });
+    } else if (cursor.takeWord("output")) {
+      const name = cursor.name();
+      cursor.expect("=");
+      this.outputs.push({ name, value: this.#find(cursor.name()) });
+    } else this.#node(cursor);
+    if (!cursor.ended) throw new Error(`"${cursor.rest}" is left over`);
+  }
+
+  #node(cursor: TextCursor): void {
+    const results = [typedName(cursor)];
+    while (cursor.take(",")) results.push(typedName(cursor));
+    cursor.expect("=");
+    const kind = cursor.word();
+    const inputs = operands(cursor, () => this.#find(cursor.name()));
+    const operation = kind === "elementwise" ? { kind, steps: steps(cursor) } : attributed(kind, cursor);
+    const outputs = results.map(({ name, type }) => this.#made(name, { type }));
+    this.nodes.push({ operation: operation as Operation, inputs, outputs });
+  }
+
+  #made(name: string, value: Value): Value {
+    if (this.#values.has(name)) throw new Error(`"${name}" is there already`);
+    this.#values.set(name, value);
+    return value;
+  }
+
+  #find(name: string): Value {
+    const value = this.#values.get(name);
+    if (value === undefined) throw new Error(`nothing before it is called "${name}"`);
+    return value;
+  }
+}
+
+function typedName(cursor: TextCursor): { readonly name: string; readonly type: TensorType } {
+  const name = cursor.name();
+  cursor.expect(":");
+  const dataType = cursor.word();
+  if (!Object.hasOwn(elementTypes, dataType)) throw new Error(`"${dataType}" is no element type`);
+  const shape = cursor.json();
+  if (!Array.isArray(shape)) throw new Error("a type ends with its shape");
+  return { name, type: { dataType: dataType as ElementType, shape: shape as readonly number[] } };
+}
+
+function operands<Item>(cursor: TextCursor, read: () => Item): readonly Item[] {
+  cursor.expect("(");
+  const items: Item[] = [];
+  while (!cursor.take(")")) {
+    if (items.length > 0) cursor.expect(",");
+    items.push(read());
+  }
+  return items;
+}
+
+function attributed(kind: string, cursor: TextCursor): object {
+  const attributes: [string, unknown][] = [];
+  while (!cursor.ended && !cursor.stands(";") && !cursor.stands("}")) {
+    const name = cursor.word();
+    cursor.expect("=");
+    attributes.push([name, cursor.json()]);
+  }
+  return { kind, ...Object.fromEntries(attributes) };
+}
+
+function steps(cursor: TextCursor): readonly ElementStep[] {
+  cursor.expect("{");
+  const found: ElementStep[] = [];
+  do {
+    const kind = cursor.word();
+    const of = operands(cursor, () => {
+      cursor.expect("$");
+      return Number(cursor.word());
+    });
+    found.push({ operation: attributed(kind, cursor) as ElementOperation, operands: of });
+  } while (cursor.take(";"));
+  cursor.expect("}");
+  return found;
+}
+
+function literal({ dataType, shape }: TensorType, cursor: TextCursor): Literal {
+  const elements = cursor.elements();
+  if (elements.length !== elementCount(shape)) throw new Error(`it has ${elements.length} elements`);
+  if (dataType === "string") return { dataType, shape, data: elements.map((element) => JSON.parse(element) as string) };
+  if (isBigIntType(dataType)) return literalOfBigints(dataType, shape, elements.map(BigInt));
+  const numbers = elements.map((element) => {
+    const number = Number(element);
+    if (Number.isNaN(number) && element !== "NaN") throw new Error(`"${element}" is no number`);
+    return number;
+  });
+  return literalOf(dataType, shape, numbers);
+}

@@ -1,0 +1,130 @@
+/**
+ * The text form of a program graph, one line for each input, constant, node and output, in this order but for constants, which stand before the
+ * node that first uses them:
+ *
+ *     input x: float32[2,3]
+ *     constant c0: float32[3] = [1, 2, 0.5]
+ *     v0: float32[2,3] = binary(x, c0) function=add
+ *     v1: float32[2,3] = elementwise(v0, x) { gelu($0) approximate=none; binary($2, $1) function=mul }
+ *     output y = v1
+ *
+ * `parse.ts` reads it. Elements of large constants are left out unless asked for, and then it cannot be read back.
+ */
+import { describeType, type Graph, type Value } from "./graph.ts";
+import { bigintsOf, type Literal, numbersOf, stringsOf } from "./literal.ts";
+import type { Operation } from "./operations.ts";
+import { isBigIntType } from "./element-types.ts";
+
+export interface PrintOptions {
+  /** Constants with more elements than this are printed without them. Default: 16. */
+  readonly maxElements?: number;
+}
+
+export function printGraph(graph: Graph, { maxElements = 16 }: PrintOptions = {}): string {
+  const names = new Names(graph.inputs.map(({ name }) => name));
+  const lines: string[] = [];
+  const nameOf = (value: Value): string => {
+    const known = names.find(value);
+    if (known !== undefined) return known;
+    if (value.constant === undefined) return "?"; // used before it is made: `verify` says so
+    const name = names.give(value, "c");
+    lines.push(`constant ${typed(name, value)} = ${printedElements(value.constant, maxElements)}`);
+    return name;
+  };
+  for (const { name, value } of graph.inputs) lines.push(`input ${typed(names.give(value, name), value)}`);
+  for (const { operation, inputs, outputs } of graph.nodes) {
+    const operands = inputs.map(nameOf);
+    const results = outputs.map((value) => typed(names.give(value, "v"), value));
+    lines.push(`${results.join(", ")} = ${printedOperation(operation, operands)}`);
+  }
+  for (const { name, value } of graph.outputs) {
+    const source = nameOf(value);
+    lines.push(`output ${printedName(name)} = ${source}`);
+  }
+  return lines.join("\n");
+}
+
+/** Names of values: an input has its own, others a letter and a number that no input has taken. */
+class Names {
+  readonly #names = new Map<Value, string>();
+  readonly #taken: Set<string>;
+  readonly #next = new Map<string, number>();
+
+  constructor(inputs: readonly string[]) {
+    this.#taken = new Set(inputs);
+  }
+
+  find(value: Value): string | undefined {
+    return this.#names.get(value);
+  }
+
+  give(value: Value, constraints: string): string {
+    const name = constraints === "c" || constraints === "v" ? this.#numbered(constraints) : printedName(constraints);
+    this.#names.set(value, name);
+    return name;
+  }
+
+  #numbered(letter: string): string {
+    for (;;) {
+      const number = this.#next.get(letter) ?? 0;
+      this.#next.set(letter, number + 1);
+      if (!this.#taken.has(`${letter}${number}`)) return `${letter}${number}`;
+    }
+  }
+}
+
+function typed(name: string, { type }: Value): string {
+  return `${name}: ${describeType(type)}`;
+}
+
+/** Names of models may hold any character. */
+function printedName(name: string): string {
+  return /^[A-Za-z_][\w.]*$/.test(name) ? name : JSON.stringify(name);
+}
+
+function printedOperation(operation: Operation, operands: readonly string[]): string {
+  if (operation.kind === "elementwise") {
+    const steps = operation.steps.map((step) =>
+      printedOperation(
+        step.operation,
+        step.operands.map((place) => `$${place}`),
+      ),
+    );
+    return `elementwise(${operands.join(", ")}) { ${steps.join("; ")} }`;
+  }
+  const { kind, ...attributes } = operation;
+  const printed = Object.entries(attributes).map(([name, value]) => ` ${name}=${printedAttribute(value)}`);
+  return `${kind}(${operands.join(", ")})${printed.join("")}`;
+}
+
+function printedAttribute(value: unknown): string {
+  if (typeof value === "number") return printedNumber(value);
+  if (Array.isArray(value)) return `[${value.map(printedAttribute).join(",")}]`;
+  if (typeof value === "string" && /^[a-z][a-z0-9-]*$/.test(value) && value !== "true" && value !== "false") return value;
+  return JSON.stringify(value);
+}
+
+function printedNumber(value: number): string {
+  return Object.is(value, -0) ? "-0" : String(value);
+}
+
+function printedElements(literal: Literal, most: number): string {
+  const { dataType, data } = literal;
+  if (data.length > most) return `${data.length} elements`;
+  if (dataType === "string")
+    return `[${stringsOf(literal)
+      .map((text) => JSON.stringify(text))
+      .join(", ")}]`;
+  if (isBigIntType(dataType)) return `[${Array.from(bigintsOf(literal), String).join(", ")}]`;
+  const print = dataType === "float32" ? shortest : printedNumber;
+  return `[${Array.from(numbersOf(literal), print).join(", ")}]`;
+}
+
+/** As few digits as tell a number of float32 from its neighbours. */
+function shortest(value: number): string {
+  for (let digits = 6; digits < 9; digits += 1) {
+    const text = String(Number(value.toPrecision(digits)));
+    if (Math.fround(Number(text)) === value && value !== 0) return text;
+  }
+  return printedNumber(value);
+}

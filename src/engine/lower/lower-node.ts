@@ -1,0 +1,52 @@
+/** Which kernels compute an operation. One visible list; what is not in it, or refused there, the interpreter computes. */
+import type { GraphNode } from "../ir/graph.ts";
+import type { OperationKind } from "../ir/operations.ts";
+import type { NodeOf } from "../passes/rewrite.ts";
+import { lowerElementwise } from "./elementwise.ts";
+import { lowerCentre, lowerIntegerLinear, lowerIntegerMatmul, lowerQuantizationRange, lowerQuantize } from "./quantized.ts";
+import { lowerGatherElements, lowerGatherNd, lowerScatterElements, lowerScatterNd } from "./gather-scatter.ts";
+import { lowerPad } from "./pad.ts";
+import { lowerConcat, lowerExpand, lowerGather, lowerSlice, lowerTranspose } from "./movement.ts";
+import { lowerLinear, lowerMatmul, lowerProduct } from "./matmul.ts";
+import { lowerAveragePool, lowerMaxPool } from "./pooling.ts";
+import { lowerConvolution } from "./convolution.ts";
+import { lowerConvolutionTranspose } from "./convolution-transpose.ts";
+import { lowerArg, lowerCumulative, lowerLayerNorm, lowerReduce, lowerSoftmax, lowerTopK } from "./reductions.ts";
+import type { LoweredNode, LoweringRule, LoweringContext } from "./lowered-node.ts";
+
+const rules: { readonly [Kind in OperationKind]?: LoweringRule<NodeOf<Kind>> } = {
+  elementwise: lowerElementwise,
+  linear: lowerLinear,
+  matmul: lowerMatmul,
+  "fused-matmul": lowerProduct,
+  softmax: lowerSoftmax,
+  "layer-norm": lowerLayerNorm,
+  reduce: lowerReduce,
+  arg: lowerArg,
+  cumulative: lowerCumulative,
+  "top-k": lowerTopK,
+  transpose: lowerTranspose,
+  slice: lowerSlice,
+  expand: lowerExpand,
+  concat: lowerConcat,
+  gather: lowerGather,
+  "gather-elements": lowerGatherElements,
+  "gather-nd": lowerGatherNd,
+  "scatter-elements": lowerScatterElements,
+  "scatter-nd": lowerScatterNd,
+  pad: lowerPad,
+  "quantization-range": lowerQuantizationRange,
+  quantize: lowerQuantize,
+  centre: lowerCentre,
+  "integer-matmul": lowerIntegerMatmul,
+  "integer-linear": lowerIntegerLinear,
+  convolution: lowerConvolution,
+  "convolution-transpose": lowerConvolutionTranspose,
+  "max-pool": lowerMaxPool,
+  "average-pool": lowerAveragePool,
+};
+
+export function lowerNode(node: GraphNode, surroundings: LoweringContext): LoweredNode | undefined {
+  const rule = rules[node.operation.kind] as LoweringRule | undefined;
+  return rule?.(node, surroundings);
+}

@@ -1,0 +1,115 @@
+/** Linear layers and products of two computed matrices. */
+import {
+  type BatchedMatmulRequest,
+  batchedMatmul,
+  matmul,
+  type MatrixStrides,
+  packedMatmulLength,
+  packMatmulWeights,
+  unpackMatmulWeights,
+} from "../codegen/wasm/index.ts";
+import { broadcastStrides, stridesOf } from "../ir/broadcast.ts";
+import type { TensorType, Value } from "../ir/graph.ts";
+import type { OperationOf } from "../ir/operations.ts";
+import { elementCount } from "../../tensor.ts";
+import type { NodeOf } from "../passes/rewrite.ts";
+import { type LoweredNode, singleCall, type Operand, type PackedWeights, tensorOperand } from "./lowered-node.ts";
+
+export function lowerLinear({ operation, inputs, outputs }: NodeOf<"linear">): LoweredNode | undefined {
+  const [x, weights, ...added] = inputs;
+  const [output] = outputs;
+  const source = weights?.constant;
+  if (x === undefined || source === undefined || output === undefined || x.type.dataType !== "float32") return undefined;
+  const [k = 0, n = 0] = source.shape;
+  const m = elementCount(x.type.shape.slice(0, -1));
+  const { bias, activation, residual } = operation;
+  const packed: PackedWeights = {
+    source,
+    layout: `matmul ${k}x${n}`,
+    bytes: packedMatmulLength(k, n) * 4,
+    pack: (target, elements) => packMatmulWeights(floatsOf(target), elements as Float32Array, { k, n }),
+    unpack: (from) => unpackMatmulWeights(floatsOf(from), { k, n }),
+  };
+  const operands: Operand[] = [
+    tensorOperand(x),
+    { kind: "packed", weights: packed },
+    ...added.map((value) => tensorOperand(value)),
+    tensorOperand(output),
+  ];
+  return singleCall(matmul({ m, n, k, bias, activation, residual }), ...operands);
+}
+
+function floatsOf({ buffer, byteOffset, byteLength }: Uint8Array): Float32Array {
+  return new Float32Array(buffer, byteOffset, byteLength / 4);
+}
+
+/** Operands of which one has more axes than the other, and whole numbers; a pass makes a `product` of all others. */
+export function lowerMatmul({ inputs, outputs }: NodeOf<"matmul">): LoweredNode | undefined {
+  const order = Array.from(outputs[0]?.type.shape ?? [], (_, axis) => axis);
+  const raised = inputs.map(({ type }) => {
+    const missing = order.slice(type.shape.length).map(() => 1);
+    return { ...type, shape: [...missing, ...type.shape] };
+  });
+  return lowerBatchedMatmul({ a: order, b: order, result: order, alpha: 1 }, inputs, raised, outputs);
+}
+
+export function lowerProduct({ operation, inputs, outputs }: NodeOf<"fused-matmul">): LoweredNode | undefined {
+  const types = inputs.map(({ type }) => type);
+  return lowerBatchedMatmul(operation, inputs, types, outputs);
+}
+
+/** `types`: of the inputs, all of one rank. */
+function lowerBatchedMatmul(
+  operation: Omit<OperationOf<"fused-matmul">, "kind">,
+  [a, b]: readonly Value[],
+  [aType, bType]: readonly TensorType[],
+  [output]: readonly Value[],
+): LoweredNode | undefined {
+  if (a === undefined || b === undefined || output === undefined || aType === undefined || bType === undefined) return undefined;
+  const type = aType.dataType;
+  if (type !== "float32" && (type !== "int32" || operation.alpha !== 1)) return undefined;
+  const rank = operation.result.length;
+  // The axes of the result before its own reordering: those of the batch, the rows, the columns.
+  const whole = Array.from({ length: rank }, (_, axis) => output.type.shape[operation.result.indexOf(axis)] ?? 0);
+  const batch = whole.slice(0, -2);
+  const left = permutedView(aType, operation.a);
+  const right = permutedView(bType, operation.b);
+  const target = stridesOf(output.type.shape);
+  const own = Array.from({ length: rank }, (_, axis) => target[operation.result.indexOf(axis)] ?? 0);
+  if (own.at(-1) !== 1 && (whole.at(-1) ?? 0) > 1) return undefined;
+  const request: BatchedMatmulRequest = {
+    m: whole.at(-2) ?? 0,
+    n: whole.at(-1) ?? 0,
+    k: left.shape.at(-1) ?? 0,
+    batch,
+    a: matrixStrides(left, batch),
+    b: matrixStrides(right, batch),
+    c: { row: own.at(-2) ?? 0, column: 1, batch: own.slice(0, -2) },
+    alpha: operation.alpha,
+    type,
+  };
+  return singleCall(batchedMatmul(request), tensorOperand(a), tensorOperand(b), tensorOperand(output));
+}
+
+interface View {
+  readonly shape: readonly number[];
+  readonly strides: readonly number[];
+}
+
+function permutedView({ shape }: TensorType, permutation: readonly number[]): View {
+  const strides = stridesOf(shape);
+  return { shape: permutation.map((axis) => shape[axis] ?? 0), strides: permutation.map((axis) => strides[axis] ?? 0) };
+}
+
+/** Axes of the batch that have one element here repeat. */
+function matrixStrides({ shape, strides }: View, batch: readonly number[]): MatrixStrides {
+  const repeats = broadcastStrides(shape.slice(0, -2), batch);
+  return {
+    row: strides.at(-2) ?? 0,
+    column: strides.at(-1) ?? 0,
+    batch: batch.map((_, axis) => {
+      const at = axis - batch.length + shape.length - 2;
+      return at < 0 || repeats[axis] === 0 ? 0 : (strides[at] ?? 0);
+    }),
+  };
+}

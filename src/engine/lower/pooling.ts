@@ -1,0 +1,127 @@
+/** Pooling of one to three spatial axes. */
+import { elementCount } from "../../tensor.ts";
+import { elementwise, type Kernel, pool2d } from "../codegen/wasm/index.ts";
+import type { Window } from "../ir/operations.ts";
+import type { NodeOf } from "../passes/rewrite.ts";
+import { type LoweredNode, type Operand, type LoweringContext, tensorOperand } from "./lowered-node.ts";
+import { ceilModeWindow, window2d } from "./window-2d.ts";
+
+const floatBytes = 4;
+
+export function lowerMaxPool(
+  { operation, inputs, outputs }: NodeOf<"max-pool">,
+  { isOutputUsed }: LoweringContext,
+): LoweredNode | undefined {
+  const [x] = inputs;
+  const [y] = outputs;
+  if (x === undefined || y === undefined || isOutputUsed(1)) return undefined;
+  const type = x.type.dataType;
+  const [from, to] = [x.type.shape, y.type.shape];
+  const pooling: Pooling = { kind: "max", kernel: operation.kernel, window: operation, countPadding: false, from, to };
+  if (type === "float32") return lowerPooling(pooling, tensorOperand(x), tensorOperand(y), 0);
+  if (type !== "uint8" && type !== "int8") return undefined;
+  // Bytes are compared as float32, which holds them all.
+  const [wide, largest] = [temporary(0), temporary(1)];
+  const floats = lowerPooling(pooling, wide, largest, 2);
+  if (floats === undefined) return undefined;
+  return {
+    calls: [
+      { kernel: castKernel(from, type, "float32"), operands: [tensorOperand(x), wide] },
+      ...floats.calls,
+      { kernel: castKernel(to, "float32", type), operands: [largest, tensorOperand(y)] },
+    ],
+    temporaries: [elementCount(from) * floatBytes, elementCount(to) * floatBytes, ...(floats.temporaries ?? [])],
+  };
+}
+
+type CastType = "float32" | "uint8" | "int8";
+
+function castKernel(shape: readonly number[], from: CastType, to: CastType): Kernel {
+  return elementwise({ shape, inputs: [{ type: from }], steps: [{ op: "cast", of: [0], to }], output: to });
+}
+
+function temporary(index: number): Operand {
+  return { kind: "temporary", index };
+}
+
+export function lowerAveragePool({ operation, inputs, outputs }: NodeOf<"average-pool">): LoweredNode | undefined {
+  const [x] = inputs;
+  const [y] = outputs;
+  if (x === undefined || y === undefined || x.type.dataType !== "float32") return undefined;
+  const { kernel, countPadding } = operation;
+  const [from, to] = [x.type.shape, y.type.shape];
+  return lowerPooling(
+    { kind: "average", kernel, window: operation, countPadding, from, to },
+    tensorOperand(x),
+    tensorOperand(y),
+    0,
+  );
+}
+
+interface Pooling {
+  readonly kind: "max" | "average";
+  readonly kernel: readonly number[];
+  readonly window: Window;
+  readonly countPadding: boolean;
+  /** Shapes of input and output. */
+  readonly from: readonly number[];
+  readonly to: readonly number[];
+}
+
+/** Of three axes the last two are pooled first, and then the first over planes that lie in one row. `next`: the number of the first temporary. */
+function lowerPooling(pooling: Pooling, x: Operand, y: Operand, next: number): LoweredNode | undefined {
+  const { kernel, window } = pooling;
+  const [batch = 0, channels = 0, ...sizes] = pooling.from;
+  const to = pooling.to.slice(2);
+  if (sizes.length !== 3) {
+    const whole = poolKernel(pooling, { planes: batch * channels, sizes, to, kernel, window });
+    return whole && { calls: [{ kernel: whole, operands: [x, y] }] };
+  }
+  const [levels = 1, ...plane] = sizes;
+  const [outLevels = 1, ...outPlane] = to;
+  const [front = 0, top = 0, left = 0, back = 0, bottom = 0, right = 0] = window.pads;
+  const [[size = 1, ...flat], [stride = 1, ...strides], [dilation = 1, ...dilations]] = [
+    kernel,
+    window.strides,
+    window.dilations,
+  ];
+  const planes = poolKernel(pooling, {
+    planes: batch * channels * levels,
+    sizes: plane,
+    to: outPlane,
+    kernel: flat,
+    window: { strides, dilations, pads: [top, left, bottom, right] },
+  });
+  const area = elementCount(outPlane);
+  const column = poolKernel(pooling, {
+    planes: batch * channels,
+    sizes: [levels, area],
+    to: [outLevels, area],
+    kernel: [size, 1],
+    window: { strides: [stride, 1], dilations: [dilation, 1], pads: [front, 0, back, 0] },
+  });
+  if (planes === undefined || column === undefined) return undefined;
+  return {
+    calls: [
+      { kernel: planes, operands: [x, temporary(next)] },
+      { kernel: column, operands: [temporary(next), y] },
+    ],
+    temporaries: [batch * channels * levels * area * floatBytes],
+  };
+}
+
+interface PoolPlanes {
+  readonly planes: number;
+  /** Of one or two axes. */
+  readonly sizes: readonly number[];
+  readonly to: readonly number[];
+  readonly kernel: readonly number[];
+  readonly window: Window;
+}
+
+function poolKernel({ kind, countPadding }: Pooling, { planes, sizes, to, kernel, window }: PoolPlanes): Kernel | undefined {
+  const stated = window2d(sizes, kernel, window);
+  const grown = ceilModeWindow(sizes, to, kernel, window);
+  if (stated === undefined || grown === undefined) return undefined;
+  return pool2d({ planes, kind, window: grown, ...(countPadding ? { countedPads: stated.pads } : {}) });
+}

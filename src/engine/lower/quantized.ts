@@ -1,0 +1,183 @@
+/** Quantised layers. */
+import { elementCount, type TensorData } from "../../tensor.ts";
+import {
+  byteMatmul,
+  type ByteWeights,
+  centre,
+  fitsBytes,
+  type IntegerOutput,
+  integerMatmul,
+  integerWeightBytes,
+  type IntegerWeights,
+  packedIntegerLength,
+  packBytes,
+  packedBytesLength,
+  packIntegerWeights,
+  quantizationRange,
+  quantize,
+  quantizeRows,
+  rowBytes,
+} from "../codegen/wasm/index.ts";
+import type { Graph, Value } from "../ir/graph.ts";
+import { cachedAnalysis, type Literal, numbersOf } from "../ir/literal.ts";
+import { rangeOfWeights } from "../passes/fuse-quantized-matmul.ts";
+import type { NodeOf } from "../passes/rewrite.ts";
+import {
+  type LoweredNode,
+  singleCall,
+  type Operand,
+  type PackedWeights,
+  type LoweringContext,
+  tensorOperand,
+} from "./lowered-node.ts";
+
+/** The quantised activations of a graph that only products with weights that fit bytes use: those may lie as rows of bytes. */
+export function valuesWithByteLayout({ nodes, outputs }: Graph): ReadonlySet<Value> {
+  const values = new Set(nodes.flatMap(({ operation, outputs: made }) => (operation.kind === "quantize" ? made : [])));
+  for (const value of values) {
+    const { rows, columns } = matrixShape(value);
+    if (!hasEvenColumns(value) || rows * rowBytes(columns) > elementCount(value.type.shape) * int16Bytes) values.delete(value);
+  }
+  for (const { operation, inputs } of nodes) {
+    const [x, weights] = inputs;
+    const isProduct = operation.kind === "integer-matmul" || operation.kind === "integer-linear";
+    const fits = isProduct && x !== undefined && values.has(x) && weights?.constant !== undefined;
+    if (fits && fitsByteLayout(weights.constant)) continue; // no other operand of a product is of int16
+    for (const input of inputs) values.delete(input);
+  }
+  for (const { value } of outputs) values.delete(value);
+  return values;
+}
+
+const int16Bytes = 2;
+
+export function lowerQuantizationRange({ inputs, outputs }: NodeOf<"quantization-range">): LoweredNode | undefined {
+  const [x] = inputs;
+  if (x === undefined || x.type.dataType !== "float32") return undefined;
+  const kernel = quantizationRange({ rows: 1, columns: elementCount(x.type.shape) });
+  return singleCall(kernel, ...[x, ...outputs].map((value) => tensorOperand(value)));
+}
+
+export function lowerQuantize(
+  { inputs, outputs }: NodeOf<"quantize">,
+  { hasByteLayout }: LoweringContext,
+): LoweredNode | undefined {
+  const [x, scale, zero] = inputs;
+  if (x === undefined || !hasEvenColumns(x)) return undefined;
+  if (hasByteLayout(outputs[0]))
+    return singleCall(quantizeRows(matrixShape(x)), ...[x, scale, zero, outputs[0]].map((value) => tensorOperand(value)));
+  const kernel = quantize({ ...matrixShape(x), per: "tensor", output: "centred" });
+  return singleCall(kernel, tensorOperand(x), tensorOperand(scale), tensorOperand(zero), tensorOperand(outputs[0]));
+}
+
+export function lowerCentre({ inputs, outputs }: NodeOf<"centre">): LoweredNode | undefined {
+  const [x, zero] = inputs;
+  const type = x?.type.dataType;
+  if (x === undefined || (type !== "uint8" && type !== "int8") || !hasEvenColumns(x)) return undefined;
+  const kernel = centre({ ...matrixShape(x), type, zeroPoint: zero !== undefined });
+  return singleCall(kernel, tensorOperand(x), ...(zero === undefined ? [] : [tensorOperand(zero)]), tensorOperand(outputs[0]));
+}
+
+export function lowerIntegerMatmul(
+  { inputs, outputs }: NodeOf<"integer-matmul">,
+  surroundings: LoweringContext,
+): LoweredNode | undefined {
+  return lowerIntegerProduct(inputs, "int32", [tensorOperand(outputs[0])], surroundings);
+}
+
+export function lowerIntegerLinear(
+  { operation, inputs, outputs }: NodeOf<"integer-linear">,
+  surroundings: LoweringContext,
+): LoweredNode | undefined {
+  const [, , scale, columnScale, ...added] = inputs;
+  if (columnScale === undefined) return undefined;
+  const { bias, activation, residual } = operation;
+  const bScale = elementCount(columnScale.type.shape) === 1 ? "tensor" : "column";
+  const output = { aScale: "tensor", bScale, bias, activation, residual } as const;
+  const rest = [scale, columnScale, ...added, outputs[0]].map((value) => tensorOperand(value));
+  return lowerIntegerProduct(inputs, output, rest, surroundings);
+}
+
+function lowerIntegerProduct(
+  [x, weights]: readonly Value[],
+  output: IntegerOutput,
+  rest: readonly Operand[],
+  { hasByteLayout }: LoweringContext,
+): LoweredNode | undefined {
+  if (x === undefined || !hasEvenColumns(x)) return undefined;
+  const m = matrixShape(x).rows;
+  const source = weights?.constant;
+  if (source !== undefined && hasByteLayout(x)) {
+    const bytes = packedByteWeights(source);
+    return singleCall(
+      byteMatmul({ ...bytes.shape, m, output }),
+      tensorOperand(x),
+      { kind: "packed", weights: bytes.weights },
+      ...rest,
+    );
+  }
+  const packed = packedIntegerWeights(source);
+  if (packed === undefined) return undefined;
+  return singleCall(
+    integerMatmul({ ...packed.shape, m, output }),
+    tensorOperand(x),
+    { kind: "packed", weights: packed.weights },
+    ...rest,
+  );
+}
+
+/** Kernels fill rows to an even number of int16; tensors do not. */
+function hasEvenColumns({ type }: Value): boolean {
+  return (type.shape.at(-1) ?? 1) % 2 === 0;
+}
+
+function matrixShape({ type }: Value): { readonly rows: number; readonly columns: number } {
+  return { rows: elementCount(type.shape.slice(0, -1)), columns: type.shape.at(-1) ?? 1 };
+}
+
+/** Weights of int32 that span a byte, as bytes with a zero point. */
+function packedIntegerWeights(
+  source: Literal | undefined,
+):
+  | { readonly shape: Pick<Parameters<typeof integerMatmul>[0], "n" | "k" | "weightBytes">; readonly weights: PackedWeights }
+  | undefined {
+  if (source === undefined) return undefined;
+  const [k = 0, n = 0] = source.shape;
+  const [least, most] = rangeOfWeights(source);
+  if (most - least > 255 || least < -255) return undefined;
+  const isSigned = least >= -128 && most <= 127;
+  const given = (data: TensorData): IntegerWeights => {
+    const numbers = numbersOf({ dataType: source.dataType, shape: source.shape, data });
+    return isSigned
+      ? { values: new Int8Array(numbers), k, n }
+      : { values: Uint8Array.from(numbers, (value) => value - least), k, n, zeroPoints: [-least] };
+  };
+  // How long it will be does not depend on the elements, so they are not asked for here.
+  const outline: IntegerWeights = isSigned
+    ? { values: new Int8Array(0), k, n }
+    : { values: new Uint8Array(0), k, n, zeroPoints: [-least] };
+  const weights: PackedWeights = {
+    source,
+    layout: `integer ${k}x${n}`,
+    bytes: packedIntegerLength(outline),
+    pack: (target, elements) => packIntegerWeights(target, given(elements)),
+  };
+  return { shape: { k, n, weightBytes: integerWeightBytes(outline) }, weights };
+}
+
+function fitsByteLayout(source: Literal): boolean {
+  const [k = 0, n = 0] = source.shape;
+  return cachedAnalysis(source, `lies as bytes ${k}x${n}`, () => fitsBytes({ values: numbersOf(source), k, n }));
+}
+
+function packedByteWeights(source: Literal): { readonly shape: Pick<ByteWeights, "k" | "n">; readonly weights: PackedWeights } {
+  const { dataType, shape } = source;
+  const [k = 0, n = 0] = shape;
+  const weights: PackedWeights = {
+    source,
+    layout: `bytes ${k}x${n}`,
+    bytes: packedBytesLength({ k, n }),
+    pack: (target, data) => packBytes(target, { values: numbersOf({ dataType, shape, data }), k, n }),
+  };
+  return { shape: { k, n }, weights };
+}

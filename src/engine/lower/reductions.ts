@@ -1,0 +1,155 @@
+/** Softmax, norms and reductions. */
+import {
+  argReduce,
+  cumulative,
+  type CumulativeType,
+  norm,
+  reduce,
+  reduceInt64,
+  softmax,
+  softmaxColumns,
+  topK,
+  type TopKType,
+} from "../codegen/wasm/index.ts";
+import { broadcastStrides } from "../ir/broadcast.ts";
+import { elementCount } from "../../tensor.ts";
+import type { ReduceFunction } from "../ir/operations.ts";
+import type { NodeOf } from "../passes/rewrite.ts";
+import { storageBytes } from "./movement.ts";
+import { type LoweredNode, singleCall, type Operand, type LoweredCall, tensorOperand } from "./lowered-node.ts";
+
+export function lowerSoftmax({ operation, inputs, outputs }: NodeOf<"softmax">): LoweredNode | undefined {
+  const [x, mask] = inputs;
+  if (x === undefined || x.type.dataType !== "float32") return undefined;
+  const { shape } = x.type;
+  const { logarithm } = operation;
+  const output = tensorOperand(outputs[0]);
+  const columns = splitAt(shape, operation.axis, operation.axis);
+  if (columns.inner > 1)
+    return mask === undefined
+      ? { ...singleCall(softmaxColumns({ ...columns, logarithm }), tensorOperand(x), output), inPlace: [x] }
+      : undefined;
+  if (operation.axis !== shape.length - 1) {
+    const rows = softmax({ shape: [columns.outer, columns.n], logarithm });
+    return mask === undefined ? { ...singleCall(rows, tensorOperand(x), output), inPlace: [x] } : undefined;
+  }
+  if (mask === undefined) return { ...singleCall(softmax({ shape, logarithm }), tensorOperand(x), output), inPlace: [x] };
+  const kernel = softmax({ shape, logarithm, maskStrides: broadcastStrides(mask.type.shape, shape) });
+  return { ...singleCall(kernel, tensorOperand(x), tensorOperand(mask), output), inPlace: [x] };
+}
+
+export function lowerLayerNorm({ operation, inputs, outputs }: NodeOf<"layer-norm">): LoweredNode | undefined {
+  const [x, gamma, beta] = inputs;
+  if (x === undefined || x.type.dataType !== "float32") return undefined;
+  const columns = elementCount(x.type.shape.slice(operation.axis));
+  const rows = elementCount(x.type.shape.slice(0, operation.axis));
+  const added = [gamma, beta].filter((value) => value !== undefined);
+  if (added.some(({ type }) => elementCount(type.shape) !== columns || type.dataType !== "float32")) return undefined;
+  const request = {
+    rows,
+    columns,
+    kind: "layer",
+    epsilon: operation.epsilon,
+    gamma: gamma !== undefined,
+    beta: beta !== undefined,
+  } as const;
+  return {
+    ...singleCall(norm(request), tensorOperand(x), ...added.map((value) => tensorOperand(value)), tensorOperand(outputs[0])),
+    inPlace: [x],
+  };
+}
+
+const kernelReductions: Readonly<Record<ReduceFunction, "sum" | "mean" | "max" | "min" | "prod">> = {
+  sum: "sum",
+  mean: "mean",
+  max: "max",
+  min: "min",
+  product: "prod",
+};
+
+/** Axes that lie side by side are one; runs of them are reduced one after the other, the last first. */
+export function lowerReduce({ operation, inputs, outputs }: NodeOf<"reduce">): LoweredNode | undefined {
+  const [x] = inputs;
+  const type = x?.type.dataType;
+  if (x === undefined || (type !== "float32" && type !== "int32" && type !== "int64")) return undefined;
+  const { axes, function: name } = operation;
+  const { shape } = x.type;
+  if (axes.length === 0 || axes.some((axis) => shape[axis] === 0) || (type !== "float32" && name === "mean")) return undefined;
+  const temporaries: number[] = [];
+  const calls: LoweredCall[] = [];
+  let from = tensorOperand(x);
+  let left = shape;
+  const runs = adjacentAxes(axes);
+  for (const [count, { first, last }] of runs.entries()) {
+    const parts = splitAt(left, first, last);
+    const kernel =
+      type === "int64"
+        ? reduceInt64({ ...parts, kind: kernelReductions[name] as "sum" })
+        : reduce({ ...parts, kind: kernelReductions[name], type });
+    left = left.map((size, axis) => (axis >= first && axis <= last ? 1 : size));
+    const bytes = elementCount(left) * storageBytes(type);
+    const to: Operand =
+      count >= runs.length - 1 ? tensorOperand(outputs[0]) : { kind: "temporary", index: temporaries.push(bytes) - 1 };
+    calls.push({ kernel, operands: [from, to] });
+    from = to;
+  }
+  return { calls, temporaries };
+}
+
+/** Runs of neighbouring axes, the last first. */
+function adjacentAxes(axes: readonly number[]): readonly { readonly first: number; readonly last: number }[] {
+  const runs: { first: number; last: number }[] = [];
+  for (const axis of axes.toSorted((one, other) => other - one)) {
+    const run = runs.at(-1);
+    if (run !== undefined && run.first === axis + 1) run.first = axis;
+    else runs.push({ first: axis, last: axis });
+  }
+  return runs;
+}
+
+/** A shape as what lies before some axes, those, and what lies behind them. */
+function splitAt(
+  shape: readonly number[],
+  first: number,
+  last: number,
+): { readonly outer: number; readonly n: number; readonly inner: number } {
+  return {
+    outer: elementCount(shape.slice(0, first)),
+    n: elementCount(shape.slice(first, last + 1)),
+    inner: elementCount(shape.slice(last + 1)),
+  };
+}
+
+const scanTypes: ReadonlySet<string> = new Set<CumulativeType>(["float32", "int32", "int64"]);
+
+export function lowerCumulative({ operation, inputs, outputs }: NodeOf<"cumulative">): LoweredNode | undefined {
+  const [x] = inputs;
+  if (x === undefined || !scanTypes.has(x.type.dataType)) return undefined;
+  const { axis, function: name, exclusive, reverse } = operation;
+  const type = x.type.dataType as CumulativeType;
+  const kernel = cumulative({ ...splitAt(x.type.shape, axis, axis), function: name, type, exclusive, reverse });
+  return { ...singleCall(kernel, tensorOperand(x), tensorOperand(outputs[0])), inPlace: [x] };
+}
+
+export function lowerTopK({ operation, inputs, outputs }: NodeOf<"top-k">): LoweredNode | undefined {
+  const [x] = inputs;
+  if (x === undefined || !scanTypes.has(x.type.dataType)) return undefined;
+  const { axis, count, largest } = operation;
+  const kernel = topK({ ...splitAt(x.type.shape, axis, axis), count, largest, type: x.type.dataType as TopKType });
+  return singleCall(kernel, tensorOperand(x), tensorOperand(outputs[0]), tensorOperand(outputs[1]));
+}
+
+export function lowerArg({ operation, inputs, outputs }: NodeOf<"arg">): LoweredNode | undefined {
+  const [x] = inputs;
+  if (x === undefined || x.type.dataType !== "float32") return undefined;
+  const { axis, last, function: kind } = operation;
+  const { shape } = x.type;
+  const request = {
+    outer: elementCount(shape.slice(0, axis)),
+    n: shape[axis] ?? 0,
+    inner: elementCount(shape.slice(axis + 1)),
+    kind,
+    last,
+  };
+  return singleCall(argReduce(request), tensorOperand(x), tensorOperand(outputs[0]));
+}

@@ -1,0 +1,57 @@
+/** Windows over one or two axes as the kernels take them: one axis is a plane of height 1. */
+import type { Window } from "../ir/operations.ts";
+
+type Pair = readonly [number, number];
+type Sides = readonly [number, number, number, number];
+
+export interface Window2d {
+  readonly input: Pair;
+  readonly size: Pair;
+  readonly strides: Pair;
+  readonly dilations: Pair;
+  readonly pads: Sides;
+}
+
+/** undefined for other than one or two axes. */
+export function window2d(
+  sizes: readonly number[],
+  kernel: readonly number[],
+  { strides, dilations, pads }: Window,
+): Window2d | undefined {
+  if (sizes.length === 1) {
+    const [size = 1, width = 1, stride = 1, dilation = 1] = [sizes[0], kernel[0], strides[0], dilations[0]];
+    const [left = 0, right = 0] = pads;
+    return { input: [1, size], size: [1, width], strides: [1, stride], dilations: [1, dilation], pads: [0, left, 0, right] };
+  }
+  if (sizes.length !== 2) return undefined;
+  const [top = 0, left = 0, bottom = 0, right = 0] = pads;
+  return {
+    input: pair(sizes),
+    size: pair(kernel),
+    strides: pair(strides),
+    dilations: pair(dilations),
+    pads: [top, left, bottom, right],
+  };
+}
+
+function pair([first = 1, second = 1]: readonly number[]): Pair {
+  return [first, second];
+}
+
+/** Windows that begin inside and end outside are padding at the bottom and the right. */
+export function ceilModeWindow(
+  from: readonly number[],
+  to: readonly number[],
+  kernel: readonly number[],
+  window: Window,
+): Window2d | undefined {
+  const plane = window2d(from, kernel, window);
+  if (plane === undefined) return undefined;
+  const target: Pair = to.length === 1 ? [1, to[0] ?? 1] : [to[0] ?? 1, to[1] ?? 1];
+  const missing = (axis: 0 | 1): number => {
+    const reach = (target[axis] - 1) * plane.strides[axis] + (plane.size[axis] - 1) * plane.dilations[axis] + 1;
+    return Math.max(plane.pads[axis + 2] ?? 0, reach - plane.input[axis] - (plane.pads[axis] ?? 0));
+  };
+  const [top, left] = plane.pads;
+  return { ...plane, pads: [top, left, missing(0), missing(1)] };
+}

@@ -1,0 +1,143 @@
+/** ONNX's attention operators, and the write into a cache of keys or values. */
+import type { Value } from "../../../ir/graph.ts";
+import type { OnnxGraph } from "../../onnx-model.ts";
+import { isTensor } from "../../../build/traced-value.ts";
+import {
+  sumBiases,
+  appendToCache,
+  scaledDotProductAttention,
+  maskToBias,
+  causalMask,
+  iota,
+  joinHeads,
+  splitHeads,
+} from "./scaled-dot-product.ts";
+import { typeAttribute } from "../tensor/constants.ts";
+import { normalizeAxis, type OperatorCall } from "../operator-call.ts";
+import { type OperatorFamily, since } from "../operator-rule.ts";
+import { widened } from "../precision.ts";
+
+/** Vaswani and others, https://arxiv.org/abs/1706.03762; queries, keys and values of rank 3 are split into heads. */
+function attention(call: OperatorCall): readonly Value[] {
+  const [q, k, v] = [call.tensor(0), call.tensor(1), call.tensor(2)];
+  const flat = q.type.shape.length === 3;
+  const [queryHeads, keyHeads] = [call.int("q_num_heads", 0), call.int("kv_num_heads", 0)];
+  const query = flat ? splitHeads(call, q, queryHeads) : q;
+  const key = appendToCache(call, call.tensorIfGiven(4), flat ? splitHeads(call, k, keyHeads) : k);
+  const value = appendToCache(call, call.tensorIfGiven(5), flat ? splitHeads(call, v, keyHeads) : v);
+  const wide = widened(call, query);
+  const softmaxType = typeAttribute(call, "softmax_precision");
+  const mode = call.int("qk_matmul_output_mode", 0);
+  const steps = scaledDotProductAttention(call, {
+    query: wide,
+    key: widened(call, key),
+    value: widened(call, value),
+    scale: call.float("scale", 1 / Math.sqrt(query.type.shape[3] ?? 1)),
+    softcap: call.float("softcap", 0),
+    bias: attentionBias(call, wide, key.type.shape[2] ?? 0),
+    softmaxType,
+  });
+  const shown = [steps.scores, steps.capped, steps.biased, steps.probabilities][mode];
+  if (shown === undefined) throw new Error(`its qk_matmul_output_mode ${mode} is unknown`);
+  const { dataType } = q.type;
+  return [call.cast(flat ? joinHeads(call, steps.output) : steps.output, dataType), key, value, call.cast(shown, dataType)];
+}
+
+/** The mask, that of what comes later, and that of padding behind the keys. */
+function attentionBias(call: OperatorCall, query: Value, total: number): Value | undefined {
+  const { dataType } = query.type;
+  const length = query.type.shape[2] ?? 0;
+  const causal = call.int("is_causal", 0) === 1;
+  const past = call.tensorIfGiven(4);
+  const filled = call.tensorIfGiven(6);
+  const mask = call.tensorIfGiven(3);
+  const counts = filled === undefined ? undefined : call.cast(filled, "int64");
+  const keys = iota(call, total, 3, 4);
+  const ends = counts === undefined ? undefined : call.reshape(counts, [counts.type.shape[0] ?? 0, 1, 1, 1]);
+  let later: Value | undefined;
+  if (causal && past === undefined && ends !== undefined) {
+    // The last query stands at the last key that is filled.
+    const places = call.binary("add", iota(call, length, 2, 4), call.binary("sub", ends, length));
+    later = maskToBias(call, call.binary("less-or-equal", keys, places), dataType);
+  } else if (causal) {
+    later = maskToBias(call, causalMask(call, length, total, past?.type.shape[2] ?? 0), dataType);
+  }
+  const padding = ends === undefined ? undefined : maskToBias(call, call.binary("less", keys, ends), dataType);
+  return sumBiases(call, mask === undefined ? undefined : maskBias(call, mask, query, total), later, padding);
+}
+
+/** A mask that is shorter than the keys keeps the rest out, from version 24 on; before it must broadcast. */
+function maskBias(call: OperatorCall, mask: Value, query: Value, total: number): Value {
+  const { dataType } = query.type;
+  const bias = mask.type.dataType === "bool" ? maskToBias(call, mask, dataType) : call.cast(mask, dataType);
+  const { shape } = bias.type;
+  const missing = total - (shape.at(-1) ?? 0);
+  if (missing <= 0 || call.version < 24) return bias;
+  const none = shape.map(() => 0);
+  const out = call.scalar(Number.NEGATIVE_INFINITY, dataType);
+  return call.add({ kind: "pad", mode: "constant", before: none, after: none.with(none.length - 1, missing) }, bias, out);
+}
+
+/** Attention whose scores and probabilities pass through graphs of the model's own: https://arxiv.org/abs/2412.05496. */
+function flexAttention(call: OperatorCall): Value {
+  const query = widened(call, call.tensor(0));
+  const through =
+    (name: string) =>
+    (x: Value): Value => {
+      const attribute = call.attribute(name);
+      if (attribute === undefined) return x;
+      return modified(call, call.graph(name), x);
+    };
+  const { output } = scaledDotProductAttention(call, {
+    query,
+    key: widened(call, call.tensor(1)),
+    value: widened(call, call.tensor(2)),
+    scale: call.float("scale", 1 / Math.sqrt(query.type.shape[3] ?? 1)),
+    softcap: 0,
+    bias: undefined,
+    softmaxType: typeAttribute(call, "softmax_precision"),
+    modifyScores: through("score_mod"),
+    modifyProbabilities: through("prob_mod"),
+  });
+  return call.cast(output, call.tensor(0).type.dataType);
+}
+
+function modified(call: OperatorCall, graph: OnnxGraph, x: Value): Value {
+  const [result] = call.subgraphs.trace(graph, [x]);
+  if (result === undefined || !isTensor(result) || result.type.dataType !== x.type.dataType)
+    throw new Error(`its graph "${graph.name}" gives no ${x.type.dataType}`);
+  return result;
+}
+
+/** Writes an update into a cache along an axis, from a place for each batch on; "circular" goes on at the begin. */
+function tensorScatter(call: OperatorCall): Value {
+  const cache = call.tensor(0);
+  const update = call.tensor(1);
+  const rank = cache.type.shape.length;
+  const axis = normalizeAxis(call.int("axis", -2), rank);
+  const mode = call.string("mode", "linear");
+  if (mode !== "linear" && mode !== "circular") throw new Error(`its mode "${mode}" is unknown`);
+  const starts = call.tensorIfGiven(2);
+  const [batch = 0] = cache.type.shape;
+  const steps = iota(call, update.type.shape[axis] ?? 0, axis, rank);
+  const places =
+    starts === undefined
+      ? steps
+      : call.binary(
+          "add",
+          steps,
+          call.reshape(
+            call.cast(starts, "int64"),
+            Array.from({ length: rank }, (_, at) => (at === 0 ? batch : 1)),
+          ),
+        );
+  const wrapped = mode === "circular" ? call.binary("mod", places, cache.type.shape[axis] ?? 1) : places;
+  const indices = call.add({ kind: "expand", shape: update.type.shape }, wrapped);
+  return call.add({ kind: "scatter-elements", axis, reduction: "none" }, cache, indices, update);
+}
+
+export const attentions: OperatorFamily = {
+  Attention: since(23, attention),
+  "ai.onnx.preview:FlexAttention": since(1, flexAttention),
+  TensorScatter: since(24, tensorScatter),
+};

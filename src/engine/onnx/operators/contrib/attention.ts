@@ -1,0 +1,187 @@
+/** com.microsoft's attention operators, as optimised exports of transformers have them: https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md. */
+import type { Value } from "../../../ir/graph.ts";
+import {
+  sumBiases,
+  appendToCache,
+  scaledDotProductAttention,
+  maskToBias,
+  causalMask,
+  iota,
+  joinHeads,
+  splitHeads,
+} from "../attention/scaled-dot-product.ts";
+import type { OperatorCall } from "../operator-call.ts";
+import { type OperatorFamily, since } from "../operator-rule.ts";
+import { widened, widenedIfGiven } from "../precision.ts";
+import { matmul } from "../math/matrix-products.ts";
+import { perColumn, integerMatmul } from "../quantization/quantization.ts";
+
+/** A mask of whole numbers, as a bias that broadcasts to [N, heads, L, S]: of every key, of every pair, or where the keys end (and begin). */
+function maskBias(call: OperatorCall, mask: Value, batch: number, length: number, total: number): Value {
+  const filter = call.float("mask_filter_value", -10_000);
+  const { shape } = mask.type;
+  const [first = 0] = shape;
+  const whole = call.cast(mask, "int32");
+  const shown = (each: Value): Value => maskToBias(call, call.binary("greater", each, 0), "float32", filter);
+  if (shape.length === 2 && first === batch && shape[1] === total) return shown(call.reshape(whole, [batch, 1, 1, total]));
+  if (shape.length === 3) return shown(call.reshape(whole, [first, 1, length, total]));
+  if (shape.length === 4) {
+    // A triangle for all places: the rows are those of the queries now.
+    const rows = call.slice(whole, 2, total - length, length);
+    return shown(call.slice(rows, 3, 0, total));
+  }
+  if (shape.length !== 1 || (first !== batch && first !== 2 * batch))
+    throw new Error(`a mask of [${shape.join(", ")}] is not built for ${batch} sequences of ${total}`);
+  const keys = call.cast(iota(call, total, 3, 4), "int32");
+  const ends = call.reshape(call.slice(whole, 0, 0, batch), [batch, 1, 1, 1]);
+  const before = call.binary("less", keys, ends);
+  if (first === batch) return maskToBias(call, before, "float32", filter);
+  const begins = call.reshape(call.slice(whole, 0, batch, batch), [batch, 1, 1, 1]);
+  return maskToBias(call, call.binary("and", before, call.binary("greater-or-equal", keys, begins)), "float32", filter);
+}
+
+function scaleOf(call: OperatorCall, query: Value): number {
+  return call.float("scale", 0) || 1 / Math.sqrt(query.type.shape[3] ?? 1);
+}
+
+/** Keeps what comes later out, where the operator sees only what came before. */
+function laterBias(call: OperatorCall, length: number, total: number): Value | undefined {
+  if (call.int("unidirectional", 0) !== 1) return undefined;
+  return maskToBias(call, causalMask(call, length, total, total - length), "float32");
+}
+
+/** Inputs: x, weights and biases of queries, keys and values side by side, mask, past [2, N, heads, P, D], bias of the scores. */
+function attention(call: OperatorCall): readonly Value[] {
+  if (call.int("past_present_share_buffer", 0) !== 0) throw new Error("a past that shares the present's buffer is not built");
+  call.ignore("rotary_embedding_dim");
+  const weights = widened(call, call.tensor(1));
+  const product = matmul(call, widened(call, call.tensor(0)), weights);
+  const bias = widenedIfGiven(call, 2);
+  const all = bias === undefined ? product : call.binary("add", product, bias);
+  const outputs = ofProjections(call, all, call.tensorIfGiven(3), widenedIfGiven(call, 4), widenedIfGiven(call, 5));
+  return outputs.map((each) => call.cast(each, call.tensor(0).type.dataType));
+}
+
+/** As `attention` with x and weights of 8 bits: x, weights, biases, their scales, mask, their zero points, past. */
+function quantizedAttention(call: OperatorCall): readonly Value[] {
+  if (call.int("past_present_share_buffer", 0) !== 0) throw new Error("a past that shares the present's buffer is not built");
+  const sums = integerMatmul(call, [0, 6, 1, 7]);
+  const scale = call.binary(
+    "mul",
+    perColumn(call, widened(call, call.tensor(3))),
+    perColumn(call, widened(call, call.tensor(4))),
+  );
+  const product = call.binary("mul", call.cast(sums, scale.type.dataType), scale);
+  const all = call.binary("add", product, widened(call, call.tensor(2)));
+  const outputs = ofProjections(call, all, call.tensorIfGiven(5), widenedIfGiven(call, 8), undefined);
+  return outputs.map((each) => call.cast(each, call.tensor(3).type.dataType));
+}
+
+/** From queries, keys and values side by side [N, L, width] to the output and, where it is asked for, the present. */
+function ofProjections(
+  call: OperatorCall,
+  all: Value,
+  mask: Value | undefined,
+  past: Value | undefined,
+  scores: Value | undefined,
+): readonly Value[] {
+  const heads = call.int("num_heads", 0);
+  if (call.int("do_rotary", 0) !== 0) throw new Error("rotary embeddings inside it are not built");
+  const third = (all.type.shape[2] ?? 0) / 3;
+  let start = 0;
+  const [query, key, value] = (call.ints("qkv_hidden_sizes") ?? [third, third, third]).map((size) => {
+    const part = splitHeads(call, call.slice(all, 2, start, size), heads);
+    start += size;
+    return part;
+  });
+  if (query === undefined || key === undefined || value === undefined) throw new Error("it lacks sizes");
+  const [pastKey, pastValue] = [0, 1].map((half) => (past === undefined ? undefined : halfOf(call, past, half)));
+  const keys = appendToCache(call, pastKey, key);
+  const values = appendToCache(call, pastValue, value);
+  const [batch = 0, , length = 0] = query.type.shape;
+  const total = keys.type.shape[2] ?? 0;
+  const { output } = scaledDotProductAttention(call, {
+    query,
+    key: keys,
+    value: values,
+    scale: scaleOf(call, query),
+    softcap: 0,
+    bias: sumBiases(
+      call,
+      mask === undefined ? undefined : maskBias(call, mask, batch, length, total),
+      laterBias(call, length, total),
+      scores,
+    ),
+  });
+  const y = joinHeads(call, output);
+  if (!call.usesOutput(1)) return [y];
+  const grown = [keys, values].map((each) => call.reshape(each, [1, ...each.type.shape]));
+  return [y, call.add({ kind: "concat", axis: 0 }, ...grown)];
+}
+
+/** Keys or values of a past that holds both. */
+function halfOf(call: OperatorCall, past: Value, half: number): Value {
+  return call.reshape(call.slice(past, 0, half, 1), past.type.shape.slice(1));
+}
+
+/** Queries, keys and values, packed in one input or two or apart; keys and values may be in heads already. */
+function operandsOf(call: OperatorCall, heads: number): readonly [query: Value, key: Value, value: Value] {
+  const [q, k, v] = [widened(call, call.tensor(0)), widenedIfGiven(call, 1), widenedIfGiven(call, 2)];
+  const bias = widenedIfGiven(call, 3);
+  let start = 0;
+  /** With the next part of the bias, in heads. */
+  const biased = (x: Value): Value => {
+    const width = heads * (x.type.shape[3] ?? 0);
+    const part = bias === undefined ? undefined : call.reshape(call.slice(bias, 0, start, width), [heads, 1, width / heads]);
+    start += width;
+    return part === undefined ? x : call.binary("add", x, part);
+  };
+  const packed = (x: Value, parts: number): readonly Value[] =>
+    Array.from({ length: parts }, (_, part) => {
+      const [batch = 0, length = 0, , , size = 0] = x.type.shape;
+      return call.transpose(call.reshape(call.slice(x, 3, part, 1), [batch, length, heads, size]), [0, 2, 1, 3]);
+    });
+  const [query, key, value] =
+    k === undefined
+      ? packed(q, 3)
+      : v === undefined
+        ? [splitHeads(call, q, heads), ...packed(k, 2)]
+        : [q, k, v].map((each) => (each.type.shape.length === 4 ? each : splitHeads(call, each, heads)));
+  if (query === undefined || key === undefined || value === undefined) throw new Error("it lacks queries, keys or values");
+  // Keys that come in heads come from an encoder, with their bias in them.
+  return k?.type.shape.length === 4 ? [biased(query), key, value] : [biased(query), biased(key), biased(value)];
+}
+
+function multiHeadAttention(call: OperatorCall): readonly Value[] {
+  const heads = call.int("num_heads", 0);
+  const [query, newKey, newValue] = operandsOf(call, heads);
+  if (call.tensorIfGiven(8) !== undefined || call.tensorIfGiven(9) !== undefined)
+    throw new Error("a past that shares the present's buffer is not built");
+  if (call.usesOutput(3)) throw new Error("its scores as an output are not built");
+  const key = appendToCache(call, widenedIfGiven(call, 6), newKey);
+  const value = appendToCache(call, widenedIfGiven(call, 7), newValue);
+  const [batch = 0, , length = 0] = query.type.shape;
+  const total = key.type.shape[2] ?? 0;
+  const mask = call.tensorIfGiven(4);
+  const { output } = scaledDotProductAttention(call, {
+    query,
+    key,
+    value,
+    scale: scaleOf(call, query),
+    softcap: 0,
+    bias: sumBiases(
+      call,
+      mask === undefined ? undefined : maskBias(call, mask, batch, length, total),
+      laterBias(call, length, total),
+      widenedIfGiven(call, 5),
+    ),
+  });
+  const { dataType } = call.tensor(0).type;
+  return [joinHeads(call, output), key, value].map((each) => call.cast(each, dataType));
+}
+
+export const contribAttentions: OperatorFamily = {
+  "com.microsoft:Attention": since(1, attention),
+  "com.microsoft:QAttention": since(1, quantizedAttention),
+  "com.microsoft:MultiHeadAttention": since(1, multiHeadAttention),
+};

@@ -1,0 +1,38 @@
+/** com.microsoft's DynamicQuantizeLSTM: weights in 8 bits, and what they are multiplied with is quantised by its own range, step by step. */
+import type { Value } from "../../../ir/graph.ts";
+import type { OperatorCall } from "../operator-call.ts";
+import { type OperatorFamily, since } from "../operator-rule.ts";
+import { dynamicQuantize } from "../quantization/quantization.ts";
+import { lstmCell, recurrent, type RecurrentWeights } from "../nn/recurrent.ts";
+
+/** [directions, width of x or H, gates * H], with scales and zero points for each direction, or for each of its columns. */
+const quantizedWeights: RecurrentWeights = {
+  multiplier: (call, input, direction) => {
+    const whole = call.cast(call.tensor(input), "int32");
+    const [, rows = 0, columns = 0] = whole.type.shape;
+    const [scale, zero] = input === 1 ? [8, 9] : [10, 11];
+    const part = (values: Value): Value => {
+      const own = call.slice(values, 0, direction, 1);
+      return call.reshape(own, own.type.shape.length === 1 ? [] : own.type.shape.slice(1));
+    };
+    const own = call.reshape(call.slice(whole, 0, direction, 1), [rows, columns]);
+    const centred = call.binary("sub", own, part(call.cast(call.tensor(zero), "int32")));
+    const scales = part(call.tensor(scale));
+    return (given, from = 0, some = columns) => {
+      if (from !== 0 || some !== columns) throw new Error("a part of quantised weights is not built");
+      return multiplied(call, given, centred, scales);
+    };
+  },
+  shape: (call, input) => call.tensor(input).type.shape,
+};
+
+function multiplied(call: OperatorCall, rows: Value, weights: Value, scales: Value): Value {
+  const [whole, scale, zero] = dynamicQuantize(call, rows);
+  const left = call.binary("sub", call.cast(whole, "int32"), call.cast(zero, "int32"));
+  const sums = call.cast(call.add({ kind: "matmul" }, left, weights), "float32");
+  return call.binary("mul", sums, call.binary("mul", scale, scales));
+}
+
+export const contribQuantizedLstm: OperatorFamily = {
+  "com.microsoft:DynamicQuantizeLSTM": since(1, recurrent(lstmCell, quantizedWeights)),
+};

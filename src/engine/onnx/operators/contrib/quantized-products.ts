@@ -1,0 +1,121 @@
+/** com.microsoft's products of quantised tensors: weights in blocks of few bits, and operands of 8 bits with scales. */
+import type { Value } from "../../../ir/graph.ts";
+import { isFloat } from "../../../ir/element-types.ts";
+import { literalOf } from "../../../ir/literal.ts";
+import { normalizeAxis, type OperatorCall } from "../operator-call.ts";
+import { type OperatorFamily, since } from "../operator-rule.ts";
+import { widened, widenedIfGiven } from "../precision.ts";
+import { matmul } from "../math/matrix-products.ts";
+import { perRow, dequantize, dynamicQuantize, perColumn, quantize, integerMatmul } from "../quantization/quantization.ts";
+import { withoutZeroPoint, alignQuantization } from "../quantization/quantized-values.ts";
+
+/** Whole numbers of few bits, packed into the last axis of bytes, the first in the lowest bits. */
+function unpacked(call: OperatorCall, packed: Value, bits: number): Value {
+  const bytes = call.cast(packed, "int32");
+  if (bits === 8) return bytes;
+  const { shape } = bytes.type;
+  const each = 8 / bits;
+  const shifts = call.builder.constant(
+    literalOf(
+      "int32",
+      [each],
+      Float64Array.from({ length: each }, (_, at) => at * bits),
+    ),
+  );
+  const moved = call.binary("shift-right", call.reshape(bytes, [...shape, 1]), shifts);
+  const parts = call.binary("bitwise-and", moved, 2 ** bits - 1);
+  return call.reshape(parts, [...shape.slice(0, -1), (shape.at(-1) ?? 0) * each]);
+}
+
+/** A times weights [N, K] whose rows are in blocks, each with a scale and a zero point. */
+function matmulBits(call: OperatorCall): Value {
+  const a = widened(call, call.tensor(0));
+  const [depth, columns] = [call.int("K", 0), call.int("N", 0)];
+  const [bits, block] = [call.int("bits", 4), call.int("block_size", 32)];
+  call.ignore("accuracy_level"); // what other engines may round to on the way
+  if (call.int("weight_prepacked", 0) !== 0) throw new Error("weights packed for an engine are not built");
+  if (bits !== 2 && bits !== 4 && bits !== 8) throw new Error(`weights of ${bits} bits are not built`);
+  if (call.tensorIfGiven(4) !== undefined) throw new Error("its g_idx is not built");
+  const blocks = Math.ceil(depth / block);
+  const whole = call.reshape(unpacked(call, call.tensor(1), bits), [columns, blocks, block]);
+  const scales = call.reshape(widened(call, call.tensor(2)), [columns, blocks, 1]);
+  const numbers = call.cast(whole, scales.type.dataType);
+  const zero = zeroPoints(call, bits, columns, blocks);
+  const moved = call.binary("sub", numbers, zero === undefined ? 2 ** (bits - 1) : call.cast(zero, scales.type.dataType));
+  const weights = call.slice(call.reshape(call.binary("mul", moved, scales), [columns, blocks * block]), 1, 0, depth);
+  const product = matmul(call, a, call.transpose(weights, [1, 0]));
+  const bias = widenedIfGiven(call, 5);
+  return call.cast(bias === undefined ? product : call.binary("add", product, bias), call.tensor(0).type.dataType);
+}
+
+/** [N, blocks, 1]; packed as the weights are, each row in whole bytes, or in the type of the scales. */
+function zeroPoints(call: OperatorCall, bits: number, columns: number, blocks: number): Value | undefined {
+  const zeros = call.tensorIfGiven(3);
+  if (zeros === undefined) return undefined;
+  if (isFloat(zeros.type.dataType)) return call.reshape(zeros, [columns, blocks, 1]);
+  const row = Math.ceil((blocks * bits) / 8);
+  const all = unpacked(call, call.reshape(zeros, [columns, row]), bits);
+  return call.reshape(call.slice(all, 1, 0, blocks), [columns, blocks, 1]);
+}
+
+/** Rows of a table whose elements are whole numbers in blocks of an axis, each block with a scale and a zero point. */
+function gatherBlocks(call: OperatorCall): Value {
+  const data = call.tensor(0);
+  const indices = call.tensor(1);
+  const rank = data.type.shape.length;
+  const [gathered, blocked] = [
+    normalizeAxis(call.int("gather_axis", 0), rank),
+    normalizeAxis(call.int("quantize_axis", 1), rank),
+  ];
+  const [block, bits] = [call.int("block_size", 128), call.int("bits", 4)];
+  if (gathered === blocked) throw new Error("blocks along the axis it gathers from are not built");
+  const bytes = data.type.dataType === "uint8";
+  if (bytes && bits < 8 && blocked !== rank - 1)
+    throw new Error("packed elements along another axis than the last are not built");
+  const rows = (table: Value): Value => {
+    const read = call.add({ kind: "gather", axis: gathered }, table, indices);
+    return bytes && table.type.dataType === "uint8" ? unpacked(call, read, bits) : call.cast(read, "int32");
+  };
+  const axis = gathered < blocked ? blocked - 1 + indices.type.shape.length : blocked;
+  const whole = rows(data);
+  const { shape } = whole.type;
+  const scales = call.add({ kind: "gather", axis: gathered }, call.tensor(2), indices);
+  const zeros = call.tensorIfGiven(3);
+  const count = scales.type.shape[axis] ?? 0;
+  const zero =
+    zeros === undefined ? undefined : alignQuantization(call, call.slice(rows(zeros), axis, 0, count), shape, axis, block);
+  const centre = bytes ? 2 ** (bits - 1) : 0;
+  const moved = call.cast(call.binary("sub", whole, zero ?? centre), "float32");
+  const wide = call.binary("mul", moved, alignQuantization(call, call.cast(scales, "float32"), shape, axis, block));
+  return call.cast(wide, scales.type.dataType);
+}
+
+/** A is quantised by its own range; weights, their scale and zero point, bias. */
+function dynamicMatmul(call: OperatorCall): Value {
+  const [a, scale, zero] = dynamicQuantize(call, call.tensor(0));
+  const left = call.binary("sub", call.cast(a, "int32"), call.cast(zero, "int32"));
+  const sums = matmul(call, left, withoutZeroPoint(call, 1, 3));
+  return rescaled(call, sums, call.binary("mul", scale, perColumn(call, call.tensor(2))), 4);
+}
+
+/** A, B, their scales, their zero points, bias. */
+function matmulToFloat(call: OperatorCall): Value {
+  const sums = integerMatmul(call, [0, 4, 1, 5]);
+  const scale = call.binary("mul", perRow(call, widened(call, call.tensor(2))), perColumn(call, widened(call, call.tensor(3))));
+  return call.cast(rescaled(call, sums, scale, 6), call.tensor(2).type.dataType);
+}
+
+function rescaled(call: OperatorCall, sums: Value, scale: Value, biasInput: number): Value {
+  const product = call.binary("mul", call.cast(sums, scale.type.dataType), scale);
+  const bias = widenedIfGiven(call, biasInput);
+  return bias === undefined ? product : call.binary("add", product, bias);
+}
+
+export const contribQuantizedProducts: OperatorFamily = {
+  "com.microsoft:MatMulNBits": since(1, matmulBits),
+  "com.microsoft:GatherBlockQuantized": since(1, gatherBlocks),
+  "com.microsoft:DynamicQuantizeMatMul": since(1, dynamicMatmul),
+  "com.microsoft:MatMulIntegerToFloat": since(1, matmulToFloat),
+  "com.microsoft:QuantizeLinear": since(1, quantize),
+  "com.microsoft:DequantizeLinear": since(1, dequantize),
+};

@@ -1,0 +1,189 @@
+/** ai.onnx.ml: ensembles of decision trees, in the old form (nodes named by tree and number) and the new one. */
+import type { Value } from "../../../ir/graph.ts";
+import { type Literal, numbersOf } from "../../../ir/literal.ts";
+import { treeAggregates, treeModes } from "../../../interpret/tree-ensembles.ts";
+import type { OperatorCall } from "../operator-call.ts";
+import { type OperatorFamily, since } from "../operator-rule.ts";
+import {
+  gatherLabels,
+  classLabels,
+  argmaxLabel,
+  asMatrix,
+  postTransformOf,
+  postTransforms,
+  applyPostTransform,
+} from "./class-scores.ts";
+
+/** See `../../../interpret/tree-ensembles.ts`. */
+type Trees = Readonly<Record<string, readonly number[]>>;
+
+function scores(call: OperatorCall, x: Value, trees: Trees, targets: number, aggregate: string): Value {
+  if ((trees["targets"] ?? []).some((target) => !(target >= 0 && target < targets))) {
+    throw new Error(`its leaves add to more than its ${targets} targets`);
+  }
+  const types = [{ dataType: x.type.dataType, shape: [x.type.shape[0] ?? 0, targets] }];
+  return call.add({ kind: "call", function: "tree-ensemble", attributes: { ...trees, aggregate }, types }, x);
+}
+
+/** Floats of an attribute, or of the one that holds them as a tensor. */
+function floats(call: OperatorCall, name: string): readonly number[] {
+  const tensor = call.literal(`${name}_as_tensor`);
+  return tensor === undefined ? (call.floats(name) ?? []) : Array.from(numbersOf(tensor));
+}
+
+/** `leaf`: how the attributes of weights begin, "target" or "class". */
+function oldTrees(call: OperatorCall, leaf: "target" | "class"): Trees {
+  const [treeIds = [], nodeIds = []] = [call.ints("nodes_treeids"), call.ints("nodes_nodeids")];
+  const modes = call.strings("nodes_modes") ?? [];
+  const places = new Map(nodeIds.map((id, index) => [`${treeIds[index]}:${id}`, index]));
+  const leaves = modes.flatMap((mode, index) => (mode === "LEAF" ? [index] : []));
+  const leafNumbers = new Map(leaves.map((node, number) => [node, number]));
+  const weightsOf = new Map<string, number[]>();
+  const [owners = [], ownerNodes = [], targets = []] = [`${leaf}_treeids`, `${leaf}_nodeids`, `${leaf}_ids`].map((name) =>
+    call.ints(name),
+  );
+  const weights = floats(call, `${leaf}_weights`);
+  for (const [at, tree] of owners.entries()) {
+    const key = `${tree}:${ownerNodes[at]}`;
+    weightsOf.set(key, [...(weightsOf.get(key) ?? []), at]);
+  }
+  const order = leaves.flatMap((node) => weightsOf.get(`${treeIds[node]}:${nodeIds[node]}`) ?? []);
+  const starts = [0];
+  for (const node of leaves)
+    starts.push((starts.at(-1) ?? 0) + (weightsOf.get(`${treeIds[node]}:${nodeIds[node]}`)?.length ?? 0));
+  const named = (index: number): number => {
+    const number = leafNumbers.get(index);
+    return number === undefined ? index : -1 - number;
+  };
+  const child = (name: string): number[] =>
+    (call.ints(name) ?? []).map((id, index) => {
+      if (modes[index] === "LEAF") return 0;
+      const place = places.get(`${treeIds[index]}:${id}`);
+      if (place === undefined)
+        throw new Error(`the node ${nodeIds[index]} of its tree ${treeIds[index]} goes to one that is not there`);
+      return named(place);
+    });
+  const children = [child("nodes_truenodeids"), child("nodes_falsenodeids")] as const;
+  call.ignore("nodes_hitrates", "nodes_hitrates_as_tensor");
+  const roots: number[] = [];
+  const seen = new Set<number>();
+  for (const [index, tree] of treeIds.entries()) {
+    if (!seen.has(tree)) roots.push(named(index)); // the first node of a tree is its root
+    seen.add(tree);
+  }
+  return {
+    features: call.ints("nodes_featureids") ?? [],
+    modes: modes.map((mode) => (mode === "LEAF" ? 0 : modeOf(mode))),
+    splits: floats(call, "nodes_values"),
+    yes: children[0],
+    no: children[1],
+    missing: call.ints("nodes_missing_value_tracks_true") ?? [],
+    roots,
+    starts,
+    targets: order.map((at) => targets[at] ?? 0),
+    weights: order.map((at) => weights[at] ?? 0),
+    base: floats(call, "base_values"),
+  };
+}
+
+function modeOf(name: string): number {
+  const mode = treeModes.findIndex((each) => `BRANCH_${each}` === name);
+  if (mode < 0) throw new Error(`its mode "${name}" is unknown`);
+  return mode;
+}
+
+function aggregateOf(call: OperatorCall): string {
+  const name = call.string("aggregate_function", "SUM");
+  if (!treeAggregates.some((each) => each === name)) throw new Error(`its aggregate_function "${name}" is unknown`);
+  return name;
+}
+
+function featuresOf(call: OperatorCall): Value {
+  const x = call.tensor(0);
+  return asMatrix(call, x, x.type.dataType === "float64" ? "float64" : "float32");
+}
+
+function regressor(call: OperatorCall): Value {
+  const x = featuresOf(call);
+  const targets = call.int("n_targets", 1);
+  const transform = postTransformOf(call);
+  // onnxruntime leaves a single target as it is, where ONNX says that it is transformed: whoever exported such a model saw one of the two.
+  if (targets === 1 && transform !== "NONE") throw new Error(`${transform} of a single target is not built`);
+  const sums = scores(call, x, oldTrees(call, "target"), targets, aggregateOf(call));
+  return call.cast(applyPostTransform(call, sums, transform), "float32");
+}
+
+/** Two classes whose leaves weigh only one of them: that score is of the second class, and the first has what is left. */
+function classifier(call: OperatorCall): readonly Value[] {
+  const x = featuresOf(call);
+  const labels = classLabels(call, "classlabels_strings", "classlabels_int64s");
+  const classes = labels.shape[0] ?? 0;
+  const trees = oldTrees(call, "class");
+  const transform = postTransformOf(call);
+  const single = classes === 2 && new Set(trees["targets"]).size === 1;
+  if (!single) {
+    const sums = call.cast(scores(call, x, trees, classes, "SUM"), "float32");
+    return [argmaxLabel(call, labels, sums), applyPostTransform(call, sums, transform)];
+  }
+  const base = trees["base"] ?? [];
+  if (base.length > 1) throw new Error("base values of two classes with weights of one are not built");
+  const moved = { ...trees, targets: (trees["targets"] ?? []).map(() => 0) };
+  const score = call.cast(scores(call, x, moved, 1, "SUM"), "float32");
+  const positiveWeights = (trees["weights"] ?? []).every((weight) => weight >= 0);
+  if (transform !== "NONE" && !(transform === "LOGISTIC" && !positiveWeights))
+    throw new Error(`${transform} of a single score is not built`);
+  const bound = positiveWeights ? 0.5 : 0;
+  const chosen = call.reshape(call.cast(call.binary("greater", score, bound), "int64"), [x.type.shape[0] ?? 0]);
+  const other = positiveWeights ? call.binary("sub", 1, score) : call.unary("neg", score);
+  const both = call.add({ kind: "concat", axis: 1 }, other, score);
+  return [gatherLabels(call, labels, chosen), applyPostTransform(call, both, transform)];
+}
+
+/** Version 5: nodes and leaves are numbered through, and the numbers are tensors. */
+function ensemble(call: OperatorCall): Value {
+  const x = featuresOf(call);
+  const numbers = (literal: Literal | undefined): readonly number[] =>
+    literal === undefined ? [] : Array.from(numbersOf(literal));
+  const child = (ids: string, leaves: string): number[] => {
+    const isLeaf = call.ints(leaves) ?? [];
+    return (call.ints(ids) ?? []).map((id, index) => (isLeaf[index] === 1 ? -1 - id : id));
+  };
+  const targets = call.ints("leaf_targetids") ?? [];
+  const [sets, members] = memberships(numbers(call.literal("membership_values")));
+  const trees = {
+    features: call.ints("nodes_featureids") ?? [],
+    modes: numbers(call.literal("nodes_modes")),
+    splits: numbers(call.literal("nodes_splits")),
+    yes: child("nodes_truenodeids", "nodes_trueleafs"),
+    no: child("nodes_falsenodeids", "nodes_falseleafs"),
+    missing: call.ints("nodes_missing_value_tracks_true") ?? [],
+    sets,
+    members,
+    roots: call.ints("tree_roots") ?? [],
+    starts: Array.from({ length: targets.length + 1 }, (_, leaf) => leaf),
+    targets,
+    weights: numbers(call.literal("leaf_weights")),
+  };
+  call.ignore("nodes_hitrates");
+  const aggregate = treeAggregates[call.int("aggregate_function", 1)];
+  const transform = postTransforms[call.int("post_transform", 0)];
+  if (aggregate === undefined || transform === undefined) throw new Error("its aggregate_function or post_transform is unknown");
+  return applyPostTransform(call, scores(call, x, trees, call.int("n_targets", 1), aggregate), transform);
+}
+
+/** Sets are ended by what is no number. */
+function memberships(values: readonly number[]): readonly [sets: readonly number[], members: readonly number[]] {
+  const sets = [0];
+  const members: number[] = [];
+  for (const value of values) {
+    if (Number.isNaN(value)) sets.push(members.length);
+    else members.push(value);
+  }
+  return [sets, members];
+}
+
+export const treeEnsembles: OperatorFamily = {
+  "ai.onnx.ml:TreeEnsemble": since(5, ensemble),
+  "ai.onnx.ml:TreeEnsembleRegressor": since(1, regressor),
+  "ai.onnx.ml:TreeEnsembleClassifier": since(1, classifier),
+};

@@ -1,0 +1,165 @@
+/** Pooling: the largest, the mean or the p-norm of windows or of whole channels, and the way back from the largest. */
+import { elementCount } from "../../../../tensor.ts";
+import type { Value } from "../../../ir/graph.ts";
+import type { Window } from "../../../ir/operations.ts";
+import type { OperatorCall } from "../operator-call.ts";
+import { type OperatorFamily, since } from "../operator-rule.ts";
+import { computeWidened } from "../precision.ts";
+import { checkWindow, windowOf } from "./window-attributes.ts";
+
+interface Pooling {
+  readonly kernel: readonly number[];
+  readonly window: Window;
+  readonly ceil: boolean;
+}
+
+function poolingOf(call: OperatorCall, x: Value): Pooling {
+  const kernel = call.ints("kernel_shape");
+  if (kernel === undefined) throw new Error("it states no kernel_shape");
+  const sizes = x.type.shape.slice(2);
+  return { kernel, window: windowOf(call, sizes, kernel), ceil: call.int("ceil_mode", 0) === 1 };
+}
+
+function maxPool(call: OperatorCall): readonly Value[] {
+  const x = call.tensor(0);
+  const { kernel, window, ceil } = poolingOf(call, x);
+  return call.builder.addAll({ kind: "max-pool", kernel, ceil, columnMajor: call.int("storage_order", 0) === 1, ...window }, x);
+}
+
+const averagePool = computeWidened((call, x) => {
+  const { kernel, window, ceil } = poolingOf(call, x);
+  const countPadding = call.int("count_include_pad", 0) === 1;
+  return call.add({ kind: "average-pool", kernel, ceil, countPadding, ...window }, x);
+});
+
+/** The sums over windows are a convolution with ones, channel by channel; windows that end outside pad further. */
+const lpPool = computeWidened((call, x) => {
+  const { kernel, window, ceil } = poolingOf(call, x);
+  const [batch = 0, channels = 0, ...sizes] = x.type.shape;
+  const powered = power(call, call.unary("abs", x), exponentOf(call));
+  const single = call.reshape(powered, [batch * channels, 1, ...sizes]);
+  const ones = call.add({ kind: "expand", shape: [1, 1, ...kernel] }, call.scalar(1, x.type.dataType));
+  const pads = ceil ? grownPads(sizes, kernel, window) : window.pads;
+  const sums = call.add({ kind: "convolution", groups: 1, ...window, pads }, single, ones);
+  return root(call, call.reshape(sums, [batch, channels, ...sums.type.shape.slice(2)]), exponentOf(call));
+});
+
+/** Pads that let the last window, which begins inside, end inside as well. */
+function grownPads(sizes: readonly number[], kernel: readonly number[], { strides, dilations, pads }: Window): readonly number[] {
+  const rank = sizes.length;
+  return pads.map((pad, index) => {
+    if (index < rank) return pad;
+    const axis = index - rank;
+    const [stride = 1, size = 0, begin = 0] = [strides[axis], sizes[axis], pads[axis]];
+    const span = size + begin + pad - (((kernel[axis] ?? 1) - 1) * (dilations[axis] ?? 1) + 1);
+    const last = Math.ceil(span / stride) * stride;
+    return last > span && last < size + begin ? pad + last - span : pad;
+  });
+}
+
+function exponentOf(call: OperatorCall): number {
+  const p = call.version < 2 ? call.float("p", 2) : call.int("p", 2);
+  if (!(p > 0)) throw new Error(`its p is ${p}`);
+  return p;
+}
+
+function power(call: OperatorCall, x: Value, p: number): Value {
+  return p === 1 ? x : p === 2 ? call.binary("mul", x, x) : call.binary("pow", x, p);
+}
+
+function root(call: OperatorCall, x: Value, p: number): Value {
+  return p === 1 ? x : p === 2 ? call.unary("sqrt", x) : call.binary("pow", x, 1 / p);
+}
+
+function spatialAxes(x: Value): readonly number[] {
+  return Array.from({ length: x.type.shape.length - 2 }, (_, axis) => axis + 2);
+}
+
+const globalLpPool = computeWidened((call, x) => {
+  const p = exponentOf(call);
+  return root(call, call.reduce("sum", power(call, call.unary("abs", x), p), spatialAxes(x), true), p);
+});
+
+/** The places in I are those in the output that the windows imply; a larger output_shape adds zeros at the ends. */
+function maxUnpool(call: OperatorCall): Value {
+  const x = call.tensor(0);
+  const sizes = x.type.shape.slice(2);
+  const kernel = call.ints("kernel_shape");
+  if (kernel === undefined) throw new Error("it states no kernel_shape");
+  const strides = call.ints("strides") ?? sizes.map(() => 1);
+  const pads = call.ints("pads") ?? sizes.flatMap(() => [0, 0]);
+  checkWindow({ strides, dilations: sizes.map(() => 1), pads }, sizes.length);
+  const spatial = sizes.map((size, axis) => {
+    const cut = (pads[axis] ?? 0) + (pads[axis + sizes.length] ?? 0);
+    return (size - 1) * (strides[axis] ?? 1) + (kernel[axis] ?? 1) - cut;
+  });
+  const implied = [...x.type.shape.slice(0, 2), ...spatial];
+  if (implied.some((size) => size < 0)) throw new Error("its pads cut more away than there is");
+  const zeros = call.zeros(x.type.dataType, [elementCount(implied)]);
+  const places = call.reshape(call.tensor(1), [elementCount(x.type.shape)]);
+  const flat = call.add(
+    { kind: "scatter-elements", axis: 0, reduction: "none" },
+    zeros,
+    places,
+    call.reshape(x, places.type.shape),
+  );
+  const result = call.reshape(flat, implied);
+  const wanted = call.knownIntegersIfGiven(2);
+  if (wanted === undefined || wanted.join() === implied.join()) return result;
+  const after = implied.map((size, axis) => (wanted[axis] ?? 0) - size);
+  if (wanted.length !== implied.length || after.some((count) => count < 0))
+    throw new Error(`its windows give [${implied.join(", ")}], and [${wanted.join(", ")}] is wanted`);
+  return call.add(
+    { kind: "pad", mode: "constant", before: implied.map(() => 0), after },
+    result,
+    call.scalar(0, x.type.dataType),
+  );
+}
+
+/** Rois are [batch index, x1, y1, x2, y2]: the box is cut into as many parts as the output has elements, each with its largest element. */
+function maxRoiPool(call: OperatorCall): Value {
+  const x = call.tensor(0);
+  const [, channels = 0, height = 0, width = 0] = x.type.shape;
+  const [rows = 0, columns = 0] = call.ints("pooled_shape") ?? [];
+  const scale = call.float("spatial_scale", 1);
+  const rois = call.knownData(1);
+  call.builder.checkSize({ dataType: x.type.dataType, shape: [rois.shape[0] ?? 0, channels, rows, columns] });
+  call.builder.reserve({ dataType: "float64", shape: [rois.shape[0] ?? 0, rows, columns] });
+  const numbers = Array.from(rois.data as Float32Array, Number);
+  if (rois.dataType !== "float32") throw new Error(`its boxes are ${rois.dataType}, and float32 is built`);
+  const boxes = Array.from({ length: rois.shape[0] ?? 0 }, (_, box) => {
+    const [batch = 0, ...corners] = numbers.slice(box * 5, box * 5 + 5);
+    const [left = 0, top = 0, right = 0, bottom = 0] = corners.map((corner) => Math.round(corner * scale));
+    const parts = Array.from({ length: rows * columns }, (_, part) => {
+      const [row, column] = [Math.floor(part / columns), part % columns];
+      const [y0, y1] = partOf(row, rows, top, bottom, height);
+      const [x0, x1] = partOf(column, columns, left, right, width);
+      if (y1 <= y0 || x1 <= x0) return call.zeros(x.type.dataType, [1, channels, 1]);
+      const starts = [batch, 0, y0, x0];
+      const window = call.add({ kind: "slice", starts, steps: [1, 1, 1, 1], sizes: [1, channels, y1 - y0, x1 - x0] }, x);
+      return call.reshape(call.reduce("max", window, [2, 3], true), [1, channels, 1]);
+    });
+    return call.reshape(call.add({ kind: "concat", axis: 2 }, ...parts), [1, channels, rows, columns]);
+  });
+  return call.add({ kind: "concat", axis: 0 }, ...boxes);
+}
+
+function partOf(part: number, parts: number, from: number, to: number, size: number): readonly [number, number] {
+  const step = Math.max(to - from + 1, 1) / parts;
+  const inside = (at: number): number => Math.min(Math.max(at + from, 0), size);
+  return [inside(Math.floor(part * step)), inside(Math.ceil((part + 1) * step))];
+}
+
+export const pooling: OperatorFamily = {
+  MaxPool: since(1, maxPool),
+  AveragePool: since(1, averagePool),
+  LpPool: since(1, lpPool),
+  GlobalMaxPool: since(1, (call) => call.reduce("max", call.tensor(0), spatialAxes(call.tensor(0)), true)),
+  GlobalAveragePool: since(
+    1,
+    computeWidened((call, x) => call.reduce("mean", x, spatialAxes(x), true)),
+  ),
+  GlobalLpPool: since(1, globalLpPool),
+  MaxUnpool: since(9, maxUnpool),
+  MaxRoiPool: since(1, maxRoiPool),
+};

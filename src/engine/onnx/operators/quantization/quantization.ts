@@ -1,0 +1,105 @@
+/** Quantising, and products of quantised tensors. */
+import type { ElementType } from "../../../ir/element-types.ts";
+import { isFloat } from "../../../ir/element-types.ts";
+import type { Value } from "../../../ir/graph.ts";
+import { typeAttribute } from "../tensor/constants.ts";
+import { normalizeAxis, type OperatorCall } from "../operator-call.ts";
+import { type OperatorFamily, since } from "../operator-rule.ts";
+import { widened } from "../precision.ts";
+import { matmul } from "../math/matrix-products.ts";
+import { withoutZeroPoint, quantizeScaled, requantize, alignQuantization } from "./quantized-values.ts";
+
+/** The axis along which scales go; of tensors without axes there is none. */
+function scaleAxis(call: OperatorCall, x: Value): number | undefined {
+  const axis = call.int("axis", 1);
+  const rank = x.type.shape.length;
+  const stated = axis < 0 ? axis + rank : axis;
+  return stated >= 0 && stated < rank ? normalizeAxis(axis, rank) : undefined;
+}
+
+/** Inputs: x, scales, zero points. The division is done in the scales' type, or in the one that "precision" names. */
+export function quantize(call: OperatorCall): Value {
+  const x = call.tensor(0);
+  const scale = call.tensor(1);
+  const zero = call.tensorIfGiven(2);
+  const block = call.int("block_size", 0);
+  const axis = scaleAxis(call, x);
+  const stated = typeAttribute(call, "output_dtype");
+  const to: ElementType = zero?.type.dataType ?? stated ?? "uint8";
+  if (stated !== undefined && stated !== to) throw new Error(`it is to give ${stated}, and its zero point is ${to}`);
+  const precision = typeAttribute(call, "precision") ?? scale.type.dataType;
+  const within = isFloat(precision) ? precision : scale.type.dataType;
+  const saturate = call.int("saturate", 1) === 1;
+  const scales = alignQuantization(call, call.cast(scale, within), x.type.shape, axis, block);
+  const scaled = call.binary("div", call.cast(x, within), scales);
+  const zeros = zero === undefined || isFloat(to) ? undefined : alignQuantization(call, zero, x.type.shape, axis, block);
+  return quantizeScaled(call, scaled, zeros, to, saturate);
+}
+
+/** (x - zero point) * scale, in float32, rounded once. */
+export function dequantize(call: OperatorCall): Value {
+  const x = call.tensor(0);
+  const scale = call.tensor(1);
+  const zero = call.tensorIfGiven(2);
+  const block = call.int("block_size", 0);
+  const axis = scaleAxis(call, x);
+  const stated = typeAttribute(call, "output_dtype");
+  const single = call.cast(x, "float32");
+  const moved =
+    zero === undefined
+      ? single
+      : call.binary("sub", single, alignQuantization(call, call.cast(zero, "float32"), x.type.shape, axis, block));
+  const scales = alignQuantization(call, call.cast(scale, "float32"), x.type.shape, axis, block);
+  return call.cast(call.binary("mul", moved, scales), stated ?? scale.type.dataType);
+}
+
+/** Scale and zero point in uint8 of the data's own range, which is made to hold 0. */
+export function dynamicQuantize(call: OperatorCall, x: Value): readonly [y: Value, scale: Value, zeroPoint: Value] {
+  const axes = Array.from(x.type.shape, (_, axis) => axis);
+  const highest = call.binary("max", call.reduce("max", x, axes, false), 0);
+  const lowest = call.binary("min", call.reduce("min", x, axes, false), 0);
+  const range = call.binary("sub", highest, lowest);
+  const scale = call.select(call.binary("equal", range, 0), 1, call.binary("div", range, 255));
+  const start = call.binary("sub", 0, call.binary("div", lowest, scale));
+  const zeroPoint = call.cast(call.unary("round", start), "uint8", true);
+  const y = quantizeScaled(call, call.binary("div", x, scale), zeroPoint, "uint8", true);
+  return [y, scale, zeroPoint];
+}
+
+/** A zero point or scale per row of the first operand stands in a column. */
+export function perRow(call: OperatorCall, values: Value): Value {
+  const { shape } = values.type;
+  return shape.length === 1 && shape[0] !== 1 ? call.reshape(values, [shape[0] ?? 0, 1]) : perColumn(call, values);
+}
+
+/** One entry counts for all; a vector has one per column. */
+export function perColumn(call: OperatorCall, values: Value): Value {
+  return values.type.shape.length === 1 && values.type.shape[0] === 1 ? call.reshape(values, []) : values;
+}
+
+/** The product of two operands without their zero points, in int32. */
+export function integerMatmul(call: OperatorCall, inputs: readonly [a: number, aZero: number, b: number, bZero: number]): Value {
+  const [aInput, aZero, bInput, bZero] = inputs;
+  const zeroA = call.tensorIfGiven(aZero);
+  const a = call.cast(call.tensor(aInput), "int32");
+  const left = zeroA === undefined ? a : call.binary("sub", a, perRow(call, call.cast(zeroA, "int32")));
+  return matmul(call, left, withoutZeroPoint(call, bInput, bZero));
+}
+
+/** a, its scale and zero point, b, its, the output's. */
+function qlinearMatmul(call: OperatorCall): Value {
+  if (isFloat(call.tensor(0).type.dataType)) throw new Error("products of float8 are not built");
+  const sums = integerMatmul(call, [0, 2, 3, 5]);
+  const [a, b, y] = [call.tensor(1), call.tensor(4), call.tensor(6)].map((scale) => widened(call, scale));
+  if (a === undefined || b === undefined || y === undefined) throw new Error("it lacks a scale");
+  const product = call.binary("mul", perRow(call, a), perColumn(call, b));
+  return requantize(call, sums, call.binary("div", product, perRow(call, y)), perRow(call, call.tensor(7)));
+}
+
+export const quantization: OperatorFamily = {
+  QuantizeLinear: since(10, quantize),
+  DequantizeLinear: since(10, dequantize),
+  DynamicQuantizeLinear: since(11, (call) => dynamicQuantize(call, call.tensor(0))),
+  MatMulInteger: since(10, (call) => integerMatmul(call, [0, 2, 1, 3])),
+  QLinearMatMul: since(10, qlinearMatmul),
+};

@@ -1,0 +1,99 @@
+/** Every operator the engine knows, with the versions it is known from. One visible list. */
+import { activations } from "./math/activations.ts";
+import { attentions } from "./attention/attention.ts";
+import { constants } from "./tensor/constants.ts";
+import { controlFlow } from "./control-flow/control-flow.ts";
+import { convolutions } from "./nn/convolutions.ts";
+import { dropouts } from "./nn/dropout.ts";
+import { einsums } from "./math/einsum.ts";
+import { elementwise } from "./math/elementwise.ts";
+import { groupQueryAttentions } from "./contrib/group-query-attention.ts";
+import { labelEncoders } from "./machine-learning/label-encoders.ts";
+import { linearAttentions } from "./attention/linear-attention.ts";
+import { linearModels } from "./machine-learning/linear-models.ts";
+import { losses } from "./math/losses.ts";
+import { contribAttentions } from "./contrib/attention.ts";
+import { contribQuantizedElementwise } from "./contrib/quantized-elementwise.ts";
+import { contribFused } from "./contrib/fused.ts";
+import { contribQuantizedProducts } from "./contrib/quantized-products.ts";
+import { contribQuantizedLstm } from "./contrib/quantized-lstm.ts";
+import { normalizations } from "./nn/normalizations.ts";
+import type { OperatorFamily, OperatorRule } from "./operator-rule.ts";
+import { pooling } from "./nn/pooling.ts";
+import { matrixProducts } from "./math/matrix-products.ts";
+import { quantization } from "./quantization/quantization.ts";
+import { random } from "./math/random.ts";
+import { recurrentNetworks } from "./nn/recurrent.ts";
+import { reductions } from "./math/reductions.ts";
+import { resizing } from "./image/resize.ts";
+import { rotary } from "./attention/rotary-embedding.ts";
+import { sampling } from "./image/sampling.ts";
+import { selections } from "./tensor/selections.ts";
+import { sequences } from "./tensor/sequences.ts";
+import { shapes } from "./tensor/shapes.ts";
+import { signal } from "./math/signal.ts";
+import { supportVectors } from "./machine-learning/support-vectors.ts";
+import { text } from "./tensor/text.ts";
+import { optimizers } from "./math/optimizers.ts";
+import { treeEnsembles } from "./machine-learning/tree-ensembles.ts";
+
+export const operatorFamilies: Readonly<Record<string, OperatorFamily>> = {
+  elementwise,
+  activations,
+  shapes,
+  constants,
+  reductions,
+  products: matrixProducts,
+  convolutions,
+  pooling,
+  normalizations,
+  dropouts,
+  quantization,
+  attentions,
+  rotary,
+  linearAttentions,
+  recurrentNetworks,
+  resizing,
+  sampling,
+  einsums,
+  microsoftAttentions: contribAttentions,
+  groupedQueryAttentions: groupQueryAttentions,
+  microsoftFused: contribFused,
+  microsoftQuantized: contribQuantizedProducts,
+  microsoftElementwiseQuantized: contribQuantizedElementwise,
+  microsoftRecurrent: contribQuantizedLstm,
+  controlFlow,
+  sequences,
+  losses,
+  signal,
+  text,
+  selections,
+  random,
+  training: optimizers,
+  labelEncoders,
+  linearModels,
+  treeEnsembles,
+  supportVectors,
+};
+
+/** Newest version of each domain that was read while the rules were written; a model of a newer one is refused. */
+export const newestVersions: ReadonlyMap<string, number> = new Map([
+  ["", 28],
+  ["ai.onnx.ml", 5],
+  ["ai.onnx.preview", 1],
+  ["com.microsoft", 1],
+]);
+
+const rules = new Map<string, readonly OperatorRule[]>(
+  Object.values(operatorFamilies).flatMap((family) => Object.entries(family)),
+);
+
+/** The rule for an operator in this version of its domain, if there is one. */
+export function operatorRule(domain: string, name: string, version: number): OperatorRule | undefined {
+  return rules.get(domain === "" ? name : `${domain}:${name}`)?.findLast(({ since }) => since <= version);
+}
+
+/** Whether a model may use an operator in this version of its domain. */
+export function hasOperator(domain: string, name: string, version: number): boolean {
+  return version <= (newestVersions.get(domain) ?? version) && operatorRule(domain, name, version) !== undefined;
+}

@@ -1,0 +1,231 @@
+/** TensorProto: the elements of one tensor of an ONNX file. */
+import { elementCount, type TensorData } from "../../tensor.ts";
+import { type ElementType, elementTypes } from "../ir/element-types.ts";
+import { LazyStorage } from "../ir/lazy-storage.ts";
+import { withLazyStorage, type Literal, literalWithStorage, literalOf, zeroLiteral } from "../ir/literal.ts";
+import { isStoredAsBits } from "../../formats/floats/small-floats.ts";
+import { type ByteRange, byteRange, type ByteSource } from "../../formats/byte-source.ts";
+import type { MessageReader } from "../../formats/protobuf/message-reader.ts";
+
+/** TensorProto.DataType; complex numbers are not taken. */
+const elementTypeNumbers: ReadonlyMap<number, ElementType> = new Map([
+  [1, "float32"],
+  [2, "uint8"],
+  [3, "int8"],
+  [4, "uint16"],
+  [5, "int16"],
+  [6, "int32"],
+  [7, "int64"],
+  [8, "string"],
+  [9, "bool"],
+  [10, "float16"],
+  [11, "float64"],
+  [12, "uint32"],
+  [13, "uint64"],
+  [16, "bfloat16"],
+  [17, "float8e4m3fn"],
+  [18, "float8e4m3fnuz"],
+  [19, "float8e5m2"],
+  [20, "float8e5m2fnuz"],
+  [21, "uint4"],
+  [22, "int4"],
+  [23, "float4e2m1"],
+  [24, "float8e8m0"],
+  [25, "uint2"],
+  [26, "int2"],
+]);
+
+/** Elements of fewer bytes are read at once wherever they lie. */
+const minLazyBytes = 16 * 1024;
+
+/** Error for a type that is not taken. */
+export function elementTypeOf(number: number): ElementType {
+  const type = elementTypeNumbers.get(number);
+  if (type === undefined) throw new Error(`it has elements of type ${number}, which is not taken here`);
+  return type;
+}
+
+/** Elements that lie in another file, to be filled in. */
+export interface ExternalData {
+  /** As the model names it, relative to the model's folder. */
+  readonly location: string;
+  /** To be called with that file before the tensor is looked at. Error where it is too short. */
+  supply(file: ByteSource): void;
+}
+
+export interface NamedTensor {
+  readonly name: string;
+  readonly literal: Literal;
+  readonly external?: ExternalData;
+}
+
+interface TensorFields {
+  readonly shape: number[];
+  dataType: number;
+  name: string;
+  raw?: Uint8Array | ByteRange;
+  readonly floats: number[];
+  readonly doubles: number[];
+  readonly small: number[];
+  readonly wide: bigint[];
+  readonly texts: string[];
+  readonly external: Map<string, string>;
+  location: number;
+}
+
+export function readTensor(reader: MessageReader): NamedTensor {
+  const parts = reader.message(readTensorField, emptyFields());
+  return tensorFromFields(parts);
+}
+
+/** A file that holds one TensorProto, as ONNX's test data has them. */
+export function readWholeTensor(reader: MessageReader): NamedTensor {
+  return tensorFromFields(reader.whole(readTensorField, emptyFields()));
+}
+
+function emptyFields(): TensorFields {
+  return {
+    shape: [],
+    dataType: 0,
+    name: "",
+    floats: [],
+    doubles: [],
+    small: [],
+    wide: [],
+    texts: [],
+    external: new Map(),
+    location: 0,
+  };
+}
+
+function readTensorField(field: number, parts: TensorFields, reader: MessageReader): void {
+  if (field === 1) reader.integers(parts.shape);
+  else if (field === 2) parts.dataType = reader.integer();
+  else if (field === 4) reader.floats(parts.floats);
+  else if (field === 5) reader.integers(parts.small);
+  else if (field === 6) parts.texts.push(reader.text());
+  else if (field === 7 || field === 11) reader.wideIntegers(parts.wide);
+  else if (field === 8) parts.name = reader.text();
+  else if (field === 9) parts.raw = reader.bytesOrRange();
+  else if (field === 10) reader.doubles(parts.doubles);
+  else if (field === 13) parts.external.set(...reader.message(readEntry, ["", ""]));
+  else if (field === 14) parts.location = reader.integer();
+}
+
+/** StringStringEntryProto. */
+function readEntry(field: number, entry: [string, string], reader: MessageReader): void {
+  if (field === 1) entry[0] = reader.text();
+  else if (field === 2) entry[1] = reader.text();
+}
+
+function tensorFromFields(parts: TensorFields): NamedTensor {
+  const { name, shape } = parts;
+  const dataType = elementTypeOf(parts.dataType);
+  const count = elementCount(shape);
+  if (shape.length > 64 || shape.some((size) => !(size >= 0)) || !Number.isSafeInteger(count)) {
+    throw new Error(`the tensor "${name.slice(0, 80)}" has the impossible shape [${shape.slice(0, 8).join(", ")}]`);
+  }
+  if (parts.location === 1) return externalTensor(parts, dataType);
+  if (parts.raw !== undefined && dataType !== "string") {
+    const needed = Math.ceil((count * elementTypes[dataType].bits) / 8);
+    if (parts.raw.length !== needed)
+      throw new Error(`the tensor "${name.slice(0, 80)}" has ${parts.raw.length} bytes and needs ${needed}`);
+    if (!(parts.raw instanceof Uint8Array)) {
+      const { raw } = parts;
+      return { name, literal: lazyLiteral(dataType, shape, () => raw) };
+    }
+    const literal = zeroLiteral(dataType, shape);
+    unpackInto(literal, parts.raw);
+    return { name, literal: withLazyStorage(literal) };
+  }
+  const literal = literalFromFields(parts, dataType);
+  if (literal.data.length !== count) {
+    throw new Error(
+      `the tensor "${name.slice(0, 80)}" has ${literal.data.length} elements and its shape [${shape.join(", ")}] needs ${count}`,
+    );
+  }
+  return { name, literal };
+}
+
+function literalFromFields({ shape, floats, doubles, small, wide, texts }: TensorFields, dataType: ElementType): Literal {
+  if (dataType === "string") return { dataType, shape, data: texts };
+  if (dataType === "float32") return { dataType, shape, data: Float32Array.from(floats) };
+  if (dataType === "float64") return { dataType, shape, data: Float64Array.from(doubles) };
+  if (dataType === "int64") return { dataType, shape, data: BigInt64Array.from(wide) };
+  if (dataType === "uint64") return { dataType, shape, data: BigUint64Array.from(wide) };
+  if (dataType === "uint32") return { dataType, shape, data: Uint32Array.from(wide, Number) };
+  const { bits } = elementTypes[dataType];
+  if (bits < 8) {
+    const literal = zeroLiteral(dataType, shape);
+    unpackInto(literal, Uint8Array.from(small));
+    return literal;
+  }
+  if (isStoredAsBits(dataType)) return { dataType, shape, data: bits === 16 ? Uint16Array.from(small) : Uint8Array.from(small) };
+  return literalOf(dataType, shape, small);
+}
+
+/** Copies bytes, little-endian, into a literal; elements below a byte lie lowest bits first. */
+function unpackInto({ dataType, data }: Literal, bytes: Uint8Array): void {
+  const { bits, kind } = elementTypes[dataType];
+  const into = data as Uint8Array;
+  if (bits >= 8) {
+    new Uint8Array(into.buffer, into.byteOffset, into.byteLength).set(bytes);
+    return;
+  }
+  const perByte = 8 / bits;
+  const mask = (1 << bits) - 1;
+  for (let index = 0; index < into.length; index += 1) {
+    const code = ((bytes[Math.floor(index / perByte)] ?? 0) >> ((index % perByte) * bits)) & mask;
+    into[index] = kind === "signed" && code > mask >> 1 ? code - mask - 1 : code;
+  }
+}
+
+function externalTensor({ name, shape, external: entries }: TensorFields, dataType: ElementType): NamedTensor {
+  if (dataType === "string") throw new Error(`the texts of "${name.slice(0, 80)}" cannot lie in another file`);
+  const location = entries.get("location") ?? "";
+  const offset = Number(entries.get("offset") ?? 0);
+  const size = Math.ceil((elementCount(shape) * elementTypes[dataType].bits) / 8);
+  const length = Number(entries.get("length") ?? size);
+  if (!Number.isSafeInteger(offset) || offset < 0 || length !== size) {
+    throw new Error(
+      `the tensor "${name.slice(0, 80)}" needs ${size} bytes and names ${entries.get("length")} at ${entries.get("offset")} of another file`,
+    );
+  }
+  if (size < minLazyBytes) {
+    const small = zeroLiteral(dataType, shape);
+    const supplySmall = (file: ByteSource): void => {
+      const bytes = new Uint8Array(size);
+      file.read(bytes, offset);
+      unpackInto(small, bytes);
+    };
+    return { name, literal: small, external: { location, supply: supplySmall } };
+  }
+  let part: ByteRange | undefined;
+  const literal = lazyLiteral(dataType, shape, () => {
+    if (part === undefined) throw new Error(`the elements of "${name.slice(0, 80)}" were not read`);
+    return part;
+  });
+  const supply = (file: ByteSource): void => {
+    if (offset + size > file.size) throw new Error(`it ends ${offset + size - file.size} bytes too early`);
+    part = byteRange(file, offset, size);
+  };
+  return { name, literal, external: { location, supply } };
+}
+
+/** A literal whose elements stay in a file until somebody asks. `part` is not asked for before. */
+function lazyLiteral(dataType: ElementType, shape: readonly number[], part: () => ByteRange): Literal {
+  const materialize = (): TensorData => {
+    const { length, read } = part();
+    const literal = zeroLiteral(dataType, shape);
+    const bytes = new Uint8Array(length);
+    read(bytes);
+    unpackInto(literal, bytes);
+    return literal.data;
+  };
+  const isPlain = elementTypes[dataType].bits >= 8;
+  return literalWithStorage(
+    new LazyStorage(undefined, { materialize, inFile: true, ...(isPlain ? { copyTo: (target) => part().read(target) } : {}) }),
+    dataType,
+    shape,
+  );
+}

@@ -1,0 +1,26 @@
+/** Of a linear layer of which only some rows are used, only those are computed: the logits of a prompt's last token, say. */
+import { type Graph, sameShape, type Value } from "../ir/graph.ts";
+import type { OperationOf } from "../ir/operations.ts";
+import { type NodeOf, rewrite, type Rewriter } from "./rewrite.ts";
+
+export function hoistRowSlices(graph: Graph): Graph {
+  return rewrite(graph, ({ operation, inputs }, rewriter) => {
+    const [x] = inputs;
+    const linear = rewriter.producerOfKind(x, "linear");
+    if (operation.kind !== "slice" || x === undefined || linear === undefined || !rewriter.hasOneUse(x)) return undefined;
+    const [columns, last] = [x.type.shape.at(-1), operation.sizes.length - 1];
+    const isWhole = operation.sizes[last] === columns && operation.steps[last] === 1;
+    if (!isWhole || sameShape(operation.sizes, x.type.shape)) return undefined;
+    return [ofRows(linear, operation, rewriter)];
+  });
+}
+
+function ofRows(linear: NodeOf<"linear">, rows: OperationOf<"slice">, rewriter: Rewriter): Value {
+  const operands = linear.inputs.map((input, place): Value => {
+    const isResidual = linear.operation.residual !== "none" && place === linear.inputs.length - 1;
+    if (place !== 0 && !isResidual) return input;
+    const width = input.type.shape.at(-1) ?? 0;
+    return rewriter.add({ ...rows, sizes: rows.sizes.with(rows.sizes.length - 1, width) }, input);
+  });
+  return rewriter.add(linear.operation, ...operands);
+}

@@ -1,0 +1,122 @@
+/**
+ * Floating-point types of 16 bits and fewer, as their bits. Rounding is to the nearest, ties to even. Sources: IEEE 754 binary16; bfloat16 is the
+ * upper half of binary32; the float8 kinds as in https://onnx.ai/onnx/technical/float8.html; float4e2m1 and float8e8m0 as in the OCP Microscaling
+ * specification 1.0.
+ */
+import type { ElementType } from "../../engine/ir/element-types.ts";
+
+interface Format {
+  readonly exponentBits: number;
+  readonly fractionBits: number;
+  readonly bias: number;
+  /** What the highest codes mean: "ieee" infinities and NaN, "finite" NaN at all ones only, "unsigned-zero" NaN in place of minus zero, "none" neither. */
+  readonly special: "ieee" | "finite" | "unsigned-zero" | "none";
+}
+
+const formatByType: Readonly<Partial<Record<ElementType, Format>>> = {
+  float16: { exponentBits: 5, fractionBits: 10, bias: 15, special: "ieee" },
+  bfloat16: { exponentBits: 8, fractionBits: 7, bias: 127, special: "ieee" },
+  float8e4m3fn: { exponentBits: 4, fractionBits: 3, bias: 7, special: "finite" },
+  float8e4m3fnuz: { exponentBits: 4, fractionBits: 3, bias: 8, special: "unsigned-zero" },
+  float8e5m2: { exponentBits: 5, fractionBits: 2, bias: 15, special: "ieee" },
+  float8e5m2fnuz: { exponentBits: 5, fractionBits: 2, bias: 16, special: "unsigned-zero" },
+  float4e2m1: { exponentBits: 2, fractionBits: 1, bias: 1, special: "none" },
+};
+
+/** Whether elements of this type are held as bits. */
+export function isStoredAsBits(type: ElementType): boolean {
+  return type === "float8e8m0" || formatByType[type] !== undefined;
+}
+
+export function decodeFloat(type: ElementType, bits: number): number {
+  if (type === "float8e8m0") return bits === 0xff ? Number.NaN : 2 ** (bits - 127);
+  const format = formatOf(type);
+  const { exponentBits, fractionBits, bias, special } = format;
+  const signBit = 1 << (exponentBits + fractionBits);
+  if (special === "unsigned-zero" && bits === signBit) return Number.NaN;
+  const sign = bits & signBit ? -1 : 1;
+  const magnitude = bits & (signBit - 1);
+  const exponent = magnitude >> fractionBits;
+  const fraction = magnitude & ((1 << fractionBits) - 1);
+  if (special === "ieee" && exponent === (1 << exponentBits) - 1)
+    return fraction === 0 ? sign * Number.POSITIVE_INFINITY : Number.NaN;
+  if (special === "finite" && magnitude === signBit - 1) return Number.NaN;
+  if (exponent === 0) return sign * fraction * 2 ** (1 - bias - fractionBits);
+  return sign * (1 + fraction / 2 ** fractionBits) * 2 ** (exponent - bias);
+}
+
+/** `saturate`: what is too large becomes the largest number, else infinity or, where the type has none, NaN. */
+export function encodeFloat(type: ElementType, value: number, saturate: boolean): number {
+  if (type === "float8e8m0") return encodeScale(value, saturate);
+  const format = formatOf(type);
+  const { exponentBits, fractionBits, bias, special } = format;
+  const signBit = 1 << (exponentBits + fractionBits);
+  const negative = value < 0 || Object.is(value, -0);
+  if (Number.isNaN(value)) return nanCode(format);
+  const sign = negative ? signBit : 0;
+  const largest = maxFiniteCode(format);
+  const code = roundedCode(Math.abs(value), fractionBits, bias);
+  if (code > largest) return overflowCode(format, sign, value, saturate);
+  if (code === 0 && special === "unsigned-zero") return 0;
+  return sign | code;
+}
+
+/** The code of a magnitude, as if exponents had no end: codes of positive numbers grow with the number. */
+function roundedCode(magnitude: number, fractionBits: number, bias: number): number {
+  if (magnitude === 0) return 0;
+  if (magnitude === Number.POSITIVE_INFINITY) return Number.MAX_SAFE_INTEGER;
+  const exponent = Math.max(Math.floor(Math.log2(magnitude)), 1 - bias);
+  const exact =
+    magnitude / 2 ** exponent >= 2
+      ? exponent + 1
+      : magnitude / 2 ** exponent < 1 && exponent > 1 - bias
+        ? exponent - 1
+        : exponent;
+  const fraction = roundHalfToEven(magnitude / 2 ** (exact - fractionBits)); // below 2 ** fractionBits for subnormal numbers
+  return (exact + bias - 1) * 2 ** fractionBits + fraction;
+}
+
+function maxFiniteCode({ exponentBits, fractionBits, special }: Format): number {
+  const all = 2 ** (exponentBits + fractionBits) - 1;
+  if (special === "ieee") return all - 2 ** fractionBits;
+  return special === "finite" ? all - 1 : all;
+}
+
+function nanCode({ exponentBits, fractionBits, special }: Format): number {
+  if (special === "none") return 0; // as ml_dtypes has it
+  const all = (1 << (exponentBits + fractionBits)) - 1;
+  if (special === "unsigned-zero") return all + 1;
+  if (special === "ieee") return all - ((1 << fractionBits) - 1) + (1 << (fractionBits - 1));
+  return all;
+}
+
+function overflowCode(format: Format, sign: number, value: number, saturate: boolean): number {
+  const { fractionBits, special } = format;
+  const largest = maxFiniteCode(format);
+  const endless = !Number.isFinite(value);
+  if (special === "none" || (saturate && !(endless && special === "ieee" && fractionBits > 3))) return sign | largest;
+  if (special === "ieee") return sign | (largest + 1);
+  return special === "finite" ? sign | (largest + 1) : nanCode(format);
+}
+
+/** float8e8m0 holds powers of two only; the nearest one above by default, as ONNX's Cast rounds "up". */
+function encodeScale(value: number, saturate: boolean): number {
+  if (Number.isNaN(value) || value < 0) return 0xff;
+  const exponent = Math.ceil(Math.log2(value)) + 127;
+  if (exponent > 254) return saturate ? 254 : 0xff;
+  return Math.max(exponent, 0);
+}
+
+export function roundHalfToEven(value: number): number {
+  const floor = Math.floor(value);
+  const rest = value - floor;
+  if (rest < 0.5) return floor;
+  if (rest > 0.5) return floor + 1;
+  return floor % 2 === 0 ? floor : floor + 1;
+}
+
+function formatOf(type: ElementType): Format {
+  const format = formatByType[type];
+  if (format === undefined) throw new TypeError(`${type} is not held as bits`);
+  return format;
+}

@@ -1,0 +1,49 @@
+/** Element types of ONNX tensors (TensorProto.DataType in https://github.com/onnx/onnx/blob/main/onnx/onnx.proto3). */
+import type { Precision } from "../../backend.ts";
+
+export interface OnnxType {
+  /** In the names of `tensor.ts` where it has one. */
+  readonly name: string;
+  /** Bits of one element; 0 for strings, whose size only the file tells. */
+  readonly bits: number;
+  /** Of weights stored so; left out where it has no name here. */
+  readonly precision?: Precision;
+}
+
+const types: ReadonlyMap<number, OnnxType> = new Map<number, OnnxType>([
+  [1, { name: "float32", bits: 32, precision: "fp32" }],
+  [2, { name: "uint8", bits: 8, precision: "int8" }],
+  [3, { name: "int8", bits: 8, precision: "int8" }],
+  [4, { name: "uint16", bits: 16 }],
+  [5, { name: "int16", bits: 16 }],
+  [6, { name: "int32", bits: 32 }],
+  [7, { name: "int64", bits: 64 }],
+  [8, { name: "string", bits: 0 }],
+  [9, { name: "bool", bits: 8 }],
+  [10, { name: "float16", bits: 16, precision: "fp16" }],
+  [11, { name: "float64", bits: 64 }],
+  [12, { name: "uint32", bits: 32 }],
+  [13, { name: "uint64", bits: 64 }],
+  [14, { name: "complex64", bits: 64 }],
+  [15, { name: "complex128", bits: 128 }],
+  [16, { name: "bfloat16", bits: 16, precision: "bf16" }],
+  [17, { name: "float8e4m3fn", bits: 8 }],
+  [18, { name: "float8e4m3fnuz", bits: 8 }],
+  [19, { name: "float8e5m2", bits: 8 }],
+  [20, { name: "float8e5m2fnuz", bits: 8 }],
+  [21, { name: "uint4", bits: 4, precision: "int4" }],
+  [22, { name: "int4", bits: 4, precision: "int4" }],
+  [23, { name: "float4e2m1", bits: 4 }],
+  [24, { name: "float8e8m0", bits: 8 }],
+  [25, { name: "uint2", bits: 2 }],
+  [26, { name: "int2", bits: 2 }],
+]);
+
+/** A number the format does not know yet has a name that says so. */
+export function onnxType(number: number): OnnxType | undefined {
+  return types.get(number);
+}
+
+export function onnxTypeName(number: number): string {
+  return types.get(number)?.name ?? (number === 0 ? "unknown" : `type ${number}`);
+}

@@ -1,0 +1,353 @@
+/**
+ * The safetensors file format: 8 bytes little-endian header length, a JSON header, then the tensors' bytes without gaps
+ * (https://github.com/huggingface/safetensors, "Format"). The reader is strict, because model files come from strangers: what the
+ * header claims is compared with the file's size before anything of that size is allocated. Bytes are little-endian, as is the
+ * memory of every machine this runs on but s390x.
+ */
+import { InferyardError, messageOf, throwIfAborted, wrapError } from "../../errors.ts";
+import { type OpenFile, openFile } from "../../platform/node/files.ts";
+import { elementCount } from "../../tensor.ts";
+import type { DataType, Tensor, TensorData } from "../../tensor.ts";
+
+/** One tensor as the header describes it. */
+export interface SafetensorsEntry {
+  readonly name: string;
+  /** In the format's own spelling: "F32", "F16", "I8", ... */
+  readonly type: string;
+  readonly shape: readonly number[];
+  /** Byte range in the file, from its first byte. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A checked header: every range lies in the file, fits its shape, and overlaps no other. */
+export interface SafetensorsHeader {
+  readonly path: string;
+  readonly tensors: ReadonlyMap<string, SafetensorsEntry>;
+  readonly metadata: ReadonlyMap<string, string>;
+  /** Bytes of all tensors together. */
+  readonly bytes: number;
+}
+
+/** Bits of one element of every type of the format; the ones below a byte and complex numbers are known but not read. */
+const elementBits: ReadonlyMap<string, number> = new Map([
+  ...(["F64", "I64", "U64", "C64"] as const).map((type) => [type, 64] as const),
+  ...(["F32", "I32", "U32"] as const).map((type) => [type, 32] as const),
+  ...(["F16", "BF16", "I16", "U16"] as const).map((type) => [type, 16] as const),
+  ...(["I8", "U8", "BOOL", "F8_E5M2", "F8_E4M3", "F8_E8M0", "F8_E4M3FNUZ", "F8_E5M2FNUZ"] as const).map(
+    (type) => [type, 8] as const,
+  ),
+  ...(["F6_E2M3", "F6_E3M2"] as const).map((type) => [type, 6] as const),
+  ["F4", 4] as const,
+]);
+
+type TypedView = (bytes: ArrayBuffer) => TensorData;
+
+/** The types a `Tensor` can hold, with how their bytes become its data. */
+const tensorTypes: ReadonlyMap<string, { readonly dataType: DataType; readonly view: TypedView }> = new Map([
+  ["F64", { dataType: "float64", view: (bytes: ArrayBuffer) => new Float64Array(bytes) }],
+  ["F32", { dataType: "float32", view: (bytes: ArrayBuffer) => new Float32Array(bytes) }],
+  ["F16", { dataType: "float16", view: (bytes: ArrayBuffer) => new Uint16Array(bytes) }],
+  ["BF16", { dataType: "bfloat16", view: (bytes: ArrayBuffer) => new Uint16Array(bytes) }],
+  ["I64", { dataType: "int64", view: (bytes: ArrayBuffer) => new BigInt64Array(bytes) }],
+  ["I32", { dataType: "int32", view: (bytes: ArrayBuffer) => new Int32Array(bytes) }],
+  ["I16", { dataType: "int16", view: (bytes: ArrayBuffer) => new Int16Array(bytes) }],
+  ["I8", { dataType: "int8", view: (bytes: ArrayBuffer) => new Int8Array(bytes) }],
+  ["U64", { dataType: "uint64", view: (bytes: ArrayBuffer) => new BigUint64Array(bytes) }],
+  ["U32", { dataType: "uint32", view: (bytes: ArrayBuffer) => new Uint32Array(bytes) }],
+  ["U16", { dataType: "uint16", view: (bytes: ArrayBuffer) => new Uint16Array(bytes) }],
+  ["U8", { dataType: "uint8", view: (bytes: ArrayBuffer) => new Uint8Array(bytes) }],
+  ["BOOL", { dataType: "bool", view: (bytes: ArrayBuffer) => new Uint8Array(bytes) }],
+]);
+
+/** The reference implementation's own limit. */
+const maxHeaderBytes = 100_000_000;
+/**
+ * Commas and opening brackets of a header, about nine for each tensor. Parsing costs time and memory by these and not by bytes: 100 MB of
+ * empty lists took 30 s and 2.6 GB. Real files have a few thousand tensors.
+ */
+const maxMarks = 2_000_000;
+/** Bytes read between two looks at the abort signal. */
+const chunkBytes = 8 * 1024 * 1024;
+
+/**
+ * Reads and checks the header of a file, not its tensors. MODEL_NOT_FOUND where there is no file, MODEL_INVALID where it is not a
+ * whole safetensors file.
+ */
+export async function readSafetensorsHeader(path: string, signal?: AbortSignal): Promise<SafetensorsHeader> {
+  throwIfAborted(signal);
+  return await withFile(path, async (file) => {
+    const status = await file.stat();
+    if (status.size < 8) throw invalid(path, `it has ${status.size} bytes, and the shortest safetensors file has 10`);
+    const prefix = new DataView(await readRange(file, path, 0, 8, signal));
+    const length = Number(prefix.getBigUint64(0, true));
+    if (length > maxHeaderBytes)
+      throw invalid(path, `its header claims ${length} bytes, more than the ${maxHeaderBytes} allowed`);
+    if (length > status.size - 8)
+      throw invalid(path, `its header claims ${length} bytes, and the file ends after ${status.size}`);
+    const bytes = await readRange(file, path, 8, length, signal);
+    checkMarks(path, bytes);
+    const text = decodeHeader(path, bytes);
+    return checkHeader(path, text, 8 + length, status.size - 8 - length);
+  });
+}
+
+/** Reads one tensor. MODEL_UNSUPPORTED where there is none of that name or its type has no `DataType`. */
+export async function readTensor(header: SafetensorsHeader, name: string, signal?: AbortSignal): Promise<Tensor> {
+  const { path } = header;
+  const part = tensorRange(header, name);
+  return part.tensor(await withFile(path, (file) => readRange(file, path, part.start, part.bytes, signal)));
+}
+
+/** Where a tensor lies in the file, for those who read it themselves. Fails as `readTensor` does. */
+export function tensorRange(header: SafetensorsHeader, name: string): TensorRange {
+  const { path } = header;
+  const entry = header.tensors.get(name);
+  if (entry === undefined) {
+    throw new InferyardError("MODEL_UNSUPPORTED", `${path} has no tensor ${quote(name)} (it has ${listNames(header)})`);
+  }
+  const type = tensorTypes.get(entry.type);
+  if (type === undefined)
+    throw new InferyardError("MODEL_UNSUPPORTED", `${path}: tensor ${quote(name)} is ${entry.type}, which is not read`);
+  const { start, end, shape } = entry;
+  const tensor = (bytes: ArrayBuffer): Tensor => ({ dataType: type.dataType, shape, data: type.view(bytes) });
+  return { start, bytes: end - start, tensor };
+}
+
+export interface TensorRange {
+  /** From the file's first byte. */
+  readonly start: number;
+  readonly bytes: number;
+  /** The tensor, of these bytes, which become its data. */
+  tensor(bytes: ArrayBuffer): Tensor;
+}
+
+/** Names for a message: the first eight. */
+function listNames(header: SafetensorsHeader): string {
+  const names = [...header.tensors.keys()].map(quote);
+  if (names.length === 0) return "none";
+  return names.length > 8 ? `${names.slice(0, 8).join(", ")} and ${names.length - 8} more` : names.join(", ");
+}
+
+function invalid(path: string, what: string, cause?: unknown): InferyardError {
+  return new InferyardError("MODEL_INVALID", `${path} is not a valid safetensors file: ${what}`, {
+    remedy: "get the file again and compare its sha256 with the publisher's",
+    ...(cause === undefined ? {} : { cause }),
+  });
+}
+
+async function withFile<T>(path: string, use: (file: OpenFile) => Promise<T>): Promise<T> {
+  let file: OpenFile;
+  try {
+    file = await openFile(path);
+  } catch (cause) {
+    const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+    if (code === "EISDIR") throw invalid(path, "it is a folder", cause);
+    if (code === "EINVAL") throw invalid(path, "it is no regular file", cause);
+    if (code === "ENOENT" || code === "ENOTDIR")
+      throw new InferyardError("MODEL_NOT_FOUND", `there is no file ${path}`, { cause, remedy: "check the path" });
+    throw wrapError(cause, "LOAD_FAILED", `cannot open ${path}`);
+  }
+  try {
+    return await use(file);
+  } catch (cause) {
+    throw wrapError(cause, "LOAD_FAILED", `cannot read ${path}`);
+  } finally {
+    await file.close();
+  }
+}
+
+/** The caller has compared `length` with the file's size, so a short read means that the file changed meanwhile. */
+async function readRange(
+  file: OpenFile,
+  path: string,
+  start: number,
+  length: number,
+  signal?: AbortSignal,
+): Promise<ArrayBuffer> {
+  const bytes = allocate(path, length);
+  for (let done = 0; done < length;) {
+    throwIfAborted(signal);
+    const piece = new Uint8Array(bytes, done, Math.min(chunkBytes, length - done));
+    const { bytesRead } = await file.read(piece, 0, piece.length, start + done);
+    if (bytesRead === 0)
+      throw invalid(path, `it ends after ${start + done} bytes, within the range ${start} to ${start + length}`);
+    done += bytesRead;
+  }
+  return bytes;
+}
+
+function allocate(path: string, length: number): ArrayBuffer {
+  try {
+    return new ArrayBuffer(length);
+  } catch (cause) {
+    throw new InferyardError("OUT_OF_MEMORY", `cannot allocate ${length} bytes for ${path}`, { cause });
+  }
+}
+
+function checkMarks(path: string, header: ArrayBuffer): void {
+  if (header.byteLength <= maxMarks) return;
+  const bytes = new Uint8Array(header);
+  let marks = 0;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (byte === 0x2c || byte === 0x5b || byte === 0x7b) marks += 1;
+  }
+  if (marks <= maxMarks) return;
+  throw new InferyardError("MODEL_UNSUPPORTED", `the header of ${path} has ${marks} commas and brackets, more than is read`, {
+    remedy: "check that this is the model's file; none of this size is known",
+  });
+}
+
+function decodeHeader(path: string, bytes: ArrayBuffer): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (cause) {
+    throw invalid(path, "its header is not UTF-8", cause);
+  }
+}
+
+function checkHeader(path: string, text: string, dataStart: number, dataBytes: number): SafetensorsHeader {
+  if (!text.startsWith("{")) throw invalid(path, 'its header does not begin with "{"');
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch (cause) {
+    throw invalid(path, `its header is not JSON (${messageOf(cause)})`, cause);
+  }
+  // The text is JSON that begins with "{", so it is an object.
+  const fields = new Map<string, unknown>(Object.entries(parsed as object));
+  const repeated = repeatedKey(text);
+  if (repeated !== undefined) throw invalid(path, `its header names ${quote(repeated)} twice`);
+  const metadata = checkMetadata(path, fields.get("__metadata__"));
+  fields.delete("__metadata__");
+  const entries = [...fields].map(([name, value]) => checkEntry(path, name, value, dataStart));
+  checkRanges(path, entries, dataStart, dataBytes);
+  return { path, metadata, tensors: new Map(entries.map((entry) => [entry.name, entry])), bytes: dataBytes };
+}
+
+function checkMetadata(path: string, value: unknown): Map<string, string> {
+  if (value === undefined) return new Map();
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw invalid(path, "its metadata is not an object");
+  const entries = Object.entries(value).map(([key, text]: [string, unknown]): [string, string] => {
+    if (typeof text !== "string") throw invalid(path, `its metadata ${quote(key)} is not a string`);
+    return [key, text];
+  });
+  return new Map(entries);
+}
+
+function checkEntry(path: string, name: string, value: unknown, dataStart: number): SafetensorsEntry {
+  const {
+    dtype: type,
+    shape,
+    data_offsets: offsets,
+  } = (value ?? {}) as { dtype?: unknown; shape?: unknown; data_offsets?: unknown };
+  const bits = typeof type === "string" ? elementBits.get(type) : undefined;
+  if (typeof type !== "string" || bits === undefined)
+    throw invalid(path, `tensor ${quote(name)} has the unknown type ${quote(type)}`);
+  if (!isSizes(shape)) throw invalid(path, `tensor ${quote(name)} has a shape that is not a list of whole numbers`);
+  if (!isSizes(offsets) || offsets.length !== 2) throw invalid(path, `tensor ${quote(name)} has no pair of data_offsets`);
+  const [begin = 0, end = 0] = offsets;
+  const needed = (elementCount(shape) * bits) / 8;
+  if (!Number.isSafeInteger(needed) || end - begin !== needed) {
+    throw invalid(
+      path,
+      `tensor ${quote(name)} (${type} ${quote(shape)}) needs ${needed} bytes, and its offsets hold ${end - begin}`,
+    );
+  }
+  return { name, type, shape, start: dataStart + begin, end: dataStart + end };
+}
+
+function isSizes(value: unknown): value is readonly number[] {
+  return Array.isArray(value) && value.every((item) => Number.isSafeInteger(item) && item >= 0);
+}
+
+/** Ranges must cover the data part from end to end: no gap, no overlap, nothing behind. */
+function checkRanges(path: string, entries: readonly SafetensorsEntry[], dataStart: number, dataBytes: number): void {
+  let position = dataStart;
+  for (const entry of [...entries].sort((a, b) => a.start - b.start || a.end - b.end)) {
+    if (entry.start !== position) {
+      const fault = entry.start < position ? "overlaps another tensor" : "leaves a gap before it";
+      throw invalid(path, `tensor ${quote(entry.name)} ${fault} at byte ${entry.start}`);
+    }
+    position = entry.end;
+  }
+  if (position !== dataStart + dataBytes) {
+    throw invalid(path, `its tensors need ${position - dataStart} bytes after the header, and the file has ${dataBytes}`);
+  }
+}
+
+/** The first key that occurs twice in one object: JSON.parse would keep the last without a word. `text` is valid JSON. */
+function repeatedKey(text: string): string | undefined {
+  const open: Set<string>[] = [];
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at];
+    if (character === "{") open.push(new Set());
+    else if (character === "}") open.pop();
+    else if (character === '"') {
+      const close = closingQuote(text, at);
+      // After a key comes a colon; after any other string a comma or a bracket.
+      let next = close + 1;
+      while (/\s/.test(text[next] ?? "")) next++;
+      if (text[next] === ":") {
+        const key = String(JSON.parse(text.slice(at, close + 1)));
+        if (open.at(-1)?.has(key)) return key;
+        open.at(-1)?.add(key);
+      }
+      at = close;
+    }
+  }
+  return undefined;
+}
+
+/** The index of the quote that ends the string starting at `start`: the first one after an even number of backslashes. */
+function closingQuote(text: string, start: number): number {
+  for (let close = text.indexOf('"', start + 1); ; close = text.indexOf('"', close + 1)) {
+    let slash = close;
+    while (text[slash - 1] === "\\") slash--;
+    if ((close - slash) % 2 === 0) return close;
+  }
+}
+
+/** A name out of the file, for a message: however long and odd it is. */
+function quote(name: unknown): string {
+  const text = JSON.stringify(name) ?? "nothing";
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+}
+
+/** The bytes of a file with these tensors: its header, then one piece for each tensor. The same tensors always give the same bytes. */
+export function serializeSafetensors(
+  tensors: Readonly<Record<string, Tensor>>,
+  metadata: Readonly<Record<string, string>>,
+): { header: Uint8Array; pieces: Uint8Array[] } {
+  // Widest elements first, then by name, as the reference implementation does: every tensor is then aligned to its element.
+  const sorted = Object.entries(tensors)
+    .map(([name, tensor]) => ({ name, tensor, type: typeNameOf(name, tensor) }))
+    .sort((a, b) => (elementBits.get(b.type) ?? 0) - (elementBits.get(a.type) ?? 0) || (a.name < b.name ? -1 : 1));
+  const pieces: Uint8Array[] = [];
+  const fields: [string, unknown][] = Object.keys(metadata).length > 0 ? [["__metadata__", metadata]] : [];
+  let position = 0;
+  for (const { name, tensor, type } of sorted) {
+    const { data, shape } = tensor;
+    if (!ArrayBuffer.isView(data) || data.length !== elementCount(shape)) {
+      throw new InferyardError(
+        "INPUT_INVALID",
+        `tensor "${name}" has ${data.length} elements, and its shape is [${shape.join(", ")}]`,
+      );
+    }
+    fields.push([name, { dtype: type, shape, data_offsets: [position, position + data.byteLength] }]);
+    pieces.push(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
+    position += data.byteLength;
+  }
+  const json = new TextEncoder().encode(JSON.stringify(Object.fromEntries(fields)));
+  // Spaces round the header up to 8 bytes, so that the data is aligned in the file as well.
+  const padded = new Uint8Array(8 + Math.ceil(json.length / 8) * 8).fill(0x20);
+  new DataView(padded.buffer).setBigUint64(0, BigInt(padded.length - 8), true);
+  padded.set(json, 8);
+  return { header: padded, pieces };
+}
+
+function typeNameOf(name: string, tensor: Tensor): string {
+  for (const [type, { dataType }] of tensorTypes) if (dataType === tensor.dataType) return type;
+  throw new InferyardError("INPUT_INVALID", `tensor "${name}" is ${tensor.dataType}, which safetensors cannot hold`);
+}

@@ -1,0 +1,112 @@
+/**
+ * What is made of an output where the model lives, so that only the result travels. Plain data: it crosses threads and processes. An output
+ * over a whole vocabulary is 62 MB for 512 tokens; sending it from a process takes about as long as computing it.
+ */
+import { InferyardError } from "../errors.ts";
+import { type Tensor, type TensorMap, asFloat32 } from "../tensor.ts";
+
+/** Of an output [batch, tokens, values]. */
+export type Reduction =
+  /** [batch, values]: the highest of each over the first so many tokens of a row, and at least 0. */
+  | { readonly kind: "highest"; readonly lengths: readonly number[] }
+  /** [batch, values]: the mean of each over these tokens of a row, summed in double precision; zeros where there are none. */
+  | { readonly kind: "mean"; readonly ranges: readonly TokenRange[] }
+  /** [positions, values]: these tokens alone. */
+  | { readonly kind: "tokens"; readonly positions: readonly TokenPosition[] };
+
+/** A token of a batch. */
+export interface TokenPosition {
+  readonly row: number;
+  readonly token: number;
+}
+
+/** Tokens of one row: from `first`, up to but not including `end`. */
+export interface TokenRange {
+  readonly first: number;
+  readonly end: number;
+}
+
+/**
+ * The outputs, each that has a reduction replaced by its result. INPUT_INVALID for one that does not fit its output; CONTRACT_VIOLATION where
+ * the backend did not give an output: those that nobody wanted are refused before.
+ */
+export function reduceOutputs(outputs: TensorMap, reductions: Readonly<Record<string, Reduction>> = {}): TensorMap {
+  const reduced = Object.entries(reductions).map(([name, reduction]) => {
+    const output = outputs[name];
+    if (output === undefined) throw new InferyardError("CONTRACT_VIOLATION", `the backend did not return output "${name}"`);
+    return [name, reduce(name, output, reduction)] as const;
+  });
+  return reduced.length === 0 ? outputs : { ...outputs, ...Object.fromEntries(reduced) };
+}
+
+function reduce(name: string, output: Tensor, reduction: Reduction): Tensor {
+  const [batch = 0, tokens = 0, values = 0] = output.shape;
+  if (output.shape.length !== 3)
+    throw reductionMismatch(name, `its shape is [${output.shape.join(", ")}], not [batch, tokens, values]`);
+  const data = asFloat32(output);
+  if (reduction.kind === "highest") {
+    const { lengths } = reduction;
+    if (lengths.length !== batch || lengths.some((length) => !isWithin(length, tokens + 1)))
+      throw reductionMismatch(name, `${lengths.length} lengths do not fit a batch of ${batch} rows of ${tokens} tokens`);
+    const highest = new Float32Array(batch * values);
+    for (const [row, length] of lengths.entries())
+      accumulateMax(highest.subarray(row * values, (row + 1) * values), data, row * tokens * values, length);
+    return { dataType: "float32", shape: [batch, values], data: highest };
+  }
+  if (reduction.kind === "mean") {
+    const { ranges } = reduction;
+    if (ranges.length !== batch || ranges.some(({ first, end }) => !isWithin(first, tokens + 1) || !isWithin(end, tokens + 1)))
+      throw reductionMismatch(name, `${ranges.length} ranges do not fit a batch of ${batch} rows of ${tokens} tokens`);
+    const means = new Float32Array(batch * values);
+    for (const [row, range] of ranges.entries()) means.set(meanOf(data, row * tokens * values, values, range), row * values);
+    return { dataType: "float32", shape: [batch, values], data: means };
+  }
+  const { positions } = reduction;
+  const wrong = positions.find(({ row, token }) => !isWithin(row, batch) || !isWithin(token, tokens));
+  if (wrong !== undefined)
+    throw reductionMismatch(
+      name,
+      `token ${wrong.token} of row ${wrong.row} is not in a batch of ${batch} rows of ${tokens} tokens`,
+    );
+  const picked = new Float32Array(positions.length * values);
+  for (const [index, { row, token }] of positions.entries()) {
+    const start = (row * tokens + token) * values;
+    picked.set(data.subarray(start, start + values), index * values);
+  }
+  return { dataType: "float32", shape: [positions.length, values], data: picked };
+}
+
+/** The mean over tokens of the row that begins at `offset`. */
+export function meanOf(data: Float32Array, offset: number, values: number, { first, end }: TokenRange): Float32Array {
+  const sum = new Float64Array(values);
+  for (let token = first; token < end; token += 1) {
+    const start = offset + token * values;
+    for (let index = 0; index < values; index += 1) sum[index] = (sum[index] ?? 0) + (data[start + index] ?? 0);
+  }
+  const count = Math.max(end - first, 1);
+  return Float32Array.from(sum, (value) => value / count);
+}
+
+/** Raises each value of `highest` to those of so many tokens. What is not a number stays one, so that whoever reads it can tell. */
+function accumulateMax(highest: Float32Array, data: Float32Array, start: number, tokens: number): void {
+  const values = highest.length;
+  for (let token = 0; token < tokens; token += 1) {
+    const offset = start + token * values;
+    for (let index = 0; index < values; index += 1) {
+      const value = data[offset + index] ?? 0;
+      const best = highest[index] ?? 0;
+      // NaN is neither above nor below: it is taken once, and then stays.
+      if (!(value <= best || Number.isNaN(best))) highest[index] = value;
+    }
+  }
+}
+
+function isWithin(index: number, end: number): boolean {
+  return Number.isSafeInteger(index) && index >= 0 && index < end;
+}
+
+function reductionMismatch(name: string, why: string): InferyardError {
+  return new InferyardError("INPUT_INVALID", `the reduction of output "${name}" does not fit: ${why}`, {
+    remedy: "a reduction is of an output [batch, tokens, values], with a length or a range for each row, or positions of tokens",
+  });
+}

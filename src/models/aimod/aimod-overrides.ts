@@ -1,0 +1,28 @@
+/** A checked metadata.json in our words. */
+import type { ManifestOverrides } from "../huggingface/read-huggingface.ts";
+import { omitNullish } from "../model-folder.ts";
+import type { AimodJson } from "./aimod-json.ts";
+import { normalizeWord, requirementsOf, selectionOf, settingsOf } from "./hardware.ts";
+import { formatOfFramework, tasksByKapslTask } from "./vocabulary.ts";
+
+export function aimodOverrides(json: AimodJson): ManifestOverrides {
+  const { project_name, framework, format, task, model_file, version, created_at, model_type, metadata } = json;
+  const hardware = json.hardware_requirements ?? {};
+  const { optimized_for, strategy, isolation_mode } = hardware;
+  const tasks = task === undefined ? tasksOfFramework(normalizeWord(framework)) : tasksByKapslTask.get(normalizeWord(task));
+  return {
+    source: "aimod",
+    name: project_name,
+    ...(tasks === undefined ? {} : { tasks }),
+    mainFile: model_file,
+    selection: selectionOf(hardware, formatOfFramework.get(normalizeWord(format ?? framework)) ?? "onnx"),
+    requirements: requirementsOf(hardware),
+    ...settingsOf(hardware),
+    provenance: omitNullish({ version, created_at, model_type, metadata, optimized_for, strategy, isolation_mode }),
+  };
+}
+
+/** A graph called `onnx` may be for anything; the files beside it say. */
+function tasksOfFramework(framework: string): readonly string[] | undefined {
+  return framework === "llm" || framework === "gguf" ? ["text-generation"] : undefined;
+}

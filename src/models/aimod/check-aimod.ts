@@ -1,0 +1,71 @@
+/** What is wrong with a metadata.json, and what it asks for that this version does not do: each as sentences. */
+import { type JsonObject, isJsonObject, escapesFolder, omitNullish } from "../model-folder.ts";
+import { schemaProblems } from "../validation/schema-problems.ts";
+import { formatOf } from "../manifest/weights.ts";
+import type { AimodJson, HardwareRequirements } from "./aimod-json.ts";
+import { normalizeWord, providersOf } from "./hardware.ts";
+import { aimodSchema } from "./schema.ts";
+import { formatOfFramework, strategies } from "./vocabulary.ts";
+
+/** `wishes` are what it rightly asks for and would not get: they would be ignored if the package were loaded all the same. */
+export type AimodCheck =
+  | { readonly problems: readonly string[] }
+  | { readonly problems?: never; readonly json: AimodJson; readonly wishes: readonly string[] };
+
+export function checkAimod(written: JsonObject): AimodCheck {
+  const value = omitNullishFields(written);
+  const result = aimodSchema.safeParse(value);
+  if (!result.success) return { problems: schemaProblems(aimodSchema, value) };
+  const json = result.data;
+  const problems = [...fileProblems(json), ...deviceProblems(json.hardware_requirements ?? {})];
+  return problems.length > 0 ? { problems } : { json, wishes: unsupportedFeatures(json) };
+}
+
+function omitNullishFields(written: JsonObject): JsonObject {
+  const json = omitNullish(written);
+  const hardware = json["hardware_requirements"];
+  return isJsonObject(hardware) ? { ...json, hardware_requirements: omitNullish(hardware) } : json;
+}
+
+function fileProblems({ model_file, framework, format }: AimodJson): string[] {
+  if (escapesFolder(model_file)) return [`model_file: "${model_file}" lies outside the package`];
+  const stated = formatOfFramework.get(normalizeWord(format ?? framework));
+  const found = formatOf(model_file);
+  if (found === undefined) return [`model_file: "${model_file}" ends in none of .onnx, .gguf, .safetensors`];
+  if (stated === found) return [];
+  const field = format === undefined ? `framework "${framework}"` : `format "${format}"`;
+  return [`model_file: "${model_file}" is ${found}, and the ${field} says ${stated}`];
+}
+
+/** A number needs a device to number. The CPU is one, so it takes none but 0. */
+function deviceProblems(hardware: HardwareRequirements): string[] {
+  const { device_id, gpu_device_ids } = hardware;
+  const ids = gpu_device_ids ?? [];
+  const hasDevice = providersOf(hardware).some((provider) => provider !== "cpu");
+  const problems: string[] = [];
+  if (!hasDevice && (device_id ?? 0) > 0)
+    problems.push(`hardware_requirements.device_id: it is ${device_id}, and no provider but cpu is named`);
+  if (!hasDevice && ids.length > 0)
+    problems.push("hardware_requirements.gpu_device_ids: it lists devices, and no provider but cpu is named");
+  if (device_id !== undefined && ids.length > 0 && !ids.includes(device_id))
+    problems.push(`hardware_requirements.device_id: ${device_id} is not in gpu_device_ids (${ids.join(", ")})`);
+  return problems;
+}
+
+function unsupportedFeatures({ hardware_requirements, cron_jobs }: AimodJson): string[] {
+  const { strategy, isolation_mode, gpu_memory_limit_mb, gpu_compute_share_milli } = hardware_requirements ?? {};
+  const place = "hardware_requirements.";
+  const wishes: string[] = [];
+  if (strategies.get(normalizeWord(strategy ?? "")) === "parts")
+    wishes.push(`${place}strategy: "${strategy}" puts parts of a model on several devices`);
+  if (isolation_mode !== undefined && normalizeWord(isolation_mode) !== "best_effort")
+    wishes.push(`${place}isolation_mode: "${isolation_mode}" keeps other models off the device`);
+  if ((gpu_memory_limit_mb ?? 0) > 0) wishes.push(`${place}gpu_memory_limit_mb: a limit on the device's memory`);
+  if (gpu_compute_share_milli !== undefined && gpu_compute_share_milli !== fullComputeShare)
+    wishes.push(`${place}gpu_compute_share_milli: a share of the device's time`);
+  if ((cron_jobs ?? []).length > 0) wishes.push("cron_jobs: requests by the clock");
+  return wishes;
+}
+
+/** Thousandths: all of the device. */
+const fullComputeShare = 1000;

@@ -1,0 +1,61 @@
+/** The metadata.json of a new package, from what is known of the model. */
+import { relative, sep } from "node:path";
+import type { ModelFormat } from "../../backend.ts";
+import { InferyardError } from "../../errors.ts";
+import type { Manifest } from "../manifest.ts";
+import type { AimodJson, HardwareRequirements } from "./aimod-json.ts";
+import { bytesOfMegabyte } from "./hardware.ts";
+import { backendOfFormat, deviceOfProvider } from "./vocabulary.ts";
+
+/** `version` and `created_at` say nothing: the same files must make the same package. */
+const fixed = { version: "1.0.0", created_at: "1970-01-01T00:00:00Z" } as const;
+
+/**
+ * The model's file is its first variant; the others go along, and are found in the folder again. Targets of other backends, and what else
+ * Kapsl has no word for, stay in the manifest files of the folder, which are in the package too.
+ */
+export function createMetadata(manifest: Manifest, name: string): AimodJson {
+  const [main] = manifest.variants;
+  if (main === undefined) throw new InferyardError("CONTRACT_VIOLATION", `${manifest.reference} has no variant`);
+  const { license } = manifest;
+  return {
+    project_name: name,
+    framework: frameworkOf(main.format, manifest.tasks),
+    ...fixed,
+    model_file: relative(manifest.directory, main.path).split(sep).join("/"),
+    metadata: { tasks: manifest.tasks, ...(license === undefined ? {} : { license }) },
+    hardware_requirements: hardwareOf(manifest, main.format),
+    cron_jobs: [],
+  };
+}
+
+function frameworkOf(format: ModelFormat, tasks: readonly string[]): string {
+  return format === "onnx" && tasks[0] === "text-generation" ? "llm" : format;
+}
+
+function hardwareOf({ selection, requirements, settings }: Manifest, format: ModelFormat): HardwareRequirements {
+  const preferred = providerOf(selection.preferred, format);
+  const fallbacks = selection.fallbacks.flatMap((target) => providerOf(target, format)?.provider ?? []);
+  const { memoryBytes, deviceMemoryBytes, cudaVersion, precision } = requirements;
+  const level = settings?.graphOptimization;
+  return {
+    ...(preferred === undefined ? {} : { preferred_provider: preferred.provider }),
+    fallback_providers: fallbacks,
+    ...(memoryBytes === undefined ? {} : { min_memory_mb: Math.ceil(memoryBytes / bytesOfMegabyte) }),
+    ...(deviceMemoryBytes === undefined ? {} : { min_vram_mb: Math.ceil(deviceMemoryBytes / bytesOfMegabyte) }),
+    ...(cudaVersion === undefined ? {} : { min_cuda_version: cudaVersion }),
+    ...(precision === undefined ? {} : { required_precision: precision }),
+    ...(level === undefined ? {} : { graph_optimization_level: level === "disabled" ? "disable" : level }),
+    ...(preferred?.index === undefined ? {} : { device_id: preferred.index }),
+  };
+}
+
+/** Undefined for a target Kapsl has no provider for. */
+function providerOf(
+  target: string | undefined,
+  format: ModelFormat,
+): { readonly provider: string; readonly index?: number } | undefined {
+  const [backend, device = "", index] = target?.split(":") ?? [];
+  if (backend !== backendOfFormat[format] || !deviceOfProvider.has(device)) return undefined;
+  return { provider: device, ...(index === undefined || device === "cpu" ? {} : { index: Number(index) }) };
+}

@@ -1,0 +1,175 @@
+/** A file of a model becomes a blob: from the store, from Hugging Face's cache, or over the network. */
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { InferyardError } from "../../errors.ts";
+import {
+  type Digests,
+  adoptBlob,
+  blobPath,
+  contentHash,
+  hasBlob,
+  hashInto,
+  publishBlob,
+  recordGitDigest,
+  removeBlob,
+  sha256ForGitDigest,
+  touchBlob,
+} from "../store/blobs.ts";
+import { withDiskErrors, statOrUndefined } from "../store/disk.ts";
+import type { StoreLayout } from "../store/layout.ts";
+import { withLock } from "../store/lock.ts";
+import type { StoredFile } from "../store/record.ts";
+import { cachedBlob } from "./cache.ts";
+import type { HubFile } from "./listing.ts";
+import type { PullMeter } from "./progress.ts";
+import type { Network } from "./request.ts";
+import { type TransferResult, ContentMismatchError, transfer } from "./transfer.ts";
+
+/** What is wanted: `size` is left out where only the server knows it. */
+export interface WantedFile extends Omit<HubFile, "size"> {
+  readonly size?: number;
+  readonly url: string;
+  /** For messages: "config.json of hf:owner/name". */
+  readonly what: string;
+}
+
+export interface ObtainContext {
+  readonly layout: StoreLayout;
+  /** Undefined: offline. */
+  readonly network: Network | undefined;
+  /** Hugging Face's cache of the repository, where there is one. */
+  readonly cache?: { readonly folder: string; readonly repository: string };
+  readonly meter: PullMeter;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What tells a file under way from others: its digest, so that two pulls of the same content go on with the same file. */
+export function downloadName({ sha256, gitSha1 }: Pick<HubFile, "sha256" | "gitSha1">): string {
+  return sha256 === undefined ? `git-${gitSha1}` : `sha256-${sha256}`;
+}
+
+/** Gives the file as the store has it. Throws DOWNLOAD_FAILED where its digest stays wrong, and what fetching throws. */
+export async function obtainFile(file: WantedFile, context: ObtainContext): Promise<StoredFile> {
+  const { layout, meter, signal } = context;
+  const own = (await fromStore(file, context)) ?? (await fromCache(file, context));
+  if (own !== undefined) return countExisting(own, meter);
+  const { network } = context;
+  if (network === undefined) throw offlineError(file.what);
+  const onWait = ({ pid, host }: { readonly pid: number; readonly host: string }): void =>
+    meter.report("waiting", { file: file.path, note: `process ${pid} on ${host} is fetching ${file.path}` });
+  return await withLock(
+    join(layout.locks, `${downloadName(file)}.lock`),
+    async () => {
+      const meanwhile = await fromStore(file, context);
+      if (meanwhile !== undefined) return countExisting(meanwhile, meter);
+      return await fromNetwork(file, network, context);
+    },
+    { signal, onWait },
+  );
+}
+
+function countExisting(file: StoredFile, meter: PullMeter): StoredFile {
+  meter.addExisting(file.size);
+  meter.report("fetching", { file: file.path });
+  return file;
+}
+
+/** Reads it through: a pull leaves no damaged file behind, and is what mends one. */
+async function fromStore(file: WantedFile, { layout, signal }: ObtainContext): Promise<StoredFile | undefined> {
+  const sha256 = file.sha256 ?? (file.gitSha1 === undefined ? undefined : await sha256ForGitDigest(layout, file.gitSha1));
+  if (sha256 === undefined || !(await hasBlob(layout, sha256, file.size))) return undefined;
+  const path = blobPath(layout, sha256);
+  if (!matchesDigest(await digestsOf(path, file, signal), { ...file, sha256 })) {
+    await removeBlob(layout, sha256);
+    return undefined;
+  }
+  await touchBlob(layout, sha256);
+  return storedFile(file, sha256, (await statOrUndefined(path))?.size ?? 0);
+}
+
+async function fromCache(file: WantedFile, { layout, cache, signal }: ObtainContext): Promise<StoredFile | undefined> {
+  const { size } = file;
+  if (cache === undefined || size === undefined) return undefined;
+  const path = file.local ?? (await cachedBlob(cache.folder, cache.repository, { ...file, size }));
+  if (path === undefined) return undefined;
+  const digests = await digestsOf(path, file, signal);
+  if (!matchesDigest(digests, file)) return undefined; // damaged: the hub has it whole
+  await adoptBlob(layout, path, digests.sha256);
+  if (file.gitSha1 !== undefined) await recordGitDigest(layout, file.gitSha1, digests.sha256);
+  return storedFile(file, digests.sha256, size);
+}
+
+async function fromNetwork(file: WantedFile, network: Network, { layout, meter, signal }: ObtainContext): Promise<StoredFile> {
+  const partial = join(layout.downloads, `${downloadName(file)}.partial`);
+  const { path, url, what, size } = file;
+  const request = {
+    url,
+    what,
+    partial,
+    size,
+    git: file.gitSha1 !== undefined,
+    signal,
+    onFound: (bytes: number) => meter.addExisting(bytes),
+    onArrived: (bytes: number) => meter.addReceived(bytes, path),
+    onLost: (bytes: number) => meter.subtractDiscarded(bytes),
+    onRetry: ({ reason, waitMs }: { readonly reason: string; readonly waitMs: number }) =>
+      meter.report("retrying", { file: path, note: `${path}: ${reason}; again in ${(waitMs / 1000).toFixed(1)} s` }),
+  };
+  // A file under way may be left from something else; from the start it must come out right.
+  for (let attempt = 1; ; attempt += 1) {
+    const { content, problem } = await attemptTransfer(network, request, file);
+    if (content !== undefined) {
+      await publishBlob(layout, partial, content.sha256);
+      if (file.gitSha1 !== undefined) await recordGitDigest(layout, file.gitSha1, content.sha256);
+      return storedFile(file, content.sha256, content.size);
+    }
+    const bytes = (await statOrUndefined(partial))?.size ?? 0;
+    await withDiskErrors(partial, () => rm(partial, { force: true }));
+    meter.subtractDiscarded(bytes);
+    if (attempt === 2) throw digestMismatch(file, problem);
+    meter.report("retrying", { file: path, note: `${path}: ${problem}; fetching it again from the start` });
+  }
+}
+
+type Attempt =
+  | { readonly content: TransferResult; readonly problem?: never }
+  | { readonly content?: never; readonly problem: string };
+
+async function attemptTransfer(network: Network, request: Parameters<typeof transfer>[1], file: WantedFile): Promise<Attempt> {
+  try {
+    const content = await transfer(network, request);
+    if (matchesDigest(content, file)) return { content };
+    const [got, wanted] = file.sha256 === undefined ? [content.gitSha1, file.gitSha1] : [content.sha256, file.sha256];
+    return { problem: `what arrived has the digest ${got}, not ${wanted}` };
+  } catch (error) {
+    if (error instanceof ContentMismatchError) return { problem: error.message };
+    throw error;
+  }
+}
+
+function matchesDigest(digests: Digests, { sha256, gitSha1 }: Pick<HubFile, "sha256" | "gitSha1">): boolean {
+  return sha256 === undefined ? digests.gitSha1 === gitSha1 : digests.sha256 === sha256;
+}
+
+async function digestsOf(path: string, { size, gitSha1 }: WantedFile, signal: AbortSignal | undefined): Promise<Digests> {
+  const hash = contentHash(gitSha1 === undefined ? undefined : size);
+  await hashInto(hash, path, signal);
+  return hash.digest();
+}
+
+function storedFile({ path, gitSha1 }: WantedFile, sha256: string, size: number): StoredFile {
+  return { path, size, sha256, ...(gitSha1 === undefined ? {} : { gitSha1 }) };
+}
+
+function digestMismatch({ what, url }: WantedFile, problem: string): InferyardError {
+  return new InferyardError("DOWNLOAD_FAILED", `${what} is not what was announced, twice: ${problem}`, {
+    remedy: "pull again later; if it stays so, the server or something on the way changes the file",
+    data: { url, attempts: 2 },
+  });
+}
+
+export function offlineError(what: string): InferyardError {
+  return new InferyardError("MODEL_NOT_FOUND", `${what} is not on this machine, and it is offline`, {
+    remedy: "pull it with a network; offline is set by HF_HUB_OFFLINE, INFERYARD_OFFLINE or the setting `offline`",
+  });
+}

@@ -1,0 +1,182 @@
+/** Which files of a repository make a model that can be run: what describes it, and the weights of one variant. */
+import { basename, dirname } from "node:path/posix";
+import { InferyardError } from "../../errors.ts";
+import { entryKey } from "../aimod/entry-name.ts";
+import { hasName } from "../store/locate.ts";
+import type { StoredVariant } from "../store/record.ts";
+import { nameVariants } from "../manifest/variant-names.ts";
+import { formatOf, missingWeights, selectWeightFiles, weightFolders } from "../manifest/weights.ts";
+import type { HubFile } from "./listing.ts";
+
+/** Files that say what a model is, by name. */
+const descriptionNames: ReadonlySet<string> = new Set([
+  "config.json",
+  "gliner_config.json",
+  "artifact.metadata",
+  "generation_config.json",
+  "preprocessor_config.json",
+  "processor_config.json",
+  "tokenizer.json",
+  "tokenizer_config.json",
+  "special_tokens_map.json",
+  "added_tokens.json",
+  "chat_template.json",
+  "chat_template.jinja",
+  "modules.json",
+  "config_sentence_transformers.json",
+]);
+/** Those with a part that varies: sentence_bert_config.json and its like. */
+const descriptionPattern = /^(sentence_\w+_config\.json|(LICENSE|LICENCE|NOTICE|README)(\.\w+)?)$/i;
+/** Folders of sentence-transformers' modules: 1_Pooling, 0_Transformer. */
+const moduleFolder = /^\d+_\w+$/;
+
+/** Manifests that speak for every file of the repository: what they name cannot be told from names. */
+const repositoryManifests: ReadonlySet<string> = new Set(["inferyard.json", "model_manifest.json"]);
+/** Weights of other programs, and folders of them. */
+const foreignWeights =
+  /\.(bin|h5|msgpack|ot|pt|pth|ckpt|tflite|pb|mlmodel|npz|pkl|joblib|keras|llamafile|arrow|parquet)$|(^|\/)(openvino|coreml|\.[^/]*)\//i;
+
+/** What has to be known before weights can be chosen. */
+export function descriptionFiles(files: readonly HubFile[]): HubFile[] {
+  const found = files.filter(({ path }) => {
+    const [folder, name] = [dirname(path), basename(path)];
+    if (folder === "." && repositoryManifests.has(name)) return true;
+    return (folder === "." || moduleFolder.test(folder)) && (descriptionNames.has(name) || descriptionPattern.test(name));
+  });
+  // LICENSE and license are one file where capitals do not count.
+  return found.filter(({ path }, index) => found.findIndex((other) => entryKey(other.path) === entryKey(path)) === index);
+}
+
+/** How the model's own files say it is to be read. */
+export interface ModelShape {
+  /** Folder of the first module; "" is the model's own. */
+  readonly modelPath: string;
+  readonly isStatic: boolean;
+  /** Weights of the modules after pooling. */
+  readonly moduleWeights: readonly string[];
+}
+
+export interface WeightSelection {
+  /** Left out for a repository with a manifest of its own, which is taken whole. */
+  readonly variant?: StoredVariant;
+  readonly files: readonly HubFile[];
+}
+
+/**
+ * The weights of the variant wanted, or of the one a load would take first. `shown` is the model in messages. Throws MODEL_UNSUPPORTED or
+ * MODEL_NOT_FOUND where the repository has none in a format we read, and MODEL_NOT_FOUND where it has none of that name.
+ */
+export function selectWeights(shown: string, files: readonly HubFile[], shape: ModelShape, wanted?: string): WeightSelection {
+  if (files.some(({ path }) => repositoryManifests.has(path)))
+    return { files: files.filter(({ path }) => !foreignWeights.test(path)) };
+  const paths = pathsIn(files, shape.modelPath);
+  const variants = variantsAmong(paths, shape.isStatic);
+  const variant =
+    wanted === undefined ? defaultVariant(shown, variants, files, paths) : variants.find((one) => hasName(one, wanted));
+  if (variant === undefined) throw noVariant(shown, variants, wanted ?? "", files, paths);
+  const needed = new Set(variant.files);
+  return { variant, files: files.filter(({ path }) => needed.has(path)) };
+}
+
+function pathsIn(files: readonly HubFile[], modelPath: string): string[] {
+  return weightFolders(modelPath).flatMap((folder) =>
+    files
+      .map(({ path }) => path)
+      .filter((path) => (dirname(path) === "." ? "" : dirname(path)) === folder)
+      .sort(),
+  );
+}
+
+/** In the order a load prefers. Each has the files that belong to its weights. */
+function variantsAmong(paths: readonly string[], isStatic: boolean): StoredVariant[] {
+  const weights = selectWeightFiles(paths, isStatic).filter((path) => !isLaterShard(path));
+  const named = nameVariants(weights.map((file) => ({ file })));
+  const variants = named.map(({ name, aliases, file }) => ({
+    name: withoutShard(name),
+    aliases,
+    files: [file, ...companionFiles(file, paths)],
+  }));
+  const shards = paths.filter((path) =>
+    /(^|\/)model-\d{5}-of-\d{5}\.safetensors$|(^|\/)model\.safetensors\.index\.json$/.test(path),
+  );
+  const sharded = shards.length > 0 && !variants.some(({ name }) => name === "safetensors");
+  return sharded ? [...variants, { name: "safetensors", aliases: [], files: shards }] : variants;
+}
+
+/** A GGUF file that was split is one variant: llama.cpp's gguf-split names its parts -00001-of-00003. */
+const shardSuffix = /-(\d{5})-of-(\d{5})(?=\.gguf$|$)/;
+
+function isLaterShard(path: string): boolean {
+  const number = shardSuffix.exec(path)?.[1];
+  return path.endsWith(".gguf") && number !== undefined && number !== "00001";
+}
+
+function withoutShard(name: string): string {
+  return name.replace(shardSuffix, "");
+}
+
+/** External data beside an ONNX graph (model.onnx_data, model.onnx_data_1, model.onnx.data, model.data), and the other parts of a split GGUF. */
+function companionFiles(file: string, paths: readonly string[]): string[] {
+  if (file.endsWith(".gguf"))
+    return paths.filter((path) => path !== file && path.replace(shardSuffix, "") === file.replace(shardSuffix, ""));
+  if (!file.endsWith(".onnx")) return [];
+  const stem = file.slice(0, -".onnx".length);
+  return paths.filter(
+    (path) =>
+      (path.startsWith(`${file}_data`) || path === `${file}.data` || path === `${stem}.data`) && formatOf(path) === undefined,
+  );
+}
+
+/** Files whose name says nothing but that they are the model: these have an order. */
+const conventionalName = /^model(_\w+)?\.(onnx|safetensors|gguf)$/;
+
+function defaultVariant(
+  shown: string,
+  variants: readonly StoredVariant[],
+  files: readonly HubFile[],
+  paths: readonly string[],
+): StoredVariant {
+  const [first] = variants;
+  const isSharded = first?.files.some((path) => path.endsWith(".safetensors.index.json")) === true;
+  if (first === undefined || isSharded) {
+    const remedy = isSharded ? `; to fetch them all the same: ${shown}:safetensors` : "";
+    throw withRemedySuffix(missingWeights(shown, paths.length > 0 ? paths : files.map(({ path }) => path)), remedy);
+  }
+  if (variants.length === 1 || conventionalName.test(basename(first.files[0] ?? ""))) return first;
+  throw new InferyardError(
+    "MODEL_NOT_FOUND",
+    `${shown} has ${variants.length} sets of weights, and none of them is the usual one`,
+    {
+      remedy: `name one, for example ${shown}:${first.name} (${namesOf(variants, files)})`,
+      data: { variants: variants.map(({ name }) => name) },
+    },
+  );
+}
+
+function noVariant(
+  shown: string,
+  variants: readonly StoredVariant[],
+  wanted: string,
+  files: readonly HubFile[],
+  paths: readonly string[],
+): InferyardError {
+  if (variants.length === 0) return missingWeights(shown, paths);
+  return new InferyardError("MODEL_NOT_FOUND", `${shown} has no variant "${wanted}"`, {
+    remedy: `choose one of ${namesOf(variants, files)}`,
+    data: { variants: variants.map(({ name }) => name) },
+  });
+}
+
+/** With their sizes: a person choosing wants to know. */
+function namesOf(variants: readonly StoredVariant[], files: readonly HubFile[]): string {
+  const sizes = new Map(files.map(({ path, size }) => [path, size]));
+  const shown = variants.slice(0, 24).map(({ name, files: own }) => {
+    const bytes = own.reduce((sum, path) => sum + (sizes.get(path) ?? 0), 0);
+    return `${name} (${Math.max(1, Math.round(bytes / 1e6))} MB)`;
+  });
+  return [...shown, ...(variants.length > shown.length ? ["…"] : [])].join(", ");
+}
+
+function withRemedySuffix(error: InferyardError, more: string): InferyardError {
+  return new InferyardError(error.code, error.message, { remedy: `${error.remedy ?? ""}${more}`, data: error.data });
+}

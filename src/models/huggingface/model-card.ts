@@ -1,0 +1,47 @@
+/** What a model's files say of its purpose and licence, for people to read. */
+import { readText } from "../../platform/node/files.ts";
+import type { Folder, JsonObject } from "../model-folder.ts";
+
+/** Class names in config.json's `architectures`, and the Hugging Face task each serves. */
+const tasks: readonly (readonly [RegExp, string])[] = [
+  [/ForTokenClassification$/, "token-classification"],
+  [/ForSequenceClassification$/, "text-classification"],
+  [/ForMaskedLM$/, "fill-mask"],
+  [/ForQuestionAnswering$/, "question-answering"],
+  [/(ForCausalLM|LMHeadModel)$/, "text-generation"],
+  [/^(T5|MT5|Bart|MBart|Pegasus|M2M100).*ForConditionalGeneration$|^MarianMTModel$/, "text2text-generation"],
+  [/^Whisper.*ForConditionalGeneration$|ForCTC$/, "automatic-speech-recognition"],
+  [/ForImageClassification$/, "image-classification"],
+  [/ForObjectDetection$/, "object-detection"],
+  [/^ViTModel$/, "image-feature-extraction"],
+  [/^CLIPModel$/, "zero-shot-image-classification"],
+  [/^VisionEncoderDecoderModel$/, "image-to-text"],
+  [/Model$/, "feature-extraction"],
+];
+
+export function tasksOf(config: JsonObject, isEmbedding: boolean): readonly string[] {
+  if (isEmbedding) return ["feature-extraction"];
+  const architecture = architectureOf(config) ?? "";
+  const task = tasks.find(([pattern]) => pattern.test(architecture))?.[1];
+  return task === undefined ? [] : [task];
+}
+
+/** The class names that serve a task, for people: "…ForTokenClassification". */
+export function architecturesOf(task: string): string {
+  const [pattern] = tasks.find(([, name]) => name === task) ?? [];
+  return (pattern?.source ?? "").replace(/^(?!\^)/, "…").replace(/\$$/, "");
+}
+
+/** First entry of config.json's `architectures`. */
+export function architectureOf(config: JsonObject): string | undefined {
+  const { architectures } = config as { architectures?: unknown };
+  const first: unknown = Array.isArray(architectures) ? architectures[0] : undefined;
+  return typeof first === "string" ? first : undefined;
+}
+
+/** `license` in the front matter of README.md. A model card that is missing or cannot be read says nothing. */
+export async function readLicense(folder: Folder): Promise<string | undefined> {
+  const card = await readText(`${folder.path}/README.md`).catch(() => "");
+  const frontMatter = /^---\r?\n(.*?)\r?\n---/s.exec(card)?.[1] ?? "";
+  return /^license:\s*["']?([^"'\s#]+)/m.exec(frontMatter)?.[1];
+}

@@ -1,0 +1,87 @@
+/** Folders as Hugging Face and sentence-transformers write them, read as they are. */
+import { basename } from "../../platform/node/paths.ts";
+import { InferyardError } from "../../errors.ts";
+import type { Manifest, ManifestSelection, ManifestSettings, ModelProbe, Requirements, Variant } from "../manifest.ts";
+import { architectureOf, readLicense, tasksOf } from "./model-card.ts";
+import { type Folder, type JsonObject, pathInside, readJsonObject, shownIn } from "../model-folder.ts";
+import { readModules } from "./modules.ts";
+import { type TextOverrides, readTextSettings } from "./text-settings.ts";
+import { type VariantFile, readFoundVariants } from "../manifest/variants.ts";
+import { findWeightFiles } from "../manifest/weights.ts";
+
+/** What is known of a model from elsewhere; it wins over what the folder's files say. */
+export interface ManifestOverrides {
+  readonly source: Manifest["source"];
+  readonly name?: string;
+  readonly tasks?: readonly string[];
+  readonly text?: TextOverrides;
+  readonly selection?: ManifestSelection;
+  readonly requirements?: Requirements;
+  readonly probe?: ModelProbe;
+  readonly license?: string;
+  readonly settings?: ManifestSettings;
+  readonly provenance?: unknown;
+  /** The file of weights that is the model; others in the folder come after it. Left out: by preference. */
+  readonly mainFile?: string;
+  /** The folder was written without its subfolders: what a module's folder would say is unknown, not wrong. */
+  readonly flat?: boolean;
+}
+
+/** The manifest of a folder. `variants` are those already known; left out, they are looked for. */
+export async function readHuggingFace(
+  folder: Folder,
+  stated: ManifestOverrides = { source: "huggingface" },
+  variants?: readonly VariantFile[],
+): Promise<Manifest> {
+  const modules = await readModules(folder);
+  const modelPath = modules?.modelPath ?? "";
+  const inner: Folder = { path: pathInside(folder, modelPath, "modules.json"), shown: shownIn(folder, modelPath) };
+  const spanConfig = await readJsonObject(inner, "gliner_config.json");
+  const config = { ...spanConfig, ...(await readJsonObject(inner, "config.json")) };
+  const isStatic = modules?.kind === "static" || config["model_type"] === "model2vec";
+  const files = variants ?? (await discoverFolderVariants(folder, modelPath, isStatic, stated.mainFile));
+  const { flat = false } = stated;
+  const text = await readTextSettings(folder, inner, { modules, config, isStatic, flat, overrides: stated.text ?? {} });
+  const architecture = isStatic ? "StaticModel" : architectureOf(config);
+  const license = stated.license ?? (await readLicense(folder));
+  return {
+    reference: folder.shown,
+    name: stated.name ?? basename(folder.path),
+    directory: folder.path,
+    source: stated.source,
+    tasks:
+      stated.tasks ??
+      (spanConfig === undefined ? tasksOf(config, isStatic || text?.pooling !== undefined) : ["token-classification"]),
+    variants: files.map((file) => withConfig(file, architecture, config)),
+    selection: stated.selection ?? { backends: [], fallbacks: [] },
+    requirements: stated.requirements ?? {},
+    ...(stated.settings === undefined ? {} : { settings: stated.settings }),
+    ...(text === undefined ? {} : { text }),
+    ...(stated.probe === undefined ? {} : { probe: stated.probe }),
+    ...(license === undefined ? {} : { license }),
+    ...(stated.provenance === undefined ? {} : { provenance: stated.provenance }),
+  };
+}
+
+async function discoverFolderVariants(
+  folder: Folder,
+  modelPath: string,
+  isStatic: boolean,
+  mainFile: string | undefined,
+): Promise<VariantFile[]> {
+  if (mainFile === undefined)
+    return await readFoundVariants(folder, await findWeightFiles(folder, modelPath, isStatic), folder.shown);
+  const found = await findWeightFiles(folder, modelPath, isStatic).catch((error: unknown): string[] => {
+    // The main file may lie where no one looks for weights.
+    if (error instanceof InferyardError && error.code === "MODEL_NOT_FOUND") return [];
+    throw error;
+  });
+  const path = pathInside(folder, mainFile, folder.shown);
+  const others = found.filter((file) => pathInside(folder, file, folder.shown) !== path);
+  const variants = await readFoundVariants(folder, [mainFile, ...others], folder.shown);
+  return variants.toSorted((a, b) => Number(b.path === path) - Number(a.path === path));
+}
+
+function withConfig(file: VariantFile, architecture: string | undefined, config: JsonObject): Variant {
+  return { ...(architecture === undefined ? {} : { architecture }), ...file, config };
+}

@@ -1,0 +1,156 @@
+/** How a model takes text and makes vectors, from the files beside its weights: each setting from the file the reference takes it from. */
+import { InferyardError } from "../../errors.ts";
+import type { Pooling, TextSettings } from "../manifest.ts";
+import { type Folder, type JsonObject, isFile, pathInside, readJsonObject, shownIn } from "../model-folder.ts";
+import type { Modules } from "./modules.ts";
+import { readPoolingConfig } from "./pooling-config.ts";
+import { checkDefaultPrompt, readPrompts } from "./prompts.ts";
+import { type TokenLimit, readSentenceConfig, tokenLimit } from "./token-limit.ts";
+
+/** What inferyard.json states itself; the rest comes from the other files. */
+export interface TextOverrides {
+  readonly tokenizer?: string;
+  readonly pooling?: Pooling;
+  readonly normalize?: boolean;
+  /** null: no limit. */
+  readonly maxTokens?: number | null;
+  readonly specialTokens?: boolean;
+  readonly dropUnknown?: boolean;
+  readonly prompts?: Readonly<Record<string, string>>;
+  readonly defaultPrompt?: string;
+}
+
+/** Files that only models of text have: with one of them a missing tokenizer.json is a fault, not a trait. */
+const textFiles = [
+  "tokenizer.json",
+  "tokenizer_config.json",
+  "vocab.txt",
+  "vocab.json",
+  "sentencepiece.bpe.model",
+  "spiece.model",
+  "tokenizer.model",
+];
+
+/** model2vec 0.10: `encode` cuts at this many tokens unless the model says otherwise. */
+const model2vecLimit = 512;
+
+export interface TextSources {
+  readonly modules: Modules | undefined;
+  readonly config: JsonObject;
+  /** Static embeddings: a table of vectors, no network. */
+  readonly isStatic: boolean;
+  /** The folder was written without its subfolders, the Pooling module's among them. */
+  readonly flat: boolean;
+  readonly overrides: TextOverrides;
+}
+
+/** `inner` is the folder of the model proper, mostly the same. Undefined for a model that is not one of text. */
+export async function readTextSettings(folder: Folder, inner: Folder, sources: TextSources): Promise<TextSettings | undefined> {
+  const { modules, config, isStatic, flat, overrides } = sources;
+  const takesText = modules !== undefined || overrides.tokenizer !== undefined || (await hasAny(inner, textFiles));
+  if (!takesText) return undefined;
+
+  const tokenizerConfig = (await readJsonObject(inner, "tokenizer_config.json")) ?? {};
+  const sentence = modules?.kind === "transformer" ? await readSentenceConfig(inner) : undefined;
+  refuseOtherTransformerTask(sentence, inner);
+  const isModel2vec = config["model_type"] === "model2vec";
+  const limit = isStatic ? staticLimit(config, isModel2vec) : tokenLimit(sentence, config, tokenizerConfig);
+  const ownPooling = overrides.pooling === undefined ? await poolingOf(folder, modules, isStatic, flat) : undefined;
+  const pooling = overrides.pooling ?? ownPooling?.pooling;
+  return {
+    ...(await tokenizerFile(folder, inner, overrides)),
+    tokenizerConfig,
+    ...limitSettings(overrides, limit),
+    specialTokens: overrides.specialTokens ?? !isStatic,
+    dropUnknown: overrides.dropUnknown ?? isModel2vec,
+    lowercase: sentence?.config["do_lower_case"] === true,
+    ...(pooling === undefined ? {} : { pooling }),
+    poolPrompt: ownPooling?.includePrompt ?? true,
+    ...(await vectorModules(folder, modules)),
+    normalize: overrides.normalize ?? normalizes(config, modules, isModel2vec),
+    ...(await prompts(folder, overrides)),
+  };
+}
+
+async function hasAny(folder: Folder, files: readonly string[]): Promise<boolean> {
+  for (const file of files) if (await isFile(`${folder.path}/${file}`, shownIn(folder, file))) return true;
+  return false;
+}
+
+async function tokenizerFile(
+  folder: Folder,
+  inner: Folder,
+  stated: TextOverrides,
+): Promise<Pick<TextSettings, "tokenizerPath" | "tokenizerShown">> {
+  const file = stated.tokenizer ?? "tokenizer.json";
+  const place = stated.tokenizer === undefined && (await hasAny(inner, [file])) ? inner : folder;
+  return { tokenizerPath: pathInside(place, file, "inferyard.json"), tokenizerShown: shownIn(place, file) };
+}
+
+function limitSettings(
+  stated: TextOverrides,
+  limit: TokenLimit | undefined,
+): Pick<TextSettings, "maxTokens" | "maxTokensSource"> {
+  if (stated.maxTokens === null) return {};
+  if (stated.maxTokens !== undefined) return { maxTokens: stated.maxTokens, maxTokensSource: "inferyard.json maxTokens" };
+  return limit === undefined ? {} : { maxTokens: limit.maxTokens, maxTokensSource: limit.source };
+}
+
+/** sentence-transformers' StaticEmbedding has no limit; model2vec has one, and null for none. */
+function staticLimit(config: JsonObject, isModel2vec: boolean): TokenLimit | undefined {
+  if (!isModel2vec) return undefined;
+  const limit = config["max_length"];
+  if (limit === null) return undefined;
+  return typeof limit === "number" && limit > 0
+    ? { maxTokens: limit, source: "config.json max_length" }
+    : { maxTokens: model2vecLimit, source: "the default of model2vec" };
+}
+
+async function poolingOf(
+  folder: Folder,
+  modules: Modules | undefined,
+  isStatic: boolean,
+  flat: boolean,
+): Promise<{ pooling: Pooling; includePrompt: boolean } | undefined> {
+  if (isStatic) return { pooling: "mean", includePrompt: true };
+  const path = modules?.poolingPath;
+  if (path === undefined || (flat && !(await hasAny(folder, [`${path}/config.json`])))) return undefined;
+  return await readPoolingConfig(folder, path);
+}
+
+/** model2vec reads its own config.json and not modules.json. */
+function normalizes(config: JsonObject, modules: Modules | undefined, isModel2vec: boolean): boolean {
+  const stated = config["normalize"];
+  return isModel2vec && typeof stated === "boolean" ? stated : (modules?.normalize ?? false);
+}
+
+/** Imported where it is needed: few models have such modules. */
+async function vectorModules(folder: Folder, modules: Modules | undefined): Promise<Pick<TextSettings, "vectorModules">> {
+  if (modules === undefined || modules.vectorModules.length === 0) return {};
+  const { readVectorModules } = await import("./vector-modules.ts");
+  return { vectorModules: await readVectorModules(folder, modules.vectorModules) };
+}
+
+async function prompts(
+  folder: Folder,
+  stated: TextOverrides,
+): Promise<Pick<TextSettings, "prompts" | "defaultPrompt" | "similarity" | "lateInteraction">> {
+  const found = await readPrompts(folder);
+  if (stated.prompts === undefined && stated.defaultPrompt === undefined) return found;
+  const merged = { ...(stated.prompts === undefined ? found : {}), prompts: stated.prompts ?? found.prompts };
+  const withDefault = stated.defaultPrompt === undefined ? merged : { ...merged, defaultPrompt: stated.defaultPrompt };
+  return checkDefaultPrompt(withDefault, shownIn(folder, "inferyard.json"));
+}
+
+/** Such a Transformer module gives logits or generated text, not token vectors. */
+function refuseOtherTransformerTask(sentence: { file: string; config: JsonObject } | undefined, folder: Folder): void {
+  const task = sentence?.config["transformer_task"] ?? "feature-extraction";
+  if (sentence === undefined || task === "feature-extraction") return;
+  throw new InferyardError(
+    "MODEL_UNSUPPORTED",
+    `${shownIn(folder, sentence.file)} asks for ${JSON.stringify(task)}, which this version does not compute`,
+    {
+      remedy: "use a model for feature-extraction",
+    },
+  );
+}

@@ -1,0 +1,140 @@
+/** The folders of sentence-transformers' modules Dense and LayerNorm: config.json and model.safetensors, held against each other. */
+import { InferyardError } from "../../errors.ts";
+import { basename, dirname } from "../../platform/node/paths.ts";
+import type { DenseActivation, ModuleWeights, VectorModule } from "../manifest.ts";
+import { type Folder, type JsonObject, isFile, modelInvalid, pathInside, readJsonObject, shownIn } from "../model-folder.ts";
+import type { VectorModuleEntry } from "./modules.ts";
+import { readHeader } from "../manifest/weights.ts";
+
+/** What a module takes and gives, to hold it against the next. */
+interface SizedModule {
+  readonly module: VectorModule;
+  readonly inputSize: number;
+  readonly outputSize: number;
+}
+
+/** Throws MODEL_INVALID for files that are missing or contradict each other, MODEL_UNSUPPORTED for what this version does not compute. */
+export async function readVectorModules(folder: Folder, places: readonly VectorModuleEntry[]): Promise<VectorModule[]> {
+  const modules: VectorModule[] = [];
+  let length: number | undefined;
+  for (const { type, path } of places) {
+    if (type === "Normalize") {
+      modules.push({ kind: "normalize" });
+      continue;
+    }
+    const { module, inputSize, outputSize } =
+      type === "Dense" ? await readDense(folder, path) : await readLayerNorm(folder, path);
+    if (length !== undefined && length !== inputSize) {
+      throw modelInvalid(
+        `${shownIn(folder, path)} takes vectors of ${inputSize} numbers, and the module before it gives ${length}`,
+        "download the whole folder of the model again",
+      );
+    }
+    length = outputSize;
+    modules.push(module);
+  }
+  return modules;
+}
+
+const activations: readonly DenseActivation[] = ["Identity", "Tanh", "ReLU", "GELU", "Sigmoid", "SiLU"];
+
+async function readDense(folder: Folder, path: string): Promise<SizedModule> {
+  const { config, shown } = await readConfig(folder, path);
+  const { module_input_name: input = "sentence_embedding", module_output_name: output, bias = true } = config;
+  if (input !== "sentence_embedding" || (output ?? input) !== input) {
+    throw unsupported(`${shown} works on ${JSON.stringify(input)} and gives ${JSON.stringify(output ?? input)}`);
+  }
+  if (config["use_residual"] === true) throw unsupported(`${shown} adds its input to its output (use_residual)`);
+  if (typeof bias !== "boolean") throw broken(shown, '"bias" is neither true nor false');
+  const inFeatures = sizeIn(config, "in_features", shown);
+  const outFeatures = sizeIn(config, "out_features", shown);
+  const activation = activationIn(config, shown);
+  const shapes = { "linear.weight": [outFeatures, inFeatures], ...(bias ? { "linear.bias": [outFeatures] } : {}) };
+  const weights = await findWeights(folder, path, shapes);
+  return {
+    module: { kind: "dense", weights, inFeatures, outFeatures, bias, activation },
+    inputSize: inFeatures,
+    outputSize: outFeatures,
+  };
+}
+
+async function readLayerNorm(folder: Folder, path: string): Promise<SizedModule> {
+  const { config, shown } = await readConfig(folder, path);
+  const features = sizeIn(config, "dimension", shown);
+  const weights = await findWeights(folder, path, { "norm.weight": [features], "norm.bias": [features] });
+  return { module: { kind: "layer-norm", weights, features }, inputSize: features, outputSize: features };
+}
+
+async function readConfig(folder: Folder, path: string): Promise<{ config: JsonObject; shown: string }> {
+  const file = `${path}/config.json`;
+  const shown = shownIn(folder, file);
+  const config = await readJsonObject(folder, file);
+  if (config !== undefined) return { config, shown };
+  throw modelInvalid(`${shown} is missing, and modules.json names it`, "download the whole folder of the model");
+}
+
+function sizeIn(config: JsonObject, key: string, shown: string): number {
+  const size = config[key];
+  if (typeof size === "number" && Number.isSafeInteger(size) && size > 0) return size;
+  throw broken(shown, `"${key}" is no size`);
+}
+
+/** torch's class by its full name; left out, sentence-transformers takes Tanh, and for null nothing. */
+function activationIn(config: JsonObject, shown: string): DenseActivation {
+  const stated = config["activation_function"];
+  if (stated === undefined) return "Tanh";
+  if (stated === null) return "Identity";
+  const name = typeof stated === "string" && stated.startsWith("torch.nn.") ? stated.split(".").at(-1) : undefined;
+  const known = activations.find((activation) => activation === name);
+  if (known !== undefined) return known;
+  throw unsupported(`${shown} asks for the activation ${JSON.stringify(stated)}`, `one of torch.nn's ${activations.join(", ")}`);
+}
+
+/** The file, when it has tensors of these shapes. */
+async function findWeights(
+  folder: Folder,
+  module: string,
+  shapes: Readonly<Record<string, readonly number[]>>,
+): Promise<ModuleWeights> {
+  const file = `${module}/model.safetensors`;
+  const weights = { path: pathInside(folder, file, "modules.json"), shown: shownIn(folder, file) };
+  if (!(await isFile(weights.path, weights.shown))) {
+    const other = `${module}/pytorch_model.bin`;
+    throw missingModuleWeights(weights.shown, await isFile(pathInside(folder, other, "modules.json"), shownIn(folder, other)));
+  }
+  const { tensors } = await readHeader(weights.path, weights.shown);
+  for (const [name, shape] of Object.entries(shapes)) {
+    const found = tensors.get(name)?.shape;
+    if (found !== undefined && found.join() === shape.join()) continue;
+    const has = found === undefined ? "is not there" : `is [${found.join(", ")}]`;
+    throw modelInvalid(
+      `${weights.shown} does not fit its config.json: ${name} ${has}, and [${shape.join(", ")}] is needed`,
+      "download the whole folder of the model again",
+    );
+  }
+  return weights;
+}
+
+/** For a module without `model.safetensors`; `shown` is that file. `isPickled`: its weights are there as pytorch_model.bin. */
+export function missingModuleWeights(shown: string, isPickled: boolean): InferyardError {
+  if (!isPickled)
+    return modelInvalid(`${shown} is missing, and modules.json names its folder`, "download the whole folder of the model");
+  const name = basename(dirname(shown));
+  return new InferyardError(
+    "MODEL_UNSUPPORTED",
+    `the weights of ${shown.slice(0, -"/model.safetensors".length)} are in pytorch_model.bin, which this version does not read`,
+    {
+      remedy: `write them as ${name}/model.safetensors: SentenceTransformer(MODEL).save_pretrained(FOLDER, safe_serialization=True)`,
+    },
+  );
+}
+
+function broken(shown: string, problem: string): InferyardError {
+  return modelInvalid(`${shown} is broken: ${problem}`, "download this file of the model again");
+}
+
+function unsupported(what: string, known = "Dense on a text's vector, without a residual"): InferyardError {
+  return new InferyardError("MODEL_UNSUPPORTED", `${what}, which this version does not compute; it computes ${known}`, {
+    remedy: "use a model without it, or an ONNX export with an output sentence_embedding",
+  });
+}

@@ -1,0 +1,71 @@
+/** inferyard.json: what its author states about a model, checked; what it leaves out comes from the files beside it. */
+import type { ManifestOverrides } from "../huggingface/read-huggingface.ts";
+import type { InferyardJson } from "./schema.ts";
+import type { InferyardError } from "../../errors.ts";
+import { manifestInvalid } from "../validation/manifest-errors.ts";
+import { type Folder, readJsonObject, shownIn } from "../model-folder.ts";
+import { readProbe } from "./probe.ts";
+import type { DeclaredVariant } from "../manifest/variants.ts";
+
+export interface InferyardManifest {
+  readonly stated: ManifestOverrides;
+  /** Left out: the files found in the folder. */
+  readonly variants?: readonly DeclaredVariant[];
+}
+
+/** Undefined where the folder has none; MODEL_INVALID with every problem where it is not right. */
+export async function readInferyardJson(folder: Folder): Promise<InferyardManifest | undefined> {
+  const value = await readJsonObject(folder, "inferyard.json");
+  if (value === undefined) return undefined;
+  // Imported where it is needed: the schema library takes longer to load than all the rest of this room.
+  const [{ inferyardSchema }, { schemaProblems }] = await Promise.all([
+    import("./schema.ts"),
+    import("../validation/schema-problems.ts"),
+  ]);
+  const problems = schemaProblems(inferyardSchema, value);
+  if (problems.length > 0) throw invalid(folder, problems);
+  const json = value as InferyardJson;
+  const probe = json.probe === undefined ? undefined : readProbe(json.probe, problems);
+  const variants = json.variants === undefined ? undefined : readVariants(json.variants, problems);
+  if (problems.length > 0) throw invalid(folder, problems);
+  const { pooling, normalize, maxTokens, specialTokens, dropUnknown, prompts, defaultPrompt, tokenizer } = json;
+  const { name, tasks, requirements, license, provenance, backends, preferred, fallbacks } = json;
+  const statesTargets = backends !== undefined || preferred !== undefined || fallbacks !== undefined;
+  const stated = {
+    source: "inferyard.json",
+    name,
+    tasks,
+    requirements,
+    license,
+    probe,
+    provenance,
+    selection: statesTargets ? withoutUndefined({ backends: backends ?? [], preferred, fallbacks: fallbacks ?? [] }) : undefined,
+    text: withoutUndefined({ tokenizer, pooling, normalize, maxTokens, specialTokens, dropUnknown, prompts, defaultPrompt }),
+  };
+  return withoutUndefined({ stated: withoutUndefined(stated) as ManifestOverrides, variants }) as InferyardManifest;
+}
+
+function readVariants(stated: NonNullable<InferyardJson["variants"]>, problems: string[]): DeclaredVariant[] {
+  const names = new Set<string>();
+  const variants: DeclaredVariant[] = Object.entries(stated).map(([name, variant]) => Object.assign({ name }, variant));
+  if (variants.length === 0) problems.push("variants: name at least one, or leave it out");
+  for (const { name, aliases = [] } of variants) {
+    for (const word of [name, ...aliases]) {
+      if (names.has(word)) problems.push(`variants.${name}: "${word}" is the name of another variant as well`);
+      names.add(word);
+    }
+  }
+  return variants;
+}
+
+/** The object without the keys that were left out. */
+function withoutUndefined<T extends object>(object: T): { [Key in keyof T]: Exclude<T[Key], undefined> } {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as {
+    [Key in keyof T]: Exclude<T[Key], undefined>;
+  };
+}
+
+function invalid(folder: Folder, problems: readonly string[]): InferyardError {
+  const remedy = "correct it; schemas/inferyard.json in the package describes every field";
+  return manifestInvalid(shownIn(folder, "inferyard.json"), problems, remedy);
+}

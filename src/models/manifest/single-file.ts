@@ -1,0 +1,49 @@
+/** A single file of weights. What the model is besides, the files of its folder say, if it has any. */
+import { basename, dirname, join } from "../../platform/node/paths.ts";
+import { InferyardError } from "../../errors.ts";
+import { readHuggingFace } from "../huggingface/read-huggingface.ts";
+import type { Manifest } from "../manifest.ts";
+import { type Folder, isFile, shownIn } from "../model-folder.ts";
+import { readManifestFiles } from "./manifest-files.ts";
+import { type ReadOptions, readFoundVariants } from "./variants.ts";
+import { formatOf } from "./weights.ts";
+
+/** Files that make a folder a model's own. */
+const modelFolderMarkers = ["inferyard.json", "config.json", "modules.json", "tokenizer.json"];
+
+/** `file` is the weights, as the user wrote it. Its folder is where it lies, or the one above when that is called `onnx`. */
+export async function readSingleFile(file: Folder, options: ReadOptions): Promise<Manifest> {
+  if (formatOf(file.path) === undefined) {
+    throw new InferyardError(
+      "MODEL_UNSUPPORTED",
+      `${file.shown} is not a model: its name ends in none of .onnx, .safetensors, .gguf, .aimod`,
+      {
+        remedy: "give a file with one of these endings, or the folder of a model",
+      },
+    );
+  }
+  const folder = await folderOf(file);
+  const name = basename(file.path);
+  const { overrides, variants } = await readManifestFiles(folder, options, file.path);
+  const beside: Folder = { path: dirname(file.path), shown: parentOf(file.shown) };
+  const files = variants ?? (await readFoundVariants(beside, [name], file.shown));
+  const manifest = await readHuggingFace(folder, { name, ...overrides, source: "file" }, files);
+  return { ...manifest, reference: file.shown };
+}
+
+async function folderOf(file: Folder): Promise<Folder> {
+  const own: Folder = { path: dirname(file.path), shown: parentOf(file.shown) };
+  if (basename(own.path) !== "onnx" || (await hasAny(own))) return own;
+  const above: Folder = { path: dirname(own.path), shown: parentOf(own.shown) };
+  return (await hasAny(above)) ? above : own;
+}
+
+async function hasAny(folder: Folder): Promise<boolean> {
+  for (const name of modelFolderMarkers) if (await isFile(join(folder.path, name), shownIn(folder, name))) return true;
+  return false;
+}
+
+/** The folder of a path as the user wrote it. */
+function parentOf(shown: string): string {
+  return /[/\\]/.test(shown) ? dirname(shown) : shown === "." ? ".." : ".";
+}

@@ -1,0 +1,161 @@
+/** The weights of a model: which files of a folder hold them, and what each file says of itself. */
+import type { ModelFormat, Precision } from "../../backend.ts";
+import { InferyardError } from "../../errors.ts";
+import { listFolder } from "../../platform/node/files.ts";
+import { basename, dirname, extname, join } from "../../platform/node/paths.ts";
+import { readSafetensorsHeader } from "../../formats/safetensors/read-safetensors.ts";
+import type { SafetensorsHeader } from "../../formats/safetensors/read-safetensors.ts";
+import { readOnnxWeights } from "./onnx-weights.ts";
+import { type Folder, modelInvalid, pathInside, shownIn, sizeOfFile, unreadable } from "../model-folder.ts";
+
+/** One file of weights, relative to its folder. */
+export interface WeightsFile {
+  readonly file: string;
+  readonly format: ModelFormat;
+  readonly path: string;
+  /** Bytes of the file itself. */
+  readonly size: number;
+  /** Bytes with the files it refers to. */
+  readonly bytes: number;
+  readonly precision?: Precision;
+}
+
+/** Formats by extension. */
+export const formatByExtension: Readonly<Record<string, ModelFormat>> = {
+  ".onnx": "onnx",
+  ".safetensors": "safetensors",
+  ".gguf": "gguf",
+};
+
+export function formatOf(file: string): ModelFormat | undefined {
+  return formatByExtension[extname(file).toLowerCase()];
+}
+
+/**
+ * Files with weights, relative: in the folder, in its subfolder for the model where modules.json names one, and in `onnx/` of
+ * both. Of safetensors only `model.safetensors`, since others are adapters. A static model is its safetensors; an ONNX export
+ * of one takes other inputs than text encoders do.
+ */
+export async function findWeightFiles(folder: Folder, modelPath: string, isStatic: boolean): Promise<string[]> {
+  const lists = await Promise.all(weightFolders(modelPath).map((subfolder) => filesOf(folder, subfolder)));
+  const files = lists.flat();
+  const found = selectWeightFiles(files, isStatic);
+  if (found.length === 0) throw missingWeights(folder.shown, files);
+  return found;
+}
+
+/** Where weights are looked for, relative to the model's folder; "" is that itself. */
+export function weightFolders(modelPath: string): readonly string[] {
+  const roots = [...new Set(["", modelPath])];
+  return ["onnx", ""].flatMap((subfolder) => roots.map((root) => [root, subfolder].filter(Boolean).join("/")));
+}
+
+/** Those of the files that hold weights, by the rules of `findWeights`. */
+export function selectWeightFiles(files: readonly string[], isStatic: boolean): string[] {
+  const found = [
+    ...files.filter((file) => file.endsWith(".onnx")),
+    ...files.filter((file) => basename(file) === "model.safetensors" && dirname(file) !== "onnx"),
+    ...files.filter((file) => file.endsWith(".gguf")),
+  ];
+  const safetensors = found.filter((file) => file.endsWith(".safetensors"));
+  return isStatic && safetensors.length > 0 ? safetensors : found;
+}
+
+/** The files of a subfolder, with its name in front; none where there is no such folder. */
+async function filesOf(folder: Folder, subfolder: string): Promise<string[]> {
+  try {
+    const entries = await listFolder(join(folder.path, subfolder));
+    const names = entries.filter((entry) => !entry.isDirectory()).map(({ name }) => name);
+    return names.sort().map((name) => (subfolder === "" ? name : `${subfolder}/${name}`));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (subfolder !== "" && (code === "ENOENT" || code === "ENOTDIR")) return [];
+    throw unreadable(shownIn(folder, subfolder), error);
+  }
+}
+
+/** Why a model without weights of a format we read is refused; `shown` is the model, as the user wrote it. */
+export function missingWeights(shown: string, files: readonly string[]): InferyardError {
+  const sharded = files.find((file) => file.endsWith(".safetensors.index.json"));
+  const other = files
+    .map((file) => basename(file))
+    .find((file) => /^(pytorch_model.*\.bin|tf_model\.h5|flax_model\.msgpack|.*\.(pt|pth|ckpt))$/.test(file));
+  if (sharded !== undefined) {
+    return unsupported(`the weights of ${shown} are split over several files (${sharded})`);
+  }
+  if (other !== undefined) return unsupported(`the weights of ${shown} are in ${other}`);
+  const remedy = "give a folder with .onnx, model.safetensors or .gguf in it, or in its onnx/";
+  return new InferyardError("MODEL_NOT_FOUND", `${shown} holds no model: there are no weights in it`, { remedy });
+}
+
+function unsupported(what: string): InferyardError {
+  return new InferyardError("MODEL_UNSUPPORTED", `${what}, which this version does not read`, {
+    remedy: "export the model to ONNX: optimum-cli export onnx --model MODEL FOLDER",
+  });
+}
+
+/** Looks into one file of weights. MODEL_INVALID when it is missing, empty, cut off, or not what its name says. */
+export async function readWeights(
+  folder: Folder,
+  file: string,
+  namedIn: string,
+  format: ModelFormat | undefined = formatOf(file),
+): Promise<WeightsFile> {
+  const path = pathInside(folder, file, namedIn);
+  const shown = shownIn(folder, file);
+  if (format === undefined) {
+    throw modelInvalid(
+      `${namedIn} names ${file}, whose format cannot be told from its name`,
+      `add "format": ${Object.values(formatByExtension).join(" or ")}`,
+    );
+  }
+  const size = await sizeOfFile(path, shown, `put ${file} in its place, or take it out of ${namedIn}`);
+  const weights = { file, format, path, size, bytes: size };
+  if (format === "gguf") return weights;
+  if (format === "safetensors") return { ...weights, ...(await safetensorsPrecision(path, shown)) };
+  const { precision, externalFiles } = await readOnnxWeights(path, shown);
+  const beside: Folder = { path: dirname(path), shown: shownIn(folder, dirname(file)) };
+  let bytes = size;
+  for (const [external, needed] of externalFiles) bytes += await externalBytes(beside, external, needed, shown);
+  return { ...weights, bytes, ...(precision === undefined ? {} : { precision }) };
+}
+
+async function externalBytes(folder: Folder, file: string, needed: number, namedIn: string): Promise<number> {
+  const path = pathInside(folder, file, namedIn);
+  const shown = shownIn(folder, file);
+  const bytes = await sizeOfFile(
+    path,
+    shown,
+    `${basename(namedIn)} keeps its weights there: download that file too, into the same folder`,
+  );
+  if (bytes >= needed) return bytes;
+  throw modelInvalid(
+    `${shown} ends too early: it has ${bytes} bytes, and ${basename(namedIn)} needs ${needed}`,
+    "download it again",
+  );
+}
+
+/** Types of the safetensors format; the ones left out have no name here. */
+const precisions: Readonly<Record<string, Precision>> = { F32: "fp32", F16: "fp16", BF16: "bf16", I8: "int8", U8: "int8" };
+
+/** The precision most of the bytes have. */
+async function safetensorsPrecision(path: string, shown: string): Promise<{ precision?: Precision }> {
+  const bytes = new Map<Precision, number>();
+  for (const { type, start, end } of (await readHeader(path, shown)).tensors.values()) {
+    const precision = precisions[type];
+    if (precision !== undefined) bytes.set(precision, (bytes.get(precision) ?? 0) + end - start);
+  }
+  const [most] = [...bytes].sort(([, a], [, b]) => b - a);
+  return most === undefined ? {} : { precision: most[0] };
+}
+
+/** The header, with the path in messages as the user wrote it. */
+export async function readHeader(path: string, shown: string): Promise<SafetensorsHeader> {
+  try {
+    return await readSafetensorsHeader(path);
+  } catch (error) {
+    if (!(error instanceof InferyardError)) throw error;
+    const { code, message, remedy, data, cause } = error;
+    throw new InferyardError(code, message.replaceAll(path, shown), { data, cause, ...(remedy === undefined ? {} : { remedy }) });
+  }
+}

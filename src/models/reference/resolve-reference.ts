@@ -1,0 +1,86 @@
+/** Model references: what a user may write where a model is asked for, and what it means on this machine. */
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { isAbsolute, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { InferyardError, messageOf } from "../../errors.ts";
+import { nearestName } from "../validation/nearest-name.ts";
+import type { ModelLocation, ResolveOptions } from "./model-location.ts";
+import { canonicalName, isRemote, parseRemote } from "./remote-reference.ts";
+
+/** The model in the package itself: beside `src` and `dist` alike. */
+const builtinPath = fileURLToPath(new URL("../../../builtin", import.meta.url));
+
+/**
+ * Where a reference points: `builtin`, a path (absolute, relative, or from ~), `hf:owner/name[@revision][:variant]`, an address with its
+ * digest, or a name in the store. A path that is there comes before a name. Throws MODEL_NOT_FOUND for what is none of these and for what
+ * is not in the store, INPUT_INVALID for a remote reference that is not well formed. Whether something is at a path is the reader's question.
+ */
+export async function resolveReference(reference: string, options: ResolveOptions = {}): Promise<ModelLocation> {
+  if (reference === "builtin") return { path: builtinPath, shown: reference };
+  if (reference.trim() === "") throw notFound("no model was named", 'give "builtin" or the path of a model');
+  const path = isRemote(reference) ? undefined : pathOf(reference);
+  if (path !== undefined && (looksLikePath(reference) || existsSync(path))) return { path, shown: reference };
+  // Imported where it is needed: a path does without the store.
+  const { storedNames, locateStored } = await import("../store/locate.ts");
+  const stored = await locateStored(reference, options);
+  if (stored !== undefined) return stored;
+  throw unknownModel(reference, await storedNames(options.dataFolder));
+}
+
+/**
+ * The same for all spellings of one place: how wishes for a model find it. A remote reference stands for itself without its variant, and
+ * so does one that points nowhere.
+ */
+export async function canonicalReference(reference: string): Promise<string> {
+  try {
+    if (reference === "builtin") return builtinPath;
+    if (isRemote(reference)) return canonicalName(parseRemote(reference));
+    const path = pathOf(reference);
+    if (looksLikePath(reference) || existsSync(path)) return path;
+    const { storedReference } = await import("../store/locate.ts");
+    return (await storedReference(reference)) ?? reference;
+  } catch (error) {
+    if (error instanceof InferyardError) return reference;
+    throw error;
+  }
+}
+
+function pathOf(reference: string): string {
+  return /^file:/i.test(reference) ? fileUrlPath(reference) : resolve(expandHome(reference));
+}
+
+/** INPUT_INVALID for a URL that names no file of this machine: of another host, with an encoded slash, or not well encoded. */
+function fileUrlPath(reference: string): string {
+  try {
+    return fileURLToPath(reference);
+  } catch (error) {
+    throw new InferyardError("INPUT_INVALID", `${JSON.stringify(reference)} names no file of this machine: ${messageOf(error)}`, {
+      remedy: "give the plain path of the model, or file:///path",
+      cause: error,
+    });
+  }
+}
+
+function expandHome(reference: string): string {
+  return reference === "~" || /^~[/\\]/.test(reference) ? join(homedir(), reference.slice(1)) : reference;
+}
+
+/** Whether a reference can only be a path, there or not. */
+function looksLikePath(reference: string): boolean {
+  return (
+    isAbsolute(reference) || /^(\.{1,2}|~|file:)([/\\]|$)|^file:|\\|\/.*\/|\.(onnx|safetensors|gguf|aimod)$/i.test(reference)
+  );
+}
+
+function unknownModel(reference: string, stored: readonly string[]): InferyardError {
+  const guess = nearestName(reference, ["builtin", ...stored]);
+  const message = `there is no model "${reference}" in the store, and no file or folder of that name here`;
+  if (guess !== undefined) return notFound(message, `did you mean "${guess}"?`);
+  if (reference.includes("/")) return notFound(message, `if it is a model on Hugging Face: inferyard pull hf:${reference}`);
+  return notFound(message, 'give "builtin", the path of a model, hf:owner/name, or a name that `inferyard list` shows');
+}
+
+function notFound(message: string, remedy: string): InferyardError {
+  return new InferyardError("MODEL_NOT_FOUND", message, { remedy });
+}

@@ -1,0 +1,43 @@
+/** What is wrong with a value, in sentences: every problem of a zod schema, and for each unknown key the nearest right one. */
+import * as z from "zod";
+import { nearestName } from "./nearest-name.ts";
+
+/** Empty when the value fits. */
+export function schemaProblems(schema: z.ZodType, value: unknown): string[] {
+  const result = schema.safeParse(value);
+  return result.success ? [] : result.error.issues.flatMap((issue) => issueSentences(schema, issue));
+}
+
+/** The same of a check that was made already, without knowing the schema: unknown keys get no suggestion. The first 20, for a message. */
+export function issueProblems(issues: readonly z.core.$ZodIssue[]): string[] {
+  return issues.slice(0, maxIssues).map((issue) => `${formatPath(issue.path)}${issue.message}`);
+}
+
+const maxIssues = 20;
+
+function issueSentences(schema: z.ZodType, issue: z.core.$ZodIssue): string[] {
+  if (issue.code !== "unrecognized_keys") return [`${formatPath(issue.path)}${issue.message}`];
+  const known = keysAt(schema, issue.path);
+  return issue.keys.map((key) => {
+    const guess = nearestName(key, known);
+    const hint = guess === undefined ? `it may have ${known.join(", ")}` : `did you mean "${guess}"?`;
+    return `${formatPath(issue.path)}unknown key "${key}" (${hint})`;
+  });
+}
+
+function formatPath(path: readonly PropertyKey[]): string {
+  return path.length === 0 ? "" : `${path.map(String).join(".")}: `;
+}
+
+/** The keys an object of the schema may have. */
+function keysAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
+  let at: unknown = schema;
+  for (const step of [...path, undefined]) {
+    while (at instanceof z.ZodExactOptional || at instanceof z.ZodOptional || at instanceof z.ZodNullable) at = at.unwrap();
+    if (step === undefined) break;
+    if (at instanceof z.ZodObject) at = at.shape[String(step)];
+    else if (at instanceof z.ZodRecord) at = at.valueType;
+    else if (at instanceof z.ZodArray) at = at.element;
+  }
+  return at instanceof z.ZodObject ? Object.keys(at.shape) : [];
+}

@@ -1,2 +1,0 @@
-/** The grammar of paths on this machine. In a browser the paths are URLs (src/browser/paths.ts). */
-export { basename, dirname, extname, isAbsolute, join, normalize, sep } from "node:path";

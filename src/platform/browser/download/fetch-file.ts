@@ -1,0 +1,149 @@
+/** One file of a model over HTTP: asked for when it is not kept yet, or when the server has another version by now. */
+import { InferyardError, abortError, messageOf } from "../../../errors.ts";
+import type { PullMeter } from "../../../models/hub/progress.ts";
+import { sha256OfBlob } from "../files.ts";
+import { cacheFile, findCachedFile } from "../model-cache.ts";
+import { browserScope } from "../global-scope.ts";
+
+export interface FileRequest {
+  /** Relative to the model's folder. */
+  readonly file: string;
+  /** Where it comes from. */
+  readonly source: string;
+  /** What it is kept under. */
+  readonly path: string;
+  /** Shared by the files of one load. */
+  readonly server: { silent: boolean };
+  readonly meter: PullMeter;
+  /** Weights: their length tells how long all of it will take. */
+  readonly isLast: boolean;
+  /** Nothing is asked of the network. */
+  readonly offline: boolean;
+  /** What a manifest says of it; a file that is something else is not kept. */
+  readonly stated?: { readonly size?: number; readonly sha256?: string };
+  readonly signal?: AbortSignal;
+}
+
+/** Statuses that say "there is none": of these two, servers that list nothing say 403 as well, and the hub says 401. */
+const absent = new Set([404, 410]);
+const refused = new Set([401, 403]);
+
+/**
+ * Whether the file is kept now. What is kept is compared with the server's version first, and used as it is where the server cannot be
+ * reached. "refused": the server lets nobody have it, or has none. ABORTED, DOWNLOAD_FAILED or DISK_FULL where that fails.
+ */
+export async function fetchFile(request: FileRequest): Promise<"kept" | "absent" | "refused"> {
+  const kept = await findCachedFile(request.path);
+  if (request.offline) return kept?.exists === true ? "kept" : "absent";
+  if (kept !== undefined && !(await hasChanged(request, kept))) return kept.exists ? "kept" : "absent";
+  const response = await ask(request, "GET");
+  if (refused.has(response.status)) return "refused";
+  // A server of single-page applications answers with its page for whatever it does not have.
+  if (absent.has(response.status) || isPage(response)) {
+    await response.body?.cancel();
+    await cacheFile(request.path, undefined, "");
+    return "absent";
+  }
+  if (!response.ok) throw failed(request, `the server answered ${response.status}`, { status: response.status });
+  const content = await receive(request, response);
+  await verifyContent(request, content);
+  await cacheFile(request.path, content, versionOf(response));
+  return "kept";
+}
+
+/** How long a server may think about whether a file has changed before what is kept is used. */
+const revalidationTimeoutMs = 5000;
+
+/** HEAD is asked, since it needs no leave of another origin as a conditional request would. Whoever does not answer has nothing new. */
+async function hasChanged(request: FileRequest, kept: { readonly exists: boolean; readonly version: string }): Promise<boolean> {
+  if (request.server.silent) return false;
+  let response: Response;
+  try {
+    response = await ask(request, "HEAD");
+  } catch (error) {
+    if (!(error instanceof InferyardError) || error.code !== "DOWNLOAD_FAILED") throw error;
+    request.server.silent = true;
+    return false;
+  }
+  if (absent.has(response.status) || isPage(response)) return kept.exists;
+  if (!response.ok) return false;
+  const version = versionOf(response);
+  return !kept.exists || (version !== "" && version !== kept.version);
+}
+
+async function ask(request: FileRequest, method: "GET" | "HEAD"): Promise<Response> {
+  const { signal, source } = request;
+  const limits = [
+    ...(signal === undefined ? [] : [signal]),
+    ...(method === "HEAD" ? [AbortSignal.timeout(revalidationTimeoutMs)] : []),
+  ];
+  try {
+    // The browser's own cache is passed over for HEAD alone: an old answer there would hide a new version.
+    return await browserScope().fetch(source, {
+      method,
+      cache: method === "HEAD" ? "no-store" : "no-cache",
+      signal: AbortSignal.any(limits),
+    });
+  } catch (error) {
+    throw interrupted(request, error);
+  }
+}
+
+async function receive(request: FileRequest, response: Response): Promise<Blob> {
+  const { body } = response;
+  if (body === null) return new Blob([]);
+  const length = Number(response.headers.get("content-length") ?? 0);
+  if (request.isLast && length > 0) request.meter.totalBytes = request.meter.fetched + length;
+  const pieces: Uint8Array<ArrayBuffer>[] = [];
+  try {
+    for (const reader = body.getReader(); ;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      pieces.push(value as Uint8Array<ArrayBuffer>);
+      request.meter.addReceived(value.byteLength, request.file);
+    }
+  } catch (error) {
+    throw interrupted(request, error);
+  }
+  return new Blob(pieces);
+}
+
+async function verifyContent(request: FileRequest, content: Blob): Promise<void> {
+  const { size, sha256 } = request.stated ?? {};
+  if (size !== undefined && content.size !== size)
+    throw failed(request, `${content.size} bytes came, and the model's manifest says ${size}`);
+  if (sha256 === undefined) return;
+  const digest = await sha256OfBlob(content);
+  if (digest !== sha256.toLowerCase()) throw failed(request, `its sha256 is ${digest}, and the model's manifest says ${sha256}`);
+}
+
+/** The ETag where this page may see it (another origin has to expose it), else date and length. */
+function versionOf({ headers }: Response): string {
+  const tag = headers.get("etag");
+  if (tag !== null) return tag;
+  return [headers.get("last-modified"), headers.get("content-length")].filter((part) => part !== null).join(" ");
+}
+
+/** A page where a file was asked for. */
+function isPage({ ok, headers }: Response): boolean {
+  return ok && (headers.get("content-type") ?? "").startsWith("text/html");
+}
+
+/** fetch rejects alike for no connection, a cut one, and an answer this page may not read. */
+function interrupted(request: FileRequest, error: unknown): InferyardError {
+  if (request.signal?.aborted) return abortError(request.signal);
+  return failed(request, messageOf(error), {}, error);
+}
+
+function failed(
+  request: FileRequest,
+  why: string,
+  data: Readonly<Record<string, unknown>> = {},
+  cause?: unknown,
+): InferyardError {
+  return new InferyardError("DOWNLOAD_FAILED", `${request.source} could not be fetched: ${why}`, {
+    data: { url: request.source, ...data },
+    remedy: "try again; look at the address, the connection, and whether the server lets this page read it (CORS)",
+    ...(cause === undefined ? {} : { cause }),
+  });
+}

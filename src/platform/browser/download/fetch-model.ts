@@ -1,0 +1,163 @@
+/**
+ * Brings a model's files into the cache before it is read: over HTTP a folder has no listing, so the files a model may have are asked for
+ * by name, then those that the first ones name, and last one file of weights. The readers of src/models find them there as they would on a disk.
+ */
+import { InferyardError } from "../../../errors.ts";
+import { PullMeter } from "../../../models/hub/progress.ts";
+import { externalFilesOf } from "../../../models/manifest/onnx-weights.ts";
+import { readOnnxOutline } from "../../../formats/onnx/onnx-outline.ts";
+import { escapesFolder } from "../../../models/model-folder.ts";
+import { sentenceConfigFiles } from "../../../models/huggingface/token-limit.ts";
+import { formatOf } from "../../../models/manifest/weights.ts";
+import type { FetchOptions } from "../../../runtime/platform.ts";
+import { basename, dirname, join } from "../paths.ts";
+import { type FileRequest, fetchFile } from "./fetch-file.ts";
+import { builtinPath, parseReference } from "../reference.ts";
+import { type ManifestFiles, readManifestFiles } from "./manifest-files.ts";
+import { type WeightsCandidate, weightsCandidates } from "./weight-candidates.ts";
+
+/** Files of a model's folder, and of its subfolder for the model proper where modules.json names one. */
+const folderFiles = [
+  "inferyard.json",
+  "model_manifest.json",
+  "metadata.json",
+  "config.json",
+  "gliner_config.json",
+  "modules.json",
+  "tokenizer.json",
+  "tokenizer_config.json",
+  "config_sentence_transformers.json",
+  "README.md",
+];
+const innerFiles = ["config.json", "gliner_config.json", "tokenizer.json", "tokenizer_config.json"];
+
+type Fetched = Awaited<ReturnType<typeof fetchFile>>;
+
+/** What the files of one load have in common. */
+interface Load {
+  readonly reference: string;
+  /** Where the folder `builtin` lies: a URL that ends in "/". */
+  readonly assets: string;
+  readonly options: FetchOptions;
+  readonly meter: PullMeter;
+  /** Once the server has not answered, what is kept is used as it is. */
+  readonly server: FileRequest["server"];
+}
+
+/** Throws ABORTED, ACCESS_DENIED, DISK_FULL, DOWNLOAD_FAILED or MODEL_NOT_FOUND. What is kept already is only compared. */
+export async function fetchModel(assets: string, reference: string, options: FetchOptions): Promise<void> {
+  const place = parseReference(reference);
+  const meter = new PullMeter(reference, options.onProgress);
+  const load: Load = { reference, assets, options, meter, server: { silent: false } };
+  try {
+    if (formatOf(place.path) === undefined) await fetchFolder(load, place.path, place.variant ?? options.variant);
+    else await fetchSingleFile(load, place.path);
+    if (meter.fetched > 0) meter.report("done");
+  } finally {
+    meter.cancelPendingReport();
+  }
+}
+
+async function fetchFolder(load: Load, path: string, variant: string | undefined): Promise<void> {
+  const folder = new RemoteFolder(load, path);
+  const stated = await folder.describe();
+  await folder.fetchWeights(weightsCandidates(stated, variant), variant);
+}
+
+/** A file of weights; what describes it lies beside it, or above where its folder is called `onnx`. */
+async function fetchSingleFile(load: Load, path: string): Promise<void> {
+  const beside = new RemoteFolder(load, dirname(path));
+  await beside.describe();
+  if (basename(beside.path) === "onnx") await new RemoteFolder(load, dirname(beside.path)).describe();
+  await beside.fetchWeights([{ file: basename(path) }], undefined);
+}
+
+class RemoteFolder {
+  readonly #load: Load;
+  readonly #source: string;
+  readonly #asked = new Map<string, Promise<Fetched>>();
+  readonly path: string;
+
+  constructor(load: Load, path: string) {
+    this.#load = load;
+    this.#source = path === builtinPath ? new URL("builtin", load.assets).href : path;
+    this.path = path;
+  }
+
+  /** Fetches everything but the weights. */
+  async describe(): Promise<ManifestFiles> {
+    await this.#fetchAll(folderFiles);
+    const stated = await readManifestFiles({ path: this.path, shown: this.#load.reference });
+    const { kind, inner, others } = stated;
+    await this.#fetchAll([...innerFiles.map((name) => join(inner, name)), ...others]);
+    // One of these is there, or none; the readers look in the same order.
+    const configs = kind === "transformer" ? sentenceConfigFiles : [];
+    for (const name of configs) if ((await this.#fetch(join(inner, name))) === "kept") break;
+    return stated;
+  }
+
+  /** The first of them that is there, and the files it keeps its tensors in. */
+  async fetchWeights(wanted: readonly WeightsCandidate[], variant: string | undefined): Promise<void> {
+    for (const { file, stated = {} } of wanted)
+      if ((await this.#fetch(file, stated)) === "kept") return await this.#fetchBeside(file);
+    const answers = await Promise.all(this.#asked.values());
+    if (answers.includes("refused")) throw denied(this.#load.reference);
+    throw missing(this.#load, wanted, variant);
+  }
+
+  async #fetchBeside(file: string): Promise<void> {
+    if (formatOf(file) !== "onnx") return;
+    const outline = await readOnnxOutline(join(this.path, file), `${this.#load.reference} ${file}`);
+    for (const name of externalFilesOf(outline).keys()) await this.#fetch(join(dirname(file), name), {});
+  }
+
+  async #fetchAll(files: readonly string[]): Promise<void> {
+    await Promise.all(files.map((file) => this.#fetch(file)));
+  }
+
+  /**
+   * Once for each file. `stated`: for weights, what a manifest says of them. A name that leads out of the folder is not asked for; its
+   * reader says what is wrong with it.
+   */
+  #fetch(file: string, stated?: NonNullable<FileRequest["stated"]>): Promise<Fetched> {
+    if (escapesFolder(file)) return Promise.resolve("absent");
+    const { meter, server, options } = this.#load;
+    const { offline = false, signal } = options;
+    const asked =
+      this.#asked.get(file) ??
+      fetchFile({
+        file,
+        source: join(this.#source, file),
+        path: join(this.path, file),
+        server,
+        meter,
+        offline,
+        isLast: stated !== undefined,
+        ...(stated === undefined ? {} : { stated }),
+        ...(signal === undefined ? {} : { signal }),
+      });
+    this.#asked.set(file, asked);
+    return asked;
+  }
+}
+
+function denied(reference: string): InferyardError {
+  return new InferyardError("ACCESS_DENIED", `${reference} may not be read without permission (401 or 403)`, {
+    remedy: "check the address; a page has no token to give, so serve such a model from your own host",
+  });
+}
+
+function missing({ reference, options }: Load, wanted: readonly WeightsCandidate[], variant: string | undefined): InferyardError {
+  const files = wanted.map(({ file }) => file);
+  if (options.offline === true) {
+    return new InferyardError("MODEL_NOT_FOUND", `${reference} is not in this browser's cache, and nothing is fetched offline`, {
+      remedy: "load it once without `offline`",
+    });
+  }
+  const what = variant === undefined ? "no weights a browser can run" : `no variant "${variant}"`;
+  const remedy =
+    files.length === 0
+      ? "name a variant its manifest has, or leave it out"
+      : `put one of these there: ${files.slice(0, 4).join(", ")}${files.length > 4 ? ", …" : ""}`;
+  return new InferyardError("MODEL_NOT_FOUND", `${reference} has ${what}`, { remedy, data: { files } });
+}

@@ -1,0 +1,93 @@
+/** What the manifests of a model name, as far as it has to be fetched: read by the readers of src/models, from what is in the cache. */
+import type { ModelFormat } from "../../../backend.ts";
+import { readAimodFolder } from "../../../models/aimod/metadata-json.ts";
+import { readInferyardJson } from "../../../models/inferyard-json/read-inferyard-json.ts";
+import { type Folder, isJsonObject, readJson, readJsonObject } from "../../../models/model-folder.ts";
+import { readModules, vectorModuleWeights } from "../../../models/huggingface/modules.ts";
+import { type TermiteFile, variantFiles } from "../../../models/termite/termite-json.ts";
+import { variantClaims } from "../../../models/termite/variant-claims.ts";
+import { formatOf } from "../../../models/manifest/weights.ts";
+
+export interface ManifestFiles {
+  /** What modules.json makes of it; left out where there is none. */
+  readonly kind?: "transformer" | "static";
+  /** Subfolder of the model proper, as modules.json names it; "" is the folder itself. */
+  readonly inner: string;
+  /** Static embeddings: the weights are model.safetensors. */
+  readonly isStatic: boolean;
+  /** Files to fetch besides the usual ones. */
+  readonly others: readonly string[];
+  /** Weights as manifests state them, in their order; empty where none does. */
+  readonly weights: readonly ManifestWeights[];
+}
+
+export interface ManifestWeights {
+  readonly file: string;
+  /** What chooses it. */
+  readonly names: readonly string[];
+  /** Default: by the file's extension. */
+  readonly format?: ModelFormat;
+  readonly size?: number;
+  readonly sha256?: string;
+}
+
+/** Throws what the readers throw: a manifest that is wrong, or asks for what this version does not do, is told before weights are fetched. */
+export async function readManifestFiles(folder: Folder): Promise<ManifestFiles> {
+  const modules = await readModules(folder);
+  const config = (await readJsonObject(folder, "config.json")) ?? {};
+  const own = await readInferyardJson(folder);
+  const packaged = await readAimodFolder(folder);
+  const termite = await termiteFiles(folder);
+  const tokenizer = own?.stated.text?.tokenizer;
+  const ownWeights =
+    own?.variants?.map(({ name, aliases = [], ...variant }) => ({ ...variant, names: [name, ...aliases] })) ?? [];
+  const main = packaged?.mainFile === undefined ? [] : [{ file: packaged.mainFile, names: [] }];
+  return {
+    ...(modules === undefined ? {} : { kind: modules.kind }),
+    inner: modules?.modelPath ?? "",
+    isStatic: modules?.kind === "static" || config["model_type"] === "model2vec",
+    others: [
+      ...(await moduleConfigs(folder)),
+      ...(modules === undefined ? [] : vectorModuleWeights(modules)),
+      ...termite.others,
+      ...(tokenizer === undefined ? [] : [tokenizer]),
+    ],
+    weights: [ownWeights, termite.weights, main].find((stated) => stated.length > 0) ?? [],
+  };
+}
+
+/** The config.json of every module of sentence-transformers. */
+async function moduleConfigs(folder: Folder): Promise<string[]> {
+  const modules = await readJson(folder, "modules.json");
+  if (!Array.isArray(modules)) return [];
+  const paths = modules.map((module: unknown) => (isJsonObject(module) ? module["path"] : undefined));
+  return paths.filter((path) => typeof path === "string" && path !== "").map((path) => `${String(path)}/config.json`);
+}
+
+/** Termite's manifest names every file. One that is wrong names none: its reader says what is wrong with it. */
+async function termiteFiles(folder: Folder): Promise<Pick<ManifestFiles, "others" | "weights">> {
+  const value = await readJsonObject(folder, "model_manifest.json");
+  if (value === undefined) return { others: [], weights: [] };
+  const { checkTermite } = await import("../../../models/termite/check-termite.ts");
+  const check = checkTermite(value);
+  if (check.problems !== undefined) return { others: [], weights: [] };
+  const { files, variants = {} } = check.json;
+  const graphs = files.filter(isWeights).map((file) => weightsOf(file, file.name === "model.onnx" ? "f32" : undefined));
+  const others = Object.entries(variants).flatMap(([id, variant]) =>
+    variantFiles(variant)
+      .filter(isWeights)
+      .map((file) => weightsOf(file, id)),
+  );
+  return { others: files.filter((file) => !isWeights(file)).map(({ name }) => name), weights: [...graphs, ...others] };
+}
+
+function isWeights({ name }: TermiteFile): boolean {
+  return formatOf(name) !== undefined;
+}
+
+/** `id`: Termite's name for the variant. */
+function weightsOf({ name: file, digest, size }: TermiteFile, id: string | undefined): ManifestWeights {
+  const claim = id === undefined ? undefined : variantClaims.get(id);
+  const names = [claim?.name, ...(claim?.aliases ?? []), id].filter((name) => name !== undefined);
+  return { file, names, sha256: digest.slice("sha256:".length), ...(size === undefined || size === 0 ? {} : { size }) };
+}

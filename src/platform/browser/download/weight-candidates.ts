@@ -1,0 +1,45 @@
+/** Which files of weights to ask for, in order: those the manifests state, else those that exports on Hugging Face are called by. */
+import { nameVariants } from "../../../models/manifest/variant-names.ts";
+import { formatOf } from "../../../models/manifest/weights.ts";
+import type { ManifestFiles } from "./manifest-files.ts";
+
+export interface WeightsCandidate {
+  /** Relative to the model's folder. */
+  readonly file: string;
+  readonly stated?: { readonly size?: number; readonly sha256?: string };
+}
+
+/** Suffixes of variants, in the order in which a disk's variants are offered. */
+const suffixes = ["", "_fp32", "_fp16", "_bf16", "_int8", "_uint8", "_quantized", "_q4", "_q4f16", "_bnb4"];
+
+/** The first that is there is taken. With a `variant`, only what it can mean; without, the exact weights come before smaller ones. */
+export function weightsCandidates(stated: ManifestFiles, variant: string | undefined): WeightsCandidate[] {
+  if (stated.weights.length > 0) return statedWeights(stated, variant);
+  if (stated.isStatic) return inFolders(stated.inner, "model.safetensors");
+  const wanted = suffixes
+    .map((suffix) => `model${suffix}.onnx`)
+    .filter((file) => variant === undefined || isCalled(file, variant));
+  const named = variant === undefined || variant === "safetensors" || wanted.length > 0 ? [] : [`${variant}.onnx`];
+  const graphs = [...wanted, ...named].flatMap((file) => [...inFolders("onnx", file), ...inFolders(stated.inner, file)]);
+  const transformer = variant === undefined || variant === "safetensors" ? inFolders(stated.inner, "model.safetensors") : [];
+  return [...graphs, ...transformer];
+}
+
+/** A browser has engines for these two formats. */
+function statedWeights({ weights }: ManifestFiles, variant: string | undefined): WeightsCandidate[] {
+  const runnable = weights.filter(({ file, format = formatOf(file) }) => format === "onnx" || format === "safetensors");
+  const wanted = variant === undefined ? runnable : weights.filter(({ names }) => names.includes(variant));
+  return wanted.map(({ file, size, sha256 }) => ({
+    file,
+    stated: { ...(size === undefined ? {} : { size }), ...(sha256 === undefined ? {} : { sha256 }) },
+  }));
+}
+
+function inFolders(folder: string, file: string): WeightsCandidate[] {
+  return [{ file: folder === "" ? file : `${folder}/${file}` }];
+}
+
+function isCalled(file: string, variant: string): boolean {
+  const [named] = nameVariants([{ file }]);
+  return named !== undefined && (named.name === variant || named.aliases.includes(variant));
+}

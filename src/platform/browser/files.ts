@@ -1,0 +1,68 @@
+/** Files in a browser: those the Cache API keeps. Stands for src/platform/node/files.ts, and fails as that one does: with an error that has a `code`. */
+import type { FileStatus, FolderEntry, OpenFile } from "../node/files.ts";
+import { type CachedFile, findCachedFile, listCachedFiles } from "./model-cache.ts";
+
+export async function openFile(path: string): Promise<OpenFile> {
+  const file = await presentFile(path);
+  const blob = await file.bytes();
+  return {
+    stat: async () => statusOf(file),
+    async read(target, offset, length, position) {
+      const bytes = new Uint8Array(await blob.slice(position, position + length).arrayBuffer());
+      target.set(bytes, offset);
+      return { bytesRead: bytes.length };
+    },
+    close: async () => {},
+  };
+}
+
+/** A page waits for its files. */
+export const openBlocking: undefined = undefined;
+
+export async function readText(path: string): Promise<string> {
+  return (await (await presentFile(path)).bytes()).text();
+}
+
+/** A whole file: engines in a browser take bytes, since they can open nothing. */
+export async function readBytes(path: string): Promise<Uint8Array<ArrayBuffer>> {
+  return new Uint8Array(await (await (await presentFile(path)).bytes()).arrayBuffer());
+}
+
+/** A folder is there when a file below it is. */
+export async function fileStatus(path: string): Promise<FileStatus> {
+  const file = await findCachedFile(path);
+  if (file?.exists === true) return statusOf(file);
+  if ((await listCachedFiles(path)).length === 0) throw absence(path);
+  return { size: 0, mtimeMs: 0, isFile: () => false, isDirectory: () => true };
+}
+
+export async function listFolder(path: string): Promise<FolderEntry[]> {
+  const inside = (await listCachedFiles(path)).map(({ url }) => url.slice(path.length + 1));
+  if (inside.length === 0) throw absence(path);
+  const entries = new Map(inside.map((name) => [decodeURIComponent(name.split("/")[0] ?? ""), name.includes("/")]));
+  return [...entries].map(([name, isFolder]) => ({ name, isDirectory: () => isFolder }));
+}
+
+/** Hexadecimal SHA-256 of a file. The browser's own digest takes it whole and computes beside this thread. */
+export async function sha256Of(path: string): Promise<string> {
+  return sha256OfBlob(await (await presentFile(path)).bytes());
+}
+
+export async function sha256OfBlob(content: Blob): Promise<string> {
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", await content.arrayBuffer()));
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+async function presentFile(path: string): Promise<CachedFile> {
+  const file = await findCachedFile(path);
+  if (file?.exists !== true) throw absence(path);
+  return file;
+}
+
+function statusOf({ size, cachedAt }: CachedFile): FileStatus {
+  return { size, mtimeMs: cachedAt, isFile: () => true, isDirectory: () => false };
+}
+
+function absence(path: string): Error {
+  return Object.assign(new Error(`there is no file ${path} in this browser's cache`), { code: "ENOENT" });
+}

@@ -1,0 +1,89 @@
+/**
+ * The browser's Cache API as the disk models lie on. A file's path is the URL it is kept under. That a server has no such file is
+ * remembered as well, as an answer with the status 404: without a connection nobody can be asked again.
+ */
+import { InferyardError, messageOf, wrapError } from "../../errors.ts";
+import { type BrowserCache, browserScope } from "./global-scope.ts";
+
+const cacheName = "inferyard-models";
+
+/** A file that is kept, or what is known of one that is not there. */
+export interface CachedFile {
+  readonly url: string;
+  /** false: the server has said that there is none. */
+  readonly exists: boolean;
+  /** Bytes. */
+  readonly size: number;
+  /** When it was put here, in milliseconds since 1970. */
+  readonly cachedAt: number;
+  /** What the server called this version: its ETag, or its date and length. Empty: the server said nothing. */
+  readonly version: string;
+  bytes(): Promise<Blob>;
+}
+
+const headers = { keptAt: "x-inferyard-kept-at", size: "x-inferyard-size", version: "x-inferyard-version" };
+
+/** undefined where nothing is known of the file. */
+export async function findCachedFile(url: string): Promise<CachedFile | undefined> {
+  const response = await (await openCache()).match(url);
+  return response === undefined ? undefined : described(url, response);
+}
+
+/** All files below a folder, those that are not there left out. */
+export async function listCachedFiles(folder: string): Promise<CachedFile[]> {
+  const cache = await openCache();
+  const urls = (await cache.keys()).map(({ url }) => url).filter((url) => url.startsWith(`${folder}/`));
+  const files = await Promise.all(urls.map((url) => findCachedFile(url)));
+  return files.flatMap((file) => (file?.exists === true ? [file] : []));
+}
+
+/** Keeps a file, or with `undefined` that there is none. DISK_FULL where the browser gives no more room. */
+export async function cacheFile(url: string, content: Blob | undefined, version: string): Promise<void> {
+  const response = new Response(content ?? null, {
+    status: content === undefined ? 404 : 200,
+    headers: {
+      [headers.keptAt]: String(Date.now()),
+      [headers.size]: String(content?.size ?? 0),
+      [headers.version]: encodeURIComponent(version),
+    },
+  });
+  const cache = await openCache();
+  try {
+    await cache.put(url, response);
+  } catch (error) {
+    if (!(error instanceof Error) || error.name !== "QuotaExceededError")
+      throw wrapError(error, "DOWNLOAD_FAILED", `the browser would not keep ${url}`);
+    throw new InferyardError("DISK_FULL", `the browser has no room for ${url} (${content?.size ?? 0} bytes)`, {
+      cause: error,
+      remedy: "free space on the device, delete data of this site, or choose a smaller variant",
+    });
+  }
+}
+
+function described(url: string, response: Response): CachedFile {
+  const stated = (name: string): string => response.headers.get(name) ?? "";
+  return {
+    url,
+    exists: response.status === 200,
+    size: Number(stated(headers.size)),
+    cachedAt: Number(stated(headers.keptAt)),
+    version: decodeURIComponent(stated(headers.version)),
+    bytes: () => response.blob(),
+  };
+}
+
+async function openCache(): Promise<BrowserCache> {
+  const { caches } = browserScope();
+  if (caches === undefined) throw insecure();
+  try {
+    return await caches.open(cacheName);
+  } catch (error) {
+    throw wrapError(error, "LOAD_FAILED", `the browser refuses its Cache API: ${messageOf(error)}`);
+  }
+}
+
+function insecure(): InferyardError {
+  return new InferyardError("CONFIG_INVALID", "this page has no Cache API, where models are kept: it is not a secure context", {
+    remedy: "serve the page over https, or from localhost",
+  });
+}

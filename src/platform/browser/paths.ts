@@ -1,0 +1,56 @@
+/** The grammar of paths in a browser: a path is a URL without query, or the relative name of a file. Stands for src/platform/node/paths.ts. */
+
+export const sep = "/";
+
+export function basename(path: string, suffix = ""): string {
+  const name = decoded(path.slice(path.lastIndexOf("/") + 1));
+  return suffix !== "" && name !== suffix && name.endsWith(suffix) ? name.slice(0, -suffix.length) : name;
+}
+
+export function dirname(path: string): string {
+  const end = path.lastIndexOf("/");
+  return end < 0 ? "." : path.slice(0, end);
+}
+
+export function extname(path: string): string {
+  const name = basename(path);
+  const dot = name.lastIndexOf(".");
+  return dot <= 0 ? "" : name.slice(dot);
+}
+
+export function isAbsolute(path: string): boolean {
+  return path.startsWith("/") || isUrl(path);
+}
+
+/** Without "." and, where something is before it, "..". Of relative names only: a URL is normal from the start. */
+export function normalize(path: string): string {
+  if (isUrl(path)) return path;
+  const parts: string[] = [];
+  for (const part of path.split("/")) {
+    if (part === "" || part === ".") continue;
+    if (part === ".." && parts.length > 0 && parts.at(-1) !== "..") parts.pop();
+    else parts.push(part);
+  }
+  return parts.join("/") || ".";
+}
+
+/** Names behind a URL are written as a URL wants them, so that "#" in a file's name stays part of it. */
+export function join(base: string, ...names: readonly string[]): string {
+  const name = normalize(names.join("/"));
+  if (!isUrl(base)) return normalize(`${base}/${name}`);
+  const folder = base.replace(/\/+$/, "");
+  return name === "." ? folder : `${folder}/${name.split("/").map(encodeURIComponent).join("/")}`;
+}
+
+function isUrl(path: string): boolean {
+  return /^[a-z][a-z0-9+.-]+:\/\//i.test(path);
+}
+
+/** A name as people write it; one that is not well encoded stands for itself. */
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}

@@ -1,0 +1,11 @@
+/** Packages (.aimod) in a browser: refused, since unpacking needs a disk. Stands for src/models/aimod/read-package.ts. */
+import type { Folder } from "../../models/model-folder.ts";
+import { packageRefusal } from "./reference.ts";
+
+export async function readPackage({ shown }: Folder): Promise<never> {
+  throw packageRefusal(shown);
+}
+
+export async function openPackage({ shown }: Folder): Promise<never> {
+  throw packageRefusal(shown);
+}

@@ -1,0 +1,85 @@
+/**
+ * Model references in a browser: `builtin`, the address of a folder or of a file of weights, and `hf:owner/name[@revision][:variant]`.
+ * Stands for src/models/reference/resolve-reference.ts. A model's path is the URL its files are kept under.
+ */
+import { InferyardError } from "../../errors.ts";
+import { isPackage } from "../../models/aimod/package-name.ts";
+import { isHubReference, parseRemote } from "../../models/reference/remote-reference.ts";
+import type { ModelLocation, ResolveOptions } from "../../models/reference/model-location.ts";
+import { findCachedFile, listCachedFiles } from "./model-cache.ts";
+import { browserScope } from "./global-scope.ts";
+
+/** No host can have this name (RFC 6761), so that the built-in model is one in the cache, wherever a page has it from. */
+export const builtinPath = "https://inferyard.invalid/builtin";
+
+const hub = "https://huggingface.co";
+
+/** A model's place, once it has been fetched or compared; MODEL_NOT_FOUND for one that is not kept and may not be fetched. */
+export async function resolveReference(reference: string, options: ResolveOptions = {}): Promise<ModelLocation> {
+  const place = parseReference(reference);
+  if (options.fetch !== undefined) await options.fetch(reference);
+  else if ((await findCachedFile(place.path))?.exists !== true && (await listCachedFiles(place.path)).length === 0)
+    throw notFetched(reference);
+  return place;
+}
+
+/** The same for all spellings of one place; a reference that points nowhere stands for itself. */
+export async function canonicalReference(reference: string): Promise<string> {
+  try {
+    return parseReference(reference).path;
+  } catch (error) {
+    if (error instanceof InferyardError) return reference;
+    throw error;
+  }
+}
+
+/** What a reference says by itself. INPUT_INVALID for one that is not well formed, MODEL_UNSUPPORTED for what a browser cannot have. */
+export function parseReference(reference: string): ModelLocation {
+  const folder = { shown: reference, partial: true };
+  if (reference === "builtin") return { ...folder, path: builtinPath, name: reference };
+  if (isHubReference(reference)) return { ...folder, ...hubLocation(reference) };
+  const url = addressOf(reference);
+  if (url.search !== "" || url.hash !== "")
+    throw invalid(`${reference} has a query or a fragment`, "give the plain address of the model's folder");
+  if (isPackage(url.pathname)) throw packageRefusal(reference);
+  return { ...folder, path: url.href.replace(/\/+$/, "") };
+}
+
+/** Relative to the page, as all addresses in one are; a bare name is none, since it may well be a misspelt reference. */
+function addressOf(reference: string): URL {
+  const isAddress = /^https?:\/\//i.test(reference) || /^\.{0,2}\//.test(reference);
+  if (!isAddress || !URL.canParse(reference, browserScope().location.href)) {
+    throw new InferyardError("MODEL_NOT_FOUND", `"${reference}" is not a model a browser can find`, {
+      remedy: 'give "builtin", an address ("https://…", "/models/…", "./models/…") or "hf:owner/name"',
+    });
+  }
+  return new URL(reference, browserScope().location.href);
+}
+
+/** https://huggingface.co/docs/hub: `/{repository}/resolve/{revision}/{file}` is a file of a repository. */
+function hubLocation(reference: string): Pick<ModelLocation, "path" | "name" | "variant"> {
+  const remote = parseRemote(reference);
+  if (remote.kind !== "hub") throw invalid(`"${reference}" does not name a model on Hugging Face`, "write hf:owner/name");
+  const { repository, revision, variant } = remote;
+  return {
+    path: `${hub}/${repository}/resolve/${encodeURIComponent(revision)}`,
+    name: repository.split("/").at(-1) ?? repository,
+    ...(variant === undefined ? {} : { variant }),
+  };
+}
+
+export function packageRefusal(shown: string): InferyardError {
+  return new InferyardError("MODEL_UNSUPPORTED", `${shown} is a package, and a browser cannot unpack one`, {
+    remedy: "unpack it on the server and give the address of the folder",
+  });
+}
+
+function notFetched(reference: string): InferyardError {
+  return new InferyardError("MODEL_NOT_FOUND", `${reference} is not in this browser's cache`, {
+    remedy: "load it, which fetches it",
+  });
+}
+
+function invalid(message: string, remedy: string): InferyardError {
+  return new InferyardError("INPUT_INVALID", message, { remedy });
+}

@@ -1,0 +1,56 @@
+/** The JSON schema of a decision, for programs that read it from `--json`, logs or HTTP. `schemas/decision.json` is made from this file. */
+import * as z from "zod";
+import { policies } from "../selection/constraints.ts";
+
+const library = z.strictObject({ name: z.string(), version: z.string() });
+
+const candidate = z.strictObject({
+  target: z.string().describe("backend:device[:index]"),
+  verdict: z.enum(["selected", "would-run", "refused", "failed", "not-tried"]),
+  stage: z
+    .enum(["constraints", "manifest", "package", "probe", "device", "capability", "requirement", "circuit", "load", "verify"])
+    .describe("The step at which the candidate's fate was settled."),
+  reason: z.string(),
+  remedy: z.string().optional().describe("A command or a setting that would change the verdict."),
+  note: z
+    .string()
+    .optional()
+    .describe('Under the policy "fastest": how fast it was measured to be, or why no measurement counts.'),
+  milliseconds: z.number().optional().describe("Time spent loading and verifying."),
+});
+
+const decision = z.strictObject({
+  id: z.uuid(),
+  at: z.iso.datetime(),
+  model: z.strictObject({
+    reference: z.string(),
+    format: z.string(),
+    variant: z.string().optional(),
+    digest: z.string().optional().describe("sha256:… of the variant's main file."),
+  }),
+  constraints: z.strictObject({
+    policy: z.enum(policies),
+    preferred: z.array(z.string()),
+    required: z.array(z.string()),
+    excluded: z.array(z.string()),
+  }),
+  candidates: z.array(candidate).describe("In the order of preference."),
+  selected: z
+    .strictObject({
+      target: z.string(),
+      device: z.string(),
+      library,
+      host: z.string(),
+      evidence: z.array(z.string()).describe("What the engine itself said."),
+    })
+    .nullable(),
+});
+
+/** Throws where `value` is not a decision. */
+export function checkDecision(value: unknown): void {
+  decision.parse(value);
+}
+
+export function decisionJsonSchema(): Record<string, unknown> {
+  return { title: "Decision", ...z.toJSONSchema(decision) };
+}

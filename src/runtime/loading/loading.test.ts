@@ -1,0 +1,352 @@
+import { describe, expect, it } from "vitest";
+import type { LoadSettings } from "../../backend.ts";
+import { InferyardError } from "../../errors.ts";
+import type { HostPolicy } from "./host-selection.ts";
+import { inlineHost } from "../../hosts/inline.ts";
+import type { Manifest, Variant } from "../../models/manifest.ts";
+import { type ScriptedBackend, type ScriptedBackendOptions, scriptedBackend } from "../../testing/scripted-backend.ts";
+import type { Tensor } from "../../tensor.ts";
+import { type VerifiedModel, type LoadingContext, explainCandidates, loadFirstCandidate } from "./loading.ts";
+import { select } from "../selection/selection.ts";
+import type { SelectionFacts } from "../selection/selection-facts.ts";
+import type { AnswerCheck } from "./verification.ts";
+import { type ConstraintOptions, mergeConstraints } from "../selection/constraints.ts";
+
+const variant: Variant = { name: "fp32", aliases: [], format: "onnx", path: "/m/model.onnx", bytes: 100, config: {} };
+const manifest: Manifest = {
+  reference: "./m",
+  name: "m",
+  directory: "/m",
+  source: "file",
+  tasks: [],
+  variants: [variant],
+  selection: { backends: [], fallbacks: [] },
+  requirements: {},
+};
+
+const fails = (
+  code: "LOAD_FAILED" | "MODEL_INVALID" | "HOST_DIED" | "OUT_OF_MEMORY",
+  message: string,
+): ScriptedBackendOptions => ({
+  onLoad: () => {
+    throw new InferyardError(code, message, { remedy: `mend ${message}` });
+  },
+});
+const answers = (...data: number[]): ScriptedBackendOptions => ({
+  onRun: () => ({ y: { dataType: "float32", shape: [2], data: Float32Array.from(data) } satisfies Tensor }),
+});
+
+interface Scene {
+  readonly constraints?: ConstraintOptions;
+  readonly checkAnswers?: AnswerCheck;
+  readonly signal?: AbortSignal;
+  readonly manifest?: Manifest;
+  readonly settings?: LoadSettings;
+}
+
+async function load(backends: readonly ScriptedBackend[], scene: Scene = {}): Promise<VerifiedModel> {
+  const context: LoadingContext = {
+    backends,
+    hosts: { inline: inlineHost(), worker: inlineHost(), process: inlineHost() },
+    host: { blocking: "worker" },
+    threads: (wanted) => Math.min(wanted ?? 2, 2),
+    checkAnswers: scene.checkAnswers ?? (async () => undefined),
+    digestOf: async () => "abc",
+  };
+  const constraints = mergeConstraints(scene.constraints ?? {});
+  return loadFirstCandidate(
+    context,
+    await facts(backends),
+    scene.manifest ?? manifest,
+    constraints,
+    { settings: scene.settings ?? {} },
+    scene.signal,
+  );
+}
+
+async function facts(backends: readonly ScriptedBackend[]): Promise<SelectionFacts> {
+  const known = backends.map(async (backend) => ({
+    name: backend.name,
+    availability: await backend.probe({ machine: {} as never, run: false }),
+    capabilities: backend.capabilities,
+  }));
+  return { backends: await Promise.all(known), availableMemory: 1e9, deviceFacts: [], openCircuits: new Map() };
+}
+
+async function refusal(work: Promise<unknown>): Promise<InferyardError> {
+  const error = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (error instanceof InferyardError) return error;
+  throw new Error(`not refused: ${String(error)}`);
+}
+
+describe("the load loop", () => {
+  it("stops at the first candidate that holds, and records every one", async () => {
+    const [first, second] = [scriptedBackend("onnx"), scriptedBackend("wasm")];
+    const { decision } = await load([first, second]);
+    expect(decision.selected).toMatchObject({
+      target: "onnx:cpu",
+      device: "cpu",
+      host: "inline",
+      library: { name: "onnx", version: "1.0.0" },
+    });
+    expect(decision.candidates).toMatchObject([
+      { target: "onnx:cpu", verdict: "selected", stage: "verify" },
+      { target: "wasm:cpu", verdict: "not-tried", stage: "load" },
+    ]);
+    expect(decision.model).toMatchObject({ reference: "./m", format: "onnx", variant: "fp32", digest: "sha256:abc" });
+    expect(second.calls).toEqual(["probe"]);
+  });
+
+  it("falls back when a load fails, and says why", async () => {
+    const { decision } = await load([scriptedBackend("onnx", fails("LOAD_FAILED", "a broken driver")), scriptedBackend("wasm")]);
+    expect(decision.candidates[0]).toMatchObject({
+      verdict: "failed",
+      stage: "load",
+      reason: "a broken driver",
+      remedy: "mend a broken driver",
+    });
+    expect(decision.candidates[0]?.milliseconds).toBeGreaterThanOrEqual(0);
+    expect(decision.selected?.target).toBe("wasm:cpu");
+  });
+
+  it("falls back when the host dies while loading", async () => {
+    const { decision } = await load([scriptedBackend("onnx", fails("HOST_DIED", "the worker ended")), scriptedBackend("wasm")]);
+    expect(decision.selected?.target).toBe("wasm:cpu");
+  });
+
+  it("throws on what is not a refusal: a bug in a backend is not hidden by a fallback", async () => {
+    const broken = scriptedBackend("onnx", {
+      onLoad: () => {
+        throw new TypeError("x is not a function");
+      },
+    });
+    await expect(load([broken, scriptedBackend("wasm")])).rejects.toThrow("x is not a function");
+  });
+
+  it("keeps what the engine itself said as evidence, not what was asked for", async () => {
+    const { decision } = await load([scriptedBackend("onnx", { evidence: ["187 nodes on CPUExecutionProvider"] })]);
+    expect(decision.selected?.evidence).toEqual([
+      "a probe input ran, and its output is finite",
+      "187 nodes on CPUExecutionProvider",
+    ]);
+  });
+
+  it("a file that is not the one its manifest describes is MODEL_INVALID", async () => {
+    const other = { ...manifest, variants: [{ ...variant, sha256: "def" }] };
+    const error = await refusal(load([scriptedBackend("onnx")], { manifest: other }));
+    expect(error.code).toBe("MODEL_INVALID");
+    expect(error.message).toContain("its sha256 is abc, not def");
+  });
+
+  it("copies have the settings of the model they copy, but for those that are changed", async () => {
+    const seen: unknown[] = [];
+    const backend = scriptedBackend("onnx", { onLoad: (_model, _device, options) => void seen.push(options) });
+    const loaded = await load([backend], { settings: { threads: 2, graphOptimization: "basic", memoryArena: false } });
+    await loaded.loadReplica({ threads: 1 });
+    expect(seen).toEqual([
+      { threads: 2, graphOptimization: "basic", memoryArena: false },
+      { threads: 1, graphOptimization: "basic", memoryArena: false },
+    ]);
+  });
+
+  it("holds the digest the manifest states, and passes clamped threads to backends that have threads", async () => {
+    const seen: unknown[] = [];
+    const backend = scriptedBackend("onnx", { onLoad: (_model, _device, options) => void seen.push(options.threads) });
+    const stated = { ...manifest, variants: [{ ...variant, sha256: "ABC" }] };
+    const loaded = await load([backend], { manifest: stated });
+    expect(loaded.decision.model.digest).toBe("sha256:abc");
+    await loaded.loadReplica({ threads: 99 }); // clamped
+    expect(seen).toEqual([2, 2]);
+    const without = scriptedBackend("onnx", {
+      capabilities: { options: [] },
+      onLoad: (_model, _device, options) => void seen.push(options.threads),
+    });
+    await load([without]);
+    expect(seen.at(-1)).toBeUndefined();
+  });
+
+  it("is cancelled between candidates", async () => {
+    const controller = new AbortController();
+    const first = scriptedBackend("onnx", {
+      onLoad: () => {
+        controller.abort();
+        throw new InferyardError("LOAD_FAILED", "slow");
+      },
+    });
+    const second = scriptedBackend("wasm");
+    expect((await refusal(load([first, second], { signal: controller.signal }))).code).toBe("ABORTED");
+    expect(second.calls).toEqual(["probe"]);
+  });
+});
+
+describe("verification", () => {
+  it("a model whose probe is not finite is disposed, and the next candidate is tried", async () => {
+    const broken = scriptedBackend("onnx", answers(1, Number.NaN));
+    const { decision } = await load([broken, scriptedBackend("wasm")]);
+    expect(decision.candidates[0]).toMatchObject({ verdict: "failed", stage: "verify" });
+    expect(decision.candidates[0]?.reason).toContain('not a number in output "y", element 1');
+    expect(broken.calls).toContain("dispose model");
+    expect(decision.selected?.target).toBe("wasm:cpu");
+  });
+
+  it("a model that gives no number for zeros is asked about ones before the engine is blamed", async () => {
+    const asked: unknown[] = [];
+    const reciprocal = scriptedBackend("onnx", {
+      onRun: (inputs) => {
+        const [given] = Object.values(inputs);
+        asked.push(given?.data[0]);
+        return { y: { dataType: "float32", shape: [1], data: Float32Array.of(1 / Number(given?.data[0])) } };
+      },
+    });
+    const { decision } = await load([reciprocal]);
+    expect(decision.selected?.target).toBe("onnx:cpu");
+    expect(asked.map(Number)).toEqual([0, 1]);
+  });
+
+  it("a model that fails while running the probe is a failed candidate, whatever the code", async () => {
+    const failing = scriptedBackend("onnx", {
+      onRun: () => {
+        throw new InferyardError("RUN_FAILED", "illegal instruction");
+      },
+    });
+    const { decision } = await load([failing, scriptedBackend("wasm")]);
+    expect(decision.candidates[0]).toMatchObject({ verdict: "failed", stage: "verify", reason: "illegal instruction" });
+  });
+
+  it("known answers that do not hold send it to the next candidate; those that hold are evidence", async () => {
+    const checkAnswers: AnswerCheck = async (model) => {
+      if (model.library.name === "onnx") throw new InferyardError("VERIFICATION_FAILED", "off by 0.5");
+      return "3 known answers held";
+    };
+    const { decision } = await load([scriptedBackend("onnx"), scriptedBackend("wasm")], { checkAnswers });
+    expect(decision.candidates[0]).toMatchObject({ verdict: "failed", stage: "verify", reason: "off by 0.5" });
+    expect(decision.selected?.evidence).toContain("3 known answers held");
+  });
+
+  it("a caller who cancels during verification is not a failed candidate", async () => {
+    const controller = new AbortController();
+    const backend = scriptedBackend("onnx", {
+      onRun: () => {
+        controller.abort();
+        throw new InferyardError("ABORTED", "the caller cancelled this call");
+      },
+    });
+    expect((await refusal(load([backend], { signal: controller.signal }))).code).toBe("ABORTED");
+    expect(backend.calls).toContain("dispose model");
+  });
+
+  it("uses the manifest's own probe, and says when no probe could be made", async () => {
+    const seen: unknown[] = [];
+    const backend = scriptedBackend("onnx", {
+      onRun: (inputs) => (seen.push(inputs["x"]?.data), inputs["x"] ? { y: inputs["x"] } : {}),
+    });
+    const x: Tensor = { dataType: "float32", shape: [2], data: Float32Array.of(3, 4) };
+    await load([backend], { manifest: { ...manifest, probe: { kind: "tensors", inputs: { x } } } });
+    expect(seen).toEqual([Float32Array.of(3, 4)]);
+  });
+});
+
+describe("when no candidate holds", () => {
+  it("one error lists every candidate with its reason and what would mend it", async () => {
+    const error = await refusal(
+      load([
+        scriptedBackend("onnx", fails("LOAD_FAILED", "no driver")),
+        scriptedBackend("wasm", fails("OUT_OF_MEMORY", "no memory")),
+      ]),
+    );
+    expect(error.code).toBe("NO_BACKEND");
+    expect(error.message.split("\n")).toEqual([
+      "no backend on this machine can run m",
+      "  onnx:cpu  load: no driver  (mend no driver)",
+      "  wasm:cpu  load: no memory  (mend no memory)",
+    ]);
+    expect(error.data["decision"]).toMatchObject({ selected: null, candidates: [{ verdict: "failed" }, { verdict: "failed" }] });
+  });
+
+  it("a file that every backend calls damaged is MODEL_INVALID", async () => {
+    const error = await refusal(
+      load([
+        scriptedBackend("onnx", fails("MODEL_INVALID", "cut short")),
+        scriptedBackend("wasm", fails("MODEL_INVALID", "cut short")),
+      ]),
+    );
+    expect(error.code).toBe("MODEL_INVALID");
+  });
+
+  it("a required target that cannot run is BACKEND_UNAVAILABLE, and says what a preference would do", async () => {
+    const error = await refusal(
+      load([scriptedBackend("onnx", fails("LOAD_FAILED", "no driver")), scriptedBackend("wasm")], {
+        constraints: { target: "onnx" },
+      }),
+    );
+    expect(error.code).toBe("BACKEND_UNAVAILABLE");
+    expect(error.message).toBe("onnx:cpu cannot run m\n  load: no driver");
+    expect(error.remedy).toContain(
+      "mend no driver; you required this target, so nothing else was tried; --prefer onnx would fall back",
+    );
+  });
+
+  it("a constraints that leaves nothing is told as such", async () => {
+    const error = await refusal(
+      load([scriptedBackend("onnx"), scriptedBackend("wasm")], { constraints: { exclude: ["onnx", "wasm"] } }),
+    );
+    expect(error.message).toContain("onnx:cpu  constraints: you excluded onnx");
+    expect(error.code).toBe("NO_BACKEND");
+  });
+
+  it("a runtime without backends says so", async () => {
+    const error = await refusal(load([]));
+    expect(error.code).toBe("NO_BACKEND");
+    expect(error.message).toContain("no backend is registered");
+  });
+});
+
+describe("hosts", () => {
+  const hostOf = async (host: HostPolicy, blocking: boolean, entry: boolean): Promise<string | undefined> => {
+    const base = scriptedBackend("onnx", { capabilities: { blocking } });
+    const backend = entry ? { ...base, entry: { module: import.meta.url, export: "x" } } : base;
+    const context: LoadingContext = {
+      backends: [backend],
+      hosts: {
+        inline: inlineHost(),
+        worker: { ...inlineHost(), name: "worker" },
+        process: { ...inlineHost(), name: "process" },
+      },
+      host,
+      threads: () => 1,
+      checkAnswers: async () => undefined,
+      digestOf: async () => "abc",
+    };
+    const { decision } = await loadFirstCandidate(context, await facts([base]), manifest, mergeConstraints(), { settings: {} });
+    return decision.selected?.host;
+  };
+  it.each([
+    ["a backend that blocks its thread gets a worker", { blocking: "worker" }, true, true, "worker"],
+    ["and a process where memory is limited", { blocking: "process" }, true, true, "process"],
+    ["one that does not runs inline", { blocking: "process" }, false, true, "inline"],
+    ["one without an entry runs inline", { blocking: "process" }, true, false, "inline"],
+    ["the user's choice holds: inline", { requested: "inline", blocking: "process" }, true, true, "inline"],
+    ["the user's choice holds: worker", { requested: "worker", blocking: "process" }, false, true, "worker"],
+    ["the user's choice holds: process", { requested: "process", blocking: "worker" }, false, true, "process"],
+  ] as const)("%s", async (_name, host, blocking, entry, expected) => expect(await hostOf(host, blocking, entry)).toBe(expected));
+});
+
+describe("explaining without loading", () => {
+  it("marks the first open candidate, and loads nothing", async () => {
+    const backends = [
+      scriptedBackend("onnx", { availability: { present: false, reason: "not installed" } }),
+      scriptedBackend("native"),
+      scriptedBackend("wasm"),
+    ];
+    const candidates = explainCandidates(select(await facts(backends), manifest, mergeConstraints(), { settings: {} }));
+    expect(candidates.map(({ target, verdict }) => `${target} ${verdict}`)).toEqual([
+      "onnx:cpu refused",
+      "native:cpu would-run",
+      "wasm:cpu not-tried",
+    ]);
+    expect(backends.flatMap(({ calls }) => calls)).toEqual(["probe", "probe", "probe"]);
+  });
+});

@@ -1,0 +1,19 @@
+/** Durations as people write them. */
+import { InferyardError } from "../../errors.ts";
+
+/** The longest time a timer of Node.js can have, about 24.8 days; it takes a longer one for 1 ms. */
+const maxMs = 2 ** 31 - 1;
+
+const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
+/** Milliseconds of "500ms", "30s", "5m", "1h", or of a plain number, which counts milliseconds; "0" is 0. At most 2^31 - 1. */
+export function parseDuration(written: string | number): number {
+  if (typeof written === "number" && Number.isFinite(written) && written >= 0) return Math.min(written, maxMs);
+  const groups = /^(?<amount>\d+(?:\.\d+)?)(?<unit>ms|s|m|h)$/.exec(String(written).trim())?.groups;
+  const milliseconds = Number(groups?.["amount"]) * (units[groups?.["unit"] ?? ""] ?? Number.NaN);
+  if (String(written).trim() === "0") return 0;
+  if (Number.isNaN(milliseconds)) {
+    throw new InferyardError("CONFIG_INVALID", `"${written}" is not a duration`, { remedy: "write 500ms, 30s, 5m, 1h, or 0" });
+  }
+  return Math.min(milliseconds, maxMs);
+}

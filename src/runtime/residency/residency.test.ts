@@ -1,0 +1,181 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { InferyardError, abortError } from "../../errors.ts";
+import { Residency, type Resident, type Reservation } from "./residency.ts";
+
+interface Thing extends Resident {
+  readonly number: number;
+  disposed: boolean;
+}
+
+function factory(): { load: () => Promise<Thing>; made: Thing[] } {
+  const made: Thing[] = [];
+  const load = async (): Promise<Thing> => {
+    const thing: Thing = {
+      number: made.length,
+      disposed: false,
+      async dispose() {
+        thing.disposed = true;
+      },
+    };
+    made.push(thing);
+    return thing;
+  };
+  return { load, made };
+}
+
+const stay = (reference: string, over: Partial<Reservation> = {}): Reservation => ({ reference, location: reference, ...over });
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+describe("residency", () => {
+  it("two first requests for a model load it once", async () => {
+    const { load, made } = factory();
+    const residency = new Residency<Thing>({ keepAliveMs: 1000 });
+    const leases = await Promise.all([residency.acquire("a", stay("a"), load), residency.acquire("a", stay("a"), load)]);
+    expect(made).toHaveLength(1);
+    expect(leases[0].item).toBe(leases[1].item);
+  });
+
+  it("unloads what nobody uses after keepAlive, and not before", async () => {
+    const { load, made } = factory();
+    const residency = new Residency<Thing>({ keepAliveMs: 1000 });
+    const lease = await residency.acquire("a", stay("a"), load);
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(made[0]?.disposed).toBe(false);
+    lease.release();
+    lease.release();
+    await vi.advanceTimersByTimeAsync(999);
+    expect(made[0]?.disposed).toBe(false);
+    await vi.advanceTimersByTimeAsync(2);
+    expect(made[0]?.disposed).toBe(true);
+  });
+
+  it("a new user within keepAlive keeps the model; one after it loads it anew", async () => {
+    const { load, made } = factory();
+    const residency = new Residency<Thing>({ keepAliveMs: 1000 });
+    (await residency.acquire("a", stay("a"), load)).release();
+    await vi.advanceTimersByTimeAsync(900);
+    (await residency.acquire("a", stay("a"), load)).release();
+    await vi.advanceTimersByTimeAsync(900);
+    expect(made[0]?.disposed).toBe(false);
+    await vi.advanceTimersByTimeAsync(200);
+    expect(made[0]?.disposed).toBe(true);
+    await residency.acquire("a", stay("a"), load);
+    expect(made).toHaveLength(2);
+  });
+
+  it("keepAlive 0 keeps for ever, until it is cleared", async () => {
+    const { load, made } = factory();
+    const residency = new Residency<Thing>({ keepAliveMs: 0 });
+    (await residency.acquire("a", stay("a"), load)).release();
+    await vi.advanceTimersByTimeAsync(1e9);
+    expect(made[0]?.disposed).toBe(false);
+    await residency.clear();
+    expect(made[0]?.disposed).toBe(true);
+  });
+
+  it("a model in use is never unloaded by clear", async () => {
+    const { load, made } = factory();
+    const residency = new Residency<Thing>({ keepAliveMs: 1000 });
+    await residency.acquire("a", stay("a"), load);
+    await residency.clear();
+    expect(made[0]?.disposed).toBe(false);
+    expect(await residency.items()).toEqual(made);
+  });
+
+  it("a failed load is tried anew by the next caller", async () => {
+    const { load } = factory();
+    const residency = new Residency<Thing>({ keepAliveMs: 1000 });
+    const failing = (): Promise<Thing> => Promise.reject(new InferyardError("LOAD_FAILED", "no"));
+    await expect(residency.acquire("a", stay("a"), failing)).rejects.toThrow("no");
+    expect(await residency.items()).toEqual([]);
+    await expect(residency.acquire("a", stay("a"), load)).resolves.toBeDefined();
+  });
+
+  it("a caller who cancels stops waiting; the others still get the model", async () => {
+    const { load, made } = factory();
+    const residency = new Residency<Thing>({ keepAliveMs: 1000 });
+    const controller = new AbortController();
+    const slow = async (): Promise<Thing> => {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      return load();
+    };
+    const [impatient, patient] = [
+      residency.acquire("a", stay("a"), slow, controller.signal),
+      residency.acquire("a", stay("a"), slow),
+    ];
+    const refused = expect(impatient).rejects.toMatchObject({ code: "ABORTED" });
+    controller.abort();
+    await refused;
+    await vi.advanceTimersByTimeAsync(200);
+    await expect(patient).resolves.toBeDefined();
+    expect(made[0]?.disposed).toBe(false);
+  });
+
+  it("a load nobody waits for is cancelled, and what still comes of it is disposed", async () => {
+    const { load, made } = factory();
+    const residency = new Residency<Thing>({ keepAliveMs: 1000 });
+    const controller = new AbortController();
+    let cancelled = false;
+    const slow = async (signal: AbortSignal): Promise<Thing> => {
+      signal.addEventListener("abort", () => (cancelled = true));
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      return load();
+    };
+    const refused = expect(residency.acquire("a", stay("a"), slow, controller.signal)).rejects.toMatchObject({ code: "ABORTED" });
+    controller.abort();
+    await refused;
+    expect(cancelled).toBe(true);
+    await vi.advanceTimersByTimeAsync(200);
+    expect(made[0]?.disposed).toBe(true);
+    await expect(residency.acquire("a", stay("a"), slow, AbortSignal.abort())).rejects.toMatchObject({ code: "ABORTED" });
+  });
+
+  it("after a cancelled load the next caller waits until that has ended: there are never two of one key", async () => {
+    const { load } = factory();
+    const residency = new Residency<Thing>({ keepAliveMs: 1000 });
+    let [loading, max] = [0, 0];
+    const stubborn = async (): Promise<Thing> => {
+      loading += 1;
+      max = Math.max(max, loading);
+      await new Promise((resolve) => setTimeout(resolve, 1000)); // whatever the signal says
+      loading -= 1;
+      return load();
+    };
+    for (let client = 0; client < 12; client += 1) {
+      const controller = new AbortController();
+      const refused = expect(residency.acquire("a", stay("a"), stubborn, controller.signal)).rejects.toMatchObject({
+        code: "ABORTED",
+      });
+      await vi.advanceTimersByTimeAsync(100);
+      controller.abort();
+      await refused;
+    }
+    const patient = residency.acquire("a", stay("a"), stubborn);
+    await vi.advanceTimersByTimeAsync(3000);
+    expect((await patient).item.disposed).toBe(false);
+    expect(max).toBe(1);
+  });
+
+  it("close cancels loads under way: who waits for one is told DISPOSED", async () => {
+    const residency = new Residency<Thing>({ keepAliveMs: 1000 });
+    const cancellable = (signal: AbortSignal): Promise<Thing> =>
+      new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(abortError(signal))));
+    const refused = expect(residency.acquire("a", stay("a"), cancellable)).rejects.toMatchObject({ code: "DISPOSED" });
+    await vi.advanceTimersByTimeAsync(10);
+    await residency.close();
+    await refused;
+  });
+
+  it("close unloads everything, used or not, and refuses new users", async () => {
+    const { load, made } = factory();
+    const residency = new Residency<Thing>({ keepAliveMs: 1000 });
+    const lease = await residency.acquire("a", stay("a"), load);
+    (await residency.acquire("b", stay("b"), load)).release();
+    await residency.close();
+    expect(made.map(({ disposed }) => disposed)).toEqual([true, true]);
+    lease.release();
+    await expect(residency.acquire("a", stay("a"), load)).rejects.toMatchObject({ code: "DISPOSED" });
+  });
+});

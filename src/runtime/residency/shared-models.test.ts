@@ -1,0 +1,199 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { tinyGraph } from "../../backends/onnxruntime/tiny-graph.ts";
+import { InferyardError } from "../../errors.ts";
+import { nodePlatform } from "../../platform/node/platform.ts";
+import type { TensorMap } from "../../tensor.ts";
+import { type ScriptedBackend, scriptedBackend } from "../../testing/scripted-backend.ts";
+import { requestKey } from "./model-keys.ts";
+import { ModelRuntime } from "../model-runtime.ts";
+import type { ModelOptions, RuntimeEvent, RuntimeSettings } from "../options/runtime-settings.ts";
+import type { AdmitLoad } from "../scheduling/scheduling-key.ts";
+
+let folder = "";
+let model = "";
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "inferyard-shared-"));
+  model = join(folder, "model.onnx");
+  await writeFile(model, Buffer.from(tinyGraph, "base64"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const inputs: TensorMap = { x: { dataType: "float32", shape: [2], data: Float32Array.of(1, 2) } };
+const fails = (name: string): ScriptedBackend =>
+  scriptedBackend(name, {
+    onLoad: () => {
+      throw new InferyardError("LOAD_FAILED", `${name} is broken`);
+    },
+  });
+const loads = ({ calls }: ScriptedBackend): number => calls.filter((call) => call.startsWith("load")).length;
+
+async function withRuntime(
+  backends: readonly ScriptedBackend[],
+  settings: RuntimeSettings,
+  test: (runtime: ModelRuntime, events: RuntimeEvent[]) => Promise<void>,
+): Promise<void> {
+  const events: RuntimeEvent[] = [];
+  const told = { onEvent: (event: RuntimeEvent): void => void events.push(event), ...settings };
+  const runtime = new ModelRuntime(backends, told, async () => undefined, nodePlatform());
+  try {
+    await test(runtime, events);
+  } finally {
+    await runtime.dispose();
+  }
+}
+
+const spellings = [
+  "onnx",
+  "onnx:cpu",
+  "onnx:auto",
+  "ONNX:CPU",
+  "onnx:cpu:0",
+  "wasm",
+  "wasm:cpu",
+  "native:gpu",
+  "nowhere",
+  "onnx:dml",
+];
+const targets = fc.array(fc.constantFrom(...spellings), { maxLength: 5 });
+const anyOptions = fc.record({ prefer: targets, target: targets, exclude: targets }, { requiredKeys: [] });
+
+describe("requests", () => {
+  it("that resolve to one target share one model, however they are written, and none gets a target it did not allow", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyOptions, { minLength: 1, maxLength: 30 }), async (requests) => {
+        const backends = [scriptedBackend("onnx"), scriptedBackend("wasm"), fails("native")];
+        await withRuntime(backends, {}, async (runtime) => {
+          const work = async (options: ModelOptions): Promise<void> => {
+            const expected = await runtime.explain(model, options);
+            const wouldRun = expected.candidates.find(
+              ({ verdict, target }) => verdict === "would-run" && target !== "native:cpu",
+            );
+            const wanted = wouldRun ?? expected.candidates.find(({ verdict }) => verdict === "not-tried");
+            if (wanted === undefined) {
+              await expect(runtime.use(model, options, async () => {})).rejects.toThrow(InferyardError);
+              return;
+            }
+            await runtime.use(model, options, async ({ target, decision }) => {
+              expect(target).toBe(wanted.target);
+              // Truthful for this request: what it asked, every candidate in its order, and what runs.
+              expect(decision.constraints).toEqual(expected.constraints);
+              expect(decision.candidates.map((candidate) => candidate.target)).toEqual(
+                expected.candidates.map((candidate) => candidate.target),
+              );
+              expect(decision.candidates.find(({ verdict }) => verdict === "selected")?.target).toBe(target);
+              expect(decision.selected?.target).toBe(target);
+              const refused = (candidate: { readonly verdict: string }): boolean => candidate.verdict === "refused";
+              expect(decision.candidates.filter(refused)).toEqual(expected.candidates.filter(refused));
+            });
+          };
+          await Promise.all(requests.map(work));
+          for (const options of requests) await work(options);
+          expect([loads(backends[0]!) <= 1, loads(backends[1]!) <= 1]).toEqual([true, true]);
+          expect(runtime.memory().models.length).toBeLessThanOrEqual(2);
+        });
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it("are the same where only the spelling or doubles differ", () => {
+    const same = [{ target: "onnx,wasm" }, { target: ["onnx:auto", "wasm", "ONNX"] }, { target: [" onnx ", "wasm"], prefer: [] }];
+    expect(new Set(same.map((options) => requestKey("m", options))).size).toBe(1);
+    const different = [
+      {},
+      { prefer: "onnx,wasm" },
+      { prefer: "wasm,onnx" },
+      { target: "onnx,wasm" },
+      { target: "wasm,onnx" }, // one model, and each decision lists the targets as its request wrote them
+      { exclude: "onnx" },
+      { threads: 1 },
+      { variant: "int8" },
+    ];
+    expect(new Set(different.map((options) => requestKey("m", options))).size).toBe(different.length);
+  });
+
+  it("that name thousands of targets are refused", async () => {
+    await withRuntime([scriptedBackend("onnx")], {}, async (runtime) => {
+      const prefer = Array.from({ length: 5000 }, (_value, index) => `other${index}`);
+      await expect(runtime.use(model, { prefer }, async () => {})).rejects.toMatchObject({ code: "INPUT_INVALID" });
+      await expect(runtime.explain(model, { prefer })).rejects.toMatchObject({ code: "INPUT_INVALID" });
+      await expect(runtime.explain(model, { target: `onnx:${"a".repeat(1e6)}` })).rejects.toMatchObject({
+        code: "INPUT_INVALID",
+        message: expect.not.stringContaining("a".repeat(101)),
+      });
+    });
+  });
+});
+
+describe("a first choice that does not load", () => {
+  it("is tried once while its fallback is in memory, and each decision says that it failed", async () => {
+    const [broken, sound] = [fails("onnx"), scriptedBackend("wasm")];
+    await withRuntime([broken, sound], {}, async (runtime, events) => {
+      const verdicts = async (options: ModelOptions): Promise<string[]> =>
+        runtime.use(model, options, async ({ decision }) => decision.candidates.map(({ verdict }) => verdict));
+      for (let time = 0; time < 3; time += 1) expect(await verdicts({})).toEqual(["failed", "selected"]);
+      expect(await verdicts({ target: "wasm" })).toEqual(["refused", "selected"]);
+      expect([loads(broken), loads(sound)]).toEqual([1, 1]);
+      expect(events.filter(({ type }) => type === "loaded").length).toBe(1);
+      await expect(verdicts({ target: "onnx" })).rejects.toMatchObject({ code: "BACKEND_UNAVAILABLE" });
+    });
+  });
+});
+
+describe("a model that moves when it fails", () => {
+  it("never takes a request to a target that it excluded", async () => {
+    let dies = false;
+    const mortal = scriptedBackend("onnx", {
+      onRun: (given) => {
+        if (dies) throw new InferyardError("HOST_DIED", "it died");
+        return { y: given["x"]! };
+      },
+    });
+    const [native, wasm] = [scriptedBackend("native"), scriptedBackend("wasm")];
+    await withRuntime([mortal, native, wasm], { failover: true }, async (runtime) => {
+      const any = await runtime.load(model, { prefer: "onnx:cpu" });
+      const same = await runtime.load(model, {});
+      const narrow = await runtime.load(model, { exclude: "native" });
+      expect([any, same, narrow].map(({ target }) => target)).toEqual(["onnx:cpu", "onnx:cpu", "onnx:cpu"]);
+      expect(loads(mortal)).toBe(2); // one for those that may go to native, one for the other
+      dies = true;
+      await Promise.all([any, same, narrow].map((handle) => handle.run(inputs)));
+      expect([any, same, narrow].map(({ target }) => target)).toEqual(["native:cpu", "native:cpu", "wasm:cpu"]);
+      expect(same.decision).toBe(same.decision);
+      expect([any, same].map(({ decision }) => [decision.constraints.preferred, decision.selected?.target])).toEqual([
+        [["onnx:cpu"], "native:cpu"],
+        [[], "native:cpu"],
+      ]);
+    });
+  });
+});
+
+describe("loads that must be admitted", () => {
+  it("are asked for once for each load, told of their end, and refused for their own client alone", async () => {
+    let open = (): void => {};
+    const gate = new Promise<void>((resolve) => (open = resolve));
+    await withRuntime([scriptedBackend("onnx", { onLoad: () => gate })], {}, async (runtime) => {
+      let [asked, ended] = [0, 0];
+      const admitLoad: AdmitLoad = async () => {
+        asked += 1;
+        return () => (ended += 1);
+      };
+      const refusing: AdmitLoad = async () => {
+        throw new InferyardError("RATE_LIMITED", "too many");
+      };
+      const use = (client: string, admit: AdmitLoad, options: ModelOptions = {}): Promise<string> =>
+        runtime.use(model, options, async ({ target }) => target, { client, priority: "normal", admitLoad: admit });
+      const refused = use("a", refusing);
+      const others = [use("b", admitLoad), use("b", admitLoad, { prefer: "onnx" })];
+      await expect(refused).rejects.toMatchObject({ code: "RATE_LIMITED" });
+      open();
+      expect(await Promise.all(others)).toEqual(["onnx:cpu", "onnx:cpu"]);
+      expect(await use("a", refusing, { target: "onnx:auto" })).toBe("onnx:cpu"); // in memory: nothing is loaded
+      expect([asked, ended]).toEqual([1, 1]);
+    });
+  });
+});

@@ -1,0 +1,73 @@
+/** How much memory one run takes beside the weights, estimated from the shapes of its inputs and the model's config.json before anything is allocated. */
+import { elementCount, type Tensor, type TensorMap } from "../../tensor.ts";
+
+/** What the estimate needs of a transformer's config.json, under any of the names that architectures give it. */
+interface EncoderSizes {
+  readonly hidden: number;
+  readonly heads: number;
+  readonly intermediate: number;
+  /** Attention scores held at once, in units of [batch, heads, tokens, keys]: 3 with disentangled attention (DeBERTa, He et al. 2021). */
+  readonly scores: number;
+  /** Elements of the logits of one token where the model predicts tokens; else 0. */
+  readonly logits: number;
+}
+
+/**
+ * Copies of the widest tensors that are alive at once. onnxruntime keeps the operands beside the result; our own engine computes attention,
+ * softmax and activations in place. Measured on MiniLM in fp32 and int8: docs/guide/tuning.md.
+ */
+const liveTensorFactor: Readonly<Record<string, number>> = { native: 1 };
+const defaultLiveTensorFactor = 2;
+
+/**
+ * Bytes a run takes for each byte of its inputs where the model's sizes are not known: a coarse bound. Measured: 4 to 15 for detectors and
+ * classifiers of images, 400 for a classifier of files, which embeds each integer.
+ */
+const perInputByte = { integers: 512, others: 32 } as const;
+
+const floatBytes = 4;
+
+/** Bytes. `backend`: the one that runs the model. */
+export function estimateRunMemory(
+  backend: string,
+  config: Readonly<Record<string, unknown>>,
+  architecture: string | undefined,
+  inputs: TensorMap,
+): number {
+  const given = Object.values(inputs).reduce((sum, tensor) => sum + bytesOf(tensor), 0);
+  const tokens = inputs["input_ids"]?.shape;
+  const sizes = encoderSizes(config, architecture);
+  if (sizes === undefined || tokens?.length !== 2)
+    return Object.values(inputs).reduce((sum, tensor) => sum + bytesOf(tensor) * factorOf(tensor), 0);
+  const [batch = 0, length = 0] = tokens;
+  const keys = Math.max(length, inputs["attention_mask"]?.shape[1] ?? 0);
+  const { hidden, heads, intermediate, scores, logits } = sizes;
+  const attention = scores * batch * heads * length * keys;
+  const widest = batch * length * (intermediate + 2 * hidden + logits);
+  return given + (liveTensorFactor[backend] ?? defaultLiveTensorFactor) * (attention + widest) * floatBytes;
+}
+
+function encoderSizes(config: Readonly<Record<string, unknown>>, architecture: string | undefined): EncoderSizes | undefined {
+  const first = (...names: readonly string[]): number | undefined =>
+    names.map((name) => config[name]).find((value): value is number => Number.isSafeInteger(value) && Number(value) > 0);
+  const hidden = first("hidden_size", "d_model", "n_embd", "dim");
+  const heads = first("num_attention_heads", "n_head", "n_heads", "encoder_attention_heads", "num_heads");
+  if (hidden === undefined || heads === undefined) return undefined;
+  const predictsTokens = /MaskedLM|CausalLM|LMHeadModel|ConditionalGeneration|WithLMHead/.test(architecture ?? "");
+  return {
+    hidden,
+    heads,
+    intermediate: first("intermediate_size", "encoder_ffn_dim", "d_ff", "n_inner", "hidden_dim") ?? 4 * hidden,
+    scores: String(config["model_type"]).startsWith("deberta") ? 3 : 1,
+    logits: predictsTokens ? (first("vocab_size") ?? 0) : 0,
+  };
+}
+
+/** A text counts as a pointer. */
+function bytesOf({ data, shape }: Tensor): number {
+  return ArrayBuffer.isView(data) ? data.byteLength : elementCount(shape) * 2 * floatBytes;
+}
+
+function factorOf({ dataType }: Tensor): number {
+  return /int|string|bool/.test(dataType) ? perInputByte.integers : perInputByte.others;
+}

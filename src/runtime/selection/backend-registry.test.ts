@@ -1,0 +1,23 @@
+import { describe, expect, it } from "vitest";
+import { scriptedBackend } from "../../testing/scripted-backend.ts";
+import { validateBackends } from "./backend-registry.ts";
+
+describe("registering backends", () => {
+  it("keeps them in order", () => {
+    const backends = [scriptedBackend("wasm"), scriptedBackend("onnx")];
+    expect(validateBackends(backends)).toEqual(backends);
+  });
+
+  it.each([
+    ["two of one name", [scriptedBackend("a"), scriptedBackend("a")], "another backend has the same name"],
+    ["a name no target could hold", [scriptedBackend("My Engine")], "its name must be a lower-case word"],
+    [
+      "another version of the contract",
+      [{ ...scriptedBackend("a"), contractVersion: 2 as never }],
+      "contract version 2, and this is version 1",
+    ],
+  ])("refuses %s", (_name, backends, reason) => {
+    expect(() => validateBackends(backends)).toThrow(expect.objectContaining({ code: "CONTRACT_VIOLATION" }));
+    expect(() => validateBackends(backends)).toThrow(reason);
+  });
+});

@@ -1,0 +1,22 @@
+/** The backends of one runtime. */
+import type { Backend } from "../../backend.ts";
+import { InferyardError } from "../../errors.ts";
+import { deviceWords } from "./target.ts";
+
+/** Checks what can be checked without running anything: names, their uniqueness, the contract's version. */
+export function validateBackends(backends: readonly Backend[]): readonly Backend[] {
+  const seen = new Set<string>();
+  for (const { name, contractVersion } of backends) {
+    if (!/^[a-z][a-z0-9-]*$/.test(name)) throw violation(name, "its name must be a lower-case word");
+    if (deviceWords.has(name)) throw violation(name, "that is the name of a device");
+    if (seen.has(name)) throw violation(name, "another backend has the same name");
+    if (contractVersion !== 1)
+      throw violation(name, `it is written against contract version ${String(contractVersion)}, and this is version 1`);
+    seen.add(name);
+  }
+  return [...backends];
+}
+
+function violation(name: string, reason: string): InferyardError {
+  return new InferyardError("CONTRACT_VIOLATION", `backend "${name}" cannot be registered: ${reason}`);
+}

@@ -1,0 +1,59 @@
+/** Gathers what selection needs to know: the machine once, the presence of each backend once, free memory at every load. */
+import type { Availability, Backend, MachineFacts } from "../../backend.ts";
+import type { MachineReader } from "../../devices/machine.ts";
+import { messageOf } from "../../errors.ts";
+import type { CircuitBreakers } from "../supervision/circuit-breakers.ts";
+import type { BackendFacts, SelectionFacts } from "./selection-facts.ts";
+
+export class FactsReader {
+  readonly #backends: readonly Backend[];
+  readonly #machine: MachineReader;
+  readonly #presence = new Map<string, Promise<Availability>>();
+
+  constructor(backends: readonly Backend[], machine: MachineReader) {
+    this.#backends = backends;
+    this.#machine = machine;
+  }
+
+  machine(options: { readonly again?: boolean } = {}): Promise<MachineFacts> {
+    return this.#machine.read(options);
+  }
+
+  /** Facts for selection. `again` looks at everything anew, for example after a package was installed. */
+  async read(circuits: CircuitBreakers, options: { readonly again?: boolean } = {}): Promise<SelectionFacts> {
+    const machine = await this.#machine.read(options);
+    if (options.again === true) this.#presence.clear();
+    const [backends, availableMemory] = await Promise.all([
+      Promise.all(this.#backends.map((backend) => this.#backendFacts(backend, machine))),
+      this.#machine.availableMemory(),
+    ]);
+    return {
+      backends,
+      availableMemory: availableMemory.value,
+      deviceFacts: machine.accelerators.map(({ device, memory, cudaVersion }) => ({
+        device,
+        ...(memory === undefined ? {} : { memoryBytes: memory.totalBytes }),
+        ...(cudaVersion === undefined ? {} : { cudaVersion }),
+      })),
+      openCircuits: circuits.current(),
+    };
+  }
+
+  /** Runs a tiny computation on every device of a backend. Never remembered. */
+  async run(backend: Backend, signal?: AbortSignal): Promise<Availability> {
+    const machine = await this.#machine.read();
+    return absentOnThrow(backend.probe({ machine, run: true, ...(signal === undefined ? {} : { signal }) }));
+  }
+
+  async #backendFacts(backend: Backend, machine: MachineFacts): Promise<BackendFacts> {
+    const known = this.#presence.get(backend.name) ?? absentOnThrow(backend.probe({ machine, run: false }));
+    this.#presence.set(backend.name, known);
+    const availability = await known;
+    return { name: backend.name, availability, capabilities: (device) => backend.capabilities(device) };
+  }
+}
+
+/** A probe must not throw; one that does is a reason like any other. */
+function absentOnThrow(probe: Promise<Availability>): Promise<Availability> {
+  return probe.catch((error: unknown) => ({ present: false, reason: `its probe failed: ${messageOf(error)}` }));
+}

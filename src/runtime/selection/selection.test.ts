@@ -1,0 +1,385 @@
+/** The specification of selection, as tables: who is a candidate, why one is refused, in what order the rest are tried. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Capabilities, DeviceAvailability } from "../../backend.ts";
+import type { Manifest, Requirements, Variant } from "../../models/manifest.ts";
+import { type LoadRequest, type CheckedCandidate, select } from "./selection.ts";
+import type { BackendFacts, SelectionFacts } from "./selection-facts.ts";
+import { formatTarget } from "./target.ts";
+import { type ConstraintOptions, mergeConstraints } from "./constraints.ts";
+
+const gigabyte = 1e9;
+
+const fp32: Variant = {
+  name: "fp32",
+  aliases: [],
+  format: "onnx",
+  path: "/m/model.onnx",
+  bytes: 90e6,
+  config: {},
+  precision: "fp32",
+};
+const int8: Variant = {
+  ...fp32,
+  name: "int8",
+  aliases: ["quantized", "q8"],
+  path: "/m/model_quantized.onnx",
+  bytes: 23e6,
+  precision: "int8",
+};
+const rows: Variant = {
+  ...fp32,
+  name: "rows",
+  format: "safetensors",
+  path: "/m/model.safetensors",
+  architecture: "StaticModel",
+  precision: "fp16",
+};
+const weights: Variant = { ...rows, name: "weights", architecture: "BertModel" };
+
+function manifest(over: Partial<Manifest> = {}): Manifest {
+  return {
+    reference: "./m",
+    name: "m",
+    directory: "/m",
+    source: "huggingface",
+    tasks: ["feature-extraction"],
+    variants: [fp32, int8],
+    selection: { backends: [], fallbacks: [] },
+    requirements: {},
+    ...over,
+  };
+}
+
+const here = (type: string, index = 0): DeviceAvailability => ({ device: { type, index }, available: true, reason: "found" });
+const noDriver: DeviceAvailability = {
+  device: { type: "cuda", index: 0 },
+  available: false,
+  reason: "no NVIDIA driver on this machine",
+  remedy: "install the driver",
+};
+const anyOnnx: Capabilities = {
+  formats: { onnx: "any" },
+  precisions: ["fp32", "fp16", "int8"],
+  options: ["threads", "graphOptimization"],
+  blocking: true,
+};
+const staticRows: Capabilities = {
+  formats: { safetensors: ["StaticModel"] },
+  precisions: ["fp32", "fp16", "int8", "int4"],
+  options: ["threads"],
+  blocking: false,
+};
+
+function backend(name: string, devices: readonly DeviceAvailability[], capabilities: Capabilities = anyOnnx): BackendFacts {
+  return {
+    name,
+    availability: { present: true, library: { name: `lib${name}`, version: "1.2.3" }, devices },
+    capabilities: () => capabilities,
+  };
+}
+
+function missing(name: string): BackendFacts {
+  return {
+    name,
+    availability: { present: false, reason: `${name} is not installed`, remedy: `npm install ${name}` },
+    capabilities: () => anyOnnx,
+  };
+}
+
+const onnx = backend("onnx", [noDriver, here("cpu")]);
+const onnxWithGpus = backend("onnx", [here("cuda"), here("cuda", 1), here("cpu")]);
+const native = backend("native", [here("cpu")], staticRows);
+const wasm = backend("wasm", [here("cpu")]);
+
+interface Scene {
+  readonly backends?: readonly BackendFacts[];
+  readonly facts?: Partial<SelectionFacts>;
+  readonly manifest?: Partial<Manifest>;
+  readonly constraints?: ConstraintOptions;
+  readonly request?: Partial<LoadRequest>;
+}
+
+function selectIn(scene: Scene): CheckedCandidate[] {
+  const facts: SelectionFacts = {
+    backends: scene.backends ?? [onnx, native, wasm],
+    availableMemory: 8 * gigabyte,
+    deviceFacts: [],
+    openCircuits: new Map(),
+    ...scene.facts,
+  };
+  return select(facts, manifest(scene.manifest), mergeConstraints(scene.constraints ?? {}), { settings: {}, ...scene.request });
+}
+
+const targetOf = (selection: CheckedCandidate): string =>
+  selection.verdict === "open" ? formatTarget(selection.target) : selection.target;
+const open = (scene: Scene): string[] =>
+  selectIn(scene).flatMap((selection) => (selection.verdict === "open" ? [targetOf(selection)] : []));
+const refusalOf = (scene: Scene, target: string): string | undefined => {
+  const found = selectIn(scene).find((selection) => targetOf(selection) === target);
+  return found?.verdict === "refused" ? `${found.stage}: ${found.reason}` : found?.verdict;
+};
+
+describe("which targets are tried, and in what order", () => {
+  const cases: readonly [string, Scene, string[]][] = [
+    ["the order of backends: onnx, native, wasm", {}, ["onnx:cpu", "wasm:cpu"]],
+    ["within a backend, its own order of devices", { backends: [onnxWithGpus] }, ["onnx:cuda", "onnx:cuda:1", "onnx:cpu"]],
+    ["an order the user chose", { constraints: { priority: ["wasm", "onnx"] } }, ["wasm:cpu", "onnx:cpu"]],
+    ["backends left out of the order come last", { constraints: { priority: ["wasm"] } }, ["wasm:cpu", "onnx:cpu"]],
+    ["a preferred target first, the others as fallbacks", { constraints: { prefer: "wasm" } }, ["wasm:cpu", "onnx:cpu"]],
+    [
+      "a preferred target that is absent changes nothing else",
+      { constraints: { prefer: "onnx:cuda" } },
+      ["onnx:cpu", "wasm:cpu"],
+    ],
+    [
+      "several preferred targets in their order",
+      { backends: [onnxWithGpus, wasm], constraints: { prefer: ["onnx:cpu", "onnx:cuda:1"] } },
+      ["onnx:cpu", "onnx:cuda:1", "onnx:cuda", "wasm:cpu"],
+    ],
+    ["a required target and nothing else", { constraints: { target: "wasm:cpu" } }, ["wasm:cpu"]],
+    ["a required target that is absent: nothing (fails closed)", { constraints: { target: "onnx:cuda" } }, []],
+    ["several required targets are alternatives", { constraints: { target: "onnx:cuda,onnx:cpu" } }, ["onnx:cpu"]],
+    ["auto means any device", { constraints: { target: "onnx:auto" } }, ["onnx:cpu"]],
+    ["an excluded backend never", { constraints: { exclude: "onnx" } }, ["wasm:cpu"]],
+    [
+      "an excluded device never, its siblings still",
+      { backends: [onnxWithGpus], constraints: { exclude: "onnx:cuda:0" } },
+      ["onnx:cuda:1", "onnx:cpu"],
+    ],
+    ["exclusion wins over preference", { constraints: { prefer: "onnx", exclude: "onnx" } }, ["wasm:cpu"]],
+    ["the manifest's backends, and no others", { manifest: { selection: { backends: ["wasm"], fallbacks: [] } } }, ["wasm:cpu"]],
+    [
+      "policy manifest: preferred, then its fallbacks, and nothing else",
+      {
+        backends: [onnxWithGpus, native, wasm],
+        constraints: { policy: "manifest" },
+        manifest: { selection: { backends: [], preferred: "wasm", fallbacks: ["onnx:cpu"] } },
+      },
+      ["wasm:cpu", "onnx:cpu"],
+    ],
+    ["policy manifest without a preferred target: nothing", { constraints: { policy: "manifest" } }, []],
+    ["static embeddings run on the backend that knows them", { manifest: { variants: [rows] } }, ["native:cpu"]],
+  ];
+  it.each(cases)("%s", (_name, scene, expected) => expect(open(scene)).toEqual(expected));
+});
+
+describe("why a target is refused", () => {
+  const cases: readonly [string, Scene, string, string][] = [
+    ["excluded", { constraints: { exclude: "onnx" } }, "onnx:cpu", "constraints: you excluded onnx"],
+    ["another one is required", { constraints: { target: "wasm" } }, "onnx:cpu", "constraints: you required wasm"],
+    [
+      "not in the manifest",
+      { manifest: { selection: { backends: ["wasm"], fallbacks: [] } } },
+      "onnx:cpu",
+      "manifest: the model's manifest allows only wasm",
+    ],
+    [
+      "not named under the policy manifest",
+      { constraints: { policy: "manifest" }, manifest: { selection: { backends: [], preferred: "wasm", fallbacks: [] } } },
+      "onnx:cpu",
+      'manifest: the policy is "manifest", which names only wasm',
+    ],
+    [
+      "the manifest names nothing",
+      { constraints: { policy: "manifest" } },
+      "onnx:cpu",
+      'manifest: the policy is "manifest", and the manifest names no preferred target',
+    ],
+    [
+      "not registered, and required",
+      { constraints: { target: "xla:tpu" } },
+      "xla:tpu",
+      'package: no backend named "xla" is registered in this runtime',
+    ],
+    [
+      "not registered, and in the chosen order",
+      { constraints: { priority: ["xla", "onnx"] } },
+      "xla:cpu",
+      'package: no backend named "xla" is registered in this runtime',
+    ],
+    ["package missing", { backends: [missing("onnx"), wasm] }, "onnx:cpu", "package: onnx is not installed"],
+    [
+      "package missing, for a device that was named",
+      { backends: [missing("onnx")], constraints: { prefer: "onnx:cuda" } },
+      "onnx:cuda",
+      "package: onnx is not installed",
+    ],
+    ["device absent", {}, "onnx:cuda", "device: no NVIDIA driver on this machine"],
+    [
+      "device unknown to the backend",
+      { constraints: { prefer: "wasm:cuda" } },
+      "wasm:cuda",
+      "device: wasm has no such device here; it knows wasm:cpu",
+    ],
+    [
+      "the tiny computation failed there",
+      { backends: [backend("onnx", [{ ...noDriver, milliseconds: 40, reason: "no such library" }])] },
+      "onnx:cuda",
+      "probe: no such library",
+    ],
+    ["format unknown", {}, "native:cpu", "capability: native does not run onnx"],
+    [
+      "architecture unknown",
+      { manifest: { variants: [weights] } },
+      "native:cpu",
+      "capability: native runs safetensors of StaticModel, not of BertModel",
+    ],
+    [
+      "architecture not stated",
+      { manifest: { variants: [{ ...rows, architecture: undefined } as unknown as Variant] } },
+      "native:cpu",
+      "capability: native runs safetensors of StaticModel, not of an unnamed architecture",
+    ],
+    [
+      "precision unknown",
+      { manifest: { variants: [{ ...fp32, precision: "int4" }] } },
+      "onnx:cpu",
+      "capability: onnx does not run int4 weights on cpu",
+    ],
+    [
+      "a setting it does not have",
+      { manifest: { variants: [rows] }, request: { settings: { graphOptimization: "all" } } },
+      "native:cpu",
+      'capability: native has no setting "graphOptimization", and you set it',
+    ],
+    [
+      "weights larger than the memory",
+      { facts: { availableMemory: 50e6 } },
+      "onnx:cpu",
+      "requirement: needs 90 MB of memory, and 50 MB is available",
+    ],
+    [
+      "the manifest wants more memory",
+      { manifest: { requirements: { memoryBytes: 9 * gigabyte } } },
+      "onnx:cpu",
+      "requirement: needs 9000 MB of memory, and 8000 MB is available",
+    ],
+    [
+      "left alone after a failure",
+      { facts: { openCircuits: new Map([["onnx:cpu", { reason: "it failed while running", remainingMs: 1000 }]]) } },
+      "onnx:cpu",
+      "circuit: it failed while running",
+    ],
+  ];
+  it.each(cases)("%s", (_name, scene, target, expected) => expect(refusalOf(scene, target)).toBe(expected));
+
+  it("gives the remedy of the package and of the device", () => {
+    const [first] = selectIn({ backends: [missing("onnx")] });
+    expect(first).toMatchObject({ verdict: "refused", remedy: "npm install onnx" });
+    expect(selectIn({}).find((selection) => targetOf(selection) === "onnx:cuda")).toMatchObject({ remedy: "install the driver" });
+  });
+});
+
+describe("requirements of a device", () => {
+  const gpu = { device: { type: "cuda", index: 0 }, memoryBytes: 16 * gigabyte, cudaVersion: "12.10" };
+  const cases: readonly [string, Requirements, Partial<SelectionFacts>, string][] = [
+    ["CUDA versions are numbers: 12.10 is newer than 12.8", { cudaVersion: "12.8" }, { deviceFacts: [gpu] }, "open"],
+    ["CUDA too old", { cudaVersion: "13.0" }, { deviceFacts: [gpu] }, "requirement: needs CUDA 13.0, and the driver has 12.10"],
+    ["CUDA unknown", { cudaVersion: "12.0" }, {}, "requirement: needs CUDA 12.0, and the driver's CUDA version is not known"],
+    ["enough device memory", { deviceMemoryBytes: 16 * gigabyte }, { deviceFacts: [gpu] }, "open"],
+    [
+      "too little device memory",
+      { deviceMemoryBytes: 17 * gigabyte },
+      { deviceFacts: [gpu] },
+      "requirement: needs 17000 MB on the device, which has 16000 MB",
+    ],
+    [
+      "more than the budget of the device",
+      { deviceMemoryBytes: 9 * gigabyte },
+      { deviceFacts: [gpu], budget: { limits: { bytes: { "cuda:0": 8 * gigabyte }, models: 9 }, host: { blocking: "worker" } } },
+      "requirement: needs about 9000 MB, and the budget of cuda:0 is 8000 MB",
+    ],
+    ["device memory unknown", { deviceMemoryBytes: 1 }, {}, "requirement: needs 1 MB on the device, whose memory is not known"],
+    [
+      "precision it does not compute",
+      { precision: "bf16" },
+      { deviceFacts: [gpu] },
+      "requirement: needs bf16, which onnx does not compute on cuda",
+    ],
+  ];
+  it.each(cases)("%s", (_name, requirements, facts, expected) => {
+    expect(refusalOf({ backends: [onnxWithGpus], manifest: { requirements }, facts }, "onnx:cuda")).toBe(expected);
+  });
+
+  it("device memory and CUDA do not bind the CPU; TensorRT is held to the CUDA of its device", () => {
+    const requirements = { deviceMemoryBytes: 99 * gigabyte, cudaVersion: "99.0" };
+    expect(refusalOf({ manifest: { requirements } }, "onnx:cpu")).toBe("open");
+    const tensorrt = backend("onnx", [here("tensorrt")]);
+    const scene = { backends: [tensorrt], manifest: { requirements: { cudaVersion: "13.0" } }, facts: { deviceFacts: [gpu] } };
+    expect(refusalOf(scene, "onnx:tensorrt")).toBe("requirement: needs CUDA 13.0, and the driver has 12.10");
+  });
+});
+
+describe("which variant", () => {
+  const variantIn = (scene: Scene): string | undefined => {
+    const first = selectIn(scene).find((selection) => selection.verdict === "open");
+    return first?.verdict === "open" ? first.variant.name : undefined;
+  };
+  it("the first one the backend can run", () => {
+    expect(variantIn({})).toBe("fp32");
+    expect(variantIn({ manifest: { variants: [weights, rows, fp32] }, constraints: { target: "native" } })).toBe("rows");
+    expect(variantIn({ manifest: { variants: [weights, rows, fp32] } })).toBe("fp32");
+  });
+  it.each(["int8", "quantized", "q8"])("the one named %s", (variant) => expect(variantIn({ request: { variant } })).toBe("int8"));
+});
+
+describe("wishes of several levels", () => {
+  const merged = (...levels: ConstraintOptions[]): CheckedCandidate[] =>
+    select(
+      { backends: [onnxWithGpus, native, wasm], availableMemory: gigabyte, deviceFacts: [], openCircuits: new Map() },
+      manifest(),
+      mergeConstraints(...levels),
+      { settings: {} },
+    );
+  const opened = (...levels: ConstraintOptions[]): string[] =>
+    merged(...levels).flatMap((entry) => (entry.verdict === "open" ? [targetOf(entry)] : []));
+
+  it("the later level's preference comes first", () => {
+    expect(opened({ prefer: "wasm" }, { prefer: "onnx:cpu" }).slice(0, 2)).toEqual(["onnx:cpu", "wasm:cpu"]);
+  });
+  it("requirements of all levels hold: a request cannot loosen the operator's", () => {
+    expect(opened({ target: "onnx" }, { target: "onnx:cpu" })).toEqual(["onnx:cpu"]);
+    expect(opened({ target: "onnx:cpu" }, { target: "onnx:cuda" })).toEqual([]);
+  });
+  it("exclusions add up", () => expect(opened({ exclude: "onnx:cuda" }, { exclude: "wasm" })).toEqual(["onnx:cpu"]));
+  it("the last policy wins", () => expect(opened({ policy: "manifest" }, { policy: "priority" })).not.toEqual([]));
+});
+
+describe("whatever is wished", () => {
+  const word = fc.constantFrom("onnx", "onnx:cpu", "onnx:cuda", "onnx:cuda:1", "native", "wasm", "wasm:cpu", "xla", "xla:tpu:3");
+  const wishes = fc.record({
+    prefer: fc.array(word),
+    target: fc.array(word, { maxLength: 2 }),
+    exclude: fc.array(word, { maxLength: 2 }),
+    priority: fc.uniqueArray(fc.constantFrom("onnx", "native", "wasm", "xla")),
+  });
+
+  it("each target is one candidate, and every refusal has a reason", () => {
+    fc.assert(
+      fc.property(wishes, (constraints) => {
+        const selections = selectIn({ backends: [onnxWithGpus, native, wasm], constraints });
+        const targets = selections.map(targetOf);
+        expect(new Set(targets).size).toBe(targets.length);
+        for (const selection of selections) expect(selection.reason).not.toBe("");
+      }),
+    );
+  });
+
+  it("nothing that is excluded, or not among what is required, is ever open", () => {
+    fc.assert(
+      fc.property(wishes, (constraints) => {
+        const { excluded, required } = mergeConstraints(constraints);
+        for (const target of open({ backends: [onnxWithGpus, native, wasm], constraints })) {
+          const [backendName, type, index] = target.split(":");
+          const means = (pattern: { backend: string; deviceType?: string; index?: number }): boolean =>
+            pattern.backend === backendName &&
+            (pattern.deviceType ?? type) === type &&
+            (pattern.index ?? Number(index ?? 0)) === Number(index ?? 0);
+          expect(excluded.some(means)).toBe(false);
+          for (const alternatives of required) expect(alternatives.some(means)).toBe(true);
+        }
+      }),
+    );
+  });
+});

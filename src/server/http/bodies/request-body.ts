@@ -1,0 +1,246 @@
+/** The body of a request: read once, within its limits and the budget of all bodies, and as text only where it is UTF-8 and bounded JSON. */
+import { getHeapStatistics } from "node:v8";
+import type { Context, MiddlewareHandler } from "hono";
+import { InferyardError } from "../../../errors.ts";
+import { serverDefaults } from "../../../settings/server-section.ts";
+import { BodyBudget, type BodyReservation } from "./body-budget.ts";
+import type { Env } from "../context.ts";
+import { type JsonLimits, countJsonValues } from "./json-limits.ts";
+import { LargeBodyQueue } from "./large-body-queue.ts";
+import type { ServerSettings } from "../../server-settings.ts";
+import { decodeUtf8 } from "./utf8.ts";
+
+/**
+ * A body of an announced length up to this is read without a stream that counts, which costs a third of a small request; its bytes are counted
+ * once it is complete. A connection has a buffer of this order anyway.
+ */
+const smallBodyBytes = 16_384;
+const minBlockBytes = 65_536;
+const maxBlockBytes = 1_048_576;
+/** Memory of one JSON value beside its text, in bytes: an array element, and its copy. */
+const bytesPerValue = 16;
+/** Arrays, objects and members are limited to this part of the limit on values, and never to fewer than this. */
+const valuesPerStructure = 16;
+const minStructures = 1024;
+/** Share of the heap's limit that bodies may hold by default. */
+const heapShare = 1 / 8;
+
+export interface BodyLimits {
+  /** Bytes of a body. */
+  readonly bytes: number;
+  /** Bytes of a JSON text. */
+  readonly jsonBytes: number;
+  readonly json: JsonLimits;
+}
+
+export function bodyLimits(settings: ServerSettings): BodyLimits {
+  const { maxBodyBytes: bytes, maxJsonBytes, maxJsonDepth, maxJsonValues } = { ...serverDefaults, ...settings };
+  const structures = Math.max(minStructures, Math.floor(maxJsonValues / valuesPerStructure));
+  const json = { depth: maxJsonDepth, values: maxJsonValues, structures };
+  return { bytes, jsonBytes: Math.min(bytes, maxJsonBytes), json };
+}
+
+/** By default an eighth of the heap's limit, and enough for one body of the largest size from each of two clients. */
+export function bodyBudgetBytes(settings: ServerSettings): number {
+  const { bytes, jsonBytes, json } = bodyLimits(settings);
+  const largest = Math.max(bytes, jsonBytes + bytesPerValue * Math.min(json.values, jsonBytes / 2));
+  return settings.maxInFlightBodyBytes ?? Math.max(Math.floor(getHeapStatistics().heap_size_limit * heapShare), 2 * largest);
+}
+
+/**
+ * Puts the body of each request before its route: every reader of `context.req` (text, JSON, bytes) gets what was checked here, whatever the
+ * content type says. JSON is read at once, so that a refusal has the words of this file.
+ */
+export function requestBodies(settings: ServerSettings): MiddlewareHandler<Env> {
+  const limits = bodyLimits(settings);
+  const budget = new BodyBudget(bodyBudgetBytes(settings));
+  const largeBodies = new LargeBodyQueue();
+  return async (context, next) => {
+    const { method } = context.req;
+    if (method === "GET" || method === "HEAD") return next();
+    const reservation = budget.reservation(context.get("client"));
+    const body = new RequestBody(context, limits, reservation, largeBodies);
+    context.set("body", body);
+    Object.defineProperties(context.req.bodyCache, {
+      text: { get: () => body.text(), enumerable: true },
+      arrayBuffer: { get: () => body.arrayBuffer(), enumerable: true },
+    });
+    try {
+      body.refuseAnnounced();
+      const isJson = /json/i.test(context.req.header("content-type") ?? "");
+      const hasBinaryPart = context.req.header("inference-header-content-length") !== undefined;
+      if (isJson && !hasBinaryPart) await body.text();
+      await next();
+    } finally {
+      reservation.release();
+    }
+  };
+}
+
+export class RequestBody {
+  readonly #context: Context<Env>;
+  readonly #limits: BodyLimits;
+  readonly #reservation: BodyReservation;
+  readonly #largeBodies: LargeBodyQueue;
+  #text: Promise<string> | undefined;
+  #bytes: Promise<Uint8Array<ArrayBuffer>> | undefined;
+
+  constructor(context: Context<Env>, limits: BodyLimits, reservation: BodyReservation, largeBodies: LargeBodyQueue) {
+    this.#largeBodies = largeBodies;
+    this.#context = context;
+    this.#limits = limits;
+    this.#reservation = reservation;
+  }
+
+  /** LIMIT_EXCEEDED where the announced length is larger than any body may be. */
+  refuseAnnounced(): void {
+    this.#refuseAnnounced(this.#limits.bytes, "maxBodyBytes");
+  }
+
+  /** The whole body as bounded JSON text; the bytes are not kept. */
+  text(): Promise<string> {
+    this.#text ??=
+      this.#bytes === undefined ? this.#read(true).then((bytes) => this.#json(bytes)) : this.#textOfBytes(this.#bytes);
+    return this.#text;
+  }
+
+  /** The whole body. */
+  bytes(): Promise<Uint8Array<ArrayBuffer>> {
+    this.#bytes ??= this.#text === undefined ? this.#read(false) : this.#text.then((text) => new TextEncoder().encode(text));
+    return this.#bytes;
+  }
+
+  /** JSON that is a part of the body. */
+  async jsonPart(bytes: Uint8Array): Promise<string> {
+    if (bytes.byteLength > this.#limits.jsonBytes) throw tooLarge(this.#limits.jsonBytes, "maxJsonBytes");
+    return this.#json(bytes);
+  }
+
+  async arrayBuffer(): Promise<ArrayBuffer> {
+    const bytes = await this.bytes();
+    return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength);
+  }
+
+  async #textOfBytes(bytes: Promise<Uint8Array>): Promise<string> {
+    return this.jsonPart(await bytes);
+  }
+
+  async #json(bytes: Uint8Array): Promise<string> {
+    await this.#largeBodies.wait(bytes.byteLength);
+    const values = countJsonValues(bytes, this.#limits.json);
+    this.#reservation.grow(bytesPerValue * values);
+    return decodeUtf8(bytes);
+  }
+
+  async #read(isJson: boolean): Promise<Uint8Array<ArrayBuffer>> {
+    const { req } = this.#context;
+    refuseEncoded(req.header("content-encoding"));
+    if (isJson) refuseCharset(req.header("content-type"));
+    const { bytes, jsonBytes } = this.#limits;
+    const [limit, setting] =
+      isJson && jsonBytes < bytes ? ([jsonBytes, "maxJsonBytes"] as const) : ([bytes, "maxBodyBytes"] as const);
+    const announced = this.#refuseAnnounced(limit, setting);
+    try {
+      if (announced === undefined || announced > smallBodyBytes) return await this.#receive(limit, setting);
+      const small = new Uint8Array(await req.raw.arrayBuffer());
+      this.#count(small.byteLength, small.byteLength, limit, setting);
+      return small;
+    } catch (error) {
+      if (error instanceof InferyardError) throw error;
+      throw new InferyardError("ABORTED", "the connection ended before the request body was complete", { cause: error });
+    }
+  }
+
+  /** The announced length; undefined where none is announced. */
+  #refuseAnnounced(limit: number, setting: LimitSetting): number | undefined {
+    const { req } = this.#context;
+    const written = req.header("content-length");
+    if (written === undefined || req.header("transfer-encoding") !== undefined) return undefined;
+    const announced = Number(written);
+    if (announced <= limit) return announced;
+    throw tooLarge(limit, setting);
+  }
+
+  /** Every piece is counted when it has arrived and copied to a block: many small pieces would take many times their length. */
+  async #receive(limit: number, setting: LimitSetting): Promise<Uint8Array<ArrayBuffer>> {
+    const blocks = new Blocks();
+    for await (const piece of this.#context.req.raw.body ?? []) {
+      this.#count(piece.byteLength, blocks.size + piece.byteLength, limit, setting);
+      blocks.append(piece);
+    }
+    return blocks.joined();
+  }
+
+  #count(added: number, size: number, limit: number, setting: LimitSetting): void {
+    if (size > limit) throw tooLarge(limit, setting);
+    this.#reservation.grow(added);
+  }
+}
+
+/** Bytes that arrive in pieces, in blocks that grow up to a megabyte: at most one block is not full. */
+class Blocks {
+  readonly #blocks: Uint8Array<ArrayBuffer>[] = [];
+  #last = new Uint8Array(0);
+  #used = 0;
+  size = 0;
+
+  append(piece: Uint8Array): void {
+    let rest = piece;
+    while (rest.byteLength > 0) {
+      if (this.#used === this.#last.byteLength) this.#add();
+      const part = rest.subarray(0, this.#last.byteLength - this.#used);
+      this.#last.set(part, this.#used);
+      this.#used += part.byteLength;
+      this.size += part.byteLength;
+      rest = rest.subarray(part.byteLength);
+    }
+  }
+
+  joined(): Uint8Array<ArrayBuffer> {
+    if (this.#blocks.length <= 1) return this.#last.subarray(0, this.size);
+    const whole = new Uint8Array(this.size);
+    let offset = 0;
+    for (const block of this.#blocks) {
+      whole.set(block.subarray(0, this.size - offset), offset);
+      offset += block.byteLength;
+    }
+    return whole;
+  }
+
+  #add(): void {
+    this.#last = new Uint8Array(Math.min(maxBlockBytes, Math.max(minBlockBytes, this.size)));
+    this.#used = 0;
+    this.#blocks.push(this.#last);
+  }
+}
+
+type LimitSetting = "maxBodyBytes" | "maxJsonBytes";
+
+function tooLarge(limit: number, setting: LimitSetting): InferyardError {
+  const what = setting === "maxJsonBytes" ? "the JSON body" : "the body";
+  return new InferyardError("LIMIT_EXCEEDED", `${what} is larger than ${limit} bytes`, {
+    remedy: `send less at once, or raise ${setting}`,
+    data: { limit },
+  });
+}
+
+/** MEDIA_TYPE_UNSUPPORTED for a compressed body. */
+function refuseEncoded(encoding = "identity"): void {
+  if (encoding.trim() === "" || encoding.trim().toLowerCase() === "identity") return;
+  throw new InferyardError(
+    "MEDIA_TYPE_UNSUPPORTED",
+    `the content-encoding ${JSON.stringify(encoding.slice(0, 80))} is not supported`,
+    {
+      remedy: "send the body uncompressed",
+    },
+  );
+}
+
+/** MEDIA_TYPE_UNSUPPORTED for JSON in another encoding than UTF-8, of which ASCII is a part. */
+function refuseCharset(contentType = ""): void {
+  const charset = /;\s*charset\s*=\s*"?(?<name>[^";\s]*)/i.exec(contentType)?.groups?.["name"];
+  if (charset === undefined || /^(?:utf-?8|us-ascii)$/i.test(charset)) return;
+  throw new InferyardError("MEDIA_TYPE_UNSUPPORTED", `the charset ${JSON.stringify(charset.slice(0, 80))} is not supported`, {
+    remedy: "send JSON as UTF-8",
+  });
+}

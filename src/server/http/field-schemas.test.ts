@@ -1,0 +1,84 @@
+import { describe, expect, it, vi } from "vitest";
+import { z } from "@hono/zod-openapi";
+import { InferyardError } from "../../errors.ts";
+import { anyList, arrayAlternative, isNumber, isText, listOf, members, oneOf, text, texts, tokenIds } from "./field-schemas.ts";
+import { invalidRequest } from "./validation.ts";
+
+const input = oneOf<string | string[] | number[] | number[][]>("a string, or an array of strings, of ids, or of arrays of ids", [
+  text,
+  arrayAlternative(texts(3, 1), isText),
+  arrayAlternative(tokenIds(1), isNumber),
+  arrayAlternative(listOf(tokenIds(1), { min: 1, max: 3 }), Array.isArray),
+]);
+const body = z.strictObject({ input });
+
+function faultsOf(schema: z.ZodType, value: unknown): [code: string, message: string, count: number] {
+  const result = schema.safeParse(value);
+  if (result.success) return ["none", "", 0];
+  const { code, message } = invalidRequest(result.error.issues);
+  return [code, message, result.error.issues.length];
+}
+
+describe("a field of several shapes", () => {
+  it.each([["a"], [["a", "b", "c"]], [[1, 2]], [[[1], [2, 3]]]])("takes %j as it is", (value) => {
+    const result = body.safeParse({ input: value });
+    expect(result.data?.input).toBe(value);
+  });
+
+  it.each<[unknown, string, string]>([
+    [{}, "INPUT_INVALID", "input: Invalid input: expected a string, or an array of strings"],
+    [undefined, "INPUT_INVALID", "received undefined"],
+    [null, "INPUT_INVALID", "received null"],
+    [[], "INPUT_INVALID", "input: Too small"],
+    [["a", 3], "INPUT_INVALID", "input.1: Invalid input: expected string, received number"],
+    [[1, -1], "INPUT_INVALID", "input.1: Too small"],
+    [[1, 1.5], "INPUT_INVALID", "input.1: Invalid input: expected int"],
+    [[[1], []], "INPUT_INVALID", "input.1: Too small"],
+    [[[1], [2, "a"]], "INPUT_INVALID", "input.1.1: Invalid input: expected number"],
+    [["a", "b", "c", "d"], "LIMIT_EXCEEDED", "input: has 4 elements, and the limit is 3"],
+    [[[1], [1], [1], ["a"]], "LIMIT_EXCEEDED", "input: has 4 elements, and the limit is 3"],
+  ])("refuses %j with one fault, of the shape it has", (value, code, words) => {
+    expect(faultsOf(body, { input: value })).toEqual([code, expect.stringContaining(words), 1]);
+  });
+
+  it("reads no element of what is too long, and none behind the first fault", () => {
+    const seen = vi.fn<(item: unknown) => void>();
+    const fits = (item: unknown): item is string => {
+      seen(item);
+      return typeof item === "string";
+    };
+    const list = listOf(z.string(), { max: 10, fits });
+    expect(
+      faultsOf(
+        list,
+        Array.from({ length: 11 }, () => 3),
+      )[0],
+    ).toBe("LIMIT_EXCEEDED");
+    expect(seen).not.toHaveBeenCalled();
+    expect(faultsOf(list, ["a", 3, 3, 3])[0]).toBe("INPUT_INVALID");
+    expect(seen).toHaveBeenCalledTimes(2);
+  });
+
+  it("copies neither arrays nor objects, and takes no more members than it may", () => {
+    const [list, object] = [[[[1]], 2], { a: 1, b: [2] }];
+    expect(anyList().safeParse(list).data).toBe(list);
+    expect(members(2).safeParse(object).data).toBe(object);
+    expect(faultsOf(members(1), object)).toEqual(["LIMIT_EXCEEDED", expect.stringContaining("more than 1 members"), 1]);
+    for (const value of [null, [], "a"]) expect(members(1).safeParse(value).success).toBe(false);
+    for (const value of [null, {}, "a"]) expect(anyList().safeParse(value).success).toBe(false);
+  });
+});
+
+describe("invalidRequest", () => {
+  it("names a few faults and counts the others, in bounded words", () => {
+    const value = Object.fromEntries(Array.from({ length: 10_000 }, (_value, index) => [`${"x".repeat(100)}${index}`, 0]));
+    const strict = z.strictObject({ a: z.string(), b: z.string(), c: z.string(), d: z.string() });
+    const result = strict.safeParse(value);
+    const error = invalidRequest(result.error?.issues ?? []);
+    expect(error).toBeInstanceOf(InferyardError);
+    expect(error.message).toContain("a: Invalid input");
+    expect(error.message).toMatch(/; and 2 more$/);
+    const keys = z.strictObject({}).safeParse(value);
+    expect(invalidRequest(keys.error?.issues ?? []).message.length).toBeLessThan(400);
+  });
+});

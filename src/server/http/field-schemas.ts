@@ -1,0 +1,142 @@
+/**
+ * Fields of requests that hold many elements or have one of several shapes. The shape is decided by looking at the value, the length is compared
+ * with its limit before any element is read, and elements are checked up to the first fault: an error never grows with the request.
+ */
+import { z } from "@hono/zod-openapi";
+import { requestLimits } from "./request-limits.ts";
+
+type Issue = z.core.$ZodRawIssue;
+/** What an OpenAPI document says of a field. */
+type Documentation = Readonly<Record<string, unknown>>;
+
+export interface ListLimits<Item> {
+  /** Elements. Default: 0. */
+  readonly min?: number;
+  readonly max: number;
+  /** Whether an element fits, where that can be said without the schema. Default: the schema is asked. */
+  readonly fits?: (item: unknown) => item is Item;
+}
+
+/** An array of `item`, which is not copied. */
+export function listOf<Item>(item: z.ZodType<Item>, { min = 0, max, fits }: ListLimits<Item>): z.ZodType<Item[]> {
+  const check = (value: unknown): Issue | undefined => {
+    if (!Array.isArray(value)) return mismatchIssue(value, "an array");
+    if (value.length > max) return tooLong(value, max, `has ${value.length} elements, and the limit is ${max}`);
+    if (value.length < min) return { code: "too_small", origin: "array", minimum: min, inclusive: true, input: value };
+    for (const [index, element] of value.entries()) {
+      if (fits?.(element) === true) continue;
+      const issue = firstIssue(item, element);
+      if (issue !== undefined) return { ...issue, path: [index, ...(issue.path ?? [])] };
+    }
+    return undefined;
+  };
+  const bounds = { ...(min === 0 ? {} : { minItems: min }), maxItems: max };
+  return customSchema(check, { type: "array", items: jsonSchemaOf(item), ...bounds });
+}
+
+/** One shape of a field, and how a value of it is recognized. */
+export interface Alternative<Value> {
+  readonly schema: z.ZodType<Value>;
+  readonly fits: (value: unknown) => boolean;
+}
+
+/** The first shape that recognizes the value checks it alone. `expected`: what the field may be, in words. */
+export function oneOf<Value>(expected: string, shapes: readonly Alternative<Value>[]): z.ZodType<Value> {
+  const check = (value: unknown): Issue | undefined => {
+    const shape = shapes.find(({ fits }) => fits(value));
+    return shape === undefined ? mismatchIssue(value, expected) : firstIssue(shape.schema, value);
+  };
+  return customSchema(check, { anyOf: shapes.map(({ schema }) => jsonSchemaOf(schema)) });
+}
+
+/** A shape of arrays, recognized by the first element; an empty array is of the first such shape. */
+export function arrayAlternative<Value>(schema: z.ZodType<Value>, fits: (first: unknown) => boolean): Alternative<Value> {
+  return { schema, fits: (value) => Array.isArray(value) && (value.length === 0 || fits(value[0])) };
+}
+
+export const isText = (value: unknown): value is string => typeof value === "string";
+const isId = (value: unknown): value is number => typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+export const isNumber = (value: unknown): boolean => typeof value === "number";
+
+export const text: Alternative<string> = { schema: z.string(), fits: isText };
+
+/** Texts of one request. */
+export function texts(max: number, min = 0): z.ZodType<string[]> {
+  return listOf(z.string(), { min, max, fits: isText });
+}
+
+/** The token ids of one text. */
+export function tokenIds(min = 0): z.ZodType<number[]> {
+  return listOf(z.int().nonnegative(), { min, max: requestLimits.tokenIds, fits: isId });
+}
+
+/** A name: of a model, a prompt, an output. */
+export function name(): z.ZodString {
+  return z.string().max(requestLimits.nameCharacters);
+}
+
+/** An object with any members, which is not copied. Default: as many as the body may have. */
+export function members(max: number = Number.POSITIVE_INFINITY): z.ZodType<Record<string, unknown>> {
+  const check = (value: unknown): Issue | undefined => {
+    if (!isObject(value)) return mismatchIssue(value, "an object");
+    let count = 0;
+    for (const _member in value) {
+      count += 1;
+      if (count > max) return tooLong(value, max, `has more than ${max} members`);
+    }
+    return undefined;
+  };
+  return customSchema(check, {
+    type: "object",
+    additionalProperties: {},
+    ...(Number.isFinite(max) ? { maxProperties: max } : {}),
+  });
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** An array whose elements are checked elsewhere; not copied. */
+export function anyList(): z.ZodType<unknown[]> {
+  return customSchema((value) => (Array.isArray(value) ? undefined : mismatchIssue(value, "an array")), {
+    type: "array",
+    items: {},
+  });
+}
+
+function firstIssue(schema: z.ZodType, value: unknown): Issue | undefined {
+  const result = schema.safeParse(value);
+  const [issue] = result.success ? [] : result.error.issues;
+  return issue === undefined ? undefined : ({ ...issue, input: value } as Issue);
+}
+
+function customSchema<Value>(check: (value: unknown) => Issue | undefined, documentation: Documentation): z.ZodType<Value> {
+  const checked = z
+    .unknown() // the generator of the document asks nothing of it
+    .check((context) => {
+      const issue = check(context.value);
+      if (issue !== undefined) context.issues.push(issue);
+    })
+    .openapi(documentation)
+    .meta(documentation); // for the documentation of a schema around it
+  return checked as z.ZodType as z.ZodType<Value>;
+}
+
+function jsonSchemaOf(schema: z.ZodType): Documentation {
+  const { $schema: _dialect, ...shape } = z.toJSONSchema(schema, { unrepresentable: "any" });
+  return shape;
+}
+
+function mismatchIssue(value: unknown, expected: string): Issue {
+  return { code: "custom", input: value, message: `Invalid input: expected ${expected}, received ${kindOf(value)}` };
+}
+
+function tooLong(value: unknown, max: number, message: string): Issue {
+  return { code: "too_big", origin: "array", maximum: max, inclusive: true, input: value, message };
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return "null";
+  return Array.isArray(value) ? "array" : typeof value;
+}

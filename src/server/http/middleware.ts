@@ -1,0 +1,119 @@
+/** What every request passes before its route: its id, its origin, its key, its rate, the length of its head, and its body. */
+import { randomUUID } from "node:crypto";
+import type { Context, MiddlewareHandler } from "hono";
+import { cors as corsHeaders } from "hono/cors";
+import { InferyardError } from "../../errors.ts";
+import { ResponseMemory } from "../serving/response-memory.ts";
+import type { Env } from "./context.ts";
+import { type Identity, identify, isPublicPath } from "./access/identity.ts";
+import { KeyRing } from "./access/api-keys.ts";
+import { refuseUnknownHost, refuseCrossOrigin } from "./access/origin.ts";
+import { RateLimiter } from "./access/rate-limiter.ts";
+import { requestBodies } from "./bodies/request-body.ts";
+import { requestLimits } from "./request-limits.ts";
+import type { ServerSettings } from "../server-settings.ts";
+import { memoryShare } from "./sockets/memory-share.ts";
+
+/** Where the machine has much memory. */
+const maxDefaultAnswerBytes = 2 ** 30;
+/** Headers of answers that a page of another origin may read. */
+const exposedHeaders = ["x-request-id", "x-inferyard-target", "x-inferyard-decision", "server-timing", "retry-after"];
+
+/** In the order in which a request passes them. */
+export function requestMiddleware(settings: ServerSettings): MiddlewareHandler<Env>[] {
+  const { cors = [] } = settings;
+  const pages =
+    cors.length === 0
+      ? []
+      : [corsHeaders({ origin: cors.includes("*") ? "*" : [...cors], exposeHeaders: exposedHeaders, maxAge: 600 })];
+  return [requestIds, ...pages, limitHead, checkAccess(settings), requestBodies(settings), reserveResponseMemory(settings)];
+}
+
+/** A client's own id is kept where it is one that a log can carry. */
+const requestIds: MiddlewareHandler<Env> = async (context, next) => {
+  const given = context.req.header("x-request-id");
+  const id = given !== undefined && /^[\w.:+/=@-]{1,128}$/.test(given) ? given : randomUUID();
+  context.set("requestId", id);
+  context.set("client", "");
+  context.set("role", "reader");
+  context.set("anyReference", false);
+  context.header("x-request-id", id); // before the answer is made: afterwards it would be made anew
+  await next();
+};
+
+function checkAccess({
+  keys = [],
+  cors = [],
+  allowedHosts,
+  trustProxy = false,
+  requestsPerMinute,
+}: ServerSettings): MiddlewareHandler<Env> {
+  const ring = new KeyRing(keys);
+  const limiter = new RateLimiter();
+  return async (context, next) => {
+    const header = (name: string): string | undefined => context.req.header(name);
+    if (!isPublicPath(context.req.path)) {
+      const { remoteAddress: address, listenAddress, httpVersion } = context.env ?? {};
+      refuseUnknownHost(header, { address, listenAddress }, { allowedHosts, hasKeys: !ring.empty });
+      refuseCrossOrigin(header, cors);
+      const headerNames = (): Iterable<string> => context.req.raw.headers.keys();
+      const identity: Identity = identify({ header, headerNames, address, httpVersion }, ring, trustProxy);
+      context.set("client", identity.client);
+      context.set("role", identity.role);
+      context.set("anyReference", identity.anyReference);
+      const rate = identity.requestsPerMinute ?? requestsPerMinute;
+      if (rate !== undefined) limiter.take(identity.client, rate);
+      refuseOverload(context);
+    }
+    await next();
+  };
+}
+
+/** Returns the memory of each answer when its body is made, however that went. */
+function reserveResponseMemory({
+  maxResponseBytes = memoryShare(1 / 8, maxDefaultAnswerBytes),
+}: ServerSettings): MiddlewareHandler<Env> {
+  const memory = new ResponseMemory(maxResponseBytes);
+  return async (context, next) => {
+    const reservation = memory.reservation(context.get("client"));
+    context.set("answerMemory", reservation);
+    await next().finally(reservation.release);
+  };
+}
+
+/** Headers that hold a name or a target. */
+const namingHeaders = ["x-inferyard-target", "x-inferyard-model"];
+
+/** LIMIT_EXCEEDED for an address or a header of ours that is longer than an honest client writes it. */
+const limitHead: MiddlewareHandler<Env> = async (context, next) => {
+  const { urlCharacters, headerCharacters } = requestLimits;
+  const { url } = context.req;
+  if (url.length > urlCharacters) throw tooLong("address of the request", url.length, urlCharacters);
+  for (const name of namingHeaders) {
+    const length = context.req.header(name)?.length ?? 0;
+    if (length > headerCharacters) throw tooLong(`header ${name}`, length, headerCharacters);
+  }
+  await next();
+};
+
+function tooLong(what: string, length: number, limit: number): InferyardError {
+  return new InferyardError("LIMIT_EXCEEDED", `the ${what} has ${length} characters, and the limit is ${limit}`, {
+    remedy: "send a shorter one",
+    data: { limit },
+  });
+}
+
+/** Throws what the socket's side has to refuse. Metrics are answered all the same: they say why. */
+function refuseOverload({ env, req }: Context<Env>): void {
+  if (env?.refusal !== undefined && req.path !== "/metrics") throw env.refusal;
+}
+
+/** FORBIDDEN for whoever is no administrator. */
+export const adminOnly: MiddlewareHandler<Env> = async (context, next) => {
+  if (context.get("role") !== "admin") {
+    throw new InferyardError("FORBIDDEN", "this is for administrators", {
+      remedy: "present a key whose role is admin; without keys, ask from the machine itself",
+    });
+  }
+  await next();
+};

@@ -1,0 +1,36 @@
+/** Requests that read one text again for each of many others: a query with every document, a text with every label. */
+import { InferyardError } from "../../errors.ts";
+import { requestLimits } from "./request-limits.ts";
+
+const lengthOf = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + text.length, 0);
+
+/** LIMIT_EXCEEDED where every text of `first` together with every text of `second` is more to read than a request may bring. */
+export function refusePairs(first: readonly string[], second: readonly string[]): void {
+  const { pairCharacters: limit } = requestLimits;
+  const characters = lengthOf(first) * second.length + lengthOf(second) * first.length;
+  if (characters <= limit) return;
+  throw new InferyardError(
+    "LIMIT_EXCEEDED",
+    `the pairs of texts of the request have ${characters} characters in all, and the limit is ${limit}`,
+    {
+      remedy: "send fewer or shorter texts at once",
+      data: { characters, limit },
+    },
+  );
+}
+
+/** The same of texts and the sentences that a template makes of labels, before these are made. */
+export function refuseHypotheses(texts: readonly string[], labels: readonly string[], template: string): void {
+  const { pairCharacters: limit } = requestLimits;
+  const holes = template.split("{}").length - 1;
+  const characters = labels.length * (lengthOf(texts) + texts.length * template.length) + texts.length * holes * lengthOf(labels);
+  if (characters <= limit) return;
+  throw new InferyardError(
+    "LIMIT_EXCEEDED",
+    `the texts and labels of the request make ${characters} characters to read, and the limit is ${limit}`,
+    {
+      remedy: "send fewer or shorter texts, labels or a shorter template",
+      data: { characters, limit },
+    },
+  );
+}

@@ -1,0 +1,66 @@
+/** GET /dashboard: a page for people; GET /api/status: what it shows. */
+import { createRoute, OpenAPIHono, z } from "@hono/zod-openapi";
+import type { Env, Routes } from "../../http/context.ts";
+import { adminOnly } from "../../http/middleware.ts";
+import { handleInferyardError } from "../../protocols/inferyard/errors.ts";
+import type { Service } from "../../serving/service.ts";
+import { page, pagePolicy } from "./page.ts";
+import type { RecentRequests } from "./recent-requests.ts";
+
+const status = z
+  .object({
+    running: z.int().openapi({ description: "Requests that run" }),
+    waiting: z.int().openapi({ description: "Requests that wait" }),
+    draining: z.boolean(),
+    recent: z.object({
+      seconds: z.number(),
+      requests: z.int(),
+      failed: z.int(),
+      p50: z.number().nullable().openapi({ description: "Milliseconds" }),
+      p99: z.number().nullable(),
+    }),
+    memory: z.object({
+      limits: z.record(z.string(), z.number()).nullable().openapi({ description: "Bytes, by where; null: none" }),
+      models: z.array(
+        z.object({ reference: z.string(), target: z.string(), state: z.string(), bytes: z.record(z.string(), z.number()) }),
+      ),
+    }),
+    decisions: z.array(z.unknown()).openapi({ description: "Why each model in memory is where it is" }),
+    names: z.array(z.string()).openapi({ description: "Models that may be asked for" }),
+  })
+  .openapi("Status");
+
+const statusRoute = createRoute({
+  method: "get",
+  path: "/api/status",
+  middleware: [adminOnly] as const,
+  summary: "What runs and waits, what is in memory and why",
+  responses: { 200: { description: "Now", content: { "application/json": { schema: status } } } },
+});
+
+export function dashboardRoutes(service: Service, recent: RecentRequests): Routes {
+  const routes = new OpenAPIHono<Env>();
+  routes.onError(handleInferyardError);
+  routes.openapi(statusRoute, async (context) => {
+    const { limits, models } = service.runtime.memory();
+    return context.json(
+      {
+        running: service.admission.running,
+        waiting: service.admission.waiting,
+        draining: service.draining,
+        recent: recent.summary(),
+        memory: {
+          limits: limits === null ? null : { ...limits.bytes },
+          models: models.map(({ reference, target, state, bytes }) => ({ reference, target, state, bytes: { ...bytes } })),
+        },
+        decisions: [...(await service.runtime.loaded())],
+        names: await service.modelNames(),
+      },
+      200,
+    );
+  });
+  routes.get("/dashboard", (context) =>
+    context.html(page, 200, { "content-security-policy": pagePolicy, "cache-control": "no-cache" }),
+  );
+  return routes;
+}

@@ -1,0 +1,52 @@
+/** GET /health/live and /health/ready, for whoever decides where requests go. */
+import { OpenAPIHono, type RouteConfig, createRoute, z } from "@hono/zod-openapi";
+import type { Env, Routes } from "../http/context.ts";
+import type { Readiness } from "../serving/readiness.ts";
+import type { Service } from "../serving/service.ts";
+
+const live = z.object({ status: z.literal("live") }).openapi("Live");
+
+const ready = z
+  .object({
+    ready: z.boolean(),
+    draining: z.boolean().openapi({ description: "The server is ending and takes no new requests" }),
+    models: z.array(
+      z.object({
+        model: z.string(),
+        ready: z.boolean(),
+        reason: z.string().optional().openapi({ description: "Why not" }),
+        code: z.string().optional().openapi({ description: "One of docs/reference/errors.md" }),
+      }),
+    ),
+  })
+  .openapi("Ready");
+
+const liveRoute = createRoute({
+  method: "get",
+  path: "/health/live",
+  summary: "Whether the server answers at all",
+  responses: { 200: { description: "It does", content: { "application/json": { schema: live } } } },
+} satisfies RouteConfig);
+
+const readyRoute = createRoute({
+  method: "get",
+  path: "/health/ready",
+  summary: "Whether a probe input has run on the default model and on those that are preloaded, and the server is not ending",
+  responses: {
+    200: { description: "Send requests", content: { "application/json": { schema: ready } } },
+    503: { description: "Send none", content: { "application/json": { schema: ready } } },
+  },
+} satisfies RouteConfig);
+
+export function healthRoutes(service: Service, readiness: Readiness): Routes {
+  const routes = new OpenAPIHono<Env>();
+  routes.openapi(liveRoute, (context) => context.json({ status: "live" as const }, 200));
+  // What containers and the clients of Text Embeddings Inference ask for: 200 while requests are taken.
+  routes.get("/health", (context) => (service.draining ? context.body(null, 503) : context.body(null, 200)));
+  routes.openapi(readyRoute, async (context) => {
+    const { models, ...report } = await readiness.report();
+    const body = { ...report, models: [...models] };
+    return report.ready ? context.json(body, 200) : context.json(body, 503, { "retry-after": "1" });
+  });
+  return routes;
+}

@@ -1,0 +1,45 @@
+/** An event of the runtime as clients and the log see it: plain data, with nothing of the machine in it. */
+import type { RuntimeEvent } from "../../runtime/options/runtime-settings.ts";
+import { scrub } from "../http/scrub.ts";
+
+export type PublicEvent = { readonly type: RuntimeEvent["type"]; readonly model: string } & Readonly<Record<string, unknown>>;
+
+export function publicEvent(event: RuntimeEvent): PublicEvent {
+  switch (event.type) {
+    case "loaded": {
+      const { decision } = event;
+      const target = decision.selected?.target;
+      const milliseconds = decision.candidates.find((candidate) => candidate.verdict === "selected")?.milliseconds;
+      return { type: event.type, model: scrub(decision.model.reference), target, decision: decision.id, milliseconds };
+    }
+    case "loading": {
+      const { reference, ...fields } = event;
+      return { ...fields, model: scrub(reference) };
+    }
+    case "load-failed": {
+      const { reference, reason, ...fields } = event;
+      return { ...fields, model: scrub(reference), reason: scrub(reason) };
+    }
+    case "unloaded": {
+      const { target, why } = event;
+      const room = why === "evicted" ? { toMakeRoomFor: scrub(event.toMakeRoomFor) } : {};
+      return { type: event.type, model: scrub(event.reference), target, why, ...room };
+    }
+    case "failover":
+      return { type: event.type, model: scrub(event.reference), from: event.from, reason: scrub(event.reason) };
+    case "died": {
+      const { reference, reason, ...fields } = event;
+      return { ...fields, model: scrub(reference), reason: scrub(reason) };
+    }
+    case "restarted": {
+      const { reference, ...fields } = event;
+      return { ...fields, model: scrub(reference) };
+    }
+    case "download": {
+      const { stage, bytes } = event.progress;
+      return { type: event.type, model: scrub(event.reference), stage, bytes };
+    }
+    default:
+      return event satisfies never;
+  }
+}

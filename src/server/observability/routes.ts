@@ -1,0 +1,130 @@
+/** GET /metrics and GET /api/events: what those who watch a server read. */
+import { OpenAPIHono, type RouteConfig, createRoute, z } from "@hono/zod-openapi";
+import { InferyardError } from "../../errors.ts";
+import type { RuntimeEvent } from "../../runtime/options/runtime-settings.ts";
+import type { Env, Routes } from "../http/context.ts";
+import { documentedErrors, handleInferyardError } from "../protocols/inferyard/errors.ts";
+import type { Service } from "../serving/service.ts";
+import type { Metrics } from "./metrics.ts";
+import { publicEvent } from "./public-event.ts";
+import type { RuntimeEvents } from "./runtime-events.ts";
+
+const metricsRoute = createRoute({
+  method: "get",
+  path: "/metrics",
+  summary: "Counts and times in the text form of Prometheus",
+  responses: {
+    200: { description: "Metrics", content: { "text/plain": { schema: z.string() } } },
+    401: documentedErrors[401],
+  },
+} satisfies RouteConfig);
+
+const eventsRoute = createRoute({
+  method: "get",
+  path: "/api/events",
+  summary: "Loads, unloads, failovers, deaths, restarts and downloads as they happen (server-sent events)",
+  responses: {
+    200: {
+      description: "Events, until the client leaves or the server ends",
+      content: { "text/event-stream": { schema: z.string() } },
+    },
+    401: documentedErrors[401],
+    503: documentedErrors[503],
+  },
+} satisfies RouteConfig);
+
+/** So that proxies keep a silent connection. */
+const heartbeatMs = 15_000;
+/** Bytes of events a reader may be behind; who is slower is let go. */
+const maxBacklogBytes = 65_536;
+/** Streams of events at once: each holds a connection for as long as its reader stays. */
+const maxStreams = 64;
+/** Progress of downloads is passed on this often. */
+const progressMs = 500;
+
+export function observationRoutes(service: Service, metrics: Metrics, events: RuntimeEvents): Routes {
+  const routes = new OpenAPIHono<Env>();
+  routes.onError(handleInferyardError);
+  routes.openapi(metricsRoute, async (context) =>
+    context.text(await metrics.text(), 200, { "content-type": metrics.contentType }),
+  );
+  let streams = 0;
+  routes.openapi(eventsRoute, (context) => {
+    service.refuseDraining();
+    if (streams >= maxStreams) throw tooManyStreams();
+    const headers = { "content-type": "text/event-stream", "cache-control": "no-cache", "x-accel-buffering": "no" };
+    const end = AbortSignal.any([service.ending, context.req.raw.signal]);
+    if (context.req.raw.method === "HEAD") return context.body(null, 200, headers); // nobody would ever end the stream
+    streams += 1;
+    return context.body(
+      eventStream(events, end, () => (streams -= 1)),
+      200,
+      headers,
+    );
+  });
+  return routes;
+}
+
+function tooManyStreams(): InferyardError {
+  return new InferyardError("OVERLOADED", `${maxStreams} streams of events are open, and no more are`, {
+    remedy: "close those that nobody reads, or read /metrics",
+    retryAfterMs: heartbeatMs,
+  });
+}
+
+function eventStream(events: RuntimeEvents, end: AbortSignal, onEnd: () => void): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  let stop = (): void => {};
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        const write = (text: string): void => {
+          if ((controller.desiredSize ?? 0) < 0) stop();
+          else controller.enqueue(encoder.encode(text));
+        };
+        const wanted = progressFilter();
+        let id = 0;
+        const unsubscribe = events.subscribe((event) => {
+          if (!wanted(event)) return;
+          const { type, ...data } = publicEvent(event);
+          id += 1;
+          write(`id: ${id}\nevent: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`);
+        });
+        const heartbeat = setInterval(() => write(": still here\n\n"), heartbeatMs);
+        let stopped = false;
+        stop = () => {
+          if (stopped) return;
+          stopped = true;
+          unsubscribe();
+          clearInterval(heartbeat);
+          onEnd();
+          try {
+            controller.close();
+          } catch {
+            // the reader has cancelled it
+          }
+        };
+        write(": listening\n\n");
+        end.addEventListener("abort", () => stop(), { once: true });
+        if (end.aborted) stop();
+      },
+      cancel: () => stop(),
+    },
+    new ByteLengthQueuingStrategy({ highWaterMark: maxBacklogBytes }),
+  );
+}
+
+/** Of a download every change of stage, and its progress now and then. */
+function progressFilter(): (event: RuntimeEvent) => boolean {
+  const last = new Map<string, { readonly stage: string; readonly at: number }>();
+  return (event) => {
+    if (event.type !== "download") return true;
+    const { stage } = event.progress;
+    const before = last.get(event.reference);
+    const now = performance.now();
+    if (before?.stage === stage && now - before.at < progressMs) return false;
+    if (stage === "done") last.delete(event.reference);
+    else last.set(event.reference, { stage, at: now });
+    return true;
+  };
+}

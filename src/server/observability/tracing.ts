@@ -1,0 +1,99 @@
+/**
+ * Spans of requests for OpenTelemetry: whatever tracer the program has registered gets them. The package `@opentelemetry/api` is optional;
+ * without it, or without a tracer, nothing is traced. No text of a client is in a span.
+ */
+import type * as OpenTelemetry from "@opentelemetry/api";
+import type { Attributes, Context as Parent, Tracer } from "@opentelemetry/api";
+import type { MiddlewareHandler } from "hono";
+import { version } from "../../version.ts";
+import type { Env } from "../http/context.ts";
+import { scrub } from "../http/scrub.ts";
+import type { CallRecord } from "../serving/service.ts";
+import { codeOf, routeOf } from "./request-records.ts";
+
+type Api = typeof OpenTelemetry;
+
+/** Asked for all the time by those who watch. */
+const untracedPaths: ReadonlySet<string> = new Set([
+  "/health",
+  "/health/live",
+  "/health/ready",
+  "/metrics",
+  "/v2/health/live",
+  "/v2/health/ready",
+]);
+
+/** A span for each request, with the names of attributes of OpenTelemetry's semantic conventions for HTTP. */
+export function traceRequests(): MiddlewareHandler<Env> {
+  let loading: Promise<Api | undefined> | undefined;
+  return async (context, next) => {
+    loading ??= loadApi();
+    const api = await loading;
+    if (api === undefined || untracedPaths.has(context.req.path)) return next();
+    const outer = api.context.active();
+    // A program that traces its own requests has a span already; else the caller's is the parent, as its `traceparent` says.
+    const parent = api.trace.getSpan(outer) === undefined ? api.propagation.extract(outer, context.req.header()) : outer;
+    const tracer = api.trace.getTracer("inferyard", version);
+    const { method } = context.req;
+    const url = new URL(context.req.url);
+    const attributes = {
+      "http.request.method": method,
+      "url.path": url.pathname,
+      "url.scheme": url.protocol.slice(0, -1),
+      "server.address": url.hostname,
+    };
+    const span = tracer.startSpan(method, { kind: api.SpanKind.SERVER, attributes }, parent);
+    const inside = api.trace.setSpan(parent, span);
+    try {
+      await api.context.with(inside, () => next());
+    } finally {
+      const route = routeOf(context);
+      const { status } = context.res;
+      if (route !== "none") span.updateName(`${method} ${route}`).setAttribute("http.route", route);
+      span.setAttribute("http.response.status_code", status);
+      if (context.error !== undefined) span.setAttribute("error.type", codeOf(context.error));
+      if (status >= 500) span.setStatus({ code: api.SpanStatusCode.ERROR });
+      const call = context.get("call");
+      if (call !== undefined && span.isRecording()) traceCall(api, tracer, inside, call);
+      span.end();
+    }
+    return undefined;
+  };
+}
+
+/** Waiting, loading and running, told after the fact: they are known when the call has ended. */
+function traceCall(api: Api, tracer: Tracer, parent: Parent, call: CallRecord): void {
+  const { queueMs, inferenceMs, loadMs = 0, endedAt, reuse } = call;
+  if (reuse === "cached") return; // nothing waited, and nothing ran
+  const end = performance.timeOrigin + endedAt;
+  const begun = end - inferenceMs;
+  const add = (name: string, from: number, to: number, attributes: Attributes): void => {
+    const span = tracer.startSpan(name, { startTime: from, attributes }, parent);
+    if (call.error !== undefined && to === end) {
+      span.setAttribute("error.type", call.error.code).setStatus({ code: api.SpanStatusCode.ERROR });
+    }
+    span.end(to);
+  };
+  const model = { "gen_ai.request.model": scrub(call.model) };
+  add("queue", begun - queueMs, begun, model);
+  if (inferenceMs === 0) return; // it never had its turn
+  if (loadMs > 0) add("load", begun, begun + loadMs, model);
+  const operation = call.work === "embed" ? "embeddings" : (call.work ?? "inference");
+  add(`${operation} ${scrub(call.model)}`, begun + loadMs, end, {
+    ...model,
+    "gen_ai.operation.name": operation,
+    "gen_ai.provider.name": "inferyard",
+    ...(call.tokens === undefined ? {} : { "gen_ai.usage.input_tokens": call.tokens }),
+    ...(call.target === undefined ? {} : { "inferyard.target": call.target }),
+    ...(reuse === undefined ? {} : { "inferyard.reuse": reuse }),
+  });
+}
+
+async function loadApi(): Promise<Api | undefined> {
+  try {
+    return await import("@opentelemetry/api");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ERR_MODULE_NOT_FOUND") return undefined;
+    throw error;
+  }
+}

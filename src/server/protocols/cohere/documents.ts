@@ -1,0 +1,36 @@
+/** What is ranked of a document: its text, or the fields that are named. */
+import { InferyardError } from "../../../errors.ts";
+import { encodeText } from "../../../tasks/shared/encode-texts.ts";
+import type { Tokenizer } from "../../../tokenizers/index.ts";
+
+export type Document = string | Readonly<Record<string, unknown>>;
+
+/** `fields`: which of an object are read, in order, each on a line of its own behind its name. Default: `text` alone, without its name. */
+export function textOfDocument(document: Document, index: number, fields: readonly string[] | undefined): string {
+  if (typeof document === "string") return document;
+  if (fields === undefined) return textField(document, "text", index);
+  return fields.map((field) => `${field}: ${textField(document, field, index)}`).join("\n");
+}
+
+function textField(document: Readonly<Record<string, unknown>>, field: string, index: number): string {
+  const value = Object.hasOwn(document, field) ? document[field] : undefined;
+  if (typeof value === "string") return value;
+  throw new InferyardError("INPUT_INVALID", `document ${index} has no text in its field ${JSON.stringify(field)}`, {
+    remedy: "give documents as texts, or as objects with `text`, or name the fields in rank_fields",
+  });
+}
+
+/** INPUT_INVALID for a field that is named twice: each name adds the field's text to every document. */
+export function refuseDuplicates(fields: readonly string[] = []): void {
+  const twice = fields.find((field, index) => fields.indexOf(field) !== index);
+  if (twice === undefined) return;
+  throw new InferyardError("INPUT_INVALID", `rank_fields has the field ${JSON.stringify(twice)} twice`, {
+    remedy: "name each field once",
+  });
+}
+
+/** The beginning of a text, at most so many of the model's tokens long, special tokens not counted. */
+export async function cutText(text: string, maxTokens: number, tokenizer: Tokenizer): Promise<string> {
+  const { offsets, truncated } = await encodeText(tokenizer, text, { addSpecialTokens: false, maxTokens });
+  return truncated ? text.slice(0, offsets.at(-1)) : text;
+}

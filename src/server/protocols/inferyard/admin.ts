@@ -1,0 +1,11 @@
+/** What only admins may do. */
+import type { Context } from "hono";
+import { InferyardError } from "../../../errors.ts";
+import type { Env } from "../../http/context.ts";
+
+export function requireAdmin(context: Context<Env>): void {
+  if (context.get("role") === "admin") return;
+  throw new InferyardError("ACCESS_DENIED", `${context.req.method} ${context.req.path} is for admins`, {
+    remedy: "use a key with the role admin",
+  });
+}

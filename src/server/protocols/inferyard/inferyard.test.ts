@@ -1,0 +1,128 @@
+import { OpenAPIHono } from "@hono/zod-openapi";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createRuntime } from "../../../api/create-runtime.ts";
+import type { Runtime } from "../../../api/runtime.ts";
+import type { Env } from "../../http/context.ts";
+import { type HandlerOptions, createHandler } from "../../handler.ts";
+import { inferyardRoutes } from "./index.ts";
+
+let runtime: Runtime;
+beforeAll(async () => (runtime = await createRuntime()));
+afterAll(() => runtime.dispose());
+
+type Asked = readonly [method: string, path: string, body?: unknown];
+
+async function ask([method, path, body]: Asked, options: HandlerOptions = {}): Promise<{ status: number; body: unknown }> {
+  const json = { headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+  const request = new Request(`http://localhost${path}`, { method, ...(body === undefined ? {} : json) });
+  const response = await createHandler(runtime, options)(request);
+  return { status: response.status, body: await response.json() };
+}
+
+it("POST /api/rerank gives scores in the order of the texts", async () => {
+  const prompts = ["a car", "a cat"];
+  const { results, scoring } = await runtime.rerank("a pet", prompts);
+  const scores = [0, 1].map((place) => results.find(({ index }) => index === place)!.score);
+  expect((await ask(["POST", "/api/rerank", { query: "a pet", prompts }])).body).toEqual({ model: "builtin", scores, scoring });
+});
+
+describe("POST /api/chunk", () => {
+  const text = "One sentence. Another one.\n\nA second paragraph, which is longer.";
+
+  it("cuts as the library does", async () => {
+    const { results } = await runtime.chunk(text, { targetTokens: 6, overlapTokens: 2, maxChunks: 2, offsets: "bytes" });
+    const config = { model: "fixed", target_tokens: 6, overlap_tokens: 2, max_chunks: 2, offsets: "bytes" };
+    const chunks = results[0]!.chunks.map(({ start, end, ...chunk }) => ({ ...chunk, start_char: start, end_char: end }));
+    expect((await ask(["POST", "/api/chunk", { input: text, config }])).body).toEqual({
+      model: "builtin",
+      chunks,
+      truncated: true,
+    });
+    expect((await ask(["POST", "/api/chunk", { text }])).body).toMatchObject({ chunks: [{ id: 0, text, start_char: 0 }] });
+  });
+});
+
+describe("models", () => {
+  it("are listed by what they can do, with those that cannot be read", async () => {
+    const { body } = await ask(["GET", "/api/models"], { models: { mine: "builtin", gone: "/nowhere/at/all" } });
+    expect(body).toMatchObject({
+      embedders: ["builtin", "mine"],
+      rerankers: ["builtin", "mine"],
+      classifiers: [],
+      recognizers: [],
+      chunkers: ["builtin", "mine"],
+    });
+    expect((body as { models: object[] }).models).toEqual([
+      expect.objectContaining({ name: "builtin", capabilities: ["embed", "similarity", "rerank", "chunk"], max_tokens: 512 }),
+      expect.objectContaining({ name: "mine" }),
+      { name: "gone", tasks: [], capabilities: [], formats: [], max_tokens: null, problem: "MODEL_NOT_FOUND" },
+    ]);
+    expect(JSON.stringify(body)).not.toContain("/nowhere");
+  });
+
+  it("are loaded and unloaded, and say why they run where they do while they are in memory", async () => {
+    const options = { models: { "team/mine": "builtin" } };
+    await runtime.unload("builtin");
+    const before = await ask(["GET", "/api/models/team/mine/decision"], options);
+    expect(before).toMatchObject({
+      status: 404,
+      body: { error: { code: "MODEL_NOT_FOUND", remedy: expect.stringContaining("explain") } },
+    });
+    const loaded = await ask(["POST", "/api/models/team%2Fmine/load"], options);
+    const id = (await runtime.loaded())[0]!.id;
+    expect(loaded).toMatchObject({ status: 200, body: { model: "team/mine", target: "native:cpu", decision: id } });
+    const decision = await ask(["GET", "/api/models/team/mine/decision"], options);
+    expect(decision).toMatchObject({
+      status: 200,
+      body: { id, model: { reference: "team/mine" }, selected: { target: "native:cpu" } },
+    });
+    expect((await ask(["POST", "/api/models/team/mine/unload"], options)).body).toEqual({ model: "team/mine", unloaded: true });
+    expect((await ask(["POST", "/api/models/team/mine/unload"], options)).body).toEqual({ model: "team/mine", unloaded: false });
+  });
+});
+
+it.each(["/api/models/builtin/load", "/api/models/builtin/unload"])("%s is for admins", async (path) => {
+  const app = new OpenAPIHono<Env>();
+  app.use(async (context, next) => {
+    context.set("role", "reader");
+    await next();
+  });
+  app.route("/", inferyardRoutes(createHandler(runtime).service));
+  const response = await app.request(path, { method: "POST" });
+  expect([response.status, await response.json()]).toMatchObject([403, { error: { code: "ACCESS_DENIED" } }]);
+});
+
+it("explain says where a model would run, by GET and by POST; backends what engines say", async () => {
+  const byGet = await ask(["GET", "/api/explain?model=builtin&prefer=native:cpu"]);
+  const byPost = await ask(["POST", "/api/explain", { model: "builtin", prefer: "native:cpu" }]);
+  for (const { status, body } of [byGet, byPost]) {
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ model: { reference: "builtin" }, constraints: { preferred: ["native:cpu"] }, selected: null });
+    expect((body as { candidates: object[] }).candidates[0]).toMatchObject({ target: "native:cpu", verdict: "would-run" });
+  }
+  const { body } = await ask(["GET", "/api/backends"]);
+  expect((body as { backends: { backend: string }[] }).backends.map(({ backend }) => backend)).toEqual([
+    "onnx",
+    "native",
+    "wasm",
+  ]);
+});
+
+it.each<[...Asked, number, string]>([
+  ["POST", "/api/rewrite", {}, 501, "NOT_BUILT"],
+  ["POST", "/api/generate", {}, 501, "NOT_BUILT"],
+  ["POST", "/api/read", {}, 501, "NOT_BUILT"],
+  ["POST", "/api/transcribe", {}, 501, "NOT_BUILT"],
+  ["POST", "/api/classify", { texts: ["a"] }, 422, "MODEL_UNSUPPORTED"],
+  ["POST", "/api/recognize", { texts: ["a"] }, 422, "MODEL_UNSUPPORTED"],
+  ["POST", "/api/recognize", { texts: ["a"], relation_labels: ["of"] }, 400, "INPUT_INVALID"],
+  ["POST", "/api/classify", { texts: ["a", "b"], labels: ["c", "d"] }, 413, "LIMIT_EXCEEDED"],
+  ["POST", "/api/chunk", {}, 400, "INPUT_INVALID"],
+  ["POST", "/api/chunk", { input: "a", text: "a" }, 400, "INPUT_INVALID"],
+  ["POST", "/api/chunk", { input: "a", config: { overlap_tokens: 500 } }, 400, "INPUT_INVALID"],
+  ["POST", "/api/explain", { model: "builtin", target: "quantum:cpu:x" }, 400, "INPUT_INVALID"],
+  ["GET", "/api/explain?constraints=none", undefined, 400, "INPUT_INVALID"],
+  ["GET", "/api/models/nothing/decision", undefined, 404, "MODEL_NOT_FOUND"],
+])("%s %s with %j answers %d %s", async (method, path, body, status, code) => {
+  expect(await ask([method, path, body], { maxTexts: 3 })).toMatchObject({ status, body: { error: { code } } });
+});

@@ -1,0 +1,71 @@
+/** The data of tensors as bytes: little-endian, row-major; strings each behind their length as u32 (the binary tensor data extension). */
+import type { DataType, Tensor } from "../../../tensor.ts";
+import { elementCount } from "../../../tensor.ts";
+import { type Datatype, dataTypeOf } from "./datatypes.ts";
+import { invalid } from "./json-data.ts";
+
+const arrays = {
+  bool: Uint8Array,
+  uint8: Uint8Array,
+  uint16: Uint16Array,
+  uint32: Uint32Array,
+  uint64: BigUint64Array,
+  int8: Int8Array,
+  int16: Int16Array,
+  int32: Int32Array,
+  int64: BigInt64Array,
+  float16: Uint16Array,
+  bfloat16: Uint16Array,
+  float32: Float32Array,
+  float64: Float64Array,
+} as const satisfies Record<Exclude<DataType, "string">, unknown>;
+
+const lengthBytes = 4;
+
+/** INPUT_INVALID for bytes that do not fill the shape. */
+export function tensorFromBytes(name: string, datatype: Datatype, shape: readonly number[], bytes: Uint8Array): Tensor {
+  const dataType = dataTypeOf(datatype);
+  const count = elementCount(shape);
+  if (dataType === "string") return { dataType, shape, data: stringsFrom(name, bytes, count) };
+  const ArrayType = arrays[dataType];
+  const wanted = count * ArrayType.BYTES_PER_ELEMENT;
+  if (bytes.byteLength !== wanted)
+    throw invalid(`input "${name}" has ${bytes.byteLength} bytes, and ${datatype} [${shape.join(", ")}] needs ${wanted}`);
+  return { dataType, shape, data: new ArrayType(bytes.slice().buffer) }; // a copy of its own, which is aligned
+}
+
+function stringsFrom(name: string, bytes: Uint8Array, count: number): string[] {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  const texts: string[] = [];
+  let offset = 0;
+  while (offset < bytes.byteLength) {
+    if (texts.length === count) throw invalid(`input "${name}" has more than the ${count} elements of its shape`);
+    const left = bytes.byteLength - offset - lengthBytes;
+    const length = left < 0 ? 0 : view.getUint32(offset, true);
+    if (left < length) throw invalid(`input "${name}" ends within its element ${texts.length}`);
+    offset += lengthBytes;
+    try {
+      texts.push(decoder.decode(bytes.subarray(offset, offset + length)));
+    } catch {
+      throw invalid(`element ${texts.length} of input "${name}" is not UTF-8`);
+    }
+    offset += length;
+  }
+  if (texts.length !== count) throw invalid(`input "${name}" has ${texts.length} elements, and its shape needs ${count}`);
+  return texts;
+}
+
+export function tensorToBytes({ data }: Tensor): Uint8Array {
+  if (ArrayBuffer.isView(data)) return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+  const encoded = data.map((text) => new TextEncoder().encode(text));
+  const bytes = new Uint8Array(encoded.reduce((sum, { byteLength }) => sum + lengthBytes + byteLength, 0));
+  const view = new DataView(bytes.buffer);
+  let offset = 0;
+  for (const text of encoded) {
+    view.setUint32(offset, text.byteLength, true);
+    bytes.set(text, offset + lengthBytes);
+    offset += lengthBytes + text.byteLength;
+  }
+  return bytes;
+}

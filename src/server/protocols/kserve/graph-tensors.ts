@@ -1,0 +1,26 @@
+/** The inputs and outputs that an ONNX file states, for the metadata of a model that is not in memory. */
+import { readOnnxOutline } from "../../../formats/onnx/onnx-outline.ts";
+import type { OnnxValue } from "../../../formats/onnx/onnx-value.ts";
+import type { TensorInfo } from "../../../tensor.ts";
+import { dataTypeOf, datatypes } from "./datatypes.ts";
+
+const dataTypes = datatypes.map(dataTypeOf);
+
+export interface GraphTensors {
+  readonly inputs: readonly TensorInfo[];
+  readonly outputs: readonly TensorInfo[];
+}
+
+/** Undefined where a value is no tensor, or of an element type the protocol has no name for. `shown`: the file's name in errors. */
+export async function readGraphTensors(path: string, shown: string): Promise<GraphTensors | undefined> {
+  const { graph } = await readOnnxOutline(path, shown);
+  const [inputs, outputs] = [graph.inputs.map(tensorOf), graph.outputs.map(tensorOf)];
+  const known = { inputs: inputs.filter((one) => one !== undefined), outputs: outputs.filter((one) => one !== undefined) };
+  return known.inputs.length < inputs.length || known.outputs.length < outputs.length ? undefined : known;
+}
+
+/** A dimension without a name is free. A shape that is not stated is empty, as in a loaded model. */
+function tensorOf({ name, type, shape = [] }: OnnxValue): TensorInfo | undefined {
+  const dataType = dataTypes.find((known) => known === type);
+  return dataType === undefined ? undefined : { name, dataType, shape: shape.map((size) => size ?? "") };
+}

@@ -1,0 +1,127 @@
+/** The data of tensors as JSON: numbers, truth values and strings, flat or nested. */
+import { InferyardError } from "../../../errors.ts";
+import type { Tensor, TensorData } from "../../../tensor.ts";
+import { elementCount } from "../../../tensor.ts";
+import { type Datatype, dataTypeOf } from "./datatypes.ts";
+
+/** Smallest and largest whole number of each type; those of 64 bits are limited by what JSON's numbers hold. */
+const ranges: Readonly<Partial<Record<Datatype, readonly [number, number]>>> = {
+  UINT8: [0, 255],
+  UINT16: [0, 65_535],
+  UINT32: [0, 4_294_967_295],
+  UINT64: [0, Number.MAX_SAFE_INTEGER],
+  INT8: [-128, 127],
+  INT16: [-32_768, 32_767],
+  INT32: [-2_147_483_648, 2_147_483_647],
+  INT64: [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
+};
+
+/** INPUT_INVALID for an element that is none of its type, and for data that does not fill the shape. */
+export function tensorFromJson(name: string, datatype: Datatype, shape: readonly number[], data: readonly unknown[]): Tensor {
+  const wanted = elementCount(shape);
+  const values: unknown[] = [];
+  const count = flatten(data, values, wanted);
+  if (count !== wanted)
+    throw invalid(`input "${name}" has ${count} elements, and its shape [${shape.join(", ")}] needs ${wanted}`);
+  return { dataType: dataTypeOf(datatype), shape, data: typedArray(name, datatype, values) };
+}
+
+/**
+ * The number of elements in nested arrays; the first `most` of them are appended to `values`. How deep arrays nest was checked when the body
+ * came.
+ */
+function flatten(data: readonly unknown[], values: unknown[], most: number, before = 0): number {
+  let count = before;
+  for (const value of data) {
+    if (Array.isArray(value)) count = flatten(value, values, most, count);
+    else {
+      if (count < most) values.push(value);
+      count += 1;
+    }
+  }
+  return count;
+}
+
+function typedArray(name: string, datatype: Datatype, values: readonly unknown[]): TensorData {
+  const numbers = (): number[] => values.map((value) => numberOf(name, datatype, value));
+  switch (datatype) {
+    case "BOOL":
+      return Uint8Array.from(values, (value) => (truthOf(name, value) ? 1 : 0));
+    case "UINT8":
+      return Uint8Array.from(numbers());
+    case "UINT16":
+      return Uint16Array.from(numbers());
+    case "UINT32":
+      return Uint32Array.from(numbers());
+    case "UINT64":
+      return BigUint64Array.from(numbers(), BigInt);
+    case "INT8":
+      return Int8Array.from(numbers());
+    case "INT16":
+      return Int16Array.from(numbers());
+    case "INT32":
+      return Int32Array.from(numbers());
+    case "INT64":
+      return BigInt64Array.from(numbers(), BigInt);
+    case "FP32":
+      return Float32Array.from(numbers());
+    case "FP64":
+      return Float64Array.from(numbers());
+    case "FP16":
+    case "BF16":
+      throw invalid(`input "${name}" is ${datatype}, which JSON has no form for: send it as binary data`);
+    case "BYTES":
+      return values.map((value) => textOf(name, value));
+    default:
+      return datatype satisfies never;
+  }
+}
+
+function numberOf(name: string, datatype: Datatype, value: unknown): number {
+  const [lowest, highest] = ranges[datatype] ?? [-Infinity, Infinity];
+  const whole = ranges[datatype] === undefined || Number.isInteger(value);
+  if (typeof value === "number" && whole && value >= lowest && value <= highest) return value;
+  throw invalid(
+    `input "${name}" is ${datatype}, and ${shown(value)} is none${datatype.endsWith("64") ? " that JSON can carry" : ""}`,
+  );
+}
+
+function truthOf(name: string, value: unknown): boolean {
+  if (value === true || value === 1) return true;
+  if (value === false || value === 0) return false;
+  throw invalid(`input "${name}" is BOOL, and ${shown(value)} is neither true nor false`);
+}
+
+function textOf(name: string, value: unknown): string {
+  if (typeof value === "string") return value;
+  throw invalid(`input "${name}" is BYTES, and ${shown(value)} is no string`);
+}
+
+function shown(value: unknown): string {
+  if (typeof value === "object" && value !== null) return "an object";
+  const words = typeof value === "string" ? value.slice(0, 40) : value;
+  return JSON.stringify(words)?.slice(0, 40) ?? "nothing";
+}
+
+/** The data of an output, flat. MODEL_UNSUPPORTED for what JSON cannot carry. */
+export function tensorToJson(name: string, { dataType, data }: Tensor): readonly (number | string | boolean)[] {
+  if (dataType === "float16" || dataType === "bfloat16")
+    throw unsupported(`output "${name}" is ${dataType}, which JSON has no form for`);
+  if (!ArrayBuffer.isView(data)) return data;
+  if (dataType === "bool") return Array.from(data as Uint8Array, (value) => value !== 0);
+  return Array.from<number | bigint, number>(data as ArrayLike<number | bigint>, (value) => {
+    const number = Number(value);
+    if (typeof value === "bigint" ? Number.isSafeInteger(number) : Number.isFinite(number)) return number;
+    throw unsupported(`output "${name}" has ${String(value)}, which JSON cannot carry`);
+  });
+}
+
+export const metadataRemedy = "GET the model's metadata for what it takes";
+
+export function invalid(message: string): InferyardError {
+  return new InferyardError("INPUT_INVALID", message, { remedy: metadataRemedy });
+}
+
+function unsupported(message: string): InferyardError {
+  return new InferyardError("MODEL_UNSUPPORTED", message, { remedy: "ask for it as binary data: parameters.binary_data" });
+}

@@ -1,0 +1,75 @@
+/** What the server says of a model: of the one in memory, else what its files say. Nothing is loaded for that. */
+import { InferyardError } from "../../../errors.ts";
+import type { Manifest } from "../../../models/manifest.ts";
+import type { ModelHandle } from "../../../runtime/model-handle.ts";
+import type { TensorInfo } from "../../../tensor.ts";
+import type { LoadProgress } from "../../serving/load-progress.ts";
+import { datatypeOf } from "./datatypes.ts";
+import { type GraphTensors, readGraphTensors } from "./graph-tensors.ts";
+import type { ModelMetadata, TensorMetadata } from "./schemas.ts";
+import { textTaskOf, textTensors } from "./text-models.ts";
+
+interface DescribedModel {
+  readonly manifest: Manifest;
+  readonly platform: string;
+  /** The model's own tensors; undefined where its files do not say. */
+  readonly tensors: GraphTensors | undefined;
+  /** Where it runs; undefined where it is not in memory. */
+  readonly target?: string;
+}
+
+/** Of a model in memory. */
+export function loadedMetadata(name: string, version: string, handle: ModelHandle): ModelMetadata {
+  const { manifest, target, decision, inputs, outputs } = handle;
+  const platform = decision.selected?.library.name ?? target;
+  return metadataOf(name, version, { manifest, platform, tensors: { inputs, outputs }, target });
+}
+
+/** Of the first variant of a model that is not in memory. MODEL_LOADING where its files do not name its tensors: a load tells them. */
+export async function fileMetadata(name: string, version: string, manifest: Manifest): Promise<ModelMetadata> {
+  const [variant] = manifest.variants;
+  const tensors = variant?.format === "onnx" ? await readGraphTensors(variant.path, manifest.name) : undefined;
+  return metadataOf(name, version, { manifest, platform: variant?.format ?? manifest.source, tensors });
+}
+
+/**
+ * A model of texts shows its text side, and its raw tensors, which it takes as well, among the properties: a client that fills every input
+ * would otherwise fill both.
+ */
+function metadataOf(name: string, version: string, { manifest, platform, tensors, target }: DescribedModel): ModelMetadata {
+  const task = textTaskOf({ manifest, inputs: tensors?.inputs ?? [] });
+  const shown = task === undefined ? tensors : textTensors(task);
+  if (shown === undefined) throw notLoaded(name, { reason: "its files do not name its tensors" });
+  const raw: Record<string, string> =
+    task === undefined || tensors === undefined
+      ? {}
+      : {
+          raw_inputs: JSON.stringify(tensors.inputs.map(tensorMetadata)),
+          raw_outputs: JSON.stringify(tensors.outputs.map(tensorMetadata)),
+        };
+  return {
+    name,
+    versions: [version],
+    platform,
+    inputs: shown.inputs.map(tensorMetadata),
+    outputs: shown.outputs.map(tensorMetadata),
+    properties: { ...(target === undefined ? {} : { target }), tasks: manifest.tasks.join(", "), ...raw },
+  };
+}
+
+/** MODEL_LOADING. `reason`: why nothing can be said before a load; `progress`: of the load under way. */
+export function notLoaded(
+  name: string,
+  { reason, progress }: { readonly reason?: string; readonly progress?: LoadProgress | undefined } = {},
+): InferyardError {
+  const why = reason === undefined ? "" : `, and ${reason}`;
+  return new InferyardError("MODEL_LOADING", `the model ${JSON.stringify(name)} is not loaded${why}`, {
+    remedy: "its first request loads it, and so does POST /v2/repository/models/NAME/load",
+    retryAfterMs: 1000,
+    ...(progress === undefined ? {} : { data: { loading: progress } }),
+  });
+}
+
+function tensorMetadata({ name, dataType, shape }: TensorInfo): TensorMetadata {
+  return { name, datatype: datatypeOf(dataType), shape: shape.map((size) => (typeof size === "number" ? size : -1)) };
+}

@@ -1,0 +1,34 @@
+/** How far a load is, as clients read it: in the errors of every protocol, and where a load is begun in the background. */
+import { z } from "@hono/zod-openapi";
+import type { LoadProgress, LoadStage } from "../serving/load-progress.ts";
+
+export interface LoadProgressBody {
+  readonly stage: LoadStage;
+  readonly elapsed_ms: number;
+  readonly bytes?: number;
+  readonly total_bytes?: number;
+  readonly progress?: number;
+  readonly estimate_ms?: number;
+}
+
+export const loadProgressSchema: z.ZodType<LoadProgressBody> = z
+  .object({
+    stage: z.enum(["preparing", "downloading", "loading"]),
+    elapsed_ms: z.number().openapi({ description: "Since the load began" }),
+    bytes: z.number().optional().openapi({ description: "Fetched so far" }),
+    total_bytes: z.number().optional(),
+    progress: z.number().optional().openapi({ description: "From 0 to 1, of this stage, where it is known" }),
+    estimate_ms: z.number().optional().openapi({ description: "Until this stage is over, where earlier loads tell" }),
+  })
+  .openapi("LoadProgress", { description: "Of a model that is still loading" }) as z.ZodType<LoadProgressBody>;
+
+export function loadProgressBody({ stage, elapsedMs, bytes, totalBytes, progress, estimateMs }: LoadProgress): LoadProgressBody {
+  return {
+    stage,
+    elapsed_ms: elapsedMs,
+    ...(bytes === undefined ? {} : { bytes }),
+    ...(totalBytes === undefined ? {} : { total_bytes: totalBytes }),
+    ...(progress === undefined ? {} : { progress }),
+    ...(estimateMs === undefined ? {} : { estimate_ms: estimateMs }),
+  };
+}

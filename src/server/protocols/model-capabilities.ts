@@ -1,0 +1,38 @@
+/** What a model can be asked for, by what its files say. */
+import type { Manifest } from "../../models/manifest.ts";
+import { labelHeadOf } from "../../tasks/shared/label-head.ts";
+
+export type Capability = "embed" | "embed_sparse" | "similarity" | "rerank" | "classify" | "recognize" | "answer" | "chunk";
+
+export function capabilitiesOf(manifest: Manifest): Capability[] {
+  const has = (task: string): boolean => manifest.tasks.includes(task);
+  const isEmbedder = has("feature-extraction");
+  const labels = textLabels(manifest)?.length ?? 0;
+  const able: Readonly<Record<Capability, boolean>> = {
+    embed: isEmbedder,
+    embed_sparse: has("fill-mask"),
+    similarity: isEmbedder,
+    rerank: isEmbedder || manifest.text?.lateInteraction !== undefined || labels === 1 || labels === 2,
+    classify: labels > 0,
+    recognize: has("token-classification"),
+    answer: has("question-answering"),
+    chunk: true,
+  };
+  if (manifest.text === undefined) return [];
+  return (Object.keys(able) as Capability[]).filter((capability) => able[capability]);
+}
+
+/** Tasks whose labels are of something else than a whole text. */
+const otherHeads: ReadonlySet<string> = new Set([
+  "feature-extraction",
+  "token-classification",
+  "fill-mask",
+  "question-answering",
+]);
+
+/** The labels a model gives texts; undefined for a model with another head, and for one that does not say. */
+export function textLabels(manifest: Manifest): readonly string[] | undefined {
+  if (manifest.tasks.some((task) => otherHeads.has(task))) return undefined;
+  const config = manifest.variants[0]?.config ?? {};
+  return "id2label" in config || "num_labels" in config ? labelHeadOf(manifest).labels : undefined;
+}

@@ -1,0 +1,95 @@
+/** GET /info: what TEI's clients want to know of the one model there is for them. It is not loaded for that. */
+import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
+import { InferyardError } from "../../../errors.ts";
+import type { Manifest } from "../../../models/manifest.ts";
+import { defaultBatchTokens } from "../../../tasks/batching/plan-batches.ts";
+import { version } from "../../../version.ts";
+import { type Routes, callerOf, servedHeaders } from "../../http/context.ts";
+import { textLabels } from "../model-capabilities.ts";
+import type { Service } from "../../serving/service.ts";
+import { documentedErrors } from "./errors.ts";
+
+const labelled = z.object({ id2label: z.record(z.string(), z.string()), label2id: z.record(z.string(), z.int()) });
+const modelType = z.union([
+  z.object({ embedding: z.object({ pooling: z.string() }) }),
+  z.object({ classifier: labelled }),
+  z.object({ reranker: labelled }),
+]);
+type ModelType = z.infer<typeof modelType>;
+
+const info = z
+  .object({
+    model_id: z.string(),
+    served_model_name: z.string(),
+    model_dtype: z
+      .string()
+      .openapi({ description: "Of the weights that are loaded; else of the first the model has", example: "float32" }),
+    model_type: modelType,
+    max_concurrent_requests: z.int(),
+    max_input_length: z.int().openapi({ description: "Tokens; 2147483647 where the model has no limit" }),
+    max_batch_tokens: z.int(),
+    max_client_batch_size: z.int(),
+    auto_truncate: z.boolean().openapi({ description: "False: without `truncate` a text that is too long is refused" }),
+    tokenization_workers: z.int(),
+    version: z.string().openapi({ description: "Of Inferyard" }),
+  })
+  .openapi("TeiInfo");
+
+const route = createRoute({
+  method: "get",
+  path: "/info",
+  summary: "The model and its limits, as text-embeddings-inference",
+  responses: { 200: { description: "The model", content: { "application/json": { schema: info } } }, ...documentedErrors },
+} satisfies RouteConfig);
+
+export function addInfo(routes: Routes, service: Service): void {
+  routes.openapi(route, async (context) => {
+    const model = context.req.header("x-inferyard-model");
+    const served = await service.describe(callerOf(context), model, {
+      loaded: async ({ manifest, decision }) => infoOf(manifest, decision.model.variant),
+      files: async (manifest) => infoOf(manifest, manifest.variants[0]?.name),
+      missing: () =>
+        new InferyardError("MODEL_LOADING", "the model is not on this machine yet", {
+          remedy: "its first request fetches and loads it",
+          retryAfterMs: 1000,
+        }),
+    });
+    const { reference } = await service.resolve(callerOf(context), model);
+    const { dtype, type, length } = served.result;
+    const body = {
+      model_id: served.model,
+      served_model_name: served.model,
+      model_dtype: dtype,
+      model_type: type,
+      max_concurrent_requests: service.runningLimit(reference),
+      max_input_length: length,
+      max_batch_tokens: defaultBatchTokens,
+      max_client_batch_size: service.limits.texts,
+      auto_truncate: false,
+      tokenization_workers: 1, // texts are cut where the requests are answered
+      version,
+    };
+    return context.json(body, 200, servedHeaders(served));
+  });
+}
+
+/** `variant`: name of the weights that are loaded, or that come first in the model's files. */
+function infoOf(manifest: Manifest, variant: string | undefined): { dtype: string; type: ModelType; length: number } {
+  const precision = manifest.variants.find(({ name }) => name === variant)?.precision ?? variant ?? "unknown";
+  return {
+    dtype: { fp32: "float32", fp16: "float16", bf16: "bfloat16" }[precision] ?? precision,
+    type: modelTypeOf(manifest),
+    length: manifest.text?.maxTokens ?? 2 ** 31 - 1,
+  };
+}
+
+function modelTypeOf(manifest: Manifest): ModelType {
+  if (manifest.tasks.includes("fill-mask")) return { embedding: { pooling: "splade" } };
+  const labels = textLabels(manifest);
+  if (labels === undefined) return { embedding: { pooling: manifest.text?.pooling ?? "none" } };
+  const named = {
+    id2label: Object.fromEntries(labels.map((label, id) => [String(id), label])),
+    label2id: Object.fromEntries(labels.map((label, id) => [label, id])),
+  };
+  return labels.length === 1 ? { reranker: named } : { classifier: named };
+}

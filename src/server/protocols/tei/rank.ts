@@ -1,0 +1,157 @@
+/** POST /rerank, /predict and /similarity: texts judged against a query, by labels, or by how alike they are. */
+import { createRoute, z } from "@hono/zod-openapi";
+import type { TextPair } from "../../../tasks/shared/encode-pairs.ts";
+import { type Routes, servedHeaders } from "../../http/context.ts";
+import { relevanceScore } from "../relevance.ts";
+import { jsonRoute } from "../../http/json-route.ts";
+import { refusePairs } from "../../http/pair-limits.ts";
+import { isText, listOf, oneOf, text, texts } from "../../http/field-schemas.ts";
+import type { Service } from "../../serving/service.ts";
+import { emptyError, documentedErrors } from "./errors.ts";
+import { callModel, truncationFields, promptName, truncationOf } from "./requests.ts";
+
+const rawScores = z.boolean().optional().openapi({ description: "The model's own numbers, with no activation. Default: false" });
+
+const rerankRequest = (limit: number) =>
+  z
+    .strictObject({
+      query: z.string(),
+      texts: texts(limit),
+      raw_scores: rawScores,
+      return_text: z.boolean().optional().openapi({ description: "Whether ranks carry their texts. Default: false" }),
+      ...truncationFields,
+    })
+    .openapi("TeiRerankRequest");
+const rank = z.object({ index: z.int(), score: z.number(), text: z.string().optional() });
+const rerankRoute = (limit: number) =>
+  createRoute(
+    jsonRoute(
+      "/rerank",
+      "Texts in the order of how well they answer, as text-embeddings-inference",
+      rerankRequest(limit),
+      z.array(rank),
+      documentedErrors,
+    ),
+  );
+
+export function addRerank(routes: Routes, service: Service): void {
+  routes.openapi(rerankRoute(service.limits.texts), async (context) => {
+    const { query, texts, raw_scores: raw = false, return_text: withText = false, ...cutting } = context.req.valid("json");
+    if (texts.length === 0) throw emptyError("`texts`");
+    refusePairs([query], texts);
+    const options = { ...truncationOf(cutting), ...(raw ? { raw } : {}) };
+    const served = await callModel(service, context, texts.length, ["rerank", query, texts, options], (handle, signal) =>
+      service.runtime.rerank(query, texts, { ...options, model: handle, signal }),
+    );
+    const { results, scoring } = served.result;
+    const ranks = results.map(({ index, score, text }) => ({
+      index,
+      score: raw ? score : relevanceScore(scoring, score),
+      ...(withText ? { text } : {}),
+    }));
+    return context.json(ranks, 200, servedHeaders(served));
+  });
+}
+
+type Pair = [string, string];
+type PredictInput = string | Pair | ([string] | Pair)[];
+
+const single: z.ZodType<[string]> = z.tuple([z.string()]);
+const pair: z.ZodType<Pair> = z.tuple([z.string(), z.string()]);
+
+/** Arrays of two are recognized by their length, so that none is read twice. */
+function predictInputs(limit: number): z.ZodType<PredictInput> {
+  const item = oneOf<[string] | Pair>("an array of one or two strings", [
+    { schema: single, fits: (value) => Array.isArray(value) && value.length === 1 },
+    { schema: pair, fits: (value) => Array.isArray(value) && value.length === 2 },
+  ]);
+  return oneOf<PredictInput>("a string, two strings in an array, or an array of arrays of one or two strings", [
+    text,
+    { schema: pair, fits: (value) => Array.isArray(value) && value.length === 2 && isText(value[0]) },
+    { schema: listOf(item, { max: limit }), fits: (value) => Array.isArray(value) && !isText(value[0]) },
+  ]);
+}
+
+const predictRequest = (limit: number) =>
+  z
+    .strictObject({
+      inputs: predictInputs(limit).openapi({
+        description: "A text, a pair of texts, or a list of lists of one or two texts",
+        example: "I like it",
+      }),
+      raw_scores: rawScores,
+      ...truncationFields,
+    })
+    .openapi("TeiPredictRequest");
+const prediction = z.object({ label: z.string(), score: z.number() });
+const predictResponse = z.union([z.array(prediction), z.array(z.array(prediction))]);
+const predictRoute = (limit: number) =>
+  createRoute(
+    jsonRoute(
+      "/predict",
+      "Labels of texts with scores, as text-embeddings-inference",
+      predictRequest(limit),
+      predictResponse,
+      documentedErrors,
+    ),
+  );
+
+export function addPredict(routes: Routes, service: Service): void {
+  routes.openapi(predictRoute(service.limits.texts), async (context) => {
+    const { inputs, raw_scores: raw = false, ...cutting } = context.req.valid("json");
+    const one = typeof inputs === "string" || (inputs.length === 2 && typeof inputs[0] === "string");
+    const texts = predictTexts(inputs);
+    if (texts.length === 0) throw emptyError("`inputs`");
+    const options = { ...truncationOf(cutting), ...(raw ? { activation: "none" as const } : {}) };
+    const served = await callModel(service, context, texts.length, ["classify", texts, options], (handle, signal) =>
+      service.runtime.classify(texts, { ...options, model: handle, signal }),
+    );
+    const predictions = served.result.results.map((labels) => labels.map(({ label, score }) => ({ label, score })));
+    return context.json(one ? (predictions[0] ?? []) : predictions, 200, servedHeaders(served));
+  });
+}
+
+/** Two strings in a list are a pair; lists in a list are a batch. */
+function predictTexts(inputs: PredictInput): (string | TextPair)[] {
+  if (typeof inputs === "string") return [inputs];
+  const [first, second] = inputs;
+  if (typeof first === "string" && typeof second === "string") return [{ text: first, pair: second }];
+  return inputs.flatMap((item) => {
+    if (typeof item === "string") return [item];
+    const [text, pair] = item;
+    return [pair === undefined ? text : { text, pair }];
+  });
+}
+
+const similarityRequest = (limit: number) =>
+  z
+    .strictObject({
+      inputs: z.strictObject({ source_sentence: z.string(), sentences: texts(limit) }),
+      parameters: z.strictObject({ prompt_name: promptName, ...truncationFields }).nullish(),
+    })
+    .openapi("TeiSimilarityRequest");
+const similarityRoute = (limit: number) =>
+  createRoute(
+    jsonRoute(
+      "/similarity",
+      "Cosines of a text with others, as text-embeddings-inference",
+      similarityRequest(limit),
+      z.array(z.number()),
+      documentedErrors,
+    ),
+  );
+
+export function addSimilarity(routes: Routes, service: Service): void {
+  routes.openapi(similarityRoute(service.limits.texts), async (context) => {
+    const { inputs, parameters } = context.req.valid("json");
+    const { source_sentence: source, sentences } = inputs;
+    if (sentences.length === 0) throw emptyError("`sentences`");
+    const prompt = parameters?.prompt_name;
+    const options = { ...truncationOf(parameters ?? {}), ...(typeof prompt === "string" ? { prompt } : {}) };
+    const question = ["similarity", source, sentences, options] as const;
+    const served = await callModel(service, context, sentences.length + 1, question, (handle, signal) =>
+      service.runtime.similarity([source], sentences, { ...options, metric: "cosine", model: handle, signal }),
+    );
+    return context.json([...(served.result.scores[0] ?? [])], 200, servedHeaders(served));
+  });
+}

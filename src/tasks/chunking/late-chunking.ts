@@ -1,0 +1,141 @@
+/**
+ * Late chunking (Günther et al. 2024, arXiv:2409.04701): the model reads the whole text, and each chunk's vector is the mean of its tokens'
+ * vectors, which have seen what stands around the chunk. A text longer than the model reads is read in windows that overlap, and a token's
+ * vector is that of the first window it is in.
+ */
+import { InferyardError } from "../../errors.ts";
+import type { Encoding } from "../../tokenizers/index.ts";
+import { embedSettings } from "../embedding/embed-options.ts";
+import { encodeTexts } from "../shared/encode-texts.ts";
+import { vectorOutput } from "../shared/encoder-outputs.ts";
+import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
+import { truncateAndNormalize, postPoolingOf } from "../embedding/pool-encodings.ts";
+import { tokenWindows } from "../shared/token-windows.ts";
+import type { TextSpan } from "./chunk-model.ts";
+
+export interface LateOptions {
+  readonly prompt?: string;
+  /** Default: a quarter of a window. */
+  readonly stride?: number;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * The special tokens before the text, and the prompt where the model pools it, belong to a span that begins with the text; those after it to
+ * one that ends with it: a span that is the whole text has the vector that `embed` gives it with pooling "mean". MODEL_UNSUPPORTED for a model
+ * that pools otherwise, or inside its graph. A span without tokens (nothing but spaces) has zeros.
+ */
+export async function embedSpans(
+  encoder: Encoder,
+  text: string,
+  spans: readonly TextSpan[],
+  { prompt, stride, signal }: LateOptions,
+): Promise<Float32Array[]> {
+  refuseOtherPooling(encoder);
+  if (spans.length === 0) return [];
+  const settings = embedSettings(encoder.manifest, { pooling: "mean", ...(prompt === undefined ? {} : { prompt }) });
+  const { promptText, poolPrompt, batchTokens, maxTokens } = settings;
+  const output = vectorOutput(encoder.outputs, "none", undefined).name;
+  const whole = { maxTokens: Number.POSITIVE_INFINITY, truncate: "cut", prompt: promptText } as const;
+  const [encoding] = await encodeTexts(encoder.tokenizer, [text], whole, signal);
+  if (encoding === undefined) return [];
+  const all = tokenWindows(encoding, 0, encoder.tokenizer.frame, { maxTokens, ...(stride === undefined ? {} : { stride }) });
+  const [{ head, promptTokens } = { head: 0, promptTokens: 0 }] = all;
+  const count = all.at(-1)?.to ?? 0;
+  const ranges = tokenRanges(encoding, head, count, promptText.length, spans);
+  const last = ranges.reduce((most, { to }) => Math.max(most, to), 0);
+  const windows = all.filter(({ firstNew }) => firstNew === 0 || firstNew < last);
+  const sums = spans.map((): Sum => ({ values: new Float64Array(), rows: 0 }));
+  let length = 0;
+  const wanted = { output, batchTokens, ...(signal === undefined ? {} : { signal }) };
+  await runEncodings(encoder, windows, wanted, ({ encoding: window, data, offset, shape }) => {
+    const dimensions = shape.at(-1) ?? 0;
+    length = dimensions;
+    const { from, to, firstNew, ids } = window;
+    const add = (sum: Sum | undefined, first: number, end: number): void =>
+      addRows(sum, data, dimensions, offset + first * dimensions, end - first);
+    for (const [index, range] of ranges.entries()) {
+      const [first, end] = [Math.max(range.from, firstNew), Math.min(range.to, to)];
+      if (first < end) add(sums[index], head + first - from, head + end - from);
+      if (firstNew === 0 && spans[index]?.start === 0) add(sums[index], poolPrompt ? 0 : promptTokens, head);
+      if (to === count && spans[index]?.end === text.length) add(sums[index], head + to - from, ids.length);
+    }
+  });
+  const modules = await postPoolingOf(encoder);
+  return sums.map(({ values, rows }) => {
+    if (rows === 0) return new Float32Array(modules?.dimensions ?? length);
+    const mean = Float32Array.from(values, (value) => value / rows);
+    return truncateAndNormalize(modules === undefined ? mean : modules.apply(mean), settings, 0);
+  });
+}
+
+interface Sum {
+  values: Float64Array;
+  rows: number;
+}
+
+function addRows(sum: Sum | undefined, data: Float32Array, dimensions: number, offset: number, rows: number): void {
+  if (sum === undefined) return;
+  if (sum.values.length === 0) sum.values = new Float64Array(dimensions);
+  for (let index = 0; index < rows * dimensions; index += 1) {
+    const axis = index % dimensions;
+    sum.values[axis] = (sum.values[axis] ?? 0) + (data[offset + index] ?? Number.NaN);
+  }
+  sum.rows += rows;
+}
+
+interface TokenRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * Which of the text's own tokens each span has: those whose last character lies in it, as a token often begins with the space before its word.
+ * A span in which none ends has those that reach into it.
+ */
+function tokenRanges(
+  { offsets }: Encoding,
+  head: number,
+  count: number,
+  promptLength: number,
+  spans: readonly TextSpan[],
+): TokenRange[] {
+  const starts: number[] = [];
+  const lasts: number[] = [];
+  for (let token = 0; token < count; token += 1) {
+    const start = (offsets[2 * (head + token)] ?? 0) - promptLength;
+    const end = (offsets[2 * (head + token) + 1] ?? 0) - promptLength;
+    starts.push(Math.max(0, start, starts.at(-1) ?? 0));
+    lasts.push(Math.max(0, start, end - 1, lasts.at(-1) ?? 0));
+  }
+  return spans.map(({ start, end }) => {
+    const [from, to] = [firstFrom(lasts, start), firstFrom(lasts, end)];
+    return from < to ? { from, to } : { from, to: Math.max(from, firstFrom(starts, end)) };
+  });
+}
+
+/** The first index whose value is at least `least`; the values never fall. */
+function firstFrom(values: readonly number[], least: number): number {
+  let [low, high] = [0, values.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((values[middle] ?? 0) < least) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function refuseOtherPooling({ manifest: { name, tasks, text }, outputs }: Encoder): void {
+  const remedy = "use a model with token vectors and mean pooling, or embed the chunks of another strategy";
+  if (!outputs.some(({ shape }) => shape.length === 3))
+    throw new InferyardError("MODEL_UNSUPPORTED", `${name} gives one vector per text, and late chunking needs those of tokens`, {
+      remedy,
+    });
+  const isEmbedder = tasks.length === 0 || tasks.includes("feature-extraction") || tasks.includes("sentence-similarity");
+  // Scores of labels or of a vocabulary are numbers for each token, too.
+  if (text?.pooling === undefined && !isEmbedder)
+    throw new InferyardError("MODEL_UNSUPPORTED", `${name} is a model for ${tasks.join(", ")}, not for embeddings`, { remedy });
+  const pooling = text?.pooling ?? "mean";
+  if (pooling === "mean" || pooling === "none") return;
+  throw new InferyardError("MODEL_UNSUPPORTED", `${name} pools by "${pooling}", and late chunking by the mean`, { remedy });
+}

@@ -1,0 +1,126 @@
+/** The structure of a Markdown text: headings are the gladdest cuts; code fences, lists and tables stay whole where they fit. */
+import { type Separator, lineStarts, mergeBreaks, separatorPriority, textBreaks } from "./separators.ts";
+import { type BreakOpportunity, type TextStructure, breakPriorities } from "./structure.ts";
+
+interface Line {
+  readonly start: number;
+  readonly end: number;
+  /** Without the end of the line. */
+  readonly content: string;
+}
+
+const fenceStart = /^[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+)?(`{3,}(?=[^`]*$)|~{3,})/;
+const heading = /^ {0,3}(#{1,6})(?:[ \t]|$)/;
+const underline = /^ {0,3}(?:(=+)|-+)[ \t]*$/;
+const listItem = /^\s*(?:[-*+]|\d{1,9}[.)])(?:\s|$)/;
+const tableCellRule = /^[ \t]*:?-+:?[ \t]*$/;
+
+export function markdownStructure(text: string, separators: readonly Separator[]): TextStructure {
+  const lines = linesOf(text);
+  const headings: BreakOpportunity[] = [];
+  const blocks: (readonly [number, number])[] = [];
+  const endOf = (line: number): number => lines[line]?.end ?? text.length;
+  let index = 0;
+  let listEnd = 0;
+  while (index < lines.length) {
+    const line = lines[index];
+    if (line === undefined) break;
+    if (index >= listEnd && listItem.test(line.content) && !fenceStart.test(line.content)) {
+      listEnd = endOfList(lines, index);
+      blocks.push([line.start, endOf(listEnd - 1)]);
+    }
+    const fence = fenceStart.exec(line.content)?.[1];
+    if (fence !== undefined) {
+      const after = endOfFence(lines, index + 1, fence);
+      blocks.push([line.start, endOf(after - 1)]);
+      index = after;
+      continue;
+    }
+    const level = headingLevel(lines, index);
+    if (level !== undefined) {
+      headings.push({ position: line.start, rank: breakPriorities.heading + 6 - level });
+      const content = firstContent(lines, index + (heading.test(line.content) ? 1 : 2));
+      // One character of what follows belongs to it, so that no cut parts the two.
+      blocks.push([line.start, Math.min((lines[content]?.start ?? text.length) + 1, text.length)]);
+    } else if (line.content.includes("|") && isTableRule(lines[index + 1])) {
+      const after = endOfTable(lines, index + 2);
+      blocks.push([line.start, endOf(after - 1)]);
+      index = after;
+      continue;
+    }
+    index += 1;
+  }
+  return { marks: mergeBreaks(textBreaks(text, separators), headings), wordRank: separatorPriority(separators, "words"), blocks };
+}
+
+function linesOf(text: string): Line[] {
+  const starts = [0, ...lineStarts(text).map(({ position }) => position)];
+  return starts.map((start, index) => {
+    const end = starts[index + 1] ?? text.length;
+    return { start, end, content: text.slice(start, end).replace(/[\r\n]+$/, "") };
+  });
+}
+
+function headingLevel(lines: readonly Line[], index: number): number | undefined {
+  const content = lines[index]?.content ?? "";
+  const marks = heading.exec(content)?.[1];
+  if (marks !== undefined) return marks.length;
+  // A line with a rule under it is a heading where it is a paragraph of its own.
+  const alone = content.trim() !== "" && (lines[index - 1]?.content ?? "").trim() === "" && !listItem.test(content);
+  const under = alone && !content.includes("|") ? underline.exec(lines[index + 1]?.content ?? "") : null;
+  if (under === null) return undefined;
+  return under[1] === undefined ? 2 : 1;
+}
+
+function firstContent(lines: readonly Line[], from: number): number {
+  let index = from;
+  while (index < lines.length && lines[index]?.content.trim() === "") index += 1;
+  return index;
+}
+
+/** The line after the fence; one that is never closed goes on to the end of the text. */
+function endOfFence(lines: readonly Line[], from: number, fence: string): number {
+  for (let index = from; index < lines.length; index += 1) {
+    if (closes(lines[index]?.content ?? "", fence)) return index + 1;
+  }
+  return lines.length;
+}
+
+function closes(content: string, fence: string): boolean {
+  const closing = content.replace(/^[\s>]+/, "").trimEnd();
+  return closing.length >= fence.length && closing === fence.charAt(0).repeat(closing.length);
+}
+
+/** A list ends where, after a blank line, something stands that is neither an item nor indented; and at a heading. */
+function endOfList(lines: readonly Line[], first: number): number {
+  let fence: string | undefined;
+  for (let index = first + 1; index < lines.length; index += 1) {
+    const content = lines[index]?.content ?? "";
+    if (fence !== undefined) {
+      if (closes(content, fence)) fence = undefined;
+      continue;
+    }
+    fence = fenceStart.exec(content)?.[1];
+    const isAfterBlank = (lines[index - 1]?.content ?? "").trim() === "";
+    const continues = content.trim() === "" || listItem.test(content) || /^\s/.test(content);
+    if (heading.test(content) || (isAfterBlank && !continues)) return index;
+  }
+  return lines.length;
+}
+
+function isTableRule(line: Line | undefined): boolean {
+  if (line === undefined || !line.content.includes("|")) return false;
+  // Cell by cell: one expression for the whole line takes time in proportion to the square of its length.
+  const cells = line.content
+    .replace(/^[\s>]+/, "")
+    .replace(/^\|/, "")
+    .split("|");
+  if (cells.length > 1 && cells.at(-1)?.trim() === "") cells.pop();
+  return cells.every((cell) => tableCellRule.test(cell));
+}
+
+function endOfTable(lines: readonly Line[], from: number): number {
+  let index = from;
+  while (lines[index]?.content.includes("|") === true) index += 1;
+  return index;
+}

@@ -1,0 +1,106 @@
+/** zero-shot-classification: labels the model was never trained on, by asking a natural-language-inference model whether each follows. */
+import { InferyardError } from "../../errors.ts";
+import type { Manifest } from "../../models/manifest.ts";
+import { refuseUnlisted } from "../../runtime/options/options.ts";
+import { encodePairs } from "../shared/encode-pairs.ts";
+import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
+import { type Classifications, applyActivation, labelHeadOf, logitsOutput, requireFinite } from "../shared/label-head.ts";
+import { type TextTaskOptions, textTaskSettings } from "../shared/task-options.ts";
+
+export interface ZeroShotOptions extends TextTaskOptions {
+  /** The labels to choose among. */
+  readonly labels: readonly string[];
+  /** The sentence that is asked about, with {} where the label stands. Default: "This example is {}." */
+  readonly hypothesisTemplate?: string;
+  /** true: each label is judged by itself. false: the labels share 1 among them. Default: false. */
+  readonly multiLabel?: boolean;
+  readonly topK?: number;
+}
+
+const defaultTemplate = "This example is {}.";
+
+/** Every text is paired with every label; only the text is cut where a pair is too long. */
+export async function classifyZeroShot(
+  encoder: Encoder,
+  texts: readonly string[],
+  options: ZeroShotOptions,
+): Promise<Classifications> {
+  const { labels, hypothesisTemplate = defaultTemplate, multiLabel = false, topK, signal } = options;
+  checkLabels(labels, hypothesisTemplate);
+  refuseUnlisted("multiLabel", options.multiLabel, [true, false]);
+  const settings = textTaskSettings(encoder.manifest, options);
+  const head = entailmentHeadOf(encoder.manifest);
+  const output = logitsOutput(encoder.outputs, 2);
+  const hypotheses = labels.map((label) => hypothesisTemplate.replaceAll("{}", () => label));
+  const questions = texts.flatMap((text) => hypotheses.map((pair) => ({ text, pair })));
+  const name = (index: number): string => `text ${Math.floor(index / labels.length)} and a label`;
+  const limits = { ...settings, strategy: "only_first", name } as const;
+  const pairs = await encodePairs(encoder.tokenizer, questions, limits, signal);
+  const logits: Float32Array[] = Array.from({ length: pairs.length }, () => new Float32Array());
+  const wanted = { output, batchTokens: settings.batchTokens, ...(signal === undefined ? {} : { signal }) };
+  await runEncodings(encoder, pairs, wanted, ({ index, data, offset, shape }) => {
+    const row = data.slice(offset, offset + (shape[0] ?? 0));
+    requireFinite(row, Math.floor(index / labels.length));
+    logits[index] = row;
+  });
+  const results = texts.map((_text, index) => {
+    const own = logits.slice(index * labels.length, (index + 1) * labels.length);
+    const scores = scoresOf(own, head, multiLabel || labels.length === 1);
+    const named = labels.map((label, place) => ({ label, score: scores[place] ?? Number.NaN }));
+    return named.sort((a, b) => b.score - a.score).slice(0, topK);
+  });
+  return {
+    results,
+    tokens: texts.map((_text, index) => pairs[index * labels.length]?.ids.length ?? 0),
+    truncated: texts.flatMap((_text, index) =>
+      pairs.slice(index * labels.length, (index + 1) * labels.length).some(({ truncated }) => truncated) ? [index] : [],
+    ),
+  };
+}
+
+/** Alone: entailment against contradiction. Together: the entailments share 1. As transformers' pipeline does it. */
+function scoresOf(
+  logits: readonly Float32Array[],
+  { entailment, contradiction }: EntailmentHead,
+  alone: boolean,
+): ArrayLike<number> {
+  if (!alone)
+    return applyActivation(
+      Float32Array.from(logits, (row) => row[entailment] ?? Number.NaN),
+      "softmax",
+    );
+  return logits.map((row) => {
+    const both = Float32Array.of(row[contradiction] ?? Number.NaN, row[entailment] ?? Number.NaN);
+    return applyActivation(both, "softmax")[1] ?? Number.NaN;
+  });
+}
+
+interface EntailmentHead {
+  readonly entailment: number;
+  readonly contradiction: number;
+}
+
+function entailmentHeadOf(manifest: Manifest): EntailmentHead {
+  const { labels } = labelHeadOf(manifest);
+  const entailment = labels.findIndex((label) => label.toLowerCase().startsWith("entail"));
+  if (entailment !== -1 && labels.length >= 2) {
+    return { entailment, contradiction: entailment === 0 ? labels.length - 1 : 0 };
+  }
+  throw new InferyardError(
+    "MODEL_UNSUPPORTED",
+    `${manifest.name} has no label that says entailment (it has ${labels.slice(0, 4).join(", ")}), so it cannot judge labels of your own`,
+    { remedy: "use a natural-language-inference model, or leave `labels` out" },
+  );
+}
+
+function checkLabels(labels: readonly string[], template: string): void {
+  if (!Array.isArray(labels) || labels.length === 0 || labels.some((label) => typeof label !== "string" || label === "")) {
+    throw new InferyardError("INPUT_INVALID", "labels must be an array of at least one word", {
+      remedy: 'for example ["sport", "politics"]',
+    });
+  }
+  if (typeof template === "string" && template.includes("{}")) return;
+  throw new InferyardError("INPUT_INVALID", `the hypothesis template ${JSON.stringify(template)} has no {} for the label`, {
+    remedy: `for example ${JSON.stringify(defaultTemplate)}`,
+  });
+}

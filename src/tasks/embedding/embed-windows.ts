@@ -1,0 +1,52 @@
+/**
+ * Texts of any length to one vector each: the mean of the vectors of their windows, weighted by how many tokens of the text each window is the
+ * first to read. Cut and scaled after, once.
+ */
+import type { Embeddings } from "./embeddings.ts";
+import type { EmbedSettings } from "./embed-options.ts";
+import type { TaskTokenizer } from "../shared/encode-texts.ts";
+import type { Encoder } from "../batching/run-encodings.ts";
+import type { TokenIds } from "../../tokenizers/index.ts";
+import { truncateAndNormalize, poolEncodings } from "./pool-encodings.ts";
+import { type TokenWindow, tokenWindows } from "../shared/token-windows.ts";
+
+/** `encodings` are whole: nothing of them was cut. */
+export async function embedWindows(
+  encoder: Encoder<TaskTokenizer>,
+  encodings: readonly TokenIds[],
+  settings: EmbedSettings,
+  signal?: AbortSignal,
+): Promise<Embeddings> {
+  const perText = encodings.map((encoding, text) => tokenWindows(encoding, text, encoder.tokenizer.frame, settings));
+  const windows = perText.flat();
+  const vectors: Float32Array[] = Array.from({ length: windows.length });
+  const { dimensions } = await poolEncodings(encoder, windows, settings, signal, (vector, index) => (vectors[index] = vector));
+  let next = 0;
+  const embeddings = perText.map((own, text) => {
+    const mean = weightedMean(vectors.slice(next, next + own.length), own);
+    next += own.length;
+    return truncateAndNormalize(mean, settings, text);
+  });
+  return {
+    embeddings,
+    dimensions: embeddings[0]?.length ?? dimensions,
+    tokens: perText.map((own) => own.reduce((sum, { ids }) => sum + ids.length, 0)),
+    truncated: [],
+    windows: perText.map((own) => own.length),
+  };
+}
+
+/** A single window's vector stays as it is. */
+function weightedMean(vectors: readonly Float32Array[], windows: readonly TokenWindow[]): Float32Array {
+  const [first = new Float32Array()] = vectors;
+  if (vectors.length <= 1) return first;
+  const sum = new Float64Array(first.length);
+  let total = 0;
+  for (const [index, vector] of vectors.entries()) {
+    const { to = 0, firstNew = 0 } = windows[index] ?? {};
+    const weight = to - firstNew;
+    total += weight;
+    for (const [axis, value] of vector.entries()) sum[axis] = (sum[axis] ?? 0) + weight * value;
+  }
+  return Float32Array.from(sum, (value) => value / total);
+}

@@ -1,0 +1,134 @@
+/** Late interaction (ColBERT): texts keep a vector for every token, and a query meets a document token by token. */
+import { InferyardError } from "../../errors.ts";
+import type { TokenIds } from "../../tokenizers/index.ts";
+import { type EmbedOptions, embedSettings } from "./embed-options.ts";
+import type { Embeddings } from "./embeddings.ts";
+import { type TaskTokenizer, encodeTexts } from "../shared/encode-texts.ts";
+import type { Encoder } from "../batching/run-encodings.ts";
+import { poolEncodings } from "./pool-encodings.ts";
+import { type Ranking, type RerankOptions, validateRerank, rankDocuments } from "../reranking/cross-encoder.ts";
+
+/** Vectors of tokens, one after the other. */
+export interface TokenVectors {
+  readonly data: Float32Array;
+  readonly dimensions: number;
+}
+
+/** MaxSim: for each token of the query the highest dot product with a token of the document, summed (Khattab & Zaharia 2020). */
+export function maxSim(query: TokenVectors, document: TokenVectors): number {
+  const { dimensions } = query;
+  if (dimensions !== document.dimensions || dimensions <= 0) {
+    throw new InferyardError(
+      "INPUT_INVALID",
+      `token vectors of ${dimensions} and of ${document.dimensions} dimensions do not meet`,
+    );
+  }
+  let sum = 0;
+  for (let asked = 0; asked < query.data.length; asked += dimensions) {
+    let best = Number.NEGATIVE_INFINITY;
+    for (let given = 0; given < document.data.length; given += dimensions) {
+      let product = 0;
+      for (let axis = 0; axis < dimensions; axis += 1)
+        product += (query.data[asked + axis] ?? 0) * (document.data[given + axis] ?? 0);
+      if (product > best) best = product;
+    }
+    sum += best;
+  }
+  return sum;
+}
+
+/** What a text is to a late-interaction model. */
+export type LateInteractionRole = "query" | "document";
+
+/**
+ * The vectors that take part in MaxSim, as the model was trained: a marker that says what the text is, queries filled up with mask tokens,
+ * punctuation left out of documents. A model whose files say nothing of these gives the vectors of all its tokens.
+ */
+export async function embedTokenVectors(
+  encoder: Encoder<TaskTokenizer>,
+  texts: readonly string[],
+  role: LateInteractionRole,
+  options: EmbedOptions,
+): Promise<Embeddings> {
+  const settings = embedSettings(encoder.manifest, { ...options, pooling: "none" });
+  const late = encoder.manifest.text?.lateInteraction;
+  const { marker, maxTokens: longest = Number.POSITIVE_INFINITY } = late?.[role] ?? {};
+  const markerId = marker === undefined ? undefined : idOf(encoder, marker.trim());
+  const limit = Math.min(settings.maxTokens, longest);
+  const { promptText: prompt, truncate } = settings;
+  const maxTokens = limit - (markerId === undefined ? 0 : 1);
+  const encodings = await encodeTexts(
+    encoder.tokenizer,
+    texts,
+    { maxTokens, truncate: truncate === "error" ? "error" : "cut", prompt },
+    options.signal,
+  );
+  const head = encoder.tokenizer.frame.prefix.length;
+  const rows = encodings.map((encoding) => {
+    const ids = markerId === undefined ? encoding.ids : encoding.ids.toSpliced(head, 0, markerId);
+    if (role === "document" || late?.expandQueries !== true || !Number.isFinite(longest)) return { ...counted(encoding), ids };
+    const filled = [...ids, ...Array.from({ length: Math.max(0, limit - ids.length) }, () => maskOf(encoder))];
+    return { ...counted(encoding), ids: filled, ...(late.attendExpansion ? {} : { attended: ids.length }) };
+  });
+  const skipped = new Set(role === "query" ? [] : (late?.skippedWords ?? []).map((word) => encoder.tokenizer.idOf(word)));
+  const embeddings: Float32Array[] = Array.from({ length: rows.length });
+  const { dimensions } = await poolEncodings(encoder, rows, settings, options.signal, (vectors, index) => {
+    embeddings[index] = withoutTokens(vectors, rows[index]?.ids ?? [], skipped);
+  });
+  return {
+    embeddings,
+    pooling: "none",
+    dimensions,
+    tokens: rows.map(({ ids }) => ids.length),
+    truncated: encodings.flatMap(({ truncated }, index) => (truncated ? [index] : [])),
+  };
+}
+
+function counted({ truncated, wholeLength, promptTokens }: TokenIds): Omit<TokenIds, "ids"> {
+  return { truncated, wholeLength, promptTokens };
+}
+
+function withoutTokens(vectors: Float32Array, ids: readonly number[], skipped: ReadonlySet<number | undefined>): Float32Array {
+  const kept = ids.flatMap((id, token) => (skipped.has(id) ? [] : [token]));
+  if (kept.length === ids.length) return vectors;
+  const size = vectors.length / ids.length;
+  const result = new Float32Array(kept.length * size);
+  for (const [place, token] of kept.entries()) result.set(vectors.subarray(token * size, (token + 1) * size), place * size);
+  return result;
+}
+
+function idOf({ manifest, tokenizer }: Encoder<TaskTokenizer>, marker: string): number {
+  const id = tokenizer.idOf(marker) ?? tokenizer.idOf(`${marker} `);
+  if (id !== undefined) return id;
+  throw new InferyardError(
+    "MODEL_INVALID",
+    `${manifest.name} marks texts with ${JSON.stringify(marker)}, and its tokenizer has no such token`,
+  );
+}
+
+function maskOf({ manifest, tokenizer }: Encoder<TaskTokenizer>): number {
+  if (tokenizer.maskId !== undefined) return tokenizer.maskId;
+  throw new InferyardError("MODEL_INVALID", `${manifest.name} fills queries with mask tokens, and its tokenizer has none`);
+}
+
+export async function rerankByLateInteraction(
+  encoder: Encoder<TaskTokenizer>,
+  query: string,
+  documents: readonly string[],
+  { topN, raw: _raw, ...limits }: RerankOptions,
+): Promise<Ranking> {
+  validateRerank(query, documents, topN === undefined ? {} : { topN });
+  const asked = await embedTokenVectors(encoder, [query], "query", limits);
+  const given = await embedTokenVectors(encoder, documents, "document", limits);
+  const { dimensions } = asked;
+  const words = { data: asked.embeddings[0] ?? new Float32Array(), dimensions };
+  const scores = given.embeddings.map((data) => maxSim(words, { data, dimensions }));
+  const { tokens, truncated } = given;
+  return {
+    results: rankDocuments(scores, documents, topN),
+    scoring: "maxsim",
+    tokens,
+    queryTokens: asked.tokens[0] ?? 0,
+    truncated,
+  };
+}

@@ -1,0 +1,100 @@
+/** What sentence-transformers computes on a text's vector after pooling: Dense, LayerNorm, and Normalize in between. Sums in double precision. */
+import { InferyardError } from "../../errors.ts";
+import type { DenseActivation, VectorModule } from "../../models/manifest.ts";
+import { readSafetensorsHeader, readTensor } from "../../formats/safetensors/read-safetensors.ts";
+import { asFloat32 } from "../../tensor.ts";
+import { normalize } from "./pooling.ts";
+
+/** All modules after pooling but the last Normalize. */
+export interface PostPooling {
+  /** Length of the vectors it gives; undefined where that of its input stays. */
+  readonly dimensions: number | undefined;
+  /** Leaves its input as it is. MODEL_INVALID for a vector of another length than the first module takes. */
+  apply(vector: Float32Array): Float32Array;
+}
+
+type Step = (vector: Float32Array) => Float32Array;
+
+export async function loadPostPooling(modules: readonly VectorModule[]): Promise<PostPooling> {
+  const steps: Step[] = [];
+  for (const module of modules) steps.push(await loadStep(module));
+  const sizes = modules.map((module) => sizesOf(module)).filter((size) => size !== undefined);
+  const [takes, gives] = [sizes[0]?.[0], sizes.at(-1)?.[1]];
+  return {
+    dimensions: gives,
+    apply(vector) {
+      if (takes !== undefined && vector.length !== takes) {
+        throw new InferyardError(
+          "MODEL_INVALID",
+          `the model gives vectors of ${vector.length} numbers, and its modules.json goes on with a module for ${takes}`,
+          { remedy: "download the whole folder of the model again" },
+        );
+      }
+      return steps.reduce<Float32Array>((current, step) => step(current), vector.slice());
+    },
+  };
+}
+
+/** Lengths of input and output. */
+function sizesOf(module: VectorModule): readonly [number, number] | undefined {
+  if (module.kind === "dense") return [module.inFeatures, module.outFeatures];
+  return module.kind === "layer-norm" ? [module.features, module.features] : undefined;
+}
+
+async function loadStep(module: VectorModule): Promise<Step> {
+  if (module.kind === "normalize") return normalize;
+  const header = await readSafetensorsHeader(module.weights.path);
+  const values = async (name: string): Promise<Float32Array> => asFloat32(await readTensor(header, name));
+  if (module.kind === "layer-norm") return layerNorm(await values("norm.weight"), await values("norm.bias"));
+  const weight = await values("linear.weight");
+  const bias = module.bias ? await values("linear.bias") : new Float32Array(module.outFeatures);
+  return dense(weight, bias, activations[module.activation]);
+}
+
+/** `weight` is [out, in], as torch.nn.Linear keeps it. */
+function dense(weight: Float32Array, bias: Float32Array, activation: (value: number) => number): Step {
+  return (vector) =>
+    bias.map((offset, row) => {
+      const start = row * vector.length;
+      let sum = offset;
+      for (const [column, value] of vector.entries()) sum += (weight[start + column] ?? 0) * value;
+      return activation(sum);
+    });
+}
+
+/** torch's own default. */
+const epsilon = 1e-5;
+
+function layerNorm(weight: Float32Array, bias: Float32Array): Step {
+  return (vector) => {
+    let sum = 0;
+    for (const value of vector) sum += value;
+    const mean = sum / vector.length;
+    let squares = 0;
+    for (const value of vector) squares += (value - mean) ** 2;
+    const scale = 1 / Math.sqrt(squares / vector.length + epsilon);
+    return vector.map((value, index) => (value - mean) * scale * (weight[index] ?? 0) + (bias[index] ?? 0));
+  };
+}
+
+const activations: Readonly<Record<DenseActivation, (value: number) => number>> = {
+  Identity: (value) => value,
+  Tanh: Math.tanh,
+  ReLU: (value) => Math.max(0, value),
+  GELU: (value) => 0.5 * value * (1 + errorFunction(value * Math.SQRT1_2)),
+  Sigmoid: (value) => 1 / (1 + Math.exp(-value)),
+  SiLU: (value) => value / (1 + Math.exp(-value)),
+};
+
+/** erf by its series of positive terms (DLMF 7.6.2), which loses no digits; beyond 6 it is 1 in double precision. */
+function errorFunction(value: number): number {
+  if (Number.isNaN(value)) return value;
+  if (Math.abs(value) > 6) return Math.sign(value);
+  let term = value;
+  let sum = value;
+  for (let index = 1; Math.abs(term) > Math.abs(sum) * Number.EPSILON; index += 1) {
+    term *= (2 * value * value) / (2 * index + 1);
+    sum += term;
+  }
+  return (2 / Math.sqrt(Math.PI)) * Math.exp(-value * value) * sum;
+}

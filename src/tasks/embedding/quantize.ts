@@ -1,0 +1,127 @@
+/**
+ * Vectors in fewer bits, with what is needed to get floats back: `float = start + step * number`. With ranges as sentence-transformers'
+ * `quantize_embeddings` (`util/quantization.py`) makes them; without, each vector by itself, so that it depends on nothing but its text.
+ */
+import { InferyardError } from "../../errors.ts";
+import { refuseUnlisted } from "../../runtime/options/options.ts";
+import type { EmbeddingRanges } from "./quantization-ranges.ts";
+
+/** "int8", "uint8": a number for each dimension. "binary", "ubinary": a bit for each, 1 where the value is above 0, the first dimension the highest bit of its byte. */
+export type QuantizedPrecision = "int8" | "uint8" | "binary" | "ubinary";
+
+export interface Scales {
+  /** Whether `starts` and `steps` have an entry for each text or for each dimension. */
+  readonly per: "text" | "dimension";
+  readonly starts: Float32Array;
+  readonly steps: Float32Array;
+}
+
+export interface QuantizedVectors {
+  /** One per text. Signed for "int8" and "binary", whose bytes are those of "ubinary" less 128. */
+  readonly embeddings: (Int8Array | Uint8Array)[];
+  /** Left out with "binary" and "ubinary". */
+  readonly scales?: Scales;
+}
+
+export interface QuantizeOptions {
+  readonly precision: QuantizedPrecision;
+  readonly ranges?: EmbeddingRanges;
+}
+
+export const precisions: readonly ("float32" | QuantizedPrecision)[] = ["float32", "int8", "uint8", "binary", "ubinary"];
+
+/** What can be known to be wrong before a model runs. INPUT_INVALID. */
+export function checkQuantize({ precision, ranges }: Partial<QuantizeOptions>, pooling: string | undefined): void {
+  refuseUnlisted<string>("precision", precision, precisions);
+  if (pooling === "none") {
+    throw new InferyardError(
+      "INPUT_INVALID",
+      `precision "${precision}" needs one vector per text, and pooling "none" gives one per token`,
+      {
+        remedy: "leave one of the two out",
+      },
+    );
+  }
+  if (ranges === undefined) return;
+  if (precision !== "int8" && precision !== "uint8") {
+    throw new InferyardError("INPUT_INVALID", `ranges mean nothing with precision "${precision ?? "float32"}"`, {
+      remedy: 'leave ranges out, or choose precision "int8" or "uint8"',
+    });
+  }
+  if (areRanges(ranges)) return;
+  throw new InferyardError("INPUT_INVALID", "ranges must be the lowest and the highest value of every dimension", {
+    remedy: "make them with embeddingRanges(embeddings)",
+  });
+}
+
+function areRanges(ranges: unknown): boolean {
+  const lists: unknown[] = Array.isArray(ranges) ? ranges : [];
+  const [lowest = [], highest = []] = lists.map((list) => Array.from((list ?? []) as ArrayLike<unknown>));
+  const isRange = (low: unknown, dimension: number): boolean => {
+    const high = highest[dimension];
+    return typeof low === "number" && typeof high === "number" && Number.isFinite(high - low) && low <= high;
+  };
+  return lists.length === 2 && lowest.length === highest.length && lowest.every(isRange);
+}
+
+export function quantize(vectors: readonly Float32Array[], { precision, ranges }: QuantizeOptions): QuantizedVectors {
+  if (precision === "binary" || precision === "ubinary")
+    return { embeddings: vectors.map((vector) => signsOf(vector, precision)) };
+  return ranges === undefined ? byText(vectors, precision) : byDimension(vectors, precision, ranges);
+}
+
+/** uint8 is int8 plus 128, here as in sentence-transformers. */
+const middle = 128;
+
+/** The largest number of a vector becomes 127 or -127. */
+function byText(vectors: readonly Float32Array[], precision: "int8" | "uint8"): QuantizedVectors {
+  const steps = Float32Array.from(vectors, (vector) => vector.reduce((most, value) => Math.max(most, Math.abs(value)), 0) / 127);
+  const embeddings = vectors.map((vector, text) => {
+    const step = steps[text] ?? 0;
+    // The smallest floats of all have so few digits that a step of theirs can be a third too short.
+    const numbers = Int8Array.from(vector, (value) => (step === 0 ? 0 : Math.min(Math.max(Math.round(value / step), -127), 127)));
+    return precision === "int8" ? numbers : Uint8Array.from(numbers, (number) => number + middle);
+  });
+  const starts = precision === "int8" ? new Float32Array(steps.length) : steps.map((step) => -middle * step);
+  return { embeddings, scales: { per: "text", starts, steps } };
+}
+
+/** Numbers are cut off towards zero, as numpy does it; values beyond the ranges become the nearest there is, where numpy's wrap. */
+function byDimension(vectors: readonly Float32Array[], precision: "int8" | "uint8", ranges: EmbeddingRanges): QuantizedVectors {
+  const [lowest, highest] = ranges.map((values) => Float32Array.from(values));
+  const offset = precision === "int8" ? middle : 0;
+  const steps = Float32Array.from(lowest ?? [], (low, dimension) => Math.fround((highest?.[dimension] ?? low) - low) / 255);
+  const embeddings = vectors.map((vector) => {
+    if (vector.length !== steps.length) {
+      throw new InferyardError(
+        "INPUT_INVALID",
+        `the ranges are of ${steps.length} dimensions, and the vectors have ${vector.length}`,
+        {
+          remedy: "make them of vectors of this model, cut to the same dimensions",
+        },
+      );
+    }
+    const places = Array.from(vector, (value, dimension) => {
+      const step = steps[dimension] ?? 0;
+      const place = step === 0 ? 0 : Math.fround(Math.fround(value - (lowest?.[dimension] ?? 0)) / step);
+      return Math.trunc(Math.fround(Math.min(Math.max(place, 0), 255) - offset));
+    });
+    return precision === "int8" ? Int8Array.from(places) : Uint8Array.from(places);
+  });
+  const starts = Float32Array.from(lowest ?? [], (low, dimension) => low + offset * (steps[dimension] ?? 0));
+  return { embeddings, scales: { per: "dimension", starts, steps } };
+}
+
+function signsOf(vector: Float32Array, precision: "binary" | "ubinary"): Int8Array | Uint8Array {
+  const left = vector.length % 8;
+  if (left !== 0) {
+    const message = `precision "${precision}" packs 8 dimensions into a byte, and the vectors have ${vector.length}`;
+    const cut = vector.length > 8 ? `keep ${vector.length - left} of them with dimensions, or ` : "";
+    throw new InferyardError("INPUT_INVALID", message, { remedy: `${cut}choose precision int8` });
+  }
+  const bytes = new Uint8Array(vector.length / 8);
+  for (const [dimension, value] of vector.entries()) {
+    if (value > 0) bytes[dimension >> 3] = (bytes[dimension >> 3] ?? 0) | (0x80 >> (dimension & 7));
+  }
+  return precision === "ubinary" ? bytes : Int8Array.from(bytes, (byte) => byte - middle);
+}

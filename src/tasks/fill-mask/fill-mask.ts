@@ -1,0 +1,167 @@
+/** fill-mask: what a masked-language model puts in the place of a mask token, as transformers' pipeline of that name gives it. */
+import { InferyardError } from "../../errors.ts";
+import type { Manifest } from "../../models/manifest.ts";
+import type { Reduction } from "../../hosts/output-reduction.ts";
+import { refuseNonPositive } from "../../runtime/options/options.ts";
+import type { Encoding, Tokenizer } from "../../tokenizers/index.ts";
+import { TopK } from "../shared/top-k.ts";
+import { encodeTexts } from "../shared/encode-texts.ts";
+import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
+import { applyActivation, logitsOutput, requireFinite } from "../shared/label-head.ts";
+import { type TextTaskOptions, textTaskOptionNames, textTaskSettings } from "../shared/task-options.ts";
+
+export interface FillMaskOptions extends TextTaskOptions {
+  /** How many tokens are given for each mask, best first. Default: 5. */
+  readonly topK?: number;
+  /** Only these words are considered; their scores stay shares of the whole vocabulary. Default: every token. */
+  readonly targets?: readonly string[];
+}
+
+export const fillMaskOptionNames: readonly (keyof FillMaskOptions)[] = [...textTaskOptionNames, "topK", "targets"];
+
+export interface MaskFill {
+  /** Softmax over the whole vocabulary, 0 to 1. */
+  readonly score: number;
+  /** Id of the token. */
+  readonly token: number;
+  /** The token as text, alone. */
+  readonly tokenText: string;
+  /** The text with this mask filled, as the tokenizer writes it back. Where there are several masks the others stay, and so do the special tokens. */
+  readonly sequence: string;
+}
+
+/** What became of one target. */
+export interface FillTarget {
+  readonly target: string;
+  readonly token: number;
+  readonly tokenText: string;
+  /** false: the target is several tokens, and only the first is considered. */
+  readonly whole: boolean;
+}
+
+export interface MaskFills {
+  /** For each text, for each of its masks from left to right: tokens, best first; equal scores in the order of the vocabulary. */
+  readonly results: readonly (readonly (readonly MaskFill[])[])[];
+  /** With `targets`: the token each stands for. */
+  readonly targets?: readonly FillTarget[];
+  /** Tokens the model saw of each text, special tokens included. */
+  readonly tokens: readonly number[];
+  /** Indices of the texts that were cut. */
+  readonly truncated: readonly number[];
+}
+
+interface MaskedText {
+  readonly ids: number[];
+  readonly typeIds: readonly number[];
+  /** Where the masks are. */
+  readonly places: readonly number[];
+}
+
+/** Throws INPUT_INVALID for a text without a mask, INPUT_TOO_LONG where a mask would be cut away. */
+export async function fillMask(encoder: Encoder, texts: readonly string[], options: FillMaskOptions = {}): Promise<MaskFills> {
+  const { topK = 5, signal } = options;
+  refuseNonPositive("topK", options.topK);
+  const settings = textTaskSettings(encoder.manifest, options);
+  const output = headOf(encoder);
+  const { tokenizer, manifest } = encoder;
+  const { maskId } = tokenizer;
+  if (maskId === undefined) {
+    throw new InferyardError("MODEL_UNSUPPORTED", `the tokenizer of ${manifest.name} has no mask token`, {
+      remedy: "name it in tokenizer_config.json (mask_token), or use another model",
+    });
+  }
+  const targets = options.targets === undefined ? undefined : targetsOf(options.targets, tokenizer, manifest);
+  const wantedTokens = targets === undefined ? undefined : [...new Set(targets.map(({ token }) => token))].sort((a, b) => a - b);
+  const encodings = await encodeTexts(tokenizer, texts, settings, signal);
+  const items = encodings.map((encoding, index): MaskedText => ({
+    ids: encoding.ids,
+    typeIds: encoding.typeIds,
+    places: masksOf(encoding, maskId, index, tokenizer, settings.maxTokens),
+  }));
+  const results: MaskFill[][][] = texts.map(() => []);
+  const wanted = {
+    output,
+    kind: "masks",
+    // The vocabulary at the masks alone, not at every token.
+    reduction: (rows: readonly MaskedText[]): Reduction => ({
+      kind: "tokens",
+      positions: rows.flatMap(({ places }, row) => places.map((token) => ({ row, token }))),
+    }),
+    batchTokens: settings.batchTokens,
+    ...(signal === undefined ? {} : { signal }),
+  };
+  await runEncodings(encoder, items, wanted, ({ index, encoding: { ids, places }, data, offset, shape }) => {
+    const size = shape[1] ?? 0;
+    results[index] = places.map((place, mask) => {
+      const logits = data.subarray(offset + mask * size, offset + (mask + 1) * size);
+      requireFinite(logits, index);
+      return likeliest(applyActivation(logits, "softmax"), topK, wantedTokens).map(({ item: token, score }) => ({
+        score,
+        token,
+        tokenText: tokenizer.decode([token], { skipSpecialTokens: false }),
+        sequence: tokenizer.decode(ids.with(place, token), { skipSpecialTokens: places.length === 1 }),
+      }));
+    });
+  });
+  return {
+    results,
+    ...(targets === undefined ? {} : { targets }),
+    tokens: encodings.map(({ ids }) => ids.length),
+    truncated: encodings.flatMap(({ truncated }, index) => (truncated ? [index] : [])),
+  };
+}
+
+/** Ids of the tokens with the highest scores, among `wanted` where that is given. */
+function likeliest(scores: Float32Array, topK: number, wanted?: readonly number[]): TopK<number>["ranked"] {
+  const best = new TopK<number>(topK);
+  if (wanted === undefined) for (const [token, score] of scores.entries()) best.add(score, token);
+  else for (const token of wanted) best.add(scores[token] ?? Number.NEGATIVE_INFINITY, token);
+  return best.ranked;
+}
+
+function headOf({ manifest, outputs }: Encoder): string {
+  if (manifest.tasks.includes("fill-mask")) return logitsOutput(outputs, 3);
+  throw new InferyardError("MODEL_UNSUPPORTED", `${manifest.name} has no masked-language-model head, which fills masks`, {
+    remedy: "use a model with one (config.json names such an architecture …ForMaskedLM)",
+  });
+}
+
+function masksOf(encoding: Encoding, maskId: number, index: number, tokenizer: Tokenizer, limit: number): number[] {
+  const places = encoding.ids.flatMap((id, place) => (id === maskId ? [place] : []));
+  const hidden = encoding.truncated && encoding.overflowing.some(({ ids }) => ids.includes(maskId));
+  if (hidden) {
+    const message = `text ${index} has ${encoding.wholeLength} tokens, the limit is ${limit}, and a mask lies behind it`;
+    throw new InferyardError("INPUT_TOO_LONG", message, {
+      remedy: "shorten the text so that its masks are read",
+      data: { text: index, tokens: encoding.wholeLength, limit },
+    });
+  }
+  if (places.length > 0) return places;
+  const mask = tokenizer.tokenOf(maskId) ?? "";
+  throw new InferyardError("INPUT_INVALID", `text ${index} has no mask: this model's is ${mask}`, {
+    remedy: `write ${mask} where a word is to be found`,
+    data: { text: index, mask },
+  });
+}
+
+/** A target is looked up as it stands, then as the tokenizer reads it, where the first token counts; as transformers does it. */
+function targetsOf(targets: readonly string[], tokenizer: Tokenizer, { name }: Manifest): FillTarget[] {
+  if (!Array.isArray(targets) || targets.length === 0 || targets.some((target) => typeof target !== "string")) {
+    throw new InferyardError("INPUT_INVALID", "targets must be an array of at least one word", {
+      remedy: 'for example ["red", "blue"], or leave it out',
+    });
+  }
+  return targets.map((target: string) => {
+    const known = tokenizer.idOf(target);
+    const ids = known === undefined ? tokenizer.encode(target, { addSpecialTokens: false, maxTokens: Infinity }).ids : [known];
+    const [token] = ids;
+    if (token === undefined || token === tokenizer.unknownId) {
+      throw new InferyardError("INPUT_INVALID", `${name} has no token for the target ${JSON.stringify(target)}`, {
+        remedy: "leave it out, or name another word",
+        data: { target },
+      });
+    }
+    const tokenText = tokenizer.decode([token], { skipSpecialTokens: false });
+    return { target, token, tokenText, whole: ids.length === 1 };
+  });
+}

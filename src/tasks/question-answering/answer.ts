@@ -1,0 +1,207 @@
+/** question-answering: the piece of a text that answers a question, as transformers' pipeline of that name finds it. */
+import { InferyardError } from "../../errors.ts";
+import type { Manifest } from "../../models/manifest.ts";
+import { refuseNonPositive, refuseUnlisted } from "../../runtime/options/options.ts";
+import type { TensorInfo } from "../../tensor.ts";
+import { type Encoding, type OffsetUnit, convertOffsets, offsetUnits } from "../../tokenizers/index.ts";
+import { type TextSpan, type TokenSpan, bestSpans, mergeAnswers } from "./answer-spans.ts";
+import type { EncoderValues } from "../batching/run-batch.ts";
+import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
+import { requireFinite } from "../shared/label-head.ts";
+import { type QuestionPair, encodeQuestions } from "./question-windows.ts";
+import { type TextTaskOptions, textTaskOptionNames, textTaskSettings } from "../shared/task-options.ts";
+
+export interface AnswerOptions extends TextTaskOptions {
+  /** How many answers of each context are given, best first. Default: 1. */
+  readonly topK?: number;
+  /** Longest answer in tokens. Default: 15. */
+  readonly maxAnswerTokens?: number;
+  /** true: "no answer" is an answer too, with an empty text, for models that know such questions. Default: false. */
+  readonly noAnswer?: boolean;
+  /** true: an answer begins and ends where words do, as the tokenizer cuts them; false: where tokens do. Default: true. */
+  readonly alignToWords?: boolean;
+  /** Tokens by which the windows of a context that is longer than the model reads overlap. Default: a quarter of a window. */
+  readonly stride?: number;
+  /** What positions count: UTF-16 units as JavaScript strings do, code points, or UTF-8 bytes. Default: "utf16". */
+  readonly offsets?: OffsetUnit;
+}
+
+export const answerOptionNames: readonly (keyof AnswerOptions)[] = [
+  ...textTaskOptionNames,
+  "topK",
+  "maxAnswerTokens",
+  "noAnswer",
+  "alignToWords",
+  "stride",
+  "offsets",
+];
+
+export interface Answer {
+  /** As it stands in the context, without white space at its ends; "" says that there is none. */
+  readonly answer: string;
+  /** Probability of its start times that of its end, 0 to 1. */
+  readonly score: number;
+  /** Its place in the context; 0 and 0 where there is none. */
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface Answers {
+  /** One list for each question with its context, in order, best answer first. Empty for a context without words. */
+  readonly results: readonly (readonly Answer[])[];
+  /** Tokens of each question with its context, special tokens included. */
+  readonly tokens: readonly number[];
+  /** How many windows the model read of each. */
+  readonly windows: readonly number[];
+}
+
+/** Contexts longer than the model reads are read in windows that overlap; `truncate: "error"` refuses them instead. */
+export async function answer(encoder: Encoder, pairs: readonly QuestionPair[], options: AnswerOptions = {}): Promise<Answers> {
+  const { topK = 1, maxAnswerTokens = 15, noAnswer = false, alignToWords = true, offsets = "utf16", signal } = options;
+  for (const key of ["topK", "maxAnswerTokens", "stride"] as const) refuseNonPositive(key, options[key]);
+  for (const key of ["noAnswer", "alignToWords"] as const) refuseUnlisted(key, options[key], [true, false]);
+  refuseUnlisted("offsets", options.offsets, offsetUnits);
+  const settings = textTaskSettings(encoder.manifest, options);
+  const [output, endOutput] = spanOutputs(encoder.manifest, encoder.outputs);
+  const encodings = await encodeQuestions(encoder.tokenizer, pairs, { ...settings, stride: options.stride }, signal);
+  const windows = encodings.flatMap((encoding, pair) =>
+    [encoding, ...encoding.overflowing].map((window) => ({ ids: window.ids, typeIds: window.typeIds, pair, encoding: window })),
+  );
+  // Spans of tokens that become the same words count as one, so more are looked at than are given.
+  const candidates = alignToWords ? 2 * topK + 10 : topK;
+  const found: TextSpan[][] = windows.map(() => []);
+  const nullScores = pairs.map(() => 1);
+  const wanted = {
+    output,
+    others: [endOutput],
+    batchTokens: settings.batchTokens,
+    ...(signal === undefined ? {} : { signal }),
+  };
+  await runEncodings(encoder, windows, wanted, ({ index, encoding: { pair, encoding }, other, ...starts }) => {
+    const [start, end] = [logitsOf(starts, encoding, pair), logitsOf(other(endOutput), encoding, pair)];
+    const { ids, offsets, wordIds, sequenceIds } = encoding;
+    const window: Columns = { ids, offsets, wordIds, sequenceIds };
+    const isContext = sequenceIds.map((sequence) => sequence === 1);
+    const classPlace = classPlaceOf(window, encoder.tokenizer.clsId);
+    const { spans, nullScore } = bestSpans({ start, end, isContext, classPlace }, candidates, maxAnswerTokens);
+    nullScores[pair] = Math.min(nullScores[pair] ?? 1, nullScore);
+    const { context } = pairs[pair] ?? { context: "" };
+    found[index] = spans.flatMap(({ item, score }) => {
+      const place = trimmed(placeOf(window, item, alignToWords), context);
+      return place.start < place.end ? [{ ...place, score }] : [];
+    });
+  });
+  const spansOf = windowsOfPairs(found, windows, pairs.length);
+  return {
+    results: pairs.map(({ context }, index) => {
+      const merged = mergeAnswers(spansOf[index] ?? [], context);
+      const all = noAnswer ? [...merged, { start: 0, end: 0, score: nullScores[index] ?? 0 }] : merged;
+      const best = all.sort((a, b) => b.score - a.score).slice(0, topK);
+      const places = convertOffsets(Int32Array.from(best.flatMap(({ start, end }) => [start, end])), context, offsets);
+      return best.map(({ start, end, score }, number) => ({
+        answer: context.slice(start, end),
+        score: Math.fround(score),
+        start: places[2 * number] ?? 0,
+        end: places[2 * number + 1] ?? 0,
+      }));
+    }),
+    tokens: encodings.map(({ wholeLength }) => wholeLength),
+    windows: encodings.map(({ overflowing }) => 1 + overflowing.length),
+  };
+}
+
+/** One question for each context, one context for each question, or as many of the one as of the other. INPUT_INVALID otherwise. */
+export function questionPairs(
+  questions: string | readonly string[],
+  contexts: string | readonly string[],
+): readonly QuestionPair[] {
+  for (const [name, given] of [
+    ["the question", questions],
+    ["the context", contexts],
+  ] as const) {
+    if (typeof given === "string") continue;
+    if (!Array.isArray(given)) throw new InferyardError("INPUT_INVALID", `${name} must be a string or an array of strings`);
+    const wrong = given.findIndex((text) => typeof text !== "string");
+    if (wrong !== -1) throw new InferyardError("INPUT_INVALID", `${name} ${wrong} is not a string`, { data: { text: wrong } });
+  }
+  if (typeof questions === "string") {
+    return (typeof contexts === "string" ? [contexts] : contexts).map((context) => ({ question: questions, context }));
+  }
+  if (typeof contexts === "string") return questions.map((question) => ({ question, context: contexts }));
+  if (questions.length === contexts.length)
+    return questions.map((question, index) => ({ question, context: contexts[index] ?? "" }));
+  throw new InferyardError("INPUT_INVALID", `${questions.length} questions do not pair with ${contexts.length} contexts`, {
+    remedy: "give as many of the one as of the other, or a single string for one of them",
+  });
+}
+
+function logitsOf({ data, offset }: EncoderValues, { ids }: Encoding, pair: number): Float32Array {
+  const logits = data.subarray(offset, offset + ids.length);
+  requireFinite(logits, pair);
+  return logits;
+}
+
+/** Of an encoding, which makes them anew each time they are asked for. */
+type Columns = Pick<Encoding, "ids" | "offsets" | "wordIds" | "sequenceIds">;
+
+/** Among the tokens put around the texts: one that is written in a text means nothing. */
+function classPlaceOf({ ids, sequenceIds }: Columns, clsId: number | undefined): number | undefined {
+  const place = ids.findIndex((id, index) => id === clsId && sequenceIds[index] === null);
+  return place === -1 ? undefined : place;
+}
+
+/** Where a span of tokens is in the context, in UTF-16 units; with `alignToWords` grown to the words it touches. */
+function placeOf({ offsets, wordIds, sequenceIds }: Columns, { first, last }: TokenSpan, alignToWords: boolean): Place {
+  const goesOn = (place: number, neighbour: number): boolean =>
+    alignToWords && sequenceIds[neighbour] === 1 && wordIds[neighbour] !== null && wordIds[neighbour] === wordIds[place];
+  let [from, to] = [first, last];
+  while (goesOn(from, from - 1)) from -= 1;
+  while (goesOn(to, to + 1)) to += 1;
+  return { start: offsets[2 * from] ?? 0, end: offsets[2 * to + 1] ?? 0 };
+}
+
+interface Place {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * Tokens of some models begin with the space before a word, which is no part of an answer; models without accents leave out the marks after
+ * a letter (of "e" and U+0301), which are.
+ */
+function trimmed({ start, end }: Place, context: string): Place {
+  const text = context.slice(start, end);
+  const from = start + text.length - text.trimStart().length;
+  const to = Math.max(from, start + text.trimEnd().length);
+  const [marks = ""] = leadingMarks.exec(context.slice(to, to + maxCombiningMarks)) ?? [];
+  return { start: from, end: to === from ? to : to + marks.length };
+}
+
+const leadingMarks = /^\p{M}+/u;
+/** More marks on one letter are no writing. */
+const maxCombiningMarks = 16;
+
+function windowsOfPairs(
+  found: readonly TextSpan[][],
+  windows: readonly { readonly pair: number }[],
+  count: number,
+): TextSpan[][][] {
+  const grouped: TextSpan[][][] = Array.from({ length: count }, () => []);
+  for (const [index, { pair }] of windows.entries()) grouped[pair]?.push(found[index] ?? []);
+  return grouped;
+}
+
+/** The outputs with one number per token that say where an answer starts and ends. */
+function spanOutputs({ name, tasks }: Manifest, outputs: readonly TensorInfo[]): readonly [string, string] {
+  const named = (word: string): string | undefined =>
+    outputs.find((output) => output.name.includes(word) && output.shape.length === 2)?.name;
+  const [start, end] = [named("start"), named("end")];
+  if (start !== undefined && end !== undefined) return [start, end];
+  const given = outputs.map((output) => `${output.name} [${output.shape.join(", ")}]`).join(", ");
+  const told = tasks[0] === undefined ? "" : `; it is one for ${tasks[0]}`;
+  throw new InferyardError(
+    "MODEL_UNSUPPORTED",
+    `${name} does not answer questions: it has no outputs start_logits and end_logits [batch, tokens], but ${given}${told}`,
+    { remedy: "use an export with a question-answering head" },
+  );
+}

@@ -1,0 +1,34 @@
+/** The tokenizers of one runtime, and the modules after pooling: each is read once and leaves with its model's manifest. */
+import type { TextSettings } from "../../models/manifest.ts";
+import { type Tokenizer, loadTokenizer } from "../../tokenizers/index.ts";
+import type { TokenizerThreads } from "../../tokenizers/tokenizer-threads.ts";
+import type { PostPooling } from "../embedding/post-pooling.ts";
+
+export class TokenizerCache {
+  readonly #tokenizers = new WeakMap<TextSettings, Promise<Tokenizer>>();
+  readonly #threads: TokenizerThreads | undefined;
+  readonly #chains = new WeakMap<TextSettings, Promise<PostPooling>>();
+
+  /** `threads`: read long texts. Default: the calling thread does. */
+  constructor(threads?: TokenizerThreads) {
+    this.#threads = threads;
+  }
+
+  get(settings: TextSettings): Promise<Tokenizer> {
+    const known = this.#tokenizers.get(settings) ?? loadTokenizer(settings, this.#threads);
+    this.#tokenizers.set(settings, known);
+    return known;
+  }
+
+  getPostPooling(settings: TextSettings): Promise<PostPooling> {
+    const known = this.#chains.get(settings) ?? readChain(settings);
+    this.#chains.set(settings, known);
+    return known;
+  }
+}
+
+/** Imported where it is needed: few models have such modules. */
+async function readChain({ vectorModules = [] }: TextSettings): Promise<PostPooling> {
+  const { loadPostPooling } = await import("../embedding/post-pooling.ts");
+  return await loadPostPooling(vectorModules);
+}

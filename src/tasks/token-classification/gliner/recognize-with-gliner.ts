@@ -1,0 +1,143 @@
+/**
+ * Names of kinds you choose, by a GLiNER model (Zaratiana et al. 2023, "GLiNER: Generalist Model for Named Entity Recognition"): it scores every
+ * span of up to so many words against every label. Exports that list spans (inputs span_idx and span_mask) are read.
+ */
+import { InferyardError } from "../../../errors.ts";
+import type { Manifest } from "../../../models/manifest.ts";
+import { refuseUnlisted } from "../../../runtime/options/options.ts";
+import type { TensorInfo } from "../../../tensor.ts";
+import { type OffsetUnit, convertOffsets, offsetUnits } from "../../../tokenizers/index.ts";
+import { type Encoder, runEncodings } from "../../batching/run-encodings.ts";
+import { requireFinite } from "../../shared/label-head.ts";
+import type { Entities } from "../entities.ts";
+import { type TextTaskOptions, textTaskSettings } from "../../shared/task-options.ts";
+import { type LabelledSpan, selectSpans, scoredSpans } from "./spans.ts";
+import { type GlinerConfig, type WordWindow, encodeGlinerWindows, glinerInputs } from "./windows.ts";
+
+export interface GlinerOptions extends TextTaskOptions {
+  readonly labels: readonly string[];
+  readonly threshold?: number;
+  readonly nested?: boolean;
+  readonly multiLabel?: boolean;
+  readonly offsets?: OffsetUnit;
+  readonly stride?: number;
+}
+
+/** Whether a model scores spans against labels it is given. MODEL_UNSUPPORTED for one that scores tokens against them. */
+export function isGlinerSpanModel({ name }: Manifest, inputs: readonly TensorInfo[]): boolean {
+  const names = new Set(inputs.map((input) => input.name));
+  if (names.has("span_idx") && names.has("words_mask")) return true;
+  if (!names.has("words_mask")) return false;
+  throw new InferyardError(
+    "MODEL_UNSUPPORTED",
+    `${name} is a GLiNER model that scores tokens, and only those that score spans are built`,
+    {
+      remedy: 'use an export with the inputs span_idx and span_mask (span_mode "markerV0")',
+    },
+  );
+}
+
+const spanInputs: ReadonlySet<string> = new Set([
+  "input_ids",
+  "attention_mask",
+  "words_mask",
+  "text_lengths",
+  "span_idx",
+  "span_mask",
+]);
+
+export async function recognizeWithGliner(encoder: Encoder, texts: readonly string[], options: GlinerOptions): Promise<Entities> {
+  const { threshold = 0.5, nested = false, multiLabel = false, offsets = "utf16", signal } = options;
+  const labels = [...new Set(options.labels)];
+  checkOptions(options);
+  const { name } = encoder.manifest;
+  const unknown = encoder.inputs.find((input) => !spanInputs.has(input.name));
+  if (unknown !== undefined)
+    throw new InferyardError(
+      "MODEL_UNSUPPORTED",
+      `${name} wants the input "${unknown.name}", which no GLiNER model of names has`,
+    );
+  const config = spanModelConfig(encoder.manifest);
+  const settings = textTaskSettings(encoder.manifest, options);
+  const stride = options.stride ?? Math.floor(Math.min(settings.maxTokens, 2048) / 4);
+  const windows = await encodeGlinerWindows(encoder.tokenizer, texts, labels, config, { ...settings, stride }, signal);
+  const spans: LabelledSpan[][] = texts.map(() => []);
+  const wanted = {
+    output: "logits",
+    kind: `spans ${config.maxWidth} wide, ${labels.length} labels`,
+    batchTokens: settings.batchTokens,
+    tensors: (rows: readonly WordWindow[], length: number) =>
+      glinerInputs(rows, length, encoder.tokenizer.padId, config.maxWidth),
+    ...(signal === undefined ? {} : { signal }),
+  };
+  await runEncodings(encoder, windows, wanted, ({ encoding: { words, text }, data, offset, shape }) => {
+    const [rows = 0, width = 0, classes = 0] = shape;
+    if (shape.length !== 3 || rows < words.length || classes < labels.length) throw misshapen(name, shape);
+    requireFinite(data.subarray(offset, offset + words.length * width * classes), text);
+    spans[text]?.push(...scoredSpans(words, { data, offset, width, labels: classes }, threshold));
+  });
+  const counts = texts.map((_text, index) => windows.filter((window) => window.text === index));
+  return {
+    results: texts.map((text, index) => {
+      const chosen = selectSpans(
+        (spans[index] ?? []).filter(({ label }) => label < labels.length),
+        { nested, multiLabel },
+      );
+      const places = convertOffsets(Int32Array.from(chosen.flatMap(({ start, end }) => [start, end])), text, offsets);
+      return chosen.map(({ label, score, start, end }, number) => ({
+        entityGroup: labels[label] ?? "",
+        score,
+        word: text.slice(start, end),
+        start: places[2 * number] ?? 0,
+        end: places[2 * number + 1] ?? 0,
+      }));
+    }),
+    tokens: counts.map((own) => own.reduce((sum, { ids }) => sum + ids.length, 0)),
+    windows: counts.map((own) => own.length),
+  };
+}
+
+function checkOptions({ labels, threshold = 0.5, nested, multiLabel, offsets }: GlinerOptions): void {
+  if (!Array.isArray(labels) || labels.length === 0 || labels.some((label) => typeof label !== "string" || label.trim() === "")) {
+    throw new InferyardError("INPUT_INVALID", "labels must be an array of at least one word", {
+      remedy: 'for example ["person", "company"]',
+    });
+  }
+  if (!(threshold >= 0 && threshold < 1)) {
+    throw new InferyardError("INPUT_INVALID", `threshold is ${String(threshold)}, and must be from 0 to below 1`, {
+      remedy: "correct threshold, or leave it out",
+    });
+  }
+  refuseUnlisted("nested", nested, [true, false]);
+  refuseUnlisted("multiLabel", multiLabel, [true, false]);
+  refuseUnlisted("offsets", offsets, offsetUnits);
+}
+
+/** MODEL_UNSUPPORTED where the file says something else than these numbers and words. */
+function spanModelConfig({ name, variants }: Manifest): GlinerConfig {
+  const config = variants[0]?.config ?? {};
+  const {
+    max_width: maxWidth = 12,
+    max_len: maxWords = 384,
+    ent_token: classToken = "<<ENT>>",
+    sep_token: separator = "<<SEP>>",
+  } = config;
+  const counts = [maxWidth, maxWords].every(
+    (count) => Number.isSafeInteger(count) && Number(count) > 0 && Number(count) <= 100_000,
+  );
+  const tokens = [classToken, separator].every((token) => typeof token === "string" && token !== "");
+  if (!counts || !tokens)
+    throw new InferyardError(
+      "MODEL_UNSUPPORTED",
+      `${name}: gliner_config.json has a max_width, max_len, ent_token or sep_token that cannot be`,
+    );
+  return { maxWidth: Number(maxWidth), maxWords: Number(maxWords), classToken: String(classToken), separator: String(separator) };
+}
+
+function misshapen(name: string, shape: readonly number[]): InferyardError {
+  return new InferyardError(
+    "MODEL_UNSUPPORTED",
+    `${name} gave logits of shape [${shape.join(", ")}] for a text, and [words, width, labels] was expected`,
+    { remedy: "use a GLiNER export that scores spans" },
+  );
+}

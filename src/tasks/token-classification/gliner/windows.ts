@@ -1,0 +1,159 @@
+/** Texts and labels as the tokens a GLiNER model reads: the labels, each behind a class token, then the words of the text. */
+import { InferyardError, throwIfAborted } from "../../../errors.ts";
+import type { TensorMap } from "../../../tensor.ts";
+import type { Tokenizer } from "../../../tokenizers/index.ts";
+import { encodeText } from "../../shared/encode-texts.ts";
+import { createYielder } from "../../shared/yielding.ts";
+import { type Word, splitWords } from "./words.ts";
+
+/** What gliner_config.json says; defaults are those of the library. */
+export interface GlinerConfig {
+  /** Longest span, in words. */
+  readonly maxWidth: number;
+  /** Most words of one window. */
+  readonly maxWords: number;
+  /** Stands before each label. */
+  readonly classToken: string;
+  /** Stands between the labels and the text. */
+  readonly separator: string;
+}
+
+/** As many words of a text as the model reads at once. */
+export interface WordWindow {
+  readonly ids: readonly number[];
+  /** For each token the number of its word, from 1, at the word's first token; 0 for all others. */
+  readonly wordsMask: readonly number[];
+  readonly words: readonly Word[];
+  /** Place of the text in the list. */
+  readonly text: number;
+}
+
+export interface GlinerWindowLimits {
+  /** Most tokens of a window, labels and special tokens included. */
+  readonly maxTokens: number;
+  readonly truncate: "cut" | "error";
+  /** Tokens by which windows of one text overlap. */
+  readonly stride: number;
+}
+
+/** Long texts become windows that overlap. INPUT_TOO_LONG where the labels leave no room, or a text is not to be cut. */
+export async function encodeGlinerWindows(
+  tokenizer: Tokenizer,
+  texts: readonly string[],
+  labels: readonly string[],
+  config: GlinerConfig,
+  limits: GlinerWindowLimits,
+  signal?: AbortSignal,
+): Promise<WordWindow[]> {
+  const { prefix, suffix } = tokenizer.frame;
+  const idsOf = async (text: string): Promise<readonly number[]> =>
+    (await encodeText(tokenizer, text, { addSpecialTokens: false, maxTokens: Number.POSITIVE_INFINITY })).ids;
+  const named = labels.flatMap((label) => [config.classToken, label]);
+  const asked = [...prefix, ...(await Promise.all([...named, config.separator].map(idsOf))).flat()];
+  const room = limits.maxTokens - asked.length - suffix.length;
+  if (room < 1) throw noRoom(asked.length + suffix.length, limits.maxTokens);
+  const rest = createYielder();
+  const windows: WordWindow[] = [];
+  for (const [index, text] of texts.entries()) {
+    throwIfAborted(signal);
+    if (typeof text !== "string") throw new InferyardError("INPUT_INVALID", `text ${index} is not a string`);
+    // A word of which the tokenizer keeps nothing (a joiner between emoji) has no token that could stand for it.
+    const words: { readonly word: Word; readonly ids: readonly number[] }[] = [];
+    for (const word of splitWords(text)) {
+      const ids = (await idsOf(word.text)).slice(0, room);
+      if (ids.length > 0) words.push({ word, ids });
+      await rest();
+    }
+    const parts = planWordWindows(
+      words.map(({ ids }) => ids.length),
+      room,
+      config.maxWords,
+      limits.stride,
+    );
+    if (parts.length > 1 && limits.truncate === "error") throw tooLong(index, limits.maxTokens);
+    for (const { from, to } of parts) {
+      const own = words.slice(from, to);
+      const marks = own.flatMap(({ ids }, place) => ids.map((_id, piece) => (piece === 0 ? place + 1 : 0)));
+      windows.push({
+        ids: [...asked, ...own.flatMap(({ ids }) => ids), ...suffix],
+        wordsMask: [...asked.map(() => 0), ...marks, ...suffix.map(() => 0)],
+        words: own.map(({ word }) => word),
+        text: index,
+      });
+    }
+    await rest();
+  }
+  return windows;
+}
+
+/** Words [from, to) of each window, by how many tokens each word takes. No window for no words. */
+export function planWordWindows(
+  sizes: readonly number[],
+  room: number,
+  maxWords: number,
+  stride: number,
+): { readonly from: number; readonly to: number }[] {
+  const windows: { from: number; to: number }[] = [];
+  for (let from = 0; from < sizes.length;) {
+    let to = from;
+    for (let left = room; to < sizes.length && to - from < maxWords && (sizes[to] ?? 0) <= left; to += 1) left -= sizes[to] ?? 0;
+    windows.push({ from, to: Math.max(to, from + 1) });
+    if (to >= sizes.length) break;
+    // Back by the stride, and on by a word at least.
+    let next = to;
+    for (let back = stride; next - 1 > from && (sizes[next - 1] ?? 0) <= back; next -= 1) back -= sizes[next - 1] ?? 0;
+    from = Math.max(next, from + 1);
+  }
+  return windows;
+}
+
+/** The tensors of one batch; shorter rows are padded, and spans that reach beyond a text's words are masked. */
+export function glinerInputs(rows: readonly WordWindow[], length: number, padId: number, maxWidth: number): TensorMap {
+  const words = Math.max(1, ...rows.map((row) => row.words.length));
+  const spans = words * maxWidth;
+  const tokens = rows.length * length;
+  const ids = new BigInt64Array(tokens).fill(BigInt(padId));
+  const attention = new BigInt64Array(tokens);
+  const wordsMask = new BigInt64Array(tokens);
+  const spanIndex = new BigInt64Array(rows.length * spans * 2);
+  const spanMask = new Uint8Array(rows.length * spans);
+  for (const [row, window] of rows.entries()) {
+    for (const [position, id] of window.ids.entries()) {
+      ids[row * length + position] = BigInt(id);
+      attention[row * length + position] = 1n;
+      wordsMask[row * length + position] = BigInt(window.wordsMask[position] ?? 0);
+    }
+    for (let first = 0; first < window.words.length; first += 1) {
+      for (let width = 0; width < maxWidth && first + width < window.words.length; width += 1) {
+        const span = row * spans + first * maxWidth + width;
+        spanIndex[2 * span] = BigInt(first);
+        spanIndex[2 * span + 1] = BigInt(first + width);
+        spanMask[span] = 1;
+      }
+    }
+  }
+  const batch = rows.length;
+  const lengths = BigInt64Array.from(rows, (row) => BigInt(row.words.length));
+  return {
+    input_ids: { dataType: "int64", shape: [batch, length], data: ids },
+    attention_mask: { dataType: "int64", shape: [batch, length], data: attention },
+    words_mask: { dataType: "int64", shape: [batch, length], data: wordsMask },
+    text_lengths: { dataType: "int64", shape: [batch, 1], data: lengths },
+    span_idx: { dataType: "int64", shape: [batch, spans, 2], data: spanIndex },
+    span_mask: { dataType: "bool", shape: [batch, spans], data: spanMask },
+  };
+}
+
+function noRoom(tokens: number, limit: number): InferyardError {
+  return new InferyardError("INPUT_TOO_LONG", `the labels take ${tokens} tokens, and the limit is ${limit}`, {
+    remedy: "give fewer or shorter labels",
+    data: { tokens, limit },
+  });
+}
+
+function tooLong(index: number, limit: number): InferyardError {
+  return new InferyardError("INPUT_TOO_LONG", `text ${index} and the labels take more than ${limit} tokens`, {
+    remedy: "shorten it, or let it be read in windows: --truncate cut",
+    data: { text: index, limit },
+  });
+}

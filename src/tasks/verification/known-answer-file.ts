@@ -1,0 +1,39 @@
+/** Known answers from a file: `{ "items": [{ "text", "embedding" or "embedding_normalized": base64 of little-endian float32 }] }`. */
+import * as z from "zod";
+import { InferyardError, messageOf } from "../../errors.ts";
+import type { KnownAnswer } from "../../models/manifest.ts";
+import { schemaProblems } from "../../models/validation/schema-problems.ts";
+
+const item = z.object({ text: z.string(), embedding: z.string().optional(), embedding_normalized: z.string().optional() });
+const file = z.object({ items: z.array(item).min(1) });
+
+/** Between two correct fp32 engines components differ by less than this (measured: 2.4e-7 on MiniLM). */
+const defaultTolerance = 1e-5;
+
+/** Takes `embedding_normalized` where an item has it: models that normalize are compared as they answer. INPUT_INVALID for anything else. */
+export function readAnswers(text: string, path: string, tolerance: number = defaultTolerance): KnownAnswer[] {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (error) {
+    throw new InferyardError("INPUT_INVALID", `${path} is not JSON: ${messageOf(error)}`, { cause: error });
+  }
+  const problems = schemaProblems(file, json);
+  if (problems.length > 0) {
+    throw new InferyardError("INPUT_INVALID", `${path} does not hold known answers: ${problems.join("; ")}`, {
+      remedy: "docs/guide/verifying.md shows the form",
+    });
+  }
+  return file.parse(json).items.map(({ text: input, embedding_normalized: normalized, embedding = normalized }, index) => {
+    const encoded = normalized ?? embedding;
+    if (encoded === undefined) throw new InferyardError("INPUT_INVALID", `${path}: item ${index} has no embedding`);
+    return { text: input, embedding: floatsOf(encoded, `${path}: item ${index}`), tolerance };
+  });
+}
+
+function floatsOf(encoded: string, place: string): Float32Array {
+  const bytes = Buffer.from(encoded, "base64");
+  if (bytes.length === 0 || bytes.length % 4 !== 0)
+    throw new InferyardError("INPUT_INVALID", `${place}: the embedding is not base64 of float32 values`);
+  return Float32Array.from({ length: bytes.length / 4 }, (_value, index) => bytes.readFloatLE(index * 4));
+}

@@ -1,0 +1,82 @@
+/** What can be checked of a loaded embedding model: known answers, and that it agrees with itself. */
+import type { KnownAnswer, Manifest } from "../../models/manifest.ts";
+import type { Embeddings } from "../embedding/embeddings.ts";
+import { maxAbsDifference } from "./known-answers.ts";
+
+export interface SelfTest {
+  readonly passed: boolean;
+  readonly checks: readonly SelfTestCheck[];
+  readonly milliseconds: number;
+}
+
+export interface SelfTestCheck {
+  readonly name: string;
+  readonly passed: boolean;
+  readonly detail: string;
+}
+
+type Embed = (texts: readonly string[]) => Promise<Embeddings>;
+
+const sampleTexts = ["A cat sits on the mat.", "Der Zug fährt um neun.", "東京", "", "one two three ".repeat(60)];
+
+/** A batch's vectors may part from those one by one down to this cosine: int8 models scale activations per batch (MiniLM int8: 0.972). */
+const batchCosine = 0.95;
+
+export async function selfTest(embed: Embed, manifest: Manifest, given: readonly KnownAnswer[]): Promise<SelfTest> {
+  const started = performance.now();
+  const own = manifest.probe?.kind === "text" ? manifest.probe.answers : [];
+  const checks = [await againstAnswers(embed, [...own, ...given]), await repeats(embed), await batchEqualsSingles(embed)];
+  return { passed: checks.every(({ passed }) => passed), checks, milliseconds: performance.now() - started };
+}
+
+async function againstAnswers(embed: Embed, answers: readonly KnownAnswer[]): Promise<SelfTestCheck> {
+  const name = "known answers";
+  if (answers.length === 0) return { name, passed: true, detail: "there are none: give some with --answers" };
+  const failures: string[] = [];
+  let worst = 0;
+  for (const { text, embedding, tolerance } of answers) {
+    const { embeddings } = await embed([text]);
+    const difference = maxAbsDifference(embedding, embeddings[0] ?? new Float32Array());
+    worst = Math.max(worst, difference);
+    if (!(difference <= tolerance)) failures.push(`"${text.slice(0, 30)}" is off by ${difference.toPrecision(2)}`);
+  }
+  const held = `${answers.length - failures.length} of ${answers.length} hold, largest difference ${worst.toPrecision(2)}`;
+  return { name, passed: failures.length === 0, detail: [held, ...failures.slice(0, 3)].join("; ") };
+}
+
+async function repeats(embed: Embed): Promise<SelfTestCheck> {
+  const name = "same answer twice";
+  const [first, second] = [await embed(sampleTexts), await embed(sampleTexts)];
+  const differences = first.embeddings.map((vector, index) =>
+    maxAbsDifference(vector, second.embeddings[index] ?? new Float32Array()),
+  );
+  const worst = Math.max(...differences);
+  return { name, passed: worst <= 1e-6, detail: `largest difference ${worst.toPrecision(2)}` };
+}
+
+async function batchEqualsSingles(embed: Embed): Promise<SelfTestCheck> {
+  const name = "batch equals one by one";
+  const { embeddings } = await embed(sampleTexts);
+  const cosines: number[] = [];
+  for (const [index, text] of sampleTexts.entries()) {
+    const single = (await embed([text])).embeddings[0] ?? new Float32Array();
+    cosines.push(cosine(embeddings[index] ?? new Float32Array(), single));
+  }
+  const lowest = Math.min(...cosines);
+  return { name, passed: lowest >= batchCosine, detail: `lowest cosine ${lowest.toFixed(6)}` };
+}
+
+/** 1 for two vectors of zeros. */
+export function cosine(a: Float32Array, b: Float32Array): number {
+  let dot = 0;
+  let aSquares = 0;
+  let bSquares = 0;
+  for (const [index, value] of a.entries()) {
+    const other = b[index] ?? 0;
+    dot += value * other;
+    aSquares += value * value;
+    bSquares += other * other;
+  }
+  if (aSquares === 0 && bSquares === 0) return 1;
+  return dot / Math.sqrt(aSquares * bSquares);
+}

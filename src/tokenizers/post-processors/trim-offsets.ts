@@ -1,0 +1,31 @@
+/** Draws offsets in by the white space at both ends of a token, as the Rust library's `trim_offsets` does. */
+import { characterOfByte } from "../unicode/byte-level-alphabet.ts";
+import { isWhitespace } from "../unicode/character-properties.ts";
+import type { OffsetTrimming } from "./index.ts";
+
+const spaceByte = characterOfByte[0x20];
+
+/** `offsets`: start, end, ... changed in place. */
+export function trimOffsets(offsets: number[], tokenAt: (index: number) => string, { addPrefixSpace }: OffsetTrimming): void {
+  for (let index = 0; 2 * index < offsets.length; index++) {
+    const token = tokenAt(index);
+    let leading = 0;
+    while (leading < token.length && isSpace(token, leading)) leading++;
+    let trailing = 0;
+    while (trailing < token.length && isSpace(token, token.length - 1 - trailing)) trailing++;
+    let start = offsets[2 * index] as number;
+    let end = offsets[2 * index + 1] as number;
+    if (leading > 0) {
+      const isFirst = index === 0 || start === 0;
+      // One space before the first word is the one that was put there, and stands for nothing in the text.
+      if (!(isFirst && addPrefixSpace && leading === 1)) start = Math.min(start + leading, end);
+    }
+    if (trailing > 0 && end >= trailing) end = Math.max(end - trailing, start);
+    offsets[2 * index] = start;
+    offsets[2 * index + 1] = end;
+  }
+}
+
+function isSpace(token: string, unit: number): boolean {
+  return token.charAt(unit) === spaceByte || isWhitespace(token.charCodeAt(unit));
+}

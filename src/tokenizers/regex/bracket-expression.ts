@@ -1,0 +1,105 @@
+/** A set of characters in brackets, read from a regular expression for Oniguruma and written for JavaScript. */
+import { casesOf, categoryOf, escapedPoint, inClass, literal, posixClasses, setsInClass } from "./character-sets.ts";
+
+export class BracketExpression {
+  readonly pattern: string;
+  /** Where the expression goes on behind the closing bracket. */
+  readonly end: number;
+  /** Whether the pattern holds a set within a set, which takes JavaScript's flag v. */
+  needsSets = false;
+  readonly #source: string;
+  readonly #ignoreCase: boolean;
+  #at: number;
+
+  /** `at`: behind the opening bracket. */
+  constructor(source: string, at: number, ignoreCase: boolean) {
+    this.#source = source;
+    this.#ignoreCase = ignoreCase;
+    this.#at = at;
+    this.pattern = this.#set();
+    this.end = this.#at;
+  }
+
+  #set(): string {
+    const negated = this.#source[this.#at] === "^";
+    if (negated) this.#at++;
+    /** Operands of &&, each the members between. */
+    const operands: string[] = [];
+    let members = "";
+    for (let first = true; ; first = false) {
+      const character = this.#source[this.#at];
+      if (character === undefined)
+        throw new Error(`the regular expression ${JSON.stringify(this.#source)} has a [ without its ]`);
+      if (character === "]" && !first) break;
+      if (this.#source.startsWith("&&", this.#at)) {
+        operands.push(members);
+        members = "";
+        this.#at += 2;
+      } else members += this.#member();
+    }
+    this.#at++;
+    const opening = negated ? "[^" : "[";
+    if (operands.length === 0) return `${opening}${members}]`;
+    this.needsSets = true;
+    return `${opening}${[...operands, members].map((operand) => `[${operand}]`).join("&&")}]`;
+  }
+
+  #member(): string {
+    if (this.#source.startsWith("[:", this.#at)) {
+      const name = /^\[:(\w+):\]/.exec(this.#source.slice(this.#at))?.[1] ?? "";
+      const posix = posixClasses.get(name);
+      if (posix === undefined) throw new Error(`the regular expression names the characters [:${name}:], which are not known`);
+      this.#at += name.length + 4;
+      return posix;
+    }
+    if (this.#source[this.#at] === "[") {
+      this.#at++;
+      this.needsSets = true;
+      return this.#set();
+    }
+    const first = this.#one();
+    if (typeof first === "string") return first;
+    // A hyphen before the closing bracket is itself.
+    if (this.#source[this.#at] !== "-" || this.#source[this.#at + 1] === "]") return this.#cases(first, first);
+    this.#at++;
+    const last = this.#one();
+    return typeof last === "string" ? `${this.#cases(first, first)}${literal(0x2d)}${last}` : this.#cases(first, last);
+  }
+
+  /** A code point, or the pattern of a kind of characters. */
+  #one(): number | string {
+    const point = this.#source.codePointAt(this.#at) ?? 0;
+    this.#at += point > 0xffff ? 2 : 1;
+    if (point !== 0x5c) return point;
+    const shorthand = inClass.get(this.#source[this.#at] ?? "");
+    if (shorthand !== undefined) {
+      this.#at++;
+      return shorthand;
+    }
+    const negated = setsInClass.get(this.#source[this.#at] ?? "");
+    if (negated !== undefined) {
+      this.#at++;
+      this.needsSets = true;
+      return negated;
+    }
+    const rest = this.#source.slice(this.#at);
+    const found = categoryOf(rest) ?? escapedPoint(rest);
+    if (found === undefined)
+      throw new Error(
+        `the regular expression ${JSON.stringify(this.#source)} has \\${rest.slice(0, 1)} in brackets, which is not supported`,
+      );
+    this.#at += found.length;
+    return "point" in found ? found.point : found.inClass;
+  }
+
+  #cases(first: number, last: number): string {
+    const range = first === last ? literal(first) : `${literal(first)}-${literal(last)}`;
+    if (!this.#ignoreCase) return range;
+    // A wide range beyond ASCII would be written out whole.
+    if (last - first > 0x200) throw new Error("the regular expression ignores the case of a wide range, which is not supported");
+    const others = new Set<number>();
+    for (let point = first; point <= last; point++)
+      for (const other of casesOf(point)) if (other < first || other > last) others.add(other);
+    return range + Array.from(others, literal).join("");
+  }
+}
