@@ -79,13 +79,9 @@ describe("rows that wait", () => {
           if (leaves) take();
           const before = waiting.size;
           const left = own.filter((row) => !seen.has(row));
-          if (leaves) {
-            remove();
-            expect(waiting.size).toBe(before - left.length);
-            expected.push(...own.filter((row) => seen.has(row)));
-          } else {
-            expected.push(...own);
-          }
+          if (leaves) remove();
+          expect(waiting.size).toBe(leaves ? before - left.length : before);
+          expected.push(...(leaves ? own.filter((row) => seen.has(row)) : own));
         }
         while (take());
         expect(waiting.size).toBe(0);
