@@ -7,7 +7,7 @@ import { type Runtime, createRuntime } from "inferyard";
 import { cosine, miniLmGoldens, needsData, sharedData } from "./shared-data.ts";
 
 let runtime: Runtime;
-beforeAll(async () => (runtime = await createRuntime()));
+beforeAll(async () => (runtime = await createRuntime({ host: "inline" })));
 afterAll(() => runtime.dispose());
 
 describe("builtin", () => {

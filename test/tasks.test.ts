@@ -52,7 +52,7 @@ const [skip, name] = needsData("goldens");
 
 describe.skipIf(skip).each(["onnx:cpu", "wasm:cpu"])(`${name} on %s`, (target) => {
   let runtime: Runtime;
-  beforeAll(async () => (runtime = await createRuntime({ target })));
+  beforeAll(async () => (runtime = await createRuntime({ target, host: "inline" })));
   afterAll(() => runtime.dispose());
 
   it.each(["minilm-pair-scorer", "tiny-random-cross-encoder"])("%s: logits within 1e-4, and the order", async (model) => {
