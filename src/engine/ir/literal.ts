@@ -71,6 +71,15 @@ export function stringsOf({ dataType, data }: Literal): readonly string[] {
   return data as readonly string[];
 }
 
+/** One element of a literal. */
+export type Element = number | bigint | string;
+
+/** The elements as numbers, bigints or strings, whichever the type has. May share memory with the literal. */
+export function elementsOf(literal: Literal): ArrayLike<Element> {
+  if (literal.dataType === "string") return stringsOf(literal);
+  return isBigIntType(literal.dataType) ? bigintsOf(literal) : numbersOf(literal);
+}
+
 /** The elements as safe integers, for indices, axes and shapes. int64 beyond 2^53 saturates, as in ONNX's Slice with INT64_MAX. */
 export function integersOf(literal: Literal): number[] {
   if (!isBigIntType(literal.dataType)) return Array.from(numbersOf(literal));
