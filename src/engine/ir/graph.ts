@@ -2,7 +2,7 @@
 import { elementCount } from "../../tensor.ts";
 import { type ElementType, elementTypes } from "./element-types.ts";
 import type { Literal } from "./literal.ts";
-import type { Operation } from "./operations.ts";
+import type { Operation, OperationKind, OperationOf } from "./operations.ts";
 
 export interface TensorType {
   readonly dataType: ElementType;
@@ -20,6 +20,11 @@ export interface GraphNode {
   readonly operation: Operation;
   readonly inputs: readonly Value[];
   readonly outputs: readonly Value[];
+}
+
+/** A node whose operation is of a known kind. */
+export interface NodeOf<Kind extends OperationKind> extends GraphNode {
+  readonly operation: OperationOf<Kind>;
 }
 
 export interface NamedValue {
