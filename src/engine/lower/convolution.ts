@@ -1,7 +1,7 @@
 /** Convolutions of one to three spatial axes. */
+import type { NodeOf } from "../ir/graph.ts";
 import { conv2d, type DepthWindow } from "../codegen/wasm/index.ts";
 import type { Window } from "../ir/operations.ts";
-import type { NodeOf } from "../passes/rewrite.ts";
 import { type LoweredNode, singleCall, tensorOperand } from "./lowered-node.ts";
 import { type Window2d, window2d } from "./window-2d.ts";
 

@@ -1,7 +1,6 @@
 /** Which kernels compute an operation. One visible list; what is not in it, or refused there, the interpreter computes. */
-import type { GraphNode } from "../ir/graph.ts";
+import type { GraphNode, NodeOf } from "../ir/graph.ts";
 import type { OperationKind } from "../ir/operations.ts";
-import type { NodeOf } from "../passes/rewrite.ts";
 import { lowerElementwise } from "./elementwise.ts";
 import { lowerCentre, lowerIntegerLinear, lowerIntegerMatmul, lowerQuantizationRange, lowerQuantize } from "./quantized.ts";
 import { lowerGatherElements, lowerGatherNd, lowerScatterElements, lowerScatterNd } from "./gather-scatter.ts";

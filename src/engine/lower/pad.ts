@@ -1,8 +1,8 @@
 /** Padding as copies: what is there first, then axis by axis what lies before and behind it, from the last axis on. */
+import type { NodeOf } from "../ir/graph.ts";
 import { elementCount } from "../../tensor.ts";
 import { stridesOf } from "../ir/broadcast.ts";
 import type { OperationOf } from "../ir/operations.ts";
-import type { NodeOf } from "../passes/rewrite.ts";
 import { stridedCopyCall } from "./movement.ts";
 import type { LoweredNode, LoweredCall } from "./lowered-node.ts";
 

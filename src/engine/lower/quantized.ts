@@ -18,10 +18,8 @@ import {
   quantizeRows,
   rowBytes,
 } from "../codegen/wasm/index.ts";
-import type { Graph, Value } from "../ir/graph.ts";
-import { cachedAnalysis, type Literal, numbersOf } from "../ir/literal.ts";
-import { rangeOfWeights } from "../passes/fuse-quantized-matmul.ts";
-import type { NodeOf } from "../passes/rewrite.ts";
+import type { Graph, NodeOf, Value } from "../ir/graph.ts";
+import { cachedAnalysis, type Literal, numbersOf, rangeIncludingZero } from "../ir/literal.ts";
 import {
   type LoweredNode,
   singleCall,
@@ -143,7 +141,7 @@ function packedIntegerWeights(
   | undefined {
   if (source === undefined) return undefined;
   const [k = 0, n = 0] = source.shape;
-  const [least, most] = rangeOfWeights(source);
+  const [least, most] = rangeIncludingZero(source);
   if (most - least > 255 || least < -255) return undefined;
   const isSigned = least >= -128 && most <= 127;
   const given = (data: TensorData): IntegerWeights => {

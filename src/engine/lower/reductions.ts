@@ -1,4 +1,5 @@
 /** Softmax, norms and reductions. */
+import type { NodeOf } from "../ir/graph.ts";
 import {
   argReduce,
   cumulative,
@@ -14,7 +15,6 @@ import {
 import { broadcastStrides } from "../ir/broadcast.ts";
 import { elementCount } from "../../tensor.ts";
 import type { ReduceFunction } from "../ir/operations.ts";
-import type { NodeOf } from "../passes/rewrite.ts";
 import { storageBytes } from "./movement.ts";
 import { type LoweredNode, singleCall, type Operand, type LoweredCall, tensorOperand } from "./lowered-node.ts";
 

@@ -1,7 +1,6 @@
 /** Which inputs of a graph are states, and where rows are appended to them. */
 import { InferyardError } from "../../errors.ts";
-import type { Graph, Value } from "../ir/graph.ts";
-import type { NodeOf } from "../passes/rewrite.ts";
+import type { Graph, NodeOf, Value } from "../ir/graph.ts";
 
 /** An input that is nothing but the first operand of a concatenation. What comes of it lies in the state's own place, so that the input is never copied. */
 export interface AppendedState {
