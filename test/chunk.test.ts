@@ -92,7 +92,7 @@ describe("inferyard chunk", () => {
       [["nothing.md"], "nothing.md cannot be read"],
       [["bad"], "bad is not UTF-8"],
       [["a text", "--target", "onnx:cuda"], "--target means nothing with the strategy fixed"],
-      [["a text", "--structure", "markdown"], "structure means nothing with the strategy fixed"],
+      [["a text", "--structure", "markdown"], "structure has no effect with the strategy fixed"],
     ] as const) {
       const { code, stderr } = await run(args);
       expect([code, stderr.includes(message)], stderr).toEqual([2, true]);

@@ -42,7 +42,7 @@ describe("embed", () => {
     );
     expect(stdout).toContain("256 dimensions");
     expect(stderr).toMatch(/^1 text longer than the model reads, read in 3 windows$/m);
-    expect((await run("a", "--stride", "1")).stderr).toContain('stride means nothing with truncate "cut"');
+    expect((await run("a", "--stride", "1")).stderr).toContain('stride has no effect with truncate "cut"');
   });
 
   it("flags of sparse and of dense vectors do not go together", async () => {

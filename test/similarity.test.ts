@@ -70,7 +70,7 @@ describe("builtin", () => {
     const many = Array.from({ length: 20_000 }, () => "a");
     await expect(runtime.similarity(many, many)).rejects.toMatchObject({
       code: "INPUT_INVALID",
-      remedy: "compare them in parts",
+      remedy: "compare the texts in several calls",
     });
   });
 
