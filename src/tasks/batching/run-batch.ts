@@ -2,7 +2,8 @@
 import { InferyardError } from "../../errors.ts";
 import type { Reduction } from "../../hosts/output-reduction.ts";
 import type { ModelHandle } from "../../runtime/model-handle.ts";
-import { type TensorInfo, type TensorMap, asFloat32 } from "../../tensor.ts";
+import { type TensorInfo, type TensorMap } from "../../tensor.ts";
+import { toFloat32 } from "../../formats/floats/to-float32.ts";
 import { type EncoderInputRow, encoderInputs } from "../shared/encoder-inputs.ts";
 
 /** Inputs and outputs of a batch. `Item`: the type of its rows. */
@@ -60,7 +61,7 @@ function valuesOf(results: TensorMap, reductions: Readonly<Record<string, Reduct
   return (output, row) => {
     const result = results[output];
     if (result === undefined) throw new InferyardError("CONTRACT_VIOLATION", `the backend did not return output "${output}"`);
-    const data = converted.get(output) ?? asFloat32(result);
+    const data = converted.get(output) ?? toFloat32(result);
     converted.set(output, data);
     const shape = result.shape.slice(1);
     const size = shape.reduce((product, dimension) => product * dimension, 1);

@@ -5,7 +5,7 @@
 import { InferyardError } from "../../errors.ts";
 import type { DenseActivation, VectorModule } from "../../models/manifest.ts";
 import { readSafetensorsHeader, readTensor } from "../../formats/safetensors/read-safetensors.ts";
-import { asFloat32 } from "../../tensor.ts";
+import { toFloat32 } from "../../formats/floats/to-float32.ts";
 import { normalize } from "./pooling.ts";
 
 /** The post-pooling modules of a model, composed. A final `Normalize` is not among them: it depends on the option `normalize`. */
@@ -48,7 +48,7 @@ function sizesOf(module: VectorModule): readonly [number, number] | undefined {
 async function loadStep(module: VectorModule): Promise<Step> {
   if (module.kind === "normalize") return normalize;
   const header = await readSafetensorsHeader(module.weights.path);
-  const values = async (name: string): Promise<Float32Array> => asFloat32(await readTensor(header, name));
+  const values = async (name: string): Promise<Float32Array> => toFloat32(await readTensor(header, name));
   if (module.kind === "layer-norm") return layerNorm(await values("norm.weight"), await values("norm.bias"));
   const weight = await values("linear.weight");
   const bias = module.bias ? await values("linear.bias") : new Float32Array(module.outFeatures);
