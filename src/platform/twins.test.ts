@@ -1,3 +1,4 @@
+/** Modules that package.json puts in the place of others for browsers: whoever imports one of Node.js gets the same exports with the same types. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 
@@ -7,7 +8,50 @@ const { browser } = JSON.parse(readFileSync(new URL("package.json", root), "utf8
 /** The source of a built file. */
 const sourceOf = (built: string): string => new URL(built.replace("./dist/", "src/").replace(/\.js$/, ".ts"), root).href;
 
+/** The compiler checks each pair: `npm run typecheck` fails where a function of the twin could not be called as the original is. */
+interface Pairs {
+  "./dist/backends/wasm/package.js": [
+    typeof import("../backends/wasm/package.ts"),
+    typeof import("./browser/onnxruntime-web.ts"),
+  ];
+  "./dist/api/create-runtime.js": [typeof import("../api/create-runtime.ts"), typeof import("../api/browser/create-runtime.ts")];
+  "./dist/engine/codegen/wasm/v8-flags.js": [
+    typeof import("../engine/codegen/wasm/v8-flags.ts"),
+    typeof import("./browser/v8-flags.ts"),
+  ];
+  "./dist/engine/threads/spawn-thread.js": [
+    typeof import("../engine/threads/spawn-thread.ts"),
+    typeof import("./browser/spawn-thread.ts"),
+  ];
+  "./dist/platform/node/files.js": [typeof import("./node/files.ts"), typeof import("./browser/files.ts")];
+  "./dist/models/aimod/read-package.js": [
+    typeof import("../models/aimod/read-package.ts"),
+    typeof import("./browser/read-package.ts"),
+  ];
+  "./dist/models/reference/resolve-reference.js": [
+    typeof import("../models/reference/resolve-reference.ts"),
+    typeof import("./browser/reference.ts"),
+  ];
+  "./dist/platform/node/paths.js": [typeof import("./node/paths.ts"), typeof import("./browser/paths.ts")];
+}
+
+/** For each pair true, where the twin can stand in the original's place. */
+const fits: { readonly [Built in keyof Pairs]: Pairs[Built][1] extends Pairs[Built][0] ? true : false } = {
+  "./dist/backends/wasm/package.js": true,
+  "./dist/api/create-runtime.js": true,
+  "./dist/engine/codegen/wasm/v8-flags.js": true,
+  "./dist/engine/threads/spawn-thread.js": true,
+  "./dist/platform/node/files.js": true,
+  "./dist/models/aimod/read-package.js": true,
+  "./dist/models/reference/resolve-reference.js": true,
+  "./dist/platform/node/paths.js": true,
+};
+
 describe("modules that a browser has in the place of Node.js's", () => {
+  it("are the pairs whose types are compared here", () => {
+    expect(Object.keys(fits).toSorted()).toEqual(Object.keys(browser).toSorted());
+  });
+
   it.each(Object.entries(browser))("%s has all its names in %s", async (original, twin) => {
     const [names, twins] = await Promise.all(
       [original, twin].map(async (file) => Object.keys((await import(sourceOf(file))) as object)),
