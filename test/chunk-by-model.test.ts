@@ -148,7 +148,7 @@ describe.skipIf(skip)(name, () => {
       const model = poolingModel({ pooling_mode_cls_token: true });
       await expect(runtime.chunk("a b", { model, strategy: "late" })).rejects.toMatchObject({
         code: "MODEL_UNSUPPORTED",
-        message: expect.stringContaining('pools by "cls"'),
+        message: expect.stringContaining('has pooling "cls", and late chunking needs "mean"'),
       });
     });
   });

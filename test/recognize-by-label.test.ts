@@ -102,7 +102,10 @@ describe.skipIf(skip)(title, () => {
   it("refuses what means nothing, each with a reason", async () => {
     const runtime = await createRuntime({ target: "onnx:cpu", host: "inline" });
     const refused = (request: object): Promise<unknown> => runtime.recognize("Maria", { model, ...request });
-    await expect(refused({})).rejects.toMatchObject({ code: "INPUT_INVALID", message: expect.stringContaining("no labels") });
+    await expect(refused({})).rejects.toMatchObject({
+      code: "INPUT_INVALID",
+      message: expect.stringContaining("is a GLiNER model and needs labels; none were given"),
+    });
     await expect(refused({ labels: [] })).rejects.toMatchObject({ code: "INPUT_INVALID" });
     await expect(refused({ labels: [" "] })).rejects.toMatchObject({ code: "INPUT_INVALID" });
     await expect(refused({ labels, aggregation: "first" })).rejects.toThrow(/has no effect/);

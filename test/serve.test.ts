@@ -104,7 +104,11 @@ describe("serve with the built-in model", () => {
 
 describe("serve refuses to begin", () => {
   it.each([
-    ["where others can reach it, without keys", ["--address", "0.0.0.0"], /can be reached by others/],
+    [
+      "where others can reach it, without keys",
+      ["--address", "0.0.0.0"],
+      /can be reached by other machines, and no keys are set/,
+    ],
     ["with a model that is not there", ["--model", "./nothing"], /no file or folder .\/nothing/],
     ["with one to preload that is not there", ["--preload", "./nothing"], /no file or folder .\/nothing/],
     ["with half of TLS", ["--tls-cert", "x.pem"], /without the other half/],
