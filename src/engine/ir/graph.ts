@@ -5,7 +5,7 @@
 import { elementCount } from "../../tensor.ts";
 import { type ElementType, elementTypes } from "./element-types.ts";
 import type { Literal } from "./literal.ts";
-import type { Operation } from "./operations.ts";
+import type { Operation, OperationKind, OperationOf } from "./operations.ts";
 
 /** Element type and shape of a tensor. */
 export interface TensorType {
@@ -25,6 +25,11 @@ export interface GraphNode {
   readonly operation: Operation;
   readonly inputs: readonly Value[];
   readonly outputs: readonly Value[];
+}
+
+/** A node whose operation is of a known kind. */
+export interface NodeOf<Kind extends OperationKind> extends GraphNode {
+  readonly operation: OperationOf<Kind>;
 }
 
 /** An input or output of a graph with its public name. */

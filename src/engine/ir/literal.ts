@@ -145,6 +145,20 @@ export function pickElements(source: Literal, shape: readonly number[], offsets:
   return picked;
 }
 
+/** The smallest and the largest of the literal's numbers and 0. Computed once for a literal with lazy storage. */
+export function rangeIncludingZero(literal: Literal): readonly [min: number, max: number] {
+  return cachedAnalysis(literal, "range", () => {
+    const numbers = numbersOf(literal);
+    let [min, max] = [0, 0];
+    for (let index = 0; index < numbers.length; index += 1) {
+      const value = numbers[index] ?? 0;
+      if (value < min) min = value;
+      else if (value > max) max = value;
+    }
+    return [min, max];
+  });
+}
+
 /** The same elements in another shape of equal element count. Shares storage. */
 export function reshaped(literal: Literal, shape: readonly number[]): Literal {
   const { dataType, storage } = literal;

@@ -1,18 +1,10 @@
 /** Attention operators of ai.onnx, and TensorScatter, which writes into a cache of keys or values. */
 import { at } from "../../../../checked.ts";
+import { causalMask, joinHeads, splitHeads } from "../../../build/nn/attention.ts";
 import type { Value } from "../../../ir/graph.ts";
 import type { OnnxGraph } from "../../onnx-model.ts";
 import { isTensor } from "../../../build/traced-value.ts";
-import {
-  sumBiases,
-  appendToCache,
-  scaledDotProductAttention,
-  maskToBias,
-  causalMask,
-  iota,
-  joinHeads,
-  splitHeads,
-} from "./scaled-dot-product.ts";
+import { sumBiases, appendToCache, scaledDotProductAttention, maskToBias, iota } from "./scaled-dot-product.ts";
 import { normalizeAxis, type OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
 import { widened } from "../precision.ts";
