@@ -1,4 +1,5 @@
 /** Operations that read or write elements at indices given by an input. */
+import { at } from "../../checked.ts";
 import { elementCount } from "../../tensor.ts";
 import { stridesOf } from "../ir/broadcast.ts";
 import { isBigIntType } from "../ir/element-types.ts";
@@ -26,7 +27,7 @@ function normalizeIndex(index: number, size: number): number {
 /** `gather`: whole slices along an axis. */
 export function evaluateGather({ axis }: OperationOf<"gather">, [data, indices]: Literals): Literals {
   if (data === undefined || indices === undefined) throw new Error("an operand is missing");
-  const size = data.shape[axis] ?? 0;
+  const size = at(data.shape, axis);
   const inner = elementCount(data.shape.slice(axis + 1));
   const outer = elementCount(data.shape.slice(0, axis));
   const rows = integersOf(indices).map((index) => normalizeIndex(index, size));

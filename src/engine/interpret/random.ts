@@ -1,4 +1,5 @@
 /** Random number generators. With a seed they return the same bits on every machine; without one they use Math.random. */
+import { at } from "../../checked.ts";
 import { elementCount } from "../../tensor.ts";
 import type { ElementType } from "../ir/element-types.ts";
 import { type Literal, literalOf, numbersOf } from "../ir/literal.ts";
@@ -82,7 +83,7 @@ export function multinomial(
   const random = randomGenerator(seedOf(attributes));
   const [batch = 0, classes = 0] = logits.shape;
   const values = numbersOf(logits);
-  const samples = type.shape[1] ?? 0;
+  const samples = at(type.shape, 1);
   const drawn = new Float64Array(batch * samples);
   for (let row = 0; row < batch; row += 1) {
     const own = Array.from({ length: classes }, (_, index) => values[row * classes + index] ?? 0);

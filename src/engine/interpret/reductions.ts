@@ -1,4 +1,5 @@
 /** Operations along axes: reductions, argmax, prefix sums, top-k and softmax. */
+import { at } from "../../checked.ts";
 import { elementCount } from "../../tensor.ts";
 import { elementOffsets, stridesOf } from "../ir/broadcast.ts";
 import { isFloat, isBigIntType } from "../ir/element-types.ts";
@@ -64,8 +65,8 @@ export function evaluateReduce(
 
   function subset(chosen: readonly number[]): Int32Array | Float64Array {
     return elementOffsets(
-      chosen.map((axis) => x.shape[axis] ?? 0),
-      chosen.map((axis) => strides[axis] ?? 0),
+      chosen.map((axis) => at(x.shape, axis)),
+      chosen.map((axis) => at(strides, axis)),
     );
   }
 }
@@ -86,7 +87,7 @@ interface AxisSlices {
 /** The offset of the first element of every slice along an axis, their length and the stride of their elements, all in elements. */
 function axisSlices(shape: readonly number[], axis: number): AxisSlices {
   const strides = stridesOf(shape);
-  return { starts: elementOffsets(shape.with(axis, 1), strides), length: shape[axis] ?? 0, stride: strides[axis] ?? 1 };
+  return { starts: elementOffsets(shape.with(axis, 1), strides), length: at(shape, axis), stride: at(strides, axis) };
 }
 
 /** `arg`: argmax or argmin. */

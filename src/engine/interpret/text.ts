@@ -46,7 +46,7 @@ export function tfIdf([tokens]: Literals, attributes: CallAttributes): Literals 
   const columns = indexes.reduce<number>((largest, index) => Math.max(largest, Number(index)), -1) + 1;
   const gramsOf = grams(pool, counts.map(Number));
   const length = tokens.shape.at(-1) ?? 0;
-  const rows = tokens.shape.length > 1 ? (tokens.shape[0] ?? 0) : 1;
+  const rows = tokens.shape.length > 1 ? at(tokens.shape, 0) : 1;
   const words = wordsOf(tokens);
   const results = new Float64Array(rows * columns);
   for (let row = 0; row < rows; row += 1) {

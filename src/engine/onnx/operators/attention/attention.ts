@@ -48,7 +48,7 @@ function attentionBias(call: OperatorCall, query: Value, total: number): Value |
   const mask = call.tensorIfGiven(3);
   const counts = filled === undefined ? undefined : call.cast(filled, "int64");
   const keys = iota(call, total, 3, 4);
-  const ends = counts === undefined ? undefined : call.reshape(counts, [counts.type.shape[0] ?? 0, 1, 1, 1]);
+  const ends = counts === undefined ? undefined : call.reshape(counts, [at(counts.type.shape, 0), 1, 1, 1]);
   let later: Value | undefined;
   if (causal && past === undefined && ends !== undefined) {
     // The last query is at the position of the last valid key.

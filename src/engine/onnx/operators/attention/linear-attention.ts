@@ -1,4 +1,5 @@
 /** Recurrent forms of attention with a state of fixed size: linear attention, and the short causal convolution that precedes it in such models. */
+import { at } from "../../../../checked.ts";
 import type { Value } from "../../../ir/graph.ts";
 import type { OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
@@ -22,7 +23,7 @@ function linearAttention(call: OperatorCall): readonly Value[] {
   if (query === undefined || key === undefined || value === undefined) throw new Error("an input is missing");
   const [batch = 0, length = 0, width = 0] = query.type.shape;
   const keyWidth = width / queryHeads;
-  const valueWidth = (value.type.shape[2] ?? 0) / heads;
+  const valueWidth = at(value.type.shape, 2) / heads;
   const shared = queryHeads / heads;
   const gated = rule === "gated" || rule === "gated_delta";
   const delta = rule === "delta" || rule === "gated_delta";
@@ -31,7 +32,7 @@ function linearAttention(call: OperatorCall): readonly Value[] {
   const scale = call.float("scale", 0) || 1 / Math.sqrt(keyWidth);
   // One step as a matrix per head: keys and decay are columns, values rows, and the queries that share a head several rows.
   const stepOf = (x: Value, step: number, rows: number, columns: number): Value =>
-    call.reshape(call.slice(x, 1, step, 1), [batch, (x.type.shape[2] ?? 0) / rows / columns, rows, columns]);
+    call.reshape(call.slice(x, 1, step, 1), [batch, at(x.type.shape, 2) / rows / columns, rows, columns]);
   const zeros = call.zeros(query.type.dataType, [batch, heads, keyWidth, valueWidth]);
   let state = widenedIfGiven(call, 3) ?? zeros;
   const outputs: Value[] = [];
@@ -68,7 +69,7 @@ function causalConvolution(call: OperatorCall): readonly Value[] {
   const weights = widened(call, call.tensor(1));
   const bias = widenedIfGiven(call, 2);
   const [batch = 0, channels = 0] = x.type.shape;
-  const before = (weights.type.shape[2] ?? 1) - 1;
+  const before = at(weights.type.shape, 2) - 1;
   const activation = call.string("activation", "none");
   if (activation !== "none" && activation !== "silu" && activation !== "swish")
     throw new Error(`activation "${activation}" is unknown`);
@@ -79,7 +80,7 @@ function causalConvolution(call: OperatorCall): readonly Value[] {
   const sums = call.add({ kind: "convolution", groups: channels, ...window }, widened(call, padded), weights);
   const biased = bias === undefined ? sums : call.binary("add", sums, call.reshape(bias, [channels, 1]));
   const result = activation === "none" ? biased : call.binary("mul", biased, call.unary("sigmoid", biased));
-  const state = call.slice(padded, 2, (padded.type.shape[2] ?? 0) - before, before);
+  const state = call.slice(padded, 2, at(padded.type.shape, 2) - before, before);
   return [call.cast(result, x.type.dataType), state];
 }
 

@@ -1,4 +1,5 @@
 /** Rotary position embeddings (RoPE): Su et al., https://arxiv.org/abs/2104.09864. */
+import { at } from "../../../../checked.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { joinHeads, splitHeads } from "../../../build/nn/attention.ts";
 import { applyRotaryEmbedding } from "../../../build/nn/rotary-embedding.ts";
@@ -24,16 +25,16 @@ function rotaryEmbedding(call: OperatorCall): Value {
 function contribRotaryEmbedding(call: OperatorCall): Value {
   const x = call.tensor(0);
   const positions = call.tensor(1);
-  const [batch = 0, length = 0] = x.type.shape.length === 3 ? x.type.shape : [x.type.shape[0] ?? 0, x.type.shape[2] ?? 0];
+  const [batch = 0, length = 0] = x.type.shape.length === 3 ? x.type.shape : [at(x.type.shape, 0), at(x.type.shape, 2)];
   if (call.int("is_packed_batching", 0) !== 0) throw new Error("is_packed_batching is not supported");
   const scale = call.float("scale", 1);
   if (scale !== 1) throw new Error(`scale ${scale} is not supported, only 1`);
   const dimension = call.int("rotary_embedding_dim", 0);
   const cosines = call.tensor(2);
   // Without num_heads the head size is twice the width of the caches.
-  const width = dimension > 0 ? 0 : (cosines.type.shape[1] ?? 0) * 2;
+  const width = dimension > 0 ? 0 : at(cosines.type.shape, 1) * 2;
   const stated = call.int("num_heads", 0);
-  const heads = stated > 0 || width === 0 ? stated : (x.type.shape[2] ?? 0) / width;
+  const heads = stated > 0 || width === 0 ? stated : at(x.type.shape, 2) / width;
   return embedded(
     call,
     x,
@@ -62,7 +63,7 @@ function embedded(
   positions: Value | undefined,
 ): Value {
   const byHead = heads === undefined ? widened(call, x) : splitHeads(call, widened(call, x), heads);
-  const dimension = call.int("rotary_embedding_dim", 0) || (byHead.type.shape[3] ?? 0);
+  const dimension = call.int("rotary_embedding_dim", 0) || at(byHead.type.shape, 3);
   if (dimension % 2 !== 0) throw new Error(`rotary dimension ${dimension} is odd`);
   const [cos, sin] = [cosines, sines].map((cache) => selectCacheRows(call, widened(call, cache), positions, dimension / 2));
   if (cos === undefined || sin === undefined) throw new Error("the cosine or sine cache is missing");

@@ -3,6 +3,7 @@
  * Dimensions: N batch, L queries, S keys, D and Dv sizes of a head. The transformers of build/nn scale the scores instead of the queries and mask
  * with a finite number, as PyTorch does, so they have a function of their own.
  */
+import { at } from "../../../../checked.ts";
 import type { ElementType } from "../../../ir/element-types.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { numbersOf } from "../../../ir/literal.ts";
@@ -63,7 +64,7 @@ function softmaxWith(call: TensorOps, scores: Value, sink: Value | undefined): V
   const { shape, dataType } = scores.type;
   const column = call.add({ kind: "expand", shape: [...shape.slice(0, 3), 1] }, call.cast(sink, dataType));
   const all = call.add({ kind: "concat", axis: 3 }, scores, column);
-  return call.slice(call.add({ kind: "softmax", axis: 3, logarithm: false }, all), 3, 0, shape[3] ?? 0);
+  return call.slice(call.add({ kind: "softmax", axis: 3, logarithm: false }, all), 3, 0, at(shape, 3));
 }
 
 /** The product of [N, H, L, A] and [N, K, A, B], in which groups of H / K heads share one of the K. */

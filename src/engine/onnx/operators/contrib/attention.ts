@@ -1,4 +1,5 @@
 /** Attention operators of com.microsoft: https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md. */
+import { at } from "../../../../checked.ts";
 import { causalMask, joinHeads, splitHeads } from "../../../build/nn/attention.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { sumBiases, appendToCache, scaledDotProductAttention, maskToBias, iota } from "../attention/scaled-dot-product.ts";
@@ -37,7 +38,7 @@ function maskBias(call: OperatorCall, mask: Value, batch: number, length: number
 
 /** The attribute `scale`, by default 1 / sqrt(D). */
 function scaleOf(call: OperatorCall, query: Value): number {
-  return call.float("scale", 0) || 1 / Math.sqrt(query.type.shape[3] ?? 1);
+  return call.float("scale", 0) || 1 / Math.sqrt(at(query.type.shape, 3));
 }
 
 /** The causal mask, if the attribute `unidirectional` is set. */
@@ -83,7 +84,7 @@ function attendToProjections(
 ): readonly Value[] {
   const heads = call.int("num_heads", 0);
   if (call.int("do_rotary", 0) !== 0) throw new Error("do_rotary is not supported");
-  const third = (all.type.shape[2] ?? 0) / 3;
+  const third = at(all.type.shape, 2) / 3;
   let start = 0;
   const [query, key, value] = (call.ints("qkv_hidden_sizes") ?? [third, third, third]).map((size) => {
     const part = splitHeads(call, call.slice(all, 2, start, size), heads);
@@ -96,7 +97,7 @@ function attendToProjections(
   const keys = appendToCache(call, pastKey, key);
   const values = appendToCache(call, pastValue, value);
   const [batch = 0, , length = 0] = query.type.shape;
-  const total = keys.type.shape[2] ?? 0;
+  const total = at(keys.type.shape, 2);
   const { output } = scaledDotProductAttention(call, {
     query,
     key: keys,
@@ -128,7 +129,7 @@ function operandsOf(call: OperatorCall, heads: number): readonly [query: Value, 
   let start = 0;
   /** Adds the next part of the bias, split into heads. */
   const biased = (x: Value): Value => {
-    const width = heads * (x.type.shape[3] ?? 0);
+    const width = heads * at(x.type.shape, 3);
     const part = bias === undefined ? undefined : call.reshape(call.slice(bias, 0, start, width), [heads, 1, width / heads]);
     start += width;
     return part === undefined ? x : call.binary("add", x, part);
@@ -159,7 +160,7 @@ function multiHeadAttention(call: OperatorCall): readonly Value[] {
   const key = appendToCache(call, widenedIfGiven(call, 6), newKey);
   const value = appendToCache(call, widenedIfGiven(call, 7), newValue);
   const [batch = 0, , length = 0] = query.type.shape;
-  const total = key.type.shape[2] ?? 0;
+  const total = at(key.type.shape, 2);
   const mask = call.tensorIfGiven(4);
   const { output } = scaledDotProductAttention(call, {
     query,

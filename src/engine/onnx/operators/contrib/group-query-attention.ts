@@ -1,4 +1,5 @@
 /** GroupQueryAttention of com.microsoft: grouped heads with a key-value cache, rotary embeddings, a sliding window and a length for each sequence. */
+import { at } from "../../../../checked.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { joinHeads, splitHeads } from "../../../build/nn/attention.ts";
 import { applyRotaryEmbedding } from "../../../build/nn/rotary-embedding.ts";
@@ -28,12 +29,12 @@ function groupQueryAttention(call: OperatorCall): readonly Value[] {
   const [rotatedQuery, rotatedKey] = withRotaryEmbedding(call, query, key, positions);
   const keys = updatedCache(call, 3, rotatedKey, { positions, starts, maxLength });
   const values = updatedCache(call, 4, value, { positions, starts, maxLength });
-  const total = keys.type.shape[2] ?? 0;
+  const total = at(keys.type.shape, 2);
   const { output } = scaledDotProductAttention(call, {
     query: rotatedQuery,
     key: widened(call, keys),
     value: widened(call, values),
-    scale: call.float("scale", 0) || 1 / Math.sqrt(query.type.shape[3] ?? 1),
+    scale: call.float("scale", 0) || 1 / Math.sqrt(at(query.type.shape, 3)),
     softcap: call.float("softcap", 0),
     bias: biasFor(call, positions, lastPositions, total),
     sink: sinkOf(call, heads),
@@ -56,7 +57,7 @@ function operandsOf(call: OperatorCall, heads: number, keyHeads: number): readon
   const [q, k, v] = [widened(call, call.tensor(0)), widenedIfGiven(call, 1), widenedIfGiven(call, 2)];
   if (k !== undefined && v !== undefined)
     return [splitHeads(call, q, heads), splitHeads(call, k, keyHeads), splitHeads(call, v, keyHeads)];
-  const size = (q.type.shape[2] ?? 0) / (heads + 2 * keyHeads);
+  const size = at(q.type.shape, 2) / (heads + 2 * keyHeads);
   return [
     splitHeads(call, call.slice(q, 2, 0, heads * size), heads),
     splitHeads(call, call.slice(q, 2, heads * size, keyHeads * size), keyHeads),
@@ -77,7 +78,7 @@ function withRotaryEmbedding(
   const rows = call.tensorIfGiven(9) ?? call.reshape(positions, [first, length]);
   const [cosines, sines] = [7, 8].map((input) => {
     const cache = widened(call, call.tensor(input));
-    return selectCacheRows(call, cache, rows, cache.type.shape[1] ?? 0);
+    return selectCacheRows(call, cache, rows, at(cache.type.shape, 1));
   });
   if (cosines === undefined || sines === undefined) throw new Error("the cosine or sine cache is missing");
   return [

@@ -1,4 +1,5 @@
 /** Matrix products of com.microsoft with quantized operands: block-wise quantized weights of 2 to 8 bits, and 8-bit operands with scales. */
+import { at } from "../../../../checked.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { isFloat } from "../../../ir/element-types.ts";
 import { literalOf } from "../../../ir/literal.ts";
@@ -80,7 +81,7 @@ function gatherBlocks(call: OperatorCall): Value {
   const { shape } = whole.type;
   const scales = call.add({ kind: "gather", axis: gathered }, call.tensor(2), indices);
   const zeros = call.tensorIfGiven(3);
-  const count = scales.type.shape[axis] ?? 0;
+  const count = at(scales.type.shape, axis);
   const zero =
     zeros === undefined ? undefined : alignQuantization(call, call.slice(rows(zeros), axis, 0, count), shape, axis, block);
   const centre = bytes ? 2 ** (bits - 1) : 0;

@@ -1,4 +1,5 @@
 /** Resizing of images. Along each axis an output element is a weighted sum of input elements, whose indices and weights are constants. */
+import { at } from "../../../../checked.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { isFloat } from "../../../ir/element-types.ts";
 import { int64Literal, literalOf, numbersOf, integersOf } from "../../../ir/literal.ts";
@@ -42,8 +43,10 @@ function resized(call: OperatorCall, x: Value, axes: readonly ResizedAxis[], sty
     call.builder.reserve({ dataType: "float64", shape: [to] }, axisEntryBytes);
     const coordinates = Array.from({ length: to }, (_, at) => inputCoordinate(style.transformation, at, resizing));
     if (nearest) {
-      const places = coordinates.map((at) => Math.min(Math.max(nearestIndex(style.nearest, at, scale), 0), from - 1));
-      result = call.add({ kind: "gather", axis }, result, call.builder.constant(int64Literal(places)));
+      const indices = coordinates.map((coordinate) =>
+        Math.min(Math.max(nearestIndex(style.nearest, coordinate, scale), 0), from - 1),
+      );
+      result = call.add({ kind: "gather", axis }, result, call.builder.constant(int64Literal(indices)));
     } else result = weightedSum(call, result, resizing, coordinates, style);
   }
   const cast = call.cast(result, dataType);
@@ -63,10 +66,10 @@ function weightedSum(
   const maxTaps = Math.max(0, ...taps.map(({ length }) => length));
   let sum: Value | undefined;
   for (let tap = 0; tap < maxTaps; tap += 1) {
-    const places = taps.map((each) => each[tap]?.index ?? 0);
+    const indices = taps.map((each) => each[tap]?.index ?? 0);
     const weights = Float64Array.from(taps, (each) => each[tap]?.weight ?? 0);
     if (weights.every((weight) => weight === 0)) continue;
-    const read = call.add({ kind: "gather", axis }, x, call.builder.constant(int64Literal(places)));
+    const read = call.add({ kind: "gather", axis }, x, call.builder.constant(int64Literal(indices)));
     const ones = weights.every((weight) => weight === 1);
     const part = ones ? read : call.binary("mul", read, call.builder.constant(literalOf(x.type.dataType, shape, weights)));
     sum = sum === undefined ? part : call.binary("add", sum, part);
@@ -80,8 +83,8 @@ function extrapolated(call: OperatorCall, x: Value, axes: readonly ResizedAxis[]
   let result = x;
   for (const resizing of axes) {
     const outside = Float64Array.from({ length: resizing.to }, (_, at) => {
-      const place = inputCoordinate(style.transformation, at, resizing);
-      return Number(place < 0 || place > resizing.from - 1);
+      const coordinate = inputCoordinate(style.transformation, at, resizing);
+      return Number(coordinate < 0 || coordinate > resizing.from - 1);
     });
     if (!outside.includes(1)) continue;
     const shape = x.type.shape.map((_, at) => (at === resizing.axis ? resizing.to : 1));
@@ -121,7 +124,7 @@ type Target = Pick<ResizedAxis, "to" | "scale" | "byFactor">;
 
 /** The output size and scale of each axis, from scales or sizes. */
 function targets(call: OperatorCall, shape: readonly number[], axes: readonly number[]): readonly Target[] {
-  const lengths = axes.map((axis) => shape[axis] ?? 0);
+  const lengths = axes.map((axis) => at(shape, axis));
   const policy = call.string("keep_aspect_ratio_policy", "stretch");
   const scales = call.tensorIfGiven(2);
   if (scales !== undefined && scales.type.shape[0] !== 0) {
@@ -134,9 +137,9 @@ function targets(call: OperatorCall, shape: readonly number[], axes: readonly nu
   }
   const sizes = call.knownIntegers(3);
   checkCount(sizes.length, axes.length);
-  const ratios = lengths.map((from, index) => (from === 0 ? 1 : (sizes[index] ?? 0) / from));
+  const ratios = lengths.map((from, index) => (from === 0 ? 1 : at(sizes, index) / from));
   if (policy === "stretch")
-    return lengths.map((_, index) => ({ to: sizes[index] ?? 0, scale: ratios[index] ?? 1, byFactor: false }));
+    return lengths.map((_, index) => ({ to: at(sizes, index), scale: ratios[index] ?? 1, byFactor: false }));
   if (policy !== "not_larger" && policy !== "not_smaller") throw new Error(`keep_aspect_ratio_policy "${policy}" is unknown`);
   const scale = policy === "not_larger" ? Math.min(...ratios) : Math.max(...ratios);
   return lengths.map((from) => ({ to: Math.floor(from * scale + 0.5), scale, byFactor: true }));
@@ -155,8 +158,8 @@ function simple(scalesOf: (call: OperatorCall) => readonly number[]): (call: Ope
     const resizings = x.type.shape.map((from, axis): ResizedAxis => ({
       axis,
       from,
-      to: Math.floor(from * (scales[axis] ?? 1)),
-      scale: scales[axis] ?? 1,
+      to: Math.floor(from * at(scales, axis)),
+      scale: at(scales, axis),
       byFactor: true,
       start: 0,
       end: 1,
@@ -185,8 +188,8 @@ function centerCropPad(call: OperatorCall): Value {
   checkCount(wanted.length, axes.length);
   let result = x;
   for (const [index, axis] of axes.entries()) {
-    const size = wanted[index] ?? 0;
-    const more = size - (shape[axis] ?? 0);
+    const size = at(wanted, index);
+    const more = size - at(shape, axis);
     const half = Math.floor(Math.abs(more) / 2);
     const none = shape.map(() => 0);
     if (more < 0) result = call.slice(result, axis, half, size);

@@ -1,4 +1,5 @@
 /** Operators that sample images at computed coordinates: GridSample, AffineGrid and RoiAlign. */
+import { at } from "../../../../checked.ts";
 import { elementCount } from "../../../../tensor.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { literalOf, numbersOf } from "../../../ir/literal.ts";
@@ -79,15 +80,15 @@ function affineGrid(call: OperatorCall): Value {
   call.builder.reserve({ dataType: theta.type.dataType, shape: [Math.max(batch, 1), ...sizes, rank] });
   const strides = sizes.map((_, axis) => elementCount(sizes.slice(axis + 1)));
   // Rows x, y(, z) and 1: the last axis comes first.
-  const places = Float64Array.from({ length: (rank + 1) * count }, (_, index) => {
+  const coordinates = Float64Array.from({ length: (rank + 1) * count }, (_, index) => {
     const row = Math.floor(index / count);
     if (row === rank) return 1;
     const axis = rank - 1 - row;
-    const size = sizes[axis] ?? 1;
-    const at = Math.floor((index % count) / (strides[axis] ?? 1)) % size;
-    return corners ? -1 + (2 * at) / (size - 1) : -1 + (2 * at + 1) / size;
+    const size = at(sizes, axis);
+    const position = Math.floor((index % count) / (strides[axis] ?? 1)) % size;
+    return corners ? -1 + (2 * position) / (size - 1) : -1 + (2 * position + 1) / size;
   });
-  const columns = call.builder.constant(literalOf(theta.type.dataType, [rank + 1, count], places));
+  const columns = call.builder.constant(literalOf(theta.type.dataType, [rank + 1, count], coordinates));
   const grid = call.transpose(call.add({ kind: "matmul" }, theta, columns), [0, 2, 1]);
   return call.cast(call.reshape(grid, [batch, ...sizes, rank]), call.tensor(0).type.dataType);
 }
@@ -103,10 +104,10 @@ function roiAlign(call: OperatorCall): Value {
   if (ratio > 0) return call.cast(aligned(call, x, boxes, indices, align, [ratio, ratio]), dataType);
   // The number of points depends on the size of the region, so the regions must be constant.
   const known = numbersOf(call.known(1));
-  const each = Array.from({ length: boxes.type.shape[0] ?? 0 }, (_, box) => {
-    const grid = [1, 0].map((axis, place) => {
+  const each = Array.from({ length: at(boxes.type.shape, 0) }, (_, box) => {
+    const grid = [1, 0].map((axis, spatial) => {
       const length = ((known[box * 4 + axis + 2] ?? 0) - (known[box * 4 + axis] ?? 0)) * align.scale;
-      return Math.ceil((align.half ? length : Math.max(length, 1)) / (align.parts[place] ?? 1));
+      return Math.ceil((align.half ? length : Math.max(length, 1)) / at(align.parts, spatial));
     });
     if (grid.some((count) => count < 1)) throw new Error("a region of interest is empty");
     return aligned(call, x, call.slice(boxes, 0, box, 1), call.slice(indices, 0, box, 1), align, grid);
@@ -147,9 +148,9 @@ function aligned(
   grid: readonly number[],
 ): Value {
   const [images = 0, channels = 0, ...sizes] = x.type.shape;
-  const count = boxes.type.shape[0] ?? 0;
+  const count = at(boxes.type.shape, 0);
   const corners = call.binary("sub", call.binary("mul", boxes, scale), half ? 0.5 : 0);
-  const lengths = parts.map((part, axis) => part * (grid[axis] ?? 1));
+  const lengths = parts.map((part, axis) => part * at(grid, axis));
   const points = elementCount(lengths);
   call.builder.reserve({ dataType: x.type.dataType, shape: [Math.max(count, 1), Math.max(channels, 1), points] });
   const alone = images === 1; // then regions need no copies of their image
@@ -157,12 +158,12 @@ function aligned(
     const [start, end] = [1 - axis, 3 - axis].map((corner) => call.slice(corners, 1, corner, 1));
     if (start === undefined || end === undefined) throw new Error("a corner is missing");
     const length = call.binary("sub", end, start);
-    const step = call.binary("div", half ? length : call.binary("max", length, 1), lengths[axis] ?? 1);
-    const places = Float64Array.from({ length: points }, (_, index) => {
+    const step = call.binary("div", half ? length : call.binary("max", length, 1), at(lengths, axis));
+    const steps = Float64Array.from({ length: points }, (_, index) => {
       const at = axis === 0 ? Math.floor(index / (lengths[1] ?? 1)) : index % (lengths[1] ?? 1);
       return at + 0.5;
     });
-    const offsets = call.builder.constant(literalOf(x.type.dataType, [1, points], places));
+    const offsets = call.builder.constant(literalOf(x.type.dataType, [1, points], steps));
     const exact = call.binary("add", start, call.binary("mul", step, offsets));
     const inside = call.binary("and", call.binary("greater-or-equal", exact, -1), call.binary("less-or-equal", exact, size));
     return { inside, at: call.binary("min", call.binary("max", exact, 0), size - 1) };
@@ -187,7 +188,7 @@ function aligned(
   });
   // The maximum is over the weighted neighbours and not over their sums, as in ONNX's reference implementation.
   const values = read.reduce((all, part) => call.binary(largest ? "max" : "add", all, part));
-  const cells = call.reshape(values, [count, channels, parts[0] ?? 1, grid[0] ?? 1, parts[1] ?? 1, grid[1] ?? 1]);
+  const cells = call.reshape(values, [count, channels, at(parts, 0), at(grid, 0), at(parts, 1), at(grid, 1)]);
   return call.reduce(largest ? "max" : "mean", cells, [3, 5], false);
 }
 

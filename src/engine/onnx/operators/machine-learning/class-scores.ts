@@ -1,4 +1,5 @@
 /** Scores, probabilities and labels of ai.onnx.ml models: https://onnx.ai/onnx/operators/index_ml.html. */
+import { at } from "../../../../checked.ts";
 import type { ElementType } from "../../../ir/element-types.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { int64Literal, type Literal } from "../../../ir/literal.ts";
@@ -46,8 +47,8 @@ export function gatherLabels(call: OperatorCall, labels: Literal, indices: Value
 
 /** The label of the highest score of each row. */
 export function argmaxLabel(call: OperatorCall, labels: Literal, scores: Value): Value {
-  const place = call.add({ kind: "arg", function: "max", axis: 1, last: false }, scores);
-  return gatherLabels(call, labels, call.reshape(place, [scores.type.shape[0] ?? 0]));
+  const index = call.add({ kind: "arg", function: "max", axis: 1, last: false }, scores);
+  return gatherLabels(call, labels, call.reshape(index, [at(scores.type.shape, 0)]));
 }
 
 /** The features as a matrix [N, C] of `type`; [C] counts as one row. */

@@ -1,4 +1,5 @@
 /** Linear models and feature preparation of ai.onnx.ml: https://onnx.ai/onnx/operators/index_ml.html. */
+import { at } from "../../../../checked.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { int64Literal, literalOf } from "../../../ir/literal.ts";
 import { elementCount } from "../../../../tensor.ts";
@@ -8,7 +9,7 @@ import { gatherLabels, classLabels, argmaxLabel, asMatrix, postTransformOf, appl
 
 /** x W' + b, for coefficients W in row-major order with one row per output. */
 function linear(call: OperatorCall, x: Value, coefficients: readonly number[], intercepts: readonly number[]): Value {
-  const features = x.type.shape[1] ?? 0;
+  const features = at(x.type.shape, 1);
   const rows = coefficients.length / features;
   if (!Number.isInteger(rows) || rows < 1) throw new Error(`${coefficients.length} coefficients do not fit ${features} features`);
   const weights = call.builder.constant(literalOf("float32", [rows, features], coefficients));
@@ -39,7 +40,7 @@ function classifier(call: OperatorCall): readonly Value[] {
     throw new Error(`post_transform ${transform} is not supported for a single score`);
   const positive = applyPostTransform(call, scores, transform);
   const bound = transform === "LOGISTIC" ? 0.5 : 0;
-  const chosen = call.reshape(call.cast(call.binary("greater", positive, bound), "int64"), [x.type.shape[0] ?? 0]);
+  const chosen = call.reshape(call.cast(call.binary("greater", positive, bound), "int64"), [at(x.type.shape, 0)]);
   const negative = transform === "LOGISTIC" ? call.binary("sub", 1, positive) : call.unary("neg", positive);
   return [gatherLabels(call, labels, chosen), call.add({ kind: "concat", axis: 1 }, negative, positive)];
 }

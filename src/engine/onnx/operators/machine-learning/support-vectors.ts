@@ -1,4 +1,5 @@
 /** Support vector regression of ai.onnx.ml. SVMClassifier is not supported: implementations disagree on how its votes are counted. */
+import { at } from "../../../../checked.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { literalOf } from "../../../ir/literal.ts";
 import type { OperatorCall } from "../operator-call.ts";
@@ -26,7 +27,7 @@ function kernel(call: OperatorCall, x: Value, y: Value): Value {
 function regressor(call: OperatorCall): Value {
   const x = asMatrix(call, call.tensor(0));
   const count = call.int("n_supports", 0);
-  const features = x.type.shape[1] ?? 0;
+  const features = at(x.type.shape, 1);
   const coefficients = call.floats("coefficients") ?? [];
   const [shift = 0] = call.floats("rho") ?? [];
   const rows = count > 0 ? count : 1; // of the linear model

@@ -1,4 +1,5 @@
 /** Ensembles of decision trees of ai.onnx.ml: TreeEnsembleRegressor and TreeEnsembleClassifier, and TreeEnsemble of version 5. */
+import { at } from "../../../../checked.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { type Literal, numbersOf } from "../../../ir/literal.ts";
 import { treeAggregates, treeModes } from "../../../interpret/tree-ensembles.ts";
@@ -22,7 +23,7 @@ function scores(call: OperatorCall, x: Value, trees: Trees, targets: number, agg
   if ((trees["targets"] ?? []).some((target) => !(target >= 0 && target < targets))) {
     throw new Error(`a leaf refers to a target that is not among ${targets}`);
   }
-  const types = [{ dataType: x.type.dataType, shape: [x.type.shape[0] ?? 0, targets] }];
+  const types = [{ dataType: x.type.dataType, shape: [at(x.type.shape, 0), targets] }];
   return call.add({ kind: "call", function: "tree-ensemble", attributes: { ...trees, aggregate }, types }, x);
 }
 
@@ -122,7 +123,7 @@ function regressor(call: OperatorCall): Value {
 function classifier(call: OperatorCall): readonly Value[] {
   const x = featuresOf(call);
   const labels = classLabels(call, "classlabels_strings", "classlabels_int64s");
-  const classes = labels.shape[0] ?? 0;
+  const classes = at(labels.shape, 0);
   const trees = treesOfAttributes(call, "class");
   const transform = postTransformOf(call);
   const single = classes === 2 && new Set(trees["targets"]).size === 1;
@@ -138,7 +139,7 @@ function classifier(call: OperatorCall): readonly Value[] {
   if (transform !== "NONE" && !(transform === "LOGISTIC" && !positiveWeights))
     throw new Error(`post_transform ${transform} is not supported for a single score`);
   const bound = positiveWeights ? 0.5 : 0;
-  const chosen = call.reshape(call.cast(call.binary("greater", score, bound), "int64"), [x.type.shape[0] ?? 0]);
+  const chosen = call.reshape(call.cast(call.binary("greater", score, bound), "int64"), [at(x.type.shape, 0)]);
   const other = positiveWeights ? call.binary("sub", 1, score) : call.unary("neg", score);
   const both = call.add({ kind: "concat", axis: 1 }, other, score);
   return [gatherLabels(call, labels, chosen), applyPostTransform(call, both, transform)];

@@ -1,4 +1,5 @@
 /** ONNX Einsum, opset 12, https://onnx.ai/onnx/operators/onnx__Einsum.html: translated to transposes, sums and batched matrix products. */
+import { at } from "../../../../checked.ts";
 import { elementCount } from "../../../../tensor.ts";
 import type { Value } from "../../../ir/graph.ts";
 import type { OperatorCall } from "../operator-call.ts";
@@ -22,7 +23,7 @@ function einsum(call: OperatorCall): Value {
   });
   const sizes = new Map<string, number>();
   for (const { value, labels } of operands) {
-    for (const [axis, label] of labels.entries()) sizes.set(label, Math.max(sizes.get(label) ?? 0, value.type.shape[axis] ?? 0));
+    for (const [axis, label] of labels.entries()) sizes.set(label, Math.max(sizes.get(label) ?? 0, at(value.type.shape, axis)));
   }
   // An axis of size 1 that is longer in another operand broadcasts: it is dropped here.
   const fitting = operands.map(({ value, labels }) => {
@@ -111,8 +112,8 @@ function withoutRepeats(call: OperatorCall, { value, labels }: Term): Term {
   const first = labels.indexOf(labels[second] ?? "");
   const rest = [...labels.keys()].filter((axis) => axis !== first && axis !== second);
   const turned = call.transpose(value, [...rest, first, second]);
-  const shape = rest.map((axis) => value.type.shape[axis] ?? 0);
-  const size = value.type.shape[first] ?? 0;
+  const shape = rest.map((axis) => at(value.type.shape, axis));
+  const size = at(value.type.shape, first);
   if (value.type.shape[second] !== size) throw new Error(`axes labelled "${labels[first]}" have different sizes`);
   const flat = call.reshape(turned, [...shape, size * size]);
   const diagonal = call.add(

@@ -1,4 +1,5 @@
 /** Discrete Fourier transforms, computed as products with DFT matrices, and the windows and filter banks that go with them. */
+import { at } from "../../../../checked.ts";
 import type { ElementType } from "../../../ir/element-types.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { int64Literal, literalOf, numbersOf } from "../../../ir/literal.ts";
@@ -75,7 +76,7 @@ function realInverse(call: OperatorCall, { real, imaginary }: Complex, length: n
 /** The last axis cut or zero-padded to `size` elements. */
 function cutOrPadded(call: OperatorCall, x: Value, size: number): Value {
   const axis = x.type.shape.length - 1;
-  const length = x.type.shape[axis] ?? 0;
+  const length = at(x.type.shape, axis);
   if (length >= size) return length === size ? x : call.slice(x, axis, 0, size);
   const none = x.type.shape.map(() => 0);
   const pad = { kind: "pad", mode: "constant", before: none, after: none.with(axis, size - length) } as const;
@@ -98,7 +99,7 @@ function dft(call: OperatorCall): Value {
   const inverse = call.int("inverse", 0) === 1;
   const oneSided = call.int("onesided", 0) === 1;
   const stated = call.knownIntegersIfGiven(1)?.[0];
-  const size = x.type.shape[axis] ?? 0;
+  const size = at(x.type.shape, axis);
   const length = stated ?? (inverse && oneSided ? 2 * (size - 1) : size);
   if (!(length > 0)) throw new Error(`dft_length is ${length}, and must be positive`);
   const order = [...Array.from({ length: rank - 1 }, (_, each) => each).filter((each) => each !== axis), axis];
@@ -106,7 +107,7 @@ function dft(call: OperatorCall): Value {
   const half = Math.floor(length / 2) + 1;
   const prepared = (part: Value): Value => cutOrPadded(call, call.transpose(part, order), inverse && oneSided ? half : length);
   const signal = { real: prepared(real), ...(imaginary === undefined ? {} : { imaginary: prepared(imaginary) }) };
-  const back = order.map((_, place) => order.indexOf(place));
+  const back = order.map((_, axis) => order.indexOf(axis));
   const give = (...parts: readonly Value[]): Value =>
     joined(
       call,
@@ -129,8 +130,8 @@ function stft(call: OperatorCall): Value {
   const oneSided = call.int("onesided", 1) === 1;
   const frames = Math.floor((length - size) / step) + 1;
   call.builder.reserve({ dataType: "int64", shape: [frames, size] });
-  const places = Array.from({ length: frames * size }, (_, index) => Math.floor(index / size) * step + (index % size));
-  const indices = call.builder.constant(int64Literal(places, [frames, size]));
+  const positions = Array.from({ length: frames * size }, (_, index) => Math.floor(index / size) * step + (index % size));
+  const indices = call.builder.constant(int64Literal(positions, [frames, size]));
   const framed = (part: Value): Value => {
     const cut = call.add({ kind: "gather", axis: 1 }, part, indices);
     return window === undefined ? cut : call.binary("mul", cut, window);

@@ -1,4 +1,5 @@
 /** Normalization layers. Moments of types smaller than float32 are computed in float32. */
+import { at } from "../../../../checked.ts";
 import { elementCount } from "../../../../tensor.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { normalizeAxes, normalizeAxis, type OperatorCall } from "../operator-call.ts";
@@ -86,10 +87,10 @@ function scaledByChannel(call: OperatorCall, normalized: Value, rank: number): V
 const groupNorm = computeWidened((call, x) => {
   const { shape } = x.type;
   const groups = call.int("num_groups", 0);
-  const channels = shape[1] ?? 0;
+  const channels = at(shape, 1);
   if (groups < 1 || channels % groups !== 0) throw new Error(`${channels} channels cannot be divided into num_groups ${groups}`);
   checkStashType(call);
-  const grouped = call.reshape(x, [shape[0] ?? 0, groups, elementCount(shape.slice(1)) / groups]);
+  const grouped = call.reshape(x, [at(shape, 0), groups, elementCount(shape.slice(1)) / groups]);
   const { centred, variance } = momentsOf(call, grouped, [2]);
   const normalized = call.binary("mul", centred, inverseStandardDeviation(call, variance, call.float("epsilon", 1e-5)));
   if (call.version >= 21) return scaledByChannel(call, call.reshape(normalized, shape), shape.length);

@@ -136,11 +136,11 @@ function maxRoiPool(call: OperatorCall): Value {
   const [rows = 0, columns = 0] = call.ints("pooled_shape") ?? [];
   const scale = call.float("spatial_scale", 1);
   const rois = call.knownData(1);
-  call.builder.checkSize({ dataType: x.type.dataType, shape: [rois.shape[0] ?? 0, channels, rows, columns] });
-  call.builder.reserve({ dataType: "float64", shape: [rois.shape[0] ?? 0, rows, columns] });
+  call.builder.checkSize({ dataType: x.type.dataType, shape: [at(rois.shape, 0), channels, rows, columns] });
+  call.builder.reserve({ dataType: "float64", shape: [at(rois.shape, 0), rows, columns] });
   const numbers = Array.from(rois.data as Float32Array, Number);
   if (rois.dataType !== "float32") throw new Error(`the boxes are ${rois.dataType}, and only float32 is supported`);
-  const boxes = Array.from({ length: rois.shape[0] ?? 0 }, (_, box) => {
+  const boxes = Array.from({ length: at(rois.shape, 0) }, (_, box) => {
     const [batch = 0, ...corners] = numbers.slice(box * 5, box * 5 + 5);
     const [left = 0, top = 0, right = 0, bottom = 0] = corners.map((corner) => Math.round(corner * scale));
     const parts = Array.from({ length: rows * columns }, (_, part) => {

@@ -1,4 +1,5 @@
 /** RNN, GRU and LSTM, unrolled over the sequence. Directions are computed one after the other and stacked. */
+import { at } from "../../../../checked.ts";
 import type { Value } from "../../../ir/graph.ts";
 import type { OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
@@ -147,13 +148,13 @@ export function recurrent(
     const [, batch = 0] = x.type.shape;
     const directions = name === "bidirectional" ? 2 : 1;
     const [, size = 0, columns = 0] = weights.shape(call, 2);
-    const wanted = [directions, x.type.shape[2] ?? 0, kind.gates * size].join();
+    const wanted = [directions, at(x.type.shape, 2), kind.gates * size].join();
     if (call.int("hidden_size", size) !== size || weights.shape(call, 1).join() !== wanted || columns !== kind.gates * size)
       throw new Error(
         `the shapes of W [${weights.shape(call, 1).join(", ")}] and R [${weights.shape(call, 2).join(", ")}] do not fit ${directions} directions and hidden_size ${size}`,
       );
     const activations = activationsOf(call, kind.activations, directions);
-    const valid = validSteps(call, x.type.shape[0] ?? 0, batch);
+    const valid = validSteps(call, at(x.type.shape, 0), batch);
     const results = Array.from({ length: directions }, (_, direction) => {
       const initial = (input: number): Value => {
         const state = widenedIfGiven(call, input);

@@ -1,4 +1,5 @@
 /** Quantization, dequantization and matrix products of quantized tensors: https://onnx.ai/onnx/operators/onnx__QuantizeLinear.html. */
+import { at } from "../../../../checked.ts";
 import type { ElementType } from "../../../ir/element-types.ts";
 import { isFloat } from "../../../ir/element-types.ts";
 import type { Value } from "../../../ir/graph.ts";
@@ -68,7 +69,7 @@ export function dynamicQuantize(call: OperatorCall, x: Value): readonly [y: Valu
 /** Scales or zero points of the first operand of a product, shaped to broadcast: a vector is one per row, a single entry a scalar. */
 export function perRow(call: OperatorCall, values: Value): Value {
   const { shape } = values.type;
-  return shape.length === 1 && shape[0] !== 1 ? call.reshape(values, [shape[0] ?? 0, 1]) : perColumn(call, values);
+  return shape.length === 1 && shape[0] !== 1 ? call.reshape(values, [at(shape, 0), 1]) : perColumn(call, values);
 }
 
 /** Scales or zero points of the second operand of a product, shaped to broadcast: a vector is one per column, a single entry a scalar. */

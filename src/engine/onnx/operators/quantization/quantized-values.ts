@@ -1,4 +1,5 @@
 /** Quantized tensors: integers around a zero point with a scale, per tensor, per index of an axis or per block of an axis. */
+import { at } from "../../../../checked.ts";
 import { elementCount } from "../../../../tensor.ts";
 import type { ElementType } from "../../../ir/element-types.ts";
 import { isFloat, isBigIntType } from "../../../ir/element-types.ts";
@@ -50,7 +51,7 @@ export function alignQuantization(
 /** Every entry along the axis repeated `block` times; the last block may be shorter. */
 function repeated(call: OperatorCall, values: Value, shape: readonly number[], axis: number, block: number): Value {
   const given = values.type.shape;
-  const length = shape[axis] ?? 0;
+  const length = at(shape, axis);
   const count = given[axis] ?? 0;
   if (given.length !== shape.length || count !== Math.ceil(length / block) || given.with(axis, length).join() !== shape.join())
     throw new Error(

@@ -156,10 +156,10 @@ function tile(call: OperatorCall): Value {
     x,
     shape.flatMap((size) => [1, size]),
   );
-  const repeated = call.add({ kind: "expand", shape: shape.flatMap((size, axis) => [repeats[axis] ?? 1, size]) }, apart);
+  const repeated = call.add({ kind: "expand", shape: shape.flatMap((size, axis) => [at(repeats, axis), size]) }, apart);
   return call.reshape(
     repeated,
-    shape.map((size, axis) => size * (repeats[axis] ?? 1)),
+    shape.map((size, axis) => size * at(repeats, axis)),
   );
 }
 
