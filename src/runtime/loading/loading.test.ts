@@ -193,7 +193,7 @@ describe("verification", () => {
   });
 
   it("a model that gives no number for zeros is asked about ones before the engine is blamed", async () => {
-    const asked: unknown[] = [];
+    const requested: unknown[] = [];
     const reciprocal = scriptedBackend("onnx", {
       onRun: (inputs) => {
         const [given] = Object.values(inputs);
@@ -328,9 +328,9 @@ describe("hosts", () => {
     ["and a process where memory is limited", { blocking: "process" }, true, true, "process"],
     ["one that does not runs inline", { blocking: "process" }, false, true, "inline"],
     ["one without an entry runs inline", { blocking: "process" }, true, false, "inline"],
-    ["the user's choice holds: inline", { asked: "inline", blocking: "process" }, true, true, "inline"],
-    ["the user's choice holds: worker", { asked: "worker", blocking: "process" }, false, true, "worker"],
-    ["the user's choice holds: process", { asked: "process", blocking: "worker" }, false, true, "process"],
+    ["the user's choice holds: inline", { requested: "inline", blocking: "process" }, true, true, "inline"],
+    ["the user's choice holds: worker", { requested: "worker", blocking: "process" }, false, true, "worker"],
+    ["the user's choice holds: process", { requested: "process", blocking: "worker" }, false, true, "process"],
   ] as const)("%s", async (_name, host, blocking, entry, expected) => expect(await hostOf(host, blocking, entry)).toBe(expected));
 });
 

@@ -78,8 +78,7 @@ function traceUntilDependency(
 function usedBy(question: DataDependency): readonly Value[] {
   if (question.kind === "value") return [question.value];
   const { op } = question;
-  const used =
-    op.kind === "node" ? op.inputs : [op.maxIterations, op.initialCondition, ...op.carried, ...op.captures.values()];
+  const used = op.kind === "node" ? op.inputs : [op.maxIterations, op.initialCondition, ...op.carried, ...op.captures.values()];
   return used.flatMap((each) => (each === undefined ? [] : tensorsIn(each)));
 }
 

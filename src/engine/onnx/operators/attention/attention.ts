@@ -18,7 +18,7 @@ function attention(call: OperatorCall): readonly Value[] {
   const key = appendToCache(call, call.tensorIfGiven(4), flat ? splitHeads(call, k, keyHeads) : k);
   const value = appendToCache(call, call.tensorIfGiven(5), flat ? splitHeads(call, v, keyHeads) : v);
   const wide = widened(call, query);
-  const softmaxType = typeAttribute(call, "softmax_precision");
+  const softmaxType = call.elementType("softmax_precision");
   const mode = call.int("qk_matmul_output_mode", 0);
   const steps = scaledDotProductAttention(call, {
     query: wide,
@@ -87,7 +87,7 @@ function flexAttention(call: OperatorCall): Value {
     scale: call.float("scale", 1 / Math.sqrt(query.type.shape[3] ?? 1)),
     softcap: 0,
     bias: undefined,
-    softmaxType: typeAttribute(call, "softmax_precision"),
+    softmaxType: call.elementType("softmax_precision"),
     modifyScores: through("score_mod"),
     modifyProbabilities: through("prob_mod"),
   });
