@@ -1,6 +1,7 @@
 /** Fuses a convolution with the bias and the activation that follow it. */
+import { at } from "../../checked.ts";
 import { elementCount } from "../../tensor.ts";
-import type { Graph, GraphNode, NodeOf, Value } from "../ir/graph.ts";
+import { type Graph, type GraphNode, type NodeOf, sameShape, type Value } from "../ir/graph.ts";
 import { reshaped } from "../ir/literal.ts";
 import type { Activation } from "../ir/operations.ts";
 import { scalarOf } from "./patterns.ts";
@@ -34,11 +35,11 @@ function fusible(rewriter: Rewriter, value: Value): NodeOf<"convolution"> | Node
 /** The convolution with a bias of one constant per channel: broadcasts as `[C, 1, ...]`. */
 function withBias(rewriter: Rewriter, value: Value, bias: Value): Value | undefined {
   const node = fusible(rewriter, value);
-  const channels = value.type.shape[1] ?? 0;
-  const aligned = [channels, ...value.type.shape.slice(2).map(() => 1)].join();
-  const trailing = bias.type.shape.slice(-aligned.split(",").length).join();
   if (node === undefined || node.inputs.length > 2 || bias.constant === undefined) return undefined;
-  if (trailing !== aligned || elementCount(bias.type.shape) !== channels) return undefined;
+  const channels = at(value.type.shape, 1);
+  const perChannel = [channels, ...value.type.shape.slice(2).map(() => 1)];
+  const isPerChannel = sameShape(bias.type.shape.slice(-perChannel.length), perChannel);
+  if (!isPerChannel || elementCount(bias.type.shape) !== channels) return undefined;
   const vector = reshaped(bias.constant, [channels]);
   return rewriter.add(node.operation, ...node.inputs, { type: { ...bias.type, shape: [channels] }, constant: vector });
 }

@@ -1,5 +1,5 @@
 /** Elementwise (loop) fusion: chains of elementwise operations become one operation that keeps intermediate values in registers. */
-import { required } from "../../checked.ts";
+import { at, required } from "../../checked.ts";
 import { type Graph, type GraphNode, type NodeOf, sameShape, type Value } from "../ir/graph.ts";
 import type { ElementOperation, ElementStep } from "../ir/operations.ts";
 import { rewrite, type Rewriter } from "./rewrite.ts";
@@ -25,7 +25,7 @@ function elementOperation({ operation, outputs }: GraphNode): ElementOperation |
 
 /** Adds the chain that ends with this node and contains the chains of its inputs that can be merged. */
 function chained(node: GraphNode, operation: ElementOperation, rewriter: Rewriter): Value {
-  const shape = node.outputs[0]?.type.shape ?? [];
+  const { shape } = at(node.outputs, 0).type;
   const inner = new Map<Value, NodeOf<"elementwise">>();
   let steps = 1;
   let operands = node.inputs.length;

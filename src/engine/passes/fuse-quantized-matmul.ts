@@ -1,4 +1,5 @@
 /** Fuses matrix products of 8-bit quantized activations with constant weights, which ONNX spells as MatMulInteger with casts and scales around it. */
+import { at } from "../../checked.ts";
 import { elementCount } from "../../tensor.ts";
 import type { Graph, GraphNode, Value } from "../ir/graph.ts";
 import { rangeIncludingZero } from "../ir/literal.ts";
@@ -20,7 +21,7 @@ export function fuseQuantizedMatmul(graph: Graph): Graph {
 function integerMatmul({ operation, inputs }: GraphNode, rewriter: Rewriter): Value | undefined {
   const [x, weights] = inputs;
   if (operation.kind !== "matmul" || x === undefined || weights?.constant === undefined) return undefined;
-  if (weights.type.dataType !== "int32" || weights.type.shape.length !== 2 || (weights.type.shape[0] ?? 1) % 2 !== 0)
+  if (weights.type.dataType !== "int32" || weights.type.shape.length !== 2 || at(weights.type.shape, 0) % 2 !== 0)
     return undefined;
   const [min, max] = rangeIncludingZero(weights.constant);
   if (max - min > 255) return undefined;
@@ -79,7 +80,7 @@ function scaledBy(rewriter: Rewriter, sums: Value, scales: Value): Value | undef
   const integers = cast === undefined ? undefined : rewriter.producerOfKind(cast.inputs[0], "integer-matmul");
   const [x, weights] = integers?.inputs ?? [];
   if (cast === undefined || x === undefined || weights === undefined || cast.operation.to !== "float32") return undefined;
-  const columns = weights.type.shape[1] ?? 0;
+  const columns = at(weights.type.shape, 1);
   for (const [one, column] of eitherOrder(rewriter, scales, "mul")) {
     const count = elementCount(column.type.shape);
     if (elementCount(one.type.shape) !== 1 || (count !== 1 && count !== columns) || column.type.shape.length > 1) continue;

@@ -2,7 +2,7 @@
 import { InferyardError } from "../../errors.ts";
 import type { TensorInfo } from "../../tensor.ts";
 import type { Value } from "../ir/graph.ts";
-import type { TensorOps } from "../build/tensor-ops.ts";
+import { dimensions, type TensorOps } from "../build/tensor-ops.ts";
 import { float32Info, type GetInput, int64Info, type Transformer } from "./transformer.ts";
 
 /** Keys and values of one layer, each float32 `[batch, keyValueHeads, length, headSize]`. */
@@ -79,12 +79,12 @@ export function causalTransformer(model: CausalModel): Transformer {
 }
 
 function pastLength(input: GetInput): number {
-  return input("past_key_values.0.key").type.shape[2] ?? 0;
+  return dimensions(input("past_key_values.0.key"), 4)[2];
 }
 
 function checkTotal({ ids: tokens, mask }: CausalInputs, past: number): void {
-  const [, length = 0] = tokens.type.shape;
-  const [, total = 0] = mask.type.shape;
+  const [, length] = dimensions(tokens, 2);
+  const [, total] = dimensions(mask, 2);
   if (total === past + length) return;
   throw new InferyardError(
     "INPUT_INVALID",

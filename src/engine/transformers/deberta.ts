@@ -9,7 +9,7 @@
  */
 import type { Value } from "../ir/graph.ts";
 import { int64Literal } from "../ir/literal.ts";
-import type { TensorOps } from "../build/tensor-ops.ts";
+import { dimensions, type TensorOps } from "../build/tensor-ops.ts";
 import { attention, paddingBias, splitHeads } from "../build/nn/attention.ts";
 import { bertMaskedLanguageModel } from "./bert-heads.ts";
 import type { Config } from "./config.ts";
@@ -107,7 +107,7 @@ function block(weights: Weights, prefix: string, sizes: Sizes, isRelative: boole
  * of 2 L - 2 aligns them (the "skewing" of Music Transformer, Huang et al. 2018, https://arxiv.org/abs/1809.04281).
  */
 function relativePositionScores(ops: TensorOps, tokens: Value, offsets: Value, scale: number): Value {
-  const [batch = 0, heads = 0, length = 0] = tokens.type.shape;
+  const [batch, heads, length] = dimensions(tokens, 4);
   const all = ops.binary("mul", ops.add({ kind: "matmul" }, tokens, ops.transpose(offsets, [0, 1, 3, 2])), scale);
   if (length <= 1) return all;
   const flat = ops.reshape(all, [batch, heads, length * (2 * length - 1)]);
@@ -174,7 +174,7 @@ function debertaEncoder(config: Config, weights: Weights): Encoder {
     takesTokenTypes: typeTable !== undefined,
     wordEmbeddings: "embeddings.word_embeddings.weight",
     encode: (ops, { ids, mask, tokenTypes }) => {
-      const [batch = 0, length = 0] = ids.type.shape;
+      const [batch, length] = dimensions(ids, 2);
       const embeddedTokens = positions === undefined ? words(ops, ids) : ops.binary("add", words(ops, ids), positions(ops, ids));
       const typed =
         typeTable === undefined || tokenTypes === undefined

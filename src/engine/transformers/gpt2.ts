@@ -6,7 +6,7 @@
  * scale_attn_by_inverse_layer_idx, tie_word_embeddings.
  */
 import type { Value } from "../ir/graph.ts";
-import type { TensorOps } from "../build/tensor-ops.ts";
+import { dimensions, type TensorOps } from "../build/tensor-ops.ts";
 import { attention, causalBias, splitHeads } from "../build/nn/attention.ts";
 import { type KeyValueCache, causalTransformer, type CausalModel } from "./causal-model.ts";
 import type { Config } from "./config.ts";
@@ -70,7 +70,7 @@ function gpt2(config: Config, weights: Weights, output: CausalModel["output"]): 
     output,
     outputSize: outputMatrix === undefined ? width : vocabulary,
     build: (ops, { ids, mask, positions }, updateCache) => {
-      const bias = causalBias(ops, mask, ids.type.shape[1] ?? 0);
+      const bias = causalBias(ops, mask, dimensions(ids, 2)[1]);
       const embedded = ops.binary("add", tokens(ops, ids), positionTable(ops, positions));
       const hidden = norm(
         ops,

@@ -2,7 +2,7 @@
 import { at } from "../../checked.ts";
 import type { TensorInfo } from "../../tensor.ts";
 import type { Value } from "../ir/graph.ts";
-import type { TensorOps } from "../build/tensor-ops.ts";
+import { dimensions, type TensorOps } from "../build/tensor-ops.ts";
 import type { Config } from "./config.ts";
 import { type Layer, linear, sequential } from "../build/nn/layers.ts";
 import { type Architecture, type Architectures, float32Info, int64Info } from "./transformer.ts";
@@ -123,7 +123,7 @@ export const questionAnswering: HeadFactory = (_config, weights, { width }) => {
     outputs: [output("start_logits"), output("end_logits")],
     build: (ops, hidden) => {
       const both = layer(ops, hidden);
-      const [batch = 0, length = 0] = both.type.shape;
+      const [batch, length] = dimensions(both, 3);
       const part = (index: number): Value => ops.reshape(ops.slice(both, 2, index, 1), [batch, length]);
       return { start_logits: part(0), end_logits: part(1) };
     },

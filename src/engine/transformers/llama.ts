@@ -11,7 +11,7 @@
  * rms_norm_eps, rope_theta (or rope_parameters), hidden_act (Gemma: hidden_activation), attention_bias, mlp_bias, sliding_window, tie_word_embeddings.
  */
 import type { Value } from "../ir/graph.ts";
-import type { TensorOps } from "../build/tensor-ops.ts";
+import { dimensions, type TensorOps } from "../build/tensor-ops.ts";
 import { attention, causalBias, splitHeads } from "../build/nn/attention.ts";
 import { type KeyValueCache, causalTransformer, type CausalModel } from "./causal-model.ts";
 import type { Config } from "./config.ts";
@@ -183,7 +183,7 @@ function decoder(config: Config, weights: Weights, options: FamilyOptions, outpu
     output,
     outputSize: outputMatrix === undefined ? width : vocabulary,
     build: (ops, { ids, mask, positions }, updateCache) => {
-      const bias = causalBias(ops, mask, ids.type.shape[1] ?? 0, options.window);
+      const bias = causalBias(ops, mask, dimensions(ids, 2)[1], options.window);
       const angles = rotaryAngles(ops, positions, pairs, theta);
       const rows = tokens(ops, ids);
       const embedded = options.embeddingScale === 1 ? rows : ops.binary("mul", rows, options.embeddingScale);

@@ -9,7 +9,7 @@
  */
 import type { Value } from "../ir/graph.ts";
 import { int64Literal } from "../ir/literal.ts";
-import type { TensorOps } from "../build/tensor-ops.ts";
+import { dimensions, type TensorOps } from "../build/tensor-ops.ts";
 import { attention, additiveMask, keyVisibility, splitHeads } from "../build/nn/attention.ts";
 import type { Config } from "./config.ts";
 import {
@@ -102,7 +102,7 @@ function modernBertEncoder(config: Config, weights: Weights): Encoder {
     takesTokenTypes: false,
     wordEmbeddings: "embeddings.tok_embeddings.weight",
     encode: (ops, { ids, mask }) => {
-      const [, length = 0] = ids.type.shape;
+      const [, length] = dimensions(ids, 2);
       const positions = ops.reshape(arange(ops, 0, length), [1, length]);
       const visible = keyVisibility(ops, mask);
       const global: AttentionScope = {
@@ -149,7 +149,7 @@ function predictionHead(config: Config, weights: Weights, width: number): Layer 
 
 /** Mean pooling over the tokens that the mask does not exclude. */
 const meanPool: Pool = (ops, hidden, mask) => {
-  const [batch = 0, length = 0] = mask.type.shape;
+  const [batch, length] = dimensions(mask, 2);
   const tokenMask = ops.reshape(ops.cast(mask, "float32"), [batch, length, 1]);
   const sum = ops.reduce("sum", ops.binary("mul", hidden, tokenMask), [1], false);
   return ops.binary("div", sum, ops.reduce("sum", tokenMask, [1], false));

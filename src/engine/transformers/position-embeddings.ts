@@ -2,7 +2,7 @@
 import { InferyardError } from "../../errors.ts";
 import type { Value } from "../ir/graph.ts";
 import { int64Literal } from "../ir/literal.ts";
-import type { TensorOps } from "../build/tensor-ops.ts";
+import { dimensions, type TensorOps } from "../build/tensor-ops.ts";
 import { embedding, type Layer } from "../build/nn/layers.ts";
 import type { Weights } from "./weights.ts";
 
@@ -15,7 +15,7 @@ const tableName = "embeddings.position_embeddings.weight";
 export function positionEmbeddings(weights: Weights, rows: number, width: number): Layer {
   const row = embedding(weights, tableName, rows, width);
   return (ops, ids) => {
-    const [, length = 0] = ids.type.shape;
+    const [, length] = dimensions(ids, 2);
     checkLength(length, rows);
     return row(ops, arange(ops, 0, length));
   };
@@ -28,7 +28,7 @@ export function positionEmbeddings(weights: Weights, rows: number, width: number
 export function positionEmbeddingsAfterPadding(weights: Weights, rows: number, width: number, padding: number): Layer {
   const row = embedding(weights, tableName, rows, width);
   return (ops, ids) => {
-    const [, length = 0] = ids.type.shape;
+    const [, length] = dimensions(ids, 2);
     checkLength(length, rows - padding - 1);
     const isToken = ops.cast(ops.unary("not", ops.binary("equal", ids, padding)), "int64");
     const counted = ops.add({ kind: "cumulative", function: "sum", axis: 1, exclusive: false, reverse: false }, isToken);

@@ -9,10 +9,9 @@
  * Encoder and decoder are one model here. If the inputs `past_key_values.N.encoder.{key,value}` are empty, the encoder runs over `input_ids`, and the
  * cross-attention keys and values come out as `present.N.encoder.{key,value}`. A call that is given these back does not run the encoder.
  */
-import { at } from "../../checked.ts";
 import type { TensorInfo } from "../../tensor.ts";
 import type { Value } from "../ir/graph.ts";
-import type { TensorOps } from "../build/tensor-ops.ts";
+import { dimensions, type TensorOps } from "../build/tensor-ops.ts";
 import { attention, additiveMask, causalMask, paddingBias, splitHeads } from "../build/nn/attention.ts";
 import type { KeyValueCache } from "./causal-model.ts";
 import type { Config } from "./config.ts";
@@ -135,7 +134,7 @@ function encoder(config: Config, weights: Weights, sizes: Sizes, words: Layer): 
   const positions = relativePositionsOf(config, weights, "encoder", heads);
   const norm = rmsNorm(weights, "encoder.final_layer_norm", width, epsilon);
   return (ops, tokens, mask) => {
-    const [, length = 0] = tokens.type.shape;
+    const [, length] = dimensions(tokens, 2);
     const positionBias = relativePositionBias(ops, { ...positions, queries: length, keys: length, bidirectional: true });
     const bias = ops.binary("add", positionBias, paddingBias(ops, mask));
     return norm(
@@ -237,8 +236,8 @@ function encoderDecoderModel(config: Config, weights: Weights): Transformer {
     forward: (ops, input) => {
       const tokens = input("decoder_input_ids");
       const mask = input("attention_mask");
-      const [, queries = 0] = tokens.type.shape;
-      const cachedLength = (side: Side): number => at(input(`past_key_values.0.${side}.key`).type.shape, 2);
+      const [, queries] = dimensions(tokens, 2);
+      const cachedLength = (side: Side): number => dimensions(input(`past_key_values.0.${side}.key`), 4)[2];
       const past = cachedLength("decoder");
       const states = cachedLength("encoder") === 0 ? encode(ops, input("input_ids"), mask) : undefined;
       const total = past + queries;

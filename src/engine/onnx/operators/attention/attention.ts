@@ -4,7 +4,6 @@ import type { Value } from "../../../ir/graph.ts";
 import type { OnnxGraph } from "../../onnx-model.ts";
 import { isTensor } from "../../../build/traced-value.ts";
 import { sumBiases, appendToCache, scaledDotProductAttention, maskToBias, iota } from "./scaled-dot-product.ts";
-import { typeAttribute } from "../tensor/constants.ts";
 import { normalizeAxis, type OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
 import { widened } from "../precision.ts";
