@@ -11,13 +11,13 @@ const identity = [0, 1, 2, 3];
 /** Rewrites "fused-matmul" whose second operand is repeated along the heads. */
 export function groupQueryHeads(graph: Graph): Graph {
   return rewrite(graph, (node, rewriter) => {
-    const value = shared(node, rewriter);
+    const value = grouped(node, rewriter);
     return value === undefined ? undefined : [value];
   });
 }
 
 /** `[N, K * G, M, D]` times K heads that were each repeated G times, as `[N, K, G * M, D]` times the K heads. */
-function shared({ operation, inputs, outputs }: GraphNode, rewriter: Rewriter): Value | undefined {
+function grouped({ operation, inputs, outputs }: GraphNode, rewriter: Rewriter): Value | undefined {
   const [a, b] = inputs;
   const [output] = outputs;
   if (operation.kind !== "fused-matmul" || a === undefined || b === undefined || output === undefined) return undefined;
@@ -28,8 +28,8 @@ function shared({ operation, inputs, outputs }: GraphNode, rewriter: Rewriter): 
   const [batch = 0, all = 0, rows = 0, inner = 0] = a.type.shape;
   const [keyBatch, count = 0] = heads.type.shape;
   if (batch !== keyBatch || all === 0 || all !== b.type.shape[1]) return undefined;
-  const grouped = rewriter.add({ kind: "reshape", shape: [batch, count, (all / count) * rows, inner] }, a);
-  return rewriter.add({ kind: "reshape", shape: output.type.shape }, rewriter.add(operation, grouped, heads));
+  const groupedQueries = rewriter.add({ kind: "reshape", shape: [batch, count, (all / count) * rows, inner] }, a);
+  return rewriter.add({ kind: "reshape", shape: output.type.shape }, rewriter.add(operation, groupedQueries, heads));
 }
 
 /** The heads `[N, K, L, D]` before their repetition, if the value `[N, K * G, L, D]` was made by reshape, expand and reshape as `repeat_kv` does. */

@@ -7,7 +7,7 @@ import { fuseConvolutions } from "./fuse-convolutions.ts";
 import { fuseElementwise } from "./fuse-elementwise.ts";
 import { fuseQuantizedMatmul } from "./fuse-quantized-matmul.ts";
 import { fuseLinear } from "./fuse-linear.ts";
-import { fuseProducts } from "./fuse-products.ts";
+import { fuseMatmul } from "./fuse-matmul.ts";
 import { fuseSoftmax } from "./fuse-softmax.ts";
 import { recognizeGelu } from "./recognize-gelu.ts";
 import { recognizeNorms } from "./recognize-norms.ts";
@@ -32,7 +32,7 @@ export const passes: Readonly<Record<string, Pass>> = {
   fuseLinear,
   hoistRowSlices,
   fuseConvolutions,
-  fuseProducts,
+  fuseMatmul,
   groupQueryHeads,
   fuseSoftmax,
   fuseElementwise,

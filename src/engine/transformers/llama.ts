@@ -200,11 +200,11 @@ function decoder(config: Config, weights: Weights, options: FamilyOptions, outpu
 const ignoredTensors = /rotary_emb\.inv_freq$|^lm_head\.weight$/;
 
 /** The two architectures of a family: base model and language model. */
-function family(name: string, traitsOf: FamilyOptionsOf): Architectures {
+function family(name: string, optionsOf: FamilyOptionsOf): Architectures {
   const architecture = (output: CausalModel["output"]): Architecture => ({
     prefixes: ["model."],
     ignoredTensors,
-    make: (config, weights) => causalTransformer(decoder(config, weights, traitsOf(config), output)),
+    make: (config, weights) => causalTransformer(decoder(config, weights, optionsOf(config), output)),
   });
   return { [`${name}Model`]: architecture("last_hidden_state"), [`${name}ForCausalLM`]: architecture("logits") };
 }

@@ -8,7 +8,7 @@ import { rewrite, type Rewriter } from "./rewrite.ts";
  * Turns float32 matmul into "fused-matmul", which reads its operands through axis permutations and multiplies by a factor, and merges transposes and
  * scalar multiplications of the operands and of the result into it.
  */
-export function fuseProducts(graph: Graph): Graph {
+export function fuseMatmul(graph: Graph): Graph {
   return rewrite(graph, (node, rewriter) => {
     const value = fused(node, rewriter);
     return value === undefined ? undefined : [value];
