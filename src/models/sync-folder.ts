@@ -1,7 +1,7 @@
-/** Makes what was created, renamed or removed in a folder outlast a loss of power. */
+/** Durability of folder entries. */
 import { open } from "node:fs/promises";
 
-/** Windows has no such call for folders: there it does nothing. */
+/** Flushes a folder (fsync), so that files created, renamed or removed in it stay so after a loss of power. Does nothing on Windows, which has no such call. */
 export async function syncFolder(path: string): Promise<void> {
   if (process.platform === "win32") return;
   const handle = await open(path, "r");

@@ -1,4 +1,4 @@
-/** ModelProto and what is in it, read whole into memory. The outline without weights is read by `models/onnx-outline.ts`. */
+/** Reads complete ONNX models into memory. `formats/onnx/onnx-outline.ts` reads the outline without tensor data. */
 import { PbfReader } from "pbf";
 import { InferyardError, messageOf } from "../../errors.ts";
 import { elementCount } from "../../tensor.ts";
@@ -11,17 +11,19 @@ import type { ByteSource } from "../../formats/byte-source.ts";
 import { MessageReader } from "../../formats/protobuf/message-reader.ts";
 import { type ExternalData, elementTypeOf, readTensor } from "./read-tensor.ts";
 
+/** A model that was read, with the data that is still in files. */
 export interface ImportedModel {
   readonly model: OnnxModel;
-  /** Elements that are still to be read from other files. */
+  /** External data, which the caller must supply before the tensors are used. */
   readonly external: readonly ExternalData[];
-  /** Brings into memory what is still in a file and was not packed: the files may be closed then. */
+  /** Loads the data that is still in files and has not been packed. The files may be closed afterwards. */
   keep(): void;
 }
 
 /**
- * MODEL_INVALID where the bytes are no whole ONNX file; `shown` names the file in messages. The elements of large tensors stay in a file that is
- * given as `ModelBytes`, which must be readable until `keep` was called. `budget` is charged for everything else, before it is unpacked.
+ * Reads an ONNX model; `shown` is the path of the file for messages. With a `ByteSource`, the data of large tensors stays in the file, which must be readable until
+ * `keep` is called. `budget` is charged for everything else before it is unpacked. Throws MODEL_INVALID if the bytes are not a complete ONNX file, MODEL_UNSUPPORTED for
+ * sparse tensors, and what the budget throws.
  */
 export function readOnnxModel(
   file: Uint8Array | ByteSource,
@@ -33,10 +35,7 @@ export function readOnnxModel(
     return new ModelReader(new MessageReader(new PbfReader(bytes), ranges, budget)).read();
   } catch (error) {
     if (error instanceof InferyardError) throw error;
-    throw new InferyardError("MODEL_INVALID", `${shown} is not a whole ONNX file: ${messageOf(error)}`, {
-      remedy: "download it again",
-      cause: error,
-    });
+    throw modelInvalid(`${shown} is not a whole ONNX file: ${messageOf(error)}`, "download it again", error);
   }
 }
 
@@ -44,7 +43,7 @@ function detachedModel(file: ByteSource): Partial<DetachedModel> & Pick<Detached
   try {
     return detachTensorData(file);
   } catch {
-    // Its fields do not add up: the reader of the whole says what is wrong.
+    // The fields do not fit together. Reading the whole file says what is wrong.
     const bytes = new Uint8Array(file.size);
     file.read(bytes, 0);
     return { bytes };
@@ -241,7 +240,7 @@ class ModelReader {
         if (part === 1) size = this.#reader.integer();
         else if (part === 2) size = this.#reader.text() || null;
       }, undefined);
-      shape.push(typeof size === "number" && size < 0 ? null : size); // exporters write -1 where they mean free
+      shape.push(typeof size === "number" && size < 0 ? null : size); // some exporters write -1 for a free dimension
     }, undefined);
     return shape;
   }
@@ -266,7 +265,7 @@ class ModelReader {
   }
 }
 
-/** The type is stated; files of the first versions leave it out, and then only what is there tells. */
+/** The attribute with its kind. Files of the first versions do not state the type; it then follows from the field that is present. */
 function attributeOf(parts: AttributeParts, seen: ReadonlySet<number>): OnnxAttribute {
   if (parts.reference !== "") return { kind: "reference", value: parts.reference };
   const type = parts.type > 0 ? parts.type : inferredType(seen);
@@ -284,7 +283,7 @@ function attributeOf(parts: AttributeParts, seen: ReadonlySet<number>): OnnxAttr
   throw new Error(`the attribute "${parts.name.slice(0, 80)}" holds nothing of the type it states`);
 }
 
-/** AttributeProto.AttributeType by the field that holds a value of it. */
+/** AttributeProto.AttributeType by the field that holds its value. */
 const typeByField: ReadonlyMap<number, number> = new Map([
   [2, 1],
   [3, 2],

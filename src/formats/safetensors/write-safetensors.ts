@@ -1,4 +1,4 @@
-/** Writes the safetensors format to a disk; `safetensors.ts` says what the bytes are. */
+/** Writes safetensors files. */
 import { randomUUID } from "node:crypto";
 import { open, rename, rm } from "node:fs/promises";
 import { InferyardError, messageOf } from "../../errors.ts";
@@ -6,8 +6,8 @@ import { serializeSafetensors } from "./read-safetensors.ts";
 import type { Tensor } from "../../tensor.ts";
 
 /**
- * Writes a file that holds these tensors: into a temporary file beside it, flushed, then renamed, so that `path` is never half
- * written. The same tensors and metadata always give the same bytes. OUTPUT_FAILED where the disk refuses.
+ * Writes a file with these tensors. The file appears atomically: it is written to a temporary file that is flushed and renamed. The same tensors and metadata always
+ * give the same bytes. Throws OUTPUT_FAILED for errors of the file system, INPUT_INVALID as `serializeSafetensors` does.
  */
 export async function writeSafetensors(
   path: string,
