@@ -140,7 +140,7 @@ class ModelReader {
       else if (field === graphProto.initializer) graph.initializers.set(...this.#tensor());
       else if (field === graphProto.input) graph.inputs.push(this.#value());
       else if (field === graphProto.output) graph.outputs.push(this.#value());
-      else if (field === graphProto.sparseInitializer) throw unsupported("sparse initial values");
+      else if (field === graphProto.sparseInitializer) throw unsupported("sparse initializers");
     }, undefined);
     return graph;
   }

@@ -1,7 +1,6 @@
 /** Writes safetensors files. */
-import { randomUUID } from "node:crypto";
-import { open, rename, rm } from "node:fs/promises";
 import { InferyardError, messageOf } from "../../errors.ts";
+import { writeAtomically } from "../../platform/node/atomic-write.ts";
 import { serializeSafetensors } from "./read-safetensors.ts";
 import type { Tensor } from "../../tensor.ts";
 
@@ -15,18 +14,11 @@ export async function writeSafetensors(
   metadata: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   const { header, pieces } = serializeSafetensors(tensors, metadata);
-  const temporary = `${path}.${process.pid}.${randomUUID()}.tmp`;
   try {
-    const file = await open(temporary, "wx");
-    try {
+    await writeAtomically(path, async (file) => {
       for (const piece of [header, ...pieces]) await file.writeFile(piece);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(temporary, path);
+    });
   } catch (cause) {
-    await rm(temporary, { force: true });
     throw new InferyardError("OUTPUT_FAILED", `cannot write ${path}: ${messageOf(cause)}`, {
       cause,
       remedy: "check that the folder exists, is writable and has space left",

@@ -1,14 +1,14 @@
 /** Packs the folder of a model into one file, in the format of Kapsl's packages. */
-import { createHash, randomUUID } from "node:crypto";
-import { open, rename, rm, stat } from "node:fs/promises";
-import { dirname, relative, resolve } from "node:path";
+import { createHash } from "node:crypto";
+import { type FileHandle, stat } from "node:fs/promises";
+import { relative, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { InferyardError, abortError, messageOf } from "../../errors.ts";
 import { readManifest } from "../index.ts";
 import { type Folder, escapesFolder, readJsonObject, shownIn, statOf } from "../model-folder.ts";
 import { resolveReference } from "../reference/resolve-reference.ts";
-import { syncFolder } from "../sync-folder.ts";
+import { writeAtomically } from "../../platform/node/atomic-write.ts";
 import { type ArchiveFile, archiveOf } from "./archive-writer.ts";
 import { isKapslMetadata, metadataName } from "./metadata-json.ts";
 import { createMetadata } from "./create-metadata.ts";
@@ -103,16 +103,11 @@ async function writePackage(
   signal: AbortSignal | undefined,
 ): Promise<Pick<PackReport, "files" | "contentBytes" | "bytes" | "sha256">> {
   const target = resolve(output);
-  const staging = `${target}.${process.pid}.${randomUUID()}.tmp`;
   try {
-    const written = await writeArchive(staging, files, signal);
-    await rename(staging, target);
-    await syncFolder(dirname(target));
+    const written = await writeAtomically(target, (file) => writeArchive(file, files, signal));
     const contentBytes = files.reduce((sum, { size }) => sum + size, 0);
     return { files: files.length, contentBytes, ...written };
   } catch (error) {
-    // An error of the clean-up must not replace the first one.
-    await rm(staging, { force: true }).catch(() => undefined);
     if (signal?.aborted === true) throw abortError(signal);
     if (error instanceof InferyardError) throw error;
     throw new InferyardError("OUTPUT_FAILED", `${output} cannot be written: ${messageOf(error)}`, {
@@ -122,15 +117,14 @@ async function writePackage(
   }
 }
 
-/** Writes and flushes the package. The file is closed when this returns or throws. */
+/** Writes the package to an open file. Returns its size and digest. */
 async function writeArchive(
-  path: string,
+  file: FileHandle,
   files: readonly ArchiveFile[],
   signal: AbortSignal | undefined,
 ): Promise<Pick<PackReport, "bytes" | "sha256">> {
   const hash = createHash("sha256");
   let bytes = 0;
-  const handle = await open(path, "wx");
   const gzip = createGzip({ chunkSize: 256 * 1024 });
   // An error of the pipeline destroys `gzip`, so that the loop below throws it.
   const fed = Promise.allSettled([pipeline(archiveOf(files), gzip, signal === undefined ? {} : { signal })]);
@@ -139,13 +133,11 @@ async function writeArchive(
       const piece = bytes === 0 ? withoutGzipSystem(chunk) : chunk;
       bytes += piece.length;
       hash.update(piece);
-      await handle.appendFile(piece);
+      await file.appendFile(piece);
     }
-    await handle.sync();
   } finally {
     gzip.destroy();
     await fed;
-    await handle.close();
   }
   return { bytes, sha256: hash.digest("hex") };
 }

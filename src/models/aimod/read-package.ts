@@ -10,7 +10,7 @@ import type { Manifest } from "../manifest.ts";
 import { type Folder, pathInside, shownIn, sizeOfFile, statOf } from "../model-folder.ts";
 import { modelInvalid } from "../../formats/format-errors.ts";
 import { readManifestFiles } from "../manifest/manifest-files.ts";
-import { syncFolder } from "../sync-folder.ts";
+import { syncFolder } from "../../platform/node/atomic-write.ts";
 import type { ReadOptions } from "../manifest/variants.ts";
 import { type ArchiveLimits, archiveLimits } from "./archive-limits.ts";
 import { metadataName, readAimodPackage } from "./metadata-json.ts";

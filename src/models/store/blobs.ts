@@ -4,7 +4,7 @@ import { createReadStream } from "node:fs";
 import { chmod, link, mkdir, readFile, rename, rm, symlink, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { throwIfAborted } from "../../errors.ts";
-import { syncFolder } from "../sync-folder.ts";
+import { syncFolder } from "../../platform/node/atomic-write.ts";
 import { errorCode, diskError, withDiskErrors, statOrUndefined } from "./disk.ts";
 import { writeFileAtomically } from "./atomic-write.ts";
 import type { StoreLayout } from "./layout.ts";

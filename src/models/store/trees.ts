@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { modelInvalid } from "../../formats/format-errors.ts";
-import { syncFolder } from "../sync-folder.ts";
+import { syncFolder } from "../../platform/node/atomic-write.ts";
 import { blobPath, linkTo } from "./blobs.ts";
 import { errorCode, diskError, withDiskErrors, statOrUndefined } from "./disk.ts";
 import type { StoreLayout } from "./layout.ts";
