@@ -32,7 +32,7 @@ describe("which output holds the vectors", () => {
 
   it("a model without any is refused, and what it gives is named", () => {
     const logits: TensorInfo = { name: "logits", dataType: "float32", shape: ["batch", 2] };
-    expect(() => choice([logits])).toThrow("no output of this model holds embeddings; it gives logits [batch, 2]");
+    expect(() => choice([logits])).toThrow("no output of this model holds embeddings; it has logits [batch, 2]");
   });
 });
 
