@@ -9,7 +9,7 @@ export interface ArchiveLimits {
   /** Largest number of decompressed bytes per byte of the package. */
   readonly ratio: number;
   /** Decompressed bytes up to which the ratio is not checked: small packages of text compress well. */
-  readonly ratioFrom: number;
+  readonly minBytesForRatio: number;
   /** Largest number of bytes of metadata.json, which is read into memory. */
   readonly metadataBytes: number;
 }
@@ -23,6 +23,6 @@ export const archiveLimits: ArchiveLimits = {
   fileBytes: 1024 ** 4,
   totalBytes: 2 * 1024 ** 4,
   ratio: 100,
-  ratioFrom: 16 * 1024 ** 2,
+  minBytesForRatio: 16 * 1024 ** 2,
   metadataBytes: 16 * 1024 ** 2,
 };

@@ -94,7 +94,7 @@ async function* limitOutput(
   for await (const chunk of source) {
     total += chunk.length;
     if (total > limits.totalBytes) throw new ArchiveError(`is larger than ${limits.totalBytes} bytes once it is decompressed`);
-    if (total > limits.ratioFrom && total > limits.ratio * compressed())
+    if (total > limits.minBytesForRatio && total > limits.ratio * compressed())
       throw new ArchiveError(`grows more than ${limits.ratio} times when it is decompressed, as no model does`);
     if (first === undefined) {
       yield chunk;

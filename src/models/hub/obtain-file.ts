@@ -113,9 +113,9 @@ async function fromNetwork(file: WantedFile, network: Network, { layout, meter, 
     size,
     git: file.gitSha1 !== undefined,
     signal,
-    onFound: (bytes: number) => meter.addExisting(bytes),
-    onArrived: (bytes: number) => meter.addReceived(bytes, path),
-    onLost: (bytes: number) => meter.subtractDiscarded(bytes),
+    onExisting: (bytes: number) => meter.addExisting(bytes),
+    onReceived: (bytes: number) => meter.addReceived(bytes, path),
+    onDiscarded: (bytes: number) => meter.subtractDiscarded(bytes),
     onRetry: ({ reason, waitMs }: { readonly reason: string; readonly waitMs: number }) =>
       meter.report("retrying", { file: path, note: `${path}: ${reason}; again in ${(waitMs / 1000).toFixed(1)} s` }),
   };

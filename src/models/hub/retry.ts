@@ -7,11 +7,11 @@ export interface RetryTiming {
   /** Largest number of consecutive attempts without progress. */
   readonly attempts: number;
   /** Delay after the first failure; it doubles with each further one. */
-  readonly firstWaitMs: number;
+  readonly initialDelayMs: number;
   /** Largest delay. */
-  readonly longestWaitMs: number;
+  readonly maxDelayMs: number;
   /** Largest Retry-After of a server that is obeyed; a longer one ends the retries. */
-  readonly longestRetryAfterMs: number;
+  readonly maxRetryAfterMs: number;
   /** A connection on which nothing arrives for this long is closed. */
   readonly stallMs: number;
 }
@@ -19,9 +19,9 @@ export interface RetryTiming {
 /** The times of a pull. */
 export const defaultTiming: RetryTiming = {
   attempts: 5,
-  firstWaitMs: 500,
-  longestWaitMs: 20_000,
-  longestRetryAfterMs: 120_000,
+  initialDelayMs: 500,
+  maxDelayMs: 20_000,
+  maxRetryAfterMs: 120_000,
   stallMs: 30_000,
 };
 
@@ -75,7 +75,7 @@ export async function withRetries<Result>(options: RetryOptions, work: () => Pro
       if (!(error instanceof TransientError)) throw error;
       failures = arrived() - before >= minProgressBytes ? 1 : failures + 1;
       const waitMs = error.retryAfterMs ?? backoff(failures, timing);
-      if (failures >= timing.attempts || waitMs > timing.longestRetryAfterMs) throw retriesExhausted(options, error, failures);
+      if (failures >= timing.attempts || waitMs > timing.maxRetryAfterMs) throw retriesExhausted(options, error, failures);
       options.onRetry?.({ reason: error.message, waitMs });
       await delay(waitMs, options.signal);
     }
@@ -83,8 +83,8 @@ export async function withRetries<Result>(options: RetryOptions, work: () => Pro
 }
 
 /** Exponential backoff with random jitter, which keeps many clients from retrying at the same time. */
-function backoff(failures: number, { firstWaitMs, longestWaitMs }: RetryTiming): number {
-  return Math.min(longestWaitMs, firstWaitMs * 2 ** (failures - 1)) * (0.5 + Math.random() / 2);
+function backoff(failures: number, { initialDelayMs, maxDelayMs }: RetryTiming): number {
+  return Math.min(maxDelayMs, initialDelayMs * 2 ** (failures - 1)) * (0.5 + Math.random() / 2);
 }
 
 function retriesExhausted({ what, url }: RetryOptions, error: TransientError, attempts: number): InferyardError {

@@ -21,11 +21,11 @@ export interface TransferRequest {
   readonly git: boolean;
   readonly signal?: AbortSignal | undefined;
   /** Called with the bytes that the partial file has at the start. */
-  readonly onFound: (bytes: number) => void;
+  readonly onExisting: (bytes: number) => void;
   /** Called with the bytes of each chunk. */
-  readonly onArrived: (bytes: number) => void;
+  readonly onReceived: (bytes: number) => void;
   /** Called with the bytes that are discarded and fetched again. */
-  readonly onLost: (bytes: number) => void;
+  readonly onDiscarded: (bytes: number) => void;
   readonly onRetry: (retry: Retry) => void;
 }
 
@@ -121,7 +121,7 @@ class PartialFile {
   }
 
   static async open(request: TransferRequest): Promise<PartialFile> {
-    const { partial, size = Infinity, signal, onFound } = request;
+    const { partial, size = Infinity, signal, onExisting } = request;
     const there = (await statOrUndefined(partial))?.size ?? 0;
     if (there > size) await withDiskErrors(partial, () => rm(partial, { force: true }));
     const handle = await withDiskErrors(partial, () => open(partial, "a", 0o644));
@@ -136,7 +136,7 @@ class PartialFile {
         throw diskError(partial, error);
       }
       file.#bytes = there;
-      onFound(there);
+      onExisting(there);
     }
     return file;
   }
@@ -151,7 +151,7 @@ class PartialFile {
   }
 
   async append(chunk: Uint8Array): Promise<void> {
-    const { partial, onArrived } = this.#request;
+    const { partial, onReceived } = this.#request;
     for (let written = 0; written < chunk.length;) {
       const rest = chunk.subarray(written);
       const { bytesWritten } = await withDiskErrors(partial, () => this.#handle.write(rest));
@@ -160,12 +160,12 @@ class PartialFile {
       this.#bytes += bytesWritten;
     }
     this.#received += chunk.length;
-    onArrived(chunk.length);
+    onReceived(chunk.length);
   }
 
   async restart(): Promise<void> {
     await withDiskErrors(this.#request.partial, () => this.#handle.truncate(0));
-    this.#request.onLost(this.#bytes);
+    this.#request.onDiscarded(this.#bytes);
     this.#bytes = 0;
     this.#hash = contentHash(this.#request.git ? this.#request.size : undefined);
   }

@@ -78,8 +78,8 @@ function variantProblems(variants: JsonObject): string[] {
   });
 }
 
-function outside(names: readonly string[], place: string): string[] {
-  return names.filter(escapesFolder).map((name) => `${place}: "${name}" lies outside the model's folder`);
+function outside(names: readonly string[], field: string): string[] {
+  return names.filter(escapesFolder).map((name) => `${field}: "${name}" lies outside the model's folder`);
 }
 
 function fileNames(files: unknown): string[] {
