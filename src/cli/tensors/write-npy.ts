@@ -1,5 +1,6 @@
 /** NumPy's .npy format, version 1.0 (numpy.lib.format): one tensor, little-endian, row-major. `read-npy.ts` reads it. */
-import { access, constants, open, rename, rm } from "node:fs/promises";
+import { access, constants } from "node:fs/promises";
+import { writeAtomically } from "../../platform/node/atomic-write.ts";
 import { endianness } from "node:os";
 import { dirname, resolve } from "node:path";
 import { InferyardError, messageOf } from "../../errors.ts";
@@ -60,19 +61,12 @@ const descriptions: Readonly<Record<Exclude<DataType, "bfloat16" | "string">, st
 };
 
 async function writeParts(path: string, header: Buffer, parts: readonly ArrayBufferView[]): Promise<void> {
-  const temporary = `${path}.${process.pid}.partial`;
   try {
-    const file = await open(temporary, "w");
-    try {
+    await writeAtomically(path, async (file) => {
       await file.writeFile(header); // unlike write(), all of it or an error
       for (const part of parts) await file.writeFile(littleEndian(part));
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(temporary, path);
+    });
   } catch (error) {
-    await rm(temporary, { force: true });
     throw cannotWrite(path, error);
   }
 }
