@@ -1,19 +1,19 @@
-/** The one leaf of the emitter that needs Node.js: V8's flags. A page has no use for them. */
+/** V8 flags that the engine sets in Node.js. */
 import { setFlagsFromString } from "node:v8";
 
-/** For `detectWasmFeatures`. Holds for every module that is compiled afterwards in this process, workers included. */
+/** Enables relaxed SIMD for all modules compiled later in this process, workers included. */
 export function enableRelaxedSimd(): void {
   setFlagsFromString("--experimental-wasm-relaxed-simd");
 }
 
 /**
- * Runs a synchronous compilation with V8's optimising compiler, at once. Otherwise a kernel is compiled by the baseline compiler when it is first
- * called, and that call is five to ten times slower than the next ones. Costs about a millisecond for each kernel. Modules of others are left
- * alone.
+ * Runs a synchronous compilation with V8's optimizing compiler. By default V8 compiles a function with its baseline compiler at the first call, and
+ * kernels then run five to ten times slower until they are optimized. Optimizing takes about a millisecond per kernel. Modules compiled outside of
+ * `compile` are not affected.
  */
 export function withOptimizingCompiler<Result>(compile: () => Result): Result {
   setFlagsFromString("--no-liftoff");
-  setFlagsFromString("--no-wasm-lazy-compilation"); // compiled lazily, it would be with the flags of that later time
+  setFlagsFromString("--no-wasm-lazy-compilation"); // a lazy compilation would run later, under other flags
   try {
     return compile();
   } finally {
