@@ -2,7 +2,7 @@
 // for example `input_ids=int64:1x128`; `--runs N` (default 20). Inputs are ones, or a sine where they are float32.
 import { readFileSync } from "node:fs";
 import { detectWasmFeatures, compileKernels, kernelFunction } from "../../src/engine/codegen/wasm/index.ts";
-import { switchOnRelaxedSimd, withOptimizingCompiler } from "../../src/engine/codegen/wasm/node-flags.ts";
+import { enableRelaxedSimd, withOptimizingCompiler } from "../../src/engine/codegen/wasm/v8-flags.ts";
 import { readOnnxModel } from "../../src/engine/onnx/read-model.ts";
 import { optimize } from "../../src/engine/passes/index.ts";
 import { planGraph } from "../../src/engine/plan/plan.ts";
@@ -23,7 +23,7 @@ const { values, positionals } = parseArgs({
 const [path, ...given] = positionals;
 if (path === undefined) throw new Error("give a model: npm run bench:steps -- model.onnx input=float32:1x3x224x224");
 const inputs = Object.fromEntries(given.map(inputOf));
-const features = detectWasmFeatures(switchOnRelaxedSimd);
+const features = detectWasmFeatures(enableRelaxedSimd);
 const load = watchLoad();
 const { model } = readOnnxModel(new Uint8Array(readFileSync(path)), path);
 const build = new Builder();
