@@ -199,7 +199,7 @@ function callOf(kernel, prepare = () => {}) {
   const step = Math.floor(memory.buffer.byteLength / (kernel.parameters.length + 1) / 4096) * 4096;
   const offsets = kernel.parameters.map((_, index) => 4096 + index * step + index * 1088); // not all at the same place of the caches' sets
   prepare(offsets);
-  return () => run(...kernel.counts, ...offsets, 0, kernel.pieces);
+  return () => run(...kernel.dynamicSizes, ...offsets, 0, kernel.pieces);
 }
 
 function compiled(kernel) {

@@ -7,7 +7,7 @@ import { readOnnxModel } from "../../src/engine/onnx/read-model.ts";
 import { optimize } from "../../src/engine/passes/index.ts";
 import { planGraph } from "../../src/engine/plan/plan.ts";
 import { EngineMemory } from "../../src/engine/memory/engine-memory.ts";
-import { Program } from "../../src/engine/execute/executable.ts";
+import { Executable } from "../../src/engine/execute/executable.ts";
 import { Builder } from "../../src/engine/build/builder.ts";
 import { traceModel } from "../../src/engine/onnx/trace-model.ts";
 import { zeros } from "../../src/tensor.ts";
@@ -34,11 +34,11 @@ const traced = build.graph(
   entries.map(([name, value]) => ({ name, value })),
   outputs,
 );
-const plan = planGraph(optimize(traced), { isDurable: () => true, hasByteDot: features.byteDot !== "none" });
+const plan = planGraph(optimize(traced), { isModelConstant: () => true, hasByteDot: features.byteDot !== "none" });
 const memory = new EngineMemory({ shared: false });
 const { functions } = withOptimizingCompiler(() => compileKernels(plan.kernels, memory.memory, features));
 let times = [];
-const program = new Program(plan, memory, (kernel, offsets) => {
+const executable = new Executable(plan, memory, (kernel, offsets) => {
   const run = kernelFunction(functions, kernel);
   const before = performance.now();
   const status = run(...offsets, 0, kernel.pieces);
@@ -49,9 +49,9 @@ const runs = [];
 const totals = [];
 for (let run = 0; run < Number(values.runs) + 2; run += 1) {
   times = [];
-  program.begin(inputs);
+  executable.writeInputs(inputs);
   const before = performance.now();
-  program.advance(0, Number.POSITIVE_INFINITY);
+  executable.runSteps(0, Number.POSITIVE_INFINITY);
   const whole = performance.now() - before;
   if (run < 2) continue;
   totals.push(whole);

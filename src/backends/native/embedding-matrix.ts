@@ -3,7 +3,7 @@
  * storage has its own inner loop; there is one call per token.
  */
 import type { Precision } from "../../backend.ts";
-import { halfTable } from "../../formats/floats/float16.ts";
+import { float16Table } from "../../formats/floats/float16.ts";
 
 /** A matrix whose rows are summed. */
 export interface EmbeddingMatrix {
@@ -35,7 +35,7 @@ export function float32Matrix(data: Float32Array, dimensions: number): Embedding
 
 /** A matrix of float16 bit patterns [rows, dimensions]. */
 export function float16Matrix(data: Uint16Array, dimensions: number): EmbeddingMatrix {
-  const table = halfTable();
+  const table = float16Table();
   return {
     precision: "fp16",
     rows: data.length / dimensions,

@@ -2,9 +2,8 @@
 import { at } from "../../checked.ts";
 import { elementCount } from "../../tensor.ts";
 import { conv2d, type DepthWindow, interleave, stridedCopy } from "../codegen/wasm/index.ts";
-import type { Value } from "../ir/graph.ts";
+import type { NodeOf, Value } from "../ir/graph.ts";
 import { type Literal, literalOf } from "../ir/literal.ts";
-import type { NodeOf } from "../passes/rewrite.ts";
 import { type LoweredNode, type Operand, type LoweredCall, tensorOperand } from "./lowered-node.ts";
 import {
   packPhases,

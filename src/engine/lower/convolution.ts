@@ -1,8 +1,8 @@
 /** Lowers convolutions of one to three spatial axes to the conv2d kernel. */
+import type { NodeOf } from "../ir/graph.ts";
 import { at } from "../../checked.ts";
 import { conv2d, type DepthWindow } from "../codegen/wasm/index.ts";
 import type { Window } from "../ir/operations.ts";
-import type { NodeOf } from "../passes/rewrite.ts";
 import { type LoweredNode, singleCall, tensorOperand } from "./lowered-node.ts";
 import { type Window2d, window2d } from "./window-2d.ts";
 

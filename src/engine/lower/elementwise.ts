@@ -4,11 +4,10 @@ import { elementCount } from "../../tensor.ts";
 import { type ElementwiseRequest, elementwise, supportsElementwise } from "../codegen/wasm/index.ts";
 import { broadcastStrides } from "../ir/broadcast.ts";
 import type { ElementType } from "../ir/element-types.ts";
-import type { TensorType, Value } from "../ir/graph.ts";
+import type { NodeOf, TensorType, Value } from "../ir/graph.ts";
 import { inferTypes } from "../ir/shape-inference/index.ts";
 import { numbersOf } from "../ir/literal.ts";
 import type { BinaryFunction, ElementOperation, OperationOf, UnaryFunction } from "../ir/operations.ts";
-import type { NodeOf } from "../passes/rewrite.ts";
 import { type LoweredNode, singleCall, tensorOperand } from "./lowered-node.ts";
 
 type Step = ElementwiseRequest["steps"][number];

@@ -11,9 +11,8 @@ import {
 } from "../codegen/wasm/index.ts";
 import { stridesOf } from "../ir/broadcast.ts";
 import type { ElementType } from "../ir/element-types.ts";
-import type { Value } from "../ir/graph.ts";
+import type { NodeOf, Value } from "../ir/graph.ts";
 import type { ScatterReduction } from "../ir/operations.ts";
-import type { NodeOf } from "../passes/rewrite.ts";
 import { stridedCopyCall, storageBytes } from "./movement.ts";
 import { type LoweredNode, singleCall, type LoweredCall, tensorOperand } from "./lowered-node.ts";
 

@@ -1,7 +1,6 @@
 /** The lowering rules by operation kind. The interpreter computes operations that have no rule, or whose rule returns undefined. */
-import type { GraphNode } from "../ir/graph.ts";
+import type { GraphNode, NodeOf } from "../ir/graph.ts";
 import type { OperationKind } from "../ir/operations.ts";
-import type { NodeOf } from "../passes/rewrite.ts";
 import { lowerElementwise } from "./elementwise.ts";
 import { lowerCentre, lowerIntegerLinear, lowerIntegerMatmul, lowerQuantizationRange, lowerQuantize } from "./quantized.ts";
 import { lowerGatherElements, lowerGatherNd, lowerScatterElements, lowerScatterNd } from "./gather-scatter.ts";

@@ -10,10 +10,9 @@ import {
   unpackMatmulWeights,
 } from "../codegen/wasm/index.ts";
 import { broadcastStrides, stridesOf } from "../ir/broadcast.ts";
-import type { TensorType, Value } from "../ir/graph.ts";
+import type { NodeOf, TensorType, Value } from "../ir/graph.ts";
 import type { OperationOf } from "../ir/operations.ts";
 import { elementCount } from "../../tensor.ts";
-import type { NodeOf } from "../passes/rewrite.ts";
 import { type LoweredNode, singleCall, type Operand, type PackedWeights, tensorOperand } from "./lowered-node.ts";
 
 /** Lowers a linear layer with constant weights [k, n], which are packed once, and with bias, activation and residual. float32 only. */

@@ -4,8 +4,7 @@ import { elementCount } from "../../tensor.ts";
 import { gather, stridedCopy } from "../codegen/wasm/index.ts";
 import { broadcastStrides, stridesOf } from "../ir/broadcast.ts";
 import { type ElementType, elementTypes } from "../ir/element-types.ts";
-import type { GraphNode, Value } from "../ir/graph.ts";
-import type { NodeOf } from "../passes/rewrite.ts";
+import type { GraphNode, NodeOf, Value } from "../ir/graph.ts";
 import { type LoweredNode, singleCall, type LoweredCall, tensorOperand } from "./lowered-node.ts";
 
 type Width = 1 | 2 | 4 | 8;

@@ -1,9 +1,9 @@
 /** Lowers padding to strided copies: the input first, then, from the last axis to the first, the pads before and after it. */
+import type { NodeOf } from "../ir/graph.ts";
 import { at } from "../../checked.ts";
 import { elementCount } from "../../tensor.ts";
 import { stridesOf } from "../ir/broadcast.ts";
 import type { OperationOf } from "../ir/operations.ts";
-import type { NodeOf } from "../passes/rewrite.ts";
 import { stridedCopyCall } from "./movement.ts";
 import type { LoweredNode, LoweredCall } from "./lowered-node.ts";
 

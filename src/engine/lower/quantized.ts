@@ -19,10 +19,8 @@ import {
   quantizeRows,
   rowBytes,
 } from "../codegen/wasm/index.ts";
-import type { Graph, Value } from "../ir/graph.ts";
-import { cachedAnalysis, type Literal, numbersOf } from "../ir/literal.ts";
-import { rangeOfWeights } from "../passes/fuse-quantized-matmul.ts";
-import type { NodeOf } from "../passes/rewrite.ts";
+import type { Graph, NodeOf, Value } from "../ir/graph.ts";
+import { cachedAnalysis, type Literal, numbersOf, rangeIncludingZero } from "../ir/literal.ts";
 import {
   type LoweredNode,
   singleCall,
@@ -149,7 +147,7 @@ function packedIntegerWeights(
   | undefined {
   if (source === undefined) return undefined;
   const [k, n] = [at(source.shape, 0), at(source.shape, 1)];
-  const [min, max] = rangeOfWeights(source);
+  const [min, max] = rangeIncludingZero(source);
   if (max - min > 255 || min < -255) return undefined;
   const isSigned = min >= -128 && max <= 127;
   const given = (data: TensorData): IntegerWeights => {

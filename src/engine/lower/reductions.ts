@@ -1,4 +1,5 @@
 /** Lowers operations along axes: softmax, normalization, reductions, cumulative operations, arg-max and top-k. */
+import type { NodeOf } from "../ir/graph.ts";
 import { at } from "../../checked.ts";
 import {
   argReduce,
@@ -15,7 +16,6 @@ import {
 import { broadcastStrides } from "../ir/broadcast.ts";
 import { elementCount } from "../../tensor.ts";
 import type { ReduceFunction } from "../ir/operations.ts";
-import type { NodeOf } from "../passes/rewrite.ts";
 import { storageBytes } from "./movement.ts";
 import { type LoweredNode, singleCall, type Operand, type LoweredCall, tensorOperand } from "./lowered-node.ts";
 

@@ -1,7 +1,6 @@
 /** Finds the inputs of a graph that are states: tensors such as a decoder's keys and values, to which each run appends rows. */
 import { InferyardError } from "../../errors.ts";
-import type { Graph, Value } from "../ir/graph.ts";
-import type { NodeOf } from "../passes/rewrite.ts";
+import type { Graph, NodeOf, Value } from "../ir/graph.ts";
 
 /**
  * An input whose only use is as the first operand of a concatenation. The concatenation's result is stored where the state is, so that appending

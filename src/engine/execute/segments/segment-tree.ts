@@ -96,7 +96,7 @@ export class SegmentTree implements LoopBody {
         segment =
           terminator.kind === "value"
             ? this.#afterValue(now, terminator.value, live, run)
-            : await this.#afterInterpretedOp(now, terminator.work, live, run);
+            : await this.#afterInterpretedOp(now, terminator.op, live, run);
         await run.yieldPolicy.yieldIfDue();
       } finally {
         if (!cache.has(now)) cache.evict(now);
@@ -184,7 +184,7 @@ export class SegmentTree implements LoopBody {
     const budget = run.traceBudget();
     const traced = traceSegment(this.#source, start, compiler.fold, budget);
     const { terminator } = traced;
-    const loop = terminator.kind === "interpreted-op" && terminator.work.kind === "loop" ? terminator.work : undefined;
+    const loop = terminator.kind === "interpreted-op" && terminator.op.kind === "loop" ? terminator.op : undefined;
     const loopBody = loop && new SegmentTree(loop.body, this.#services, false);
     return new Segment(traced, compiler, { minWork: this.#minWorkToCompile(traced, isFirst), loopBody, budget });
   }
