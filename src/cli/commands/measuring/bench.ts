@@ -24,6 +24,7 @@ interface Row {
   readonly outcome: Outcome;
 }
 
+/** Adds the command `bench`. */
 export function addBench(program: Command, terminal: Terminal): void {
   const command = program
     .command("bench")

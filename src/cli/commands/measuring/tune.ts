@@ -19,6 +19,7 @@ interface TuneFlags extends MeasuringFlags {
   readonly quiet?: boolean;
 }
 
+/** Adds the command `tune`. */
 export function addTune(program: Command, terminal: Terminal): void {
   const command = program
     .command("tune")

@@ -11,6 +11,7 @@ import { formatMilliseconds } from "../../output/units.ts";
 import type { KnownAnswer } from "../../../models/manifest.ts";
 import { runnableTargets } from "./runnable-targets.ts";
 
+/** Adds the command `verify`. */
 export function addVerify(program: Command, terminal: Terminal): void {
   const command = program
     .command("verify")

@@ -20,6 +20,7 @@ interface DistillFlags {
   readonly quiet?: boolean;
 }
 
+/** Adds the command `distill`. */
 export function addDistill(program: Command, terminal: Terminal): void {
   const command = program
     .command("distill")

@@ -11,6 +11,7 @@ interface PackFlags {
   readonly json?: boolean;
 }
 
+/** Adds the command `pack`. */
 export function addPack(program: Command, terminal: Terminal): void {
   program
     .command("pack")

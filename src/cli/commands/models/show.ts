@@ -20,6 +20,7 @@ interface ModelReport {
   readonly stored?: StoredModel;
 }
 
+/** Adds the command `show`. */
 export function addShow(program: Command, terminal: Terminal): void {
   addLoadFlags(
     program

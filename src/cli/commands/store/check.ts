@@ -6,6 +6,7 @@ import { formatTable } from "../../output/table.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 import { formatBytes, plural } from "../../output/units.ts";
 
+/** Adds the command `check`. */
 export function addCheck(program: Command, terminal: Terminal): void {
   program
     .command("check")

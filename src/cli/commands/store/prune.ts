@@ -3,6 +3,7 @@ import { openStore } from "../../model-store.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 import { formatBytes, plural } from "../../output/units.ts";
 
+/** Adds the command `prune`. */
 export function addPrune(program: Command, terminal: Terminal): void {
   program
     .command("prune")

@@ -7,6 +7,7 @@ import { effectiveSettings, offlineOption, withNotice } from "../../session.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 import { formatBytes, formatMilliseconds, plural } from "../../output/units.ts";
 
+/** Adds the command `pull`. */
 export function addPull(program: Command, terminal: Terminal): void {
   program
     .command("pull")

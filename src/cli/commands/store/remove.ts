@@ -3,6 +3,7 @@ import { openStore } from "../../model-store.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 import { formatBytes } from "../../output/units.ts";
 
+/** Adds the command `remove`. */
 export function addRemove(program: Command, terminal: Terminal): void {
   program
     .command("remove")

@@ -7,6 +7,7 @@ import { type Terminal, writeLine } from "../../terminal.ts";
 import { formatBytes, formatMilliseconds, plural } from "../../output/units.ts";
 import { targetsOf } from "./backends.ts";
 
+/** Adds the command `doctor`. */
 export function addDoctor(program: Command, terminal: Terminal): void {
   program
     .command("doctor")

@@ -20,6 +20,7 @@ interface AnswerFlags extends TaskFlags {
 
 const widestText = 40;
 
+/** Adds the command `answer`. */
 export function addAnswer(program: Command, terminal: Terminal): void {
   const command = program
     .command("answer")

@@ -36,6 +36,7 @@ interface ChunkFlags {
   readonly stride?: number;
 }
 
+/** Adds the command `chunk`. */
 export function addChunk(program: Command, terminal: Terminal): void {
   const command = program
     .command("chunk")
@@ -74,7 +75,10 @@ export function addChunk(program: Command, terminal: Terminal): void {
   });
 }
 
-/** Flags that decide where a model runs, where none does. Settings that say the same are for other commands, too, and are let be. */
+/**
+ * Throws INPUT_INVALID for a flag that places a model if the strategy runs none. Settings of the same name are ignored, since they are for other
+ * commands.
+ */
 function refusePlacing({ strategy = "fixed", ...flags }: ChunkFlags): void {
   if (runsModel(strategy)) return;
   const placing: ReadonlySet<string> = new Set([...constraintNames, ...loadSettingNames, "host", "replicas", "maxMemory"]);
@@ -119,7 +123,7 @@ function withNumbers({ embedding, ...chunk }: Chunk): object {
 }
 
 const widestText = 60;
-/** UTF-16 units that are looked at for a line of the table. */
+/** UTF-16 units of a chunk shown in the table. */
 const shownUnits = 200;
 
 function describe(documents: readonly Document[], { model, target, results }: ChunkResult): string {

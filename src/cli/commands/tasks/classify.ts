@@ -19,6 +19,7 @@ interface ClassifyFlags extends TaskFlags {
 const shownLabels = 3;
 const widestText = 60;
 
+/** Adds the command `classify`. */
 export function addClassify(program: Command, terminal: Terminal): void {
   const command = program
     .command("classify")

@@ -41,6 +41,7 @@ interface EmbedFlags {
   readonly batchTokens?: number;
 }
 
+/** Adds the command `embed`. */
 export function addEmbed(program: Command, terminal: Terminal): void {
   const command = program
     .command("embed")

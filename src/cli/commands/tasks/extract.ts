@@ -22,6 +22,7 @@ interface ExtractFlags extends TaskFlags {
 
 const widestText = 40;
 
+/** Adds the command `extract`. */
 export function addExtract(program: Command, terminal: Terminal): void {
   const command = program
     .command("extract")
@@ -54,7 +55,7 @@ export function addExtract(program: Command, terminal: Terminal): void {
         const rows = results.flatMap((fields, index) => rowsOf(fields, printable(all[index] ?? "", widestText)));
         return {
           results,
-          ...(questionRun === undefined ? {} : { beside: { question: questionRun } }),
+          ...(questionRun === undefined ? {} : { extraFields: { question: questionRun } }),
           ...(questionRun === undefined ? {} : { title: `${questionRun.model} · ${questionRun.target}` }),
           body: rows.length > 0 ? formatTable(rows, ["text", "field", "value", "place", "score"]) : "",
           summary: plural(all.length, "text"),

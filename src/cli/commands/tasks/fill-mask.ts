@@ -14,6 +14,7 @@ interface FillMaskFlags extends TaskFlags {
 
 const widestText = 60;
 
+/** Adds the command `fill-mask`. */
 export function addFillMask(program: Command, terminal: Terminal): void {
   const command = program
     .command("fill-mask")
@@ -40,7 +41,7 @@ export function addFillMask(program: Command, terminal: Terminal): void {
         const table = rows.length > 0 ? formatTable(rows, ["token", "score", "text"]) : "";
         return {
           results: results.map(toHuggingFaceFills),
-          ...(targets === undefined ? {} : { beside: { targets: targets.map(namedTarget) } }),
+          ...(targets === undefined ? {} : { extraFields: { targets: targets.map(namedTarget) } }),
           body: [table, ...(targets ?? []).flatMap(partNote)].join("\n"),
           summary: plural(results.length, "text"),
           truncated,

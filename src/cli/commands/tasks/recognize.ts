@@ -20,6 +20,7 @@ interface RecognizeFlags extends TaskFlags {
 
 const widestText = 40;
 
+/** Adds the command `recognize`. */
 export function addRecognize(program: Command, terminal: Terminal): void {
   const command = program
     .command("recognize")

@@ -13,6 +13,7 @@ interface RerankFlags extends TaskFlags {
 
 const widestText = 80;
 
+/** Adds the command `rerank`. */
 export function addRerank(program: Command, terminal: Terminal): void {
   const command = program
     .command("rerank")
@@ -29,7 +30,7 @@ export function addRerank(program: Command, terminal: Terminal): void {
       (runtime, all, request) => runtime.rerank(query, all, request),
       ({ results, scoring, truncated }, all) => ({
         results,
-        beside: { scoring },
+        extraFields: { scoring },
         title: scoring === "cosine" ? "cosine of embeddings" : `score: ${scoring}`,
         body: formatTable(
           results.map(({ index, score, text }) => [String(index), score.toFixed(4), printable(text, widestText)]),

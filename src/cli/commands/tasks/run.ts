@@ -27,6 +27,7 @@ const widestText = 24;
 /** Each use of the flag adds one; commas are part of JSON. */
 const oneMore = (text: string, before: readonly string[] = []): string[] => [...before, text];
 
+/** Adds the command `run`. */
 export function addRun(program: Command, terminal: Terminal): void {
   const command = program
     .command("run")

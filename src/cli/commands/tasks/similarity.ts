@@ -21,6 +21,7 @@ const widestHead = 20;
 const maxColumns = 6;
 const shownAlike = 3;
 
+/** Adds the command `similarity`. */
 export function addSimilarity(program: Command, terminal: Terminal): void {
   const command = program
     .command("similarity")
@@ -40,7 +41,7 @@ export function addSimilarity(program: Command, terminal: Terminal): void {
       (runtime, all, request) => runtime.similarity(all, given ?? all, request),
       ({ scores, metric, truncated }, all) => ({
         results: scores.map((row) => Array.from(row)),
-        beside: { metric },
+        extraFields: { metric },
         title: metric,
         body: matrixTable(scores, all, given ?? all),
         summary: `${plural(all.length, "text")} with ${plural((given ?? all).length, "text")}`,

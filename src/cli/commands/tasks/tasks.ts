@@ -3,6 +3,7 @@ import { taskTable } from "../../../api/task-table.ts";
 import { formatTable } from "../../output/table.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 
+/** Adds the command `tasks`. */
 export function addTasks(program: Command, terminal: Terminal): void {
   program
     .command("tasks")

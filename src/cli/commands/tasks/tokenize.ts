@@ -26,6 +26,7 @@ interface TokenizeFlags {
   readonly specialTokens: boolean;
 }
 
+/** Adds the command `tokenize`. */
 export function addTokenize(program: Command, terminal: Terminal): void {
   program
     .command("tokenize")
