@@ -24,7 +24,7 @@ export function buildProgram(terminal: Terminal): Command {
     .version(version, "--version", "print the version")
     .option("--json", "print results as JSON")
     .option("--config <file>", "settings file, instead of ./inferyard.yaml")
-    .option("--quiet", "no notes on stderr")
+    .option("--quiet", "print no notes on stderr")
     .option("--debug", "stack traces in errors")
     .exitOverride()
     .showHelpAfterError("(inferyard <command> --help shows every option)")

@@ -11,7 +11,7 @@ export function addExplain(program: Command, terminal: Terminal): void {
   addLoadFlags(
     program
       .command("explain")
-      .description("which engine would run a model, and why; loads nothing")
+      .description("which target would run a model, and why; loads nothing")
       .argument("[model]", "model reference"),
   ).action(async (model: string | undefined, flags: Record<string, unknown>) => {
     const session = await openSession(terminal, flags, model);

@@ -9,7 +9,7 @@ import { formatBytes, plural } from "../../output/units.ts";
 export function addList(program: Command, terminal: Terminal): void {
   program
     .command("list")
-    .description("the models in the store: size, tasks, variants, when each was last used")
+    .description("list the models in the store: size, tasks, variants, last use")
     .action(async ({ json }: { readonly json?: boolean }) => {
       const store = openStore(terminal);
       const { records: models, damaged } = await store.inventory();

@@ -7,7 +7,7 @@ import { formatBytes, plural } from "../../output/units.ts";
 export function addPrune(program: Command, terminal: Terminal): void {
   program
     .command("prune")
-    .description("remove what no model in the store needs, and what interrupted pulls left")
+    .description("remove files that no model in the store needs, and those of interrupted pulls")
     .action(async ({ json }: { readonly json?: boolean }) => {
       const report = await openStore(terminal).prune();
       if (json === true) return writeLine(terminal.stdout, JSON.stringify(report));

@@ -7,7 +7,7 @@ import { formatBytes } from "../../output/units.ts";
 export function addRemove(program: Command, terminal: Terminal): void {
   program
     .command("remove")
-    .description("remove a model from the store, with the files no other model has")
+    .description("remove a model from the store, with the files that no other model shares")
     .argument("<model>", "its reference, or its name in the store")
     .action(async (model: string, { json }: { readonly json?: boolean }) => {
       const report = await openStore(terminal).remove(model);

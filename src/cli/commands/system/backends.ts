@@ -9,8 +9,8 @@ import { type Terminal, writeLine } from "../../terminal.ts";
 export function addBackends(program: Command, terminal: Terminal): void {
   program
     .command("backends")
-    .description("each backend and device: available or not, why, and what mends it")
-    .option("--run", "run a tiny computation on each, as doctor does, instead of looking for its presence")
+    .description("availability of each backend and device, with reasons and remedies")
+    .option("--run", "test each one with a tiny run, as doctor does, instead of checking its presence")
     .action(async (flags: Record<string, unknown>) => {
       const { runtime } = await openSession(terminal, flags);
       const reports = await runtime.backends({ run: flags["run"] === true, signal: terminal.signal });

@@ -11,7 +11,7 @@ import { targetsOf } from "./backends.ts";
 export function addDoctor(program: Command, terminal: Terminal): void {
   program
     .command("doctor")
-    .description("this machine, and a tiny computation on every target: PASS or FAIL, why, how long")
+    .description("facts about this machine, and a test run on every target: PASS or FAIL, with the reason")
     .action(async (flags: Record<string, unknown>) => {
       const { runtime } = await openSession(terminal, flags);
       const machine = await runtime.machine();

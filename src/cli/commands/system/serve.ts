@@ -22,8 +22,8 @@ interface ServeFlags extends ServerFlags {
 export function addServe(program: Command, terminal: Terminal): void {
   const command = program
     .command("serve")
-    .description("every task over HTTP")
-    .option("--model <reference>", "the model of requests that name none");
+    .description("serve all tasks over HTTP")
+    .option("--model <reference>", "default model of requests");
   addLoadFlags(addServerFlags(command)).action(async (flags: ServeFlags) => serve(terminal, flags));
 }
 

@@ -40,18 +40,20 @@ interface ChunkFlags {
 export function addChunk(program: Command, terminal: Terminal): void {
   const command = program
     .command("chunk")
-    .description("long texts to chunks of so many tokens")
+    .description("split long texts into chunks")
     .argument("[documents...]", "files, or texts with a space in them; - or nothing is stdin")
     .option("--model <reference>", "model whose tokens are counted; the one that a strategy runs")
     .option("--input <file>", "one file; .jsonl has a document per line")
     .option("--strategy <strategy>", `where to cut: ${chunkStrategies.join(", ")} (default: fixed)`)
-    .addOption(new Option("--target-tokens <number>", "most tokens in a chunk (default: 500)").argParser(positiveInteger))
-    .addOption(new Option("--overlap <number>", "tokens that the next chunk repeats (default: 0)").argParser(zeroOrMore))
-    .addOption(new Option("--max-chunks <number>", "most chunks of one document").argParser(positiveInteger))
+    .addOption(new Option("--target-tokens <number>", "maximum tokens of a chunk (default: 500)").argParser(positiveInteger))
+    .addOption(new Option("--overlap <number>", "tokens that consecutive chunks share (default: 0)").argParser(zeroOrMore))
+    .addOption(new Option("--max-chunks <number>", "maximum chunks of one document").argParser(positiveInteger))
     .addOption(new Option("--separators <names>", `preferred first: ${separatorNames.join(",")}`).argParser(list))
     .addOption(new Option("--offsets <unit>", "unit of start and end (default: utf16)").choices(offsetUnits))
-    .addOption(new Option("--threshold <similarity>", "semantic: neighbours below it part").argParser(Number))
-    .addOption(new Option("--percentile <percent>", "semantic: neighbours beyond it part (default: 95)").argParser(Number))
+    .addOption(new Option("--threshold <similarity>", "semantic: split where the similarity is below").argParser(Number))
+    .addOption(
+      new Option("--percentile <percent>", "semantic: split at distances above this percentile (default: 95)").argParser(Number),
+    )
     .option("--structure <strategy>", `late: cut as ${lateStructures.join(", ")} (default: fixed)`)
     .option("--prompt <name>", "late: prompt of the model put before the text")
     .addOption(new Option("--stride <tokens>", "late, token-classification: how far windows overlap").argParser(zeroOrMore));
@@ -85,7 +87,7 @@ function refusePlacing({ strategy = "fixed", ...flags }: ChunkFlags): void {
   const name = Object.keys(flags).find((flag) => placing.has(flag));
   if (name === undefined) return;
   const flag = `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-  throw new InferyardError("INPUT_INVALID", `${flag} means nothing with the strategy ${strategy}, which loads no model`, {
+  throw new InferyardError("INPUT_INVALID", `${flag} has no effect with the strategy ${strategy}, which loads no model`, {
     remedy: `leave ${flag} out, or choose a strategy that does: semantic, late or token-classification`,
   });
 }

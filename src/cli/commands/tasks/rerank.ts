@@ -17,12 +17,12 @@ const widestText = 80;
 export function addRerank(program: Command, terminal: Terminal): void {
   const command = program
     .command("rerank")
-    .description("documents in the order of how well they answer a query")
+    .description("rank documents by relevance to a query")
     .argument("[documents...]", "documents; or --input, or lines on stdin")
-    .requiredOption("--query <text>", "what is asked")
+    .requiredOption("--query <text>", "the query")
     .option("--model <reference>", "cross-encoder or embedding model: a path, hf:owner/name, or a name in the store")
-    .addOption(new Option("--top-n <number>", "documents to give, best first").argParser(positiveInteger))
-    .option("--raw", "the model's own numbers, with no activation");
+    .addOption(new Option("--top-n <number>", "maximum number of results, best first").argParser(positiveInteger))
+    .option("--raw", "raw model output, without an activation function");
   addTaskFlags(command).action(async (documents: string[], flags: RerankFlags) => {
     const { query, topN, raw } = flags;
     await runTask(
