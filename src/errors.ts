@@ -1,15 +1,14 @@
-/**
- * The one error class and the one table of codes. `docs/reference/errors.md` describes each code; a test compares the two.
- */
+/** The error class and the table of its codes. `docs/reference/errors.md` describes each code; a test compares the two. */
 
-/** What a code means to the outside: an HTTP status, a CLI exit code, whether asking again can help, whether another backend can. */
+/** Properties of an error code for callers. */
 export interface ErrorKind {
+  /** Status of the HTTP response that reports it. */
   readonly httpStatus: number;
-  /** 1: it failed; 2: it was asked wrongly. */
+  /** Exit code of the command line. 1: the operation failed. 2: it was invoked incorrectly. */
   readonly exitCode: 1 | 2;
-  /** The same request may succeed later without any change. */
+  /** true: the same request may succeed later. */
   readonly retryable: boolean;
-  /** During loading: a refusal that moves selection on to the next candidate. Anything else is thrown on. */
+  /** true: during loading, this error makes selection try the next candidate. Other errors end the load. */
   readonly tryNext: boolean;
 }
 
@@ -20,6 +19,7 @@ const kind = (httpStatus: number, exitCode: 1 | 2, flags: { retryable?: boolean;
   tryNext: flags.tryNext ?? false,
 });
 
+/** Every error code. `docs/reference/errors.md` explains each. */
 export type ErrorCode =
   | "ABORTED"
   | "ACCESS_DENIED"
@@ -57,7 +57,7 @@ export type ErrorCode =
   | "UNAUTHORIZED"
   | "VERIFICATION_FAILED";
 
-/** Every code Inferyard raises. */
+/** Properties of every error code. */
 export const errorKinds: Readonly<Record<ErrorCode, ErrorKind>> = {
   ABORTED: kind(499, 1),
   ACCESS_DENIED: kind(403, 1),
@@ -96,16 +96,22 @@ export const errorKinds: Readonly<Record<ErrorCode, ErrorKind>> = {
   VERIFICATION_FAILED: kind(500, 1, { tryNext: true }),
 };
 
+/** Optional parts of an error. */
 export interface ErrorOptions {
-  /** Facts for programs: plain data that survives JSON and structured clone. */
+  /** Details for programs: plain data that survives JSON and structured clone. */
   readonly data?: Readonly<Record<string, unknown>>;
-  /** What the user can do: a command or a setting. */
+  /** What the user can do about it: a command or a setting. */
   readonly remedy?: string;
+  /** Milliseconds after which a retry may succeed. */
   readonly retryAfterMs?: number;
+  /** The error that caused this one. */
   readonly cause?: unknown;
 }
 
-/** Every failure Inferyard reports. The message says what failed and on which input; `remedy` says what to do next. */
+/**
+ * The error of every failure that Inferyard reports. `message` says what failed on which input, `code` is for programs,
+ * `remedy` says what to do.
+ */
 export class InferyardError extends Error {
   override readonly name = "InferyardError";
   readonly code: ErrorCode;
@@ -121,16 +127,17 @@ export class InferyardError extends Error {
     this.retryAfterMs = options.retryAfterMs;
   }
 
+  /** Whether the same request may succeed later. */
   get retryable(): boolean {
     return errorKinds[this.code].retryable;
   }
 
-  /** The page and anchor that explains the code. */
+  /** Page and anchor of the documentation of the code. */
   get documentation(): string {
     return `docs/reference/errors.md#${this.code.toLowerCase()}`;
   }
 
-  /** The plain-data form: crosses threads, JSON output and HTTP. */
+  /** The error as plain data, for other threads and processes, JSON output and HTTP. The stack and the cause are not included. */
   toJSON(): SerializedError {
     return {
       code: this.code,
@@ -142,11 +149,13 @@ export class InferyardError extends Error {
     };
   }
 
+  /** The error that `toJSON` was called on, with a new stack. */
   static fromJSON(json: SerializedError): InferyardError {
     return new InferyardError(json.code, json.message, json);
   }
 }
 
+/** An error as plain data; see `InferyardError.toJSON`. */
 export interface SerializedError {
   readonly code: ErrorCode;
   readonly message: string;
@@ -156,22 +165,33 @@ export interface SerializedError {
   readonly retryAfterMs?: number;
 }
 
-/** The text of anything that was thrown. */
+/** The message of any thrown value. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
-/** Turns what a foreign library threw into `code`, keeping it as the cause; one of ours passes unchanged. */
+/**
+ * Converts a thrown value of another library into an InferyardError with this code and the value as its cause. An
+ * InferyardError is returned unchanged. `context` begins the message.
+ */
 export function wrapError(thrown: unknown, code: ErrorCode, context: string): InferyardError {
   if (thrown instanceof InferyardError) return thrown;
   return new InferyardError(code, `${context}: ${messageOf(thrown)}`, { cause: thrown });
 }
 
-/** Throws ABORTED when the caller has given up. */
+/** Throws ABORTED if the signal is aborted. */
 export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw abortError(signal);
 }
 
+/** The ABORTED error of an aborted signal, with the signal's reason as its cause. */
 export function abortError(signal: AbortSignal): InferyardError {
   return new InferyardError("ABORTED", "the caller cancelled this call", { cause: signal.reason });
+}
+
+/** A list of names for a message: all names if there are at most 3; otherwise the first 3 and the number of the others. */
+export function abbreviatedList(names: readonly string[]): string {
+  const maxNames = 3;
+  if (names.length <= maxNames) return names.join(", ");
+  return `${names.slice(0, maxNames).join(", ")} and ${names.length - maxNames} more`;
 }

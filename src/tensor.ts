@@ -1,7 +1,7 @@
-/** Tensors: plain data that crosses threads, and the checks every backend makes on what it is given. */
+/** Tensors as plain data, and the checks that every backend makes on its inputs. */
 import { InferyardError } from "./errors.ts";
 
-/** Element types. float16 and bfloat16 travel as their 16 bits in a Uint16Array; bool as one byte, 0 or 1. */
+/** Element types. float16 and bfloat16 are stored as their 16 bits in a Uint16Array, bool as one byte that is 0 or 1. */
 export type DataType =
   | "float32"
   | "float64"
@@ -18,6 +18,7 @@ export type DataType =
   | "bool"
   | "string";
 
+/** Elements of a tensor in row-major order; an array of strings for the type "string". */
 export type TensorData =
   | Float32Array
   | Float64Array
@@ -31,18 +32,20 @@ export type TensorData =
   | BigUint64Array
   | readonly string[];
 
-/** A dense tensor, row-major. A scalar has shape `[]`. */
+/** A dense tensor in row-major order. `data` has as many elements as the product of `shape`. A scalar has the shape `[]`. */
 export interface Tensor {
   readonly dataType: DataType;
   readonly shape: readonly number[];
   readonly data: TensorData;
 }
 
+/** Tensors by the name of the input or output. */
 export type TensorMap = Readonly<Record<string, Tensor>>;
 
 /**
- * What a model says of one input or output. A number is a fixed dimension, a string a named free one. No dimensions at all are a scalar, or a
- * shape that the file does not state: engines do not tell the two apart, so any shape is taken there.
+ * Description of one input or output. In `shape`, a number is a fixed dimension and a string is a named free dimension ("" if
+ * it has no name). An empty shape is a scalar or a shape that the file does not state; engines do not distinguish the two, so
+ * any shape is accepted.
  */
 export interface TensorInfo {
   readonly name: string;
@@ -67,18 +70,22 @@ const arrayTypes = {
   string: Array,
 } as const satisfies Record<DataType, unknown>;
 
+/** Number of elements of a shape: the product of its dimensions; 1 for a scalar. */
 export function elementCount(shape: readonly number[]): number {
   return shape.reduce((product, dimension) => product * dimension, 1);
 }
 
-/** An all-zero tensor; strings are empty. */
+/** A tensor of zeros; of empty strings for the type "string". */
 export function zeros(dataType: DataType, shape: readonly number[]): Tensor {
   const count = elementCount(shape);
   const data = dataType === "string" ? Array.from({ length: count }, () => "") : new arrayTypes[dataType](count);
   return { dataType, shape, data };
 }
 
-/** The buffers of the tensors, for a transfer list. Only whole buffers: a view into a larger one is copied instead. */
+/**
+ * The buffers of the tensors, for the transfer list of postMessage. Views into larger buffers are left out and are copied
+ * instead.
+ */
 export function transferables(tensors: TensorMap): ArrayBuffer[] {
   const buffers = new Set<ArrayBuffer>();
   for (const { data } of Object.values(tensors)) {
@@ -90,8 +97,8 @@ export function transferables(tensors: TensorMap): ArrayBuffer[] {
 }
 
 /**
- * Refuses inputs a model cannot take: a missing or unknown name, another data type, another rank or dimension, data that does
- * not fill the shape, or one named dimension with two sizes. Every problem is named in one INPUT_INVALID.
+ * Checks inputs against a model's description. Throws one INPUT_INVALID that lists every problem: a missing or unknown name, a
+ * wrong data type, rank or dimension, data that does not fill the shape, or two sizes for one named dimension.
  */
 export function checkInputs(expected: readonly TensorInfo[], given: TensorMap): void {
   const problems: string[] = [];
@@ -108,8 +115,8 @@ export function checkInputs(expected: readonly TensorInfo[], given: TensorMap): 
   if (problems.length > 0) throw new InferyardError("INPUT_INVALID", problems.join("; "), { data: { problems } });
 }
 
-/** Beside a dimension of 0 any other is as long as a caller says, and engines count to it all the same. */
-const longestDimension = 2 ** 31 - 1;
+/** Maximum dimension. Beside a dimension of 0, another one could have any size without data, and engines would iterate over it. */
+const maxDimension = 2 ** 31 - 1;
 
 function mismatches(info: TensorInfo, tensor: Tensor, named: Map<string, { size: number; input: string }>): string[] {
   const label = `input "${info.name}"`;
@@ -119,10 +126,8 @@ function mismatches(info: TensorInfo, tensor: Tensor, named: Map<string, { size:
   if (info.shape.length > 0 && tensor.shape.length !== info.shape.length) {
     return [`${label} has shape [${tensor.shape.join(", ")}], and the model takes ${describeInfo(info)}`];
   }
-  if (tensor.shape.some((dimension) => !Number.isSafeInteger(dimension) || dimension < 0 || dimension > longestDimension)) {
-    return [
-      `${label} has shape [${tensor.shape.join(", ")}], which is not a list of whole numbers from 0 to ${longestDimension}`,
-    ];
+  if (tensor.shape.some((dimension) => !Number.isSafeInteger(dimension) || dimension < 0 || dimension > maxDimension)) {
+    return [`${label} has shape [${tensor.shape.join(", ")}], which is not a list of whole numbers from 0 to ${maxDimension}`];
   }
   const problems: string[] = [];
   for (const [axis, wanted] of info.shape.entries()) {
@@ -149,38 +154,16 @@ function holds(data: TensorData, dataType: DataType): boolean {
   return !Array.isArray(data) || data.every((text) => typeof text === "string");
 }
 
-/** For people: "float32 [batch, 3]". */
+/** Description of an input or output for messages: "float32 [batch, 3]". */
 export function describeInfo(info: TensorInfo): string {
   return `${info.dataType} [${info.shape.map((dimension) => (dimension === "" ? "?" : dimension)).join(", ")}]`;
 }
 
-/** The first index at which a floating-point tensor holds NaN or an infinity, or -1. Other types are always finite. */
+/** Index of the first NaN or infinity in a floating-point tensor; -1 if there is none or the type is not floating-point. */
 export function firstNonFinite(tensor: Tensor): number {
   const { data } = tensor;
   if (data instanceof Float32Array || data instanceof Float64Array) return data.findIndex((value) => !Number.isFinite(value));
   if (data instanceof Uint16Array && tensor.dataType === "float16") return data.findIndex((bits) => (bits & 0x7c00) === 0x7c00);
   if (data instanceof Uint16Array && tensor.dataType === "bfloat16") return data.findIndex((bits) => (bits & 0x7f80) === 0x7f80);
   return -1;
-}
-
-/** The values as float32, whatever the graph computes in. MODEL_UNSUPPORTED for whole numbers and strings. */
-export function asFloat32(tensor: Tensor): Float32Array {
-  const { data, dataType } = tensor;
-  if (data instanceof Float32Array) return data;
-  if (data instanceof Float64Array) return Float32Array.from(data);
-  if (data instanceof Uint16Array && dataType === "float16") return Float32Array.from(data, halfToNumber);
-  if (data instanceof Uint16Array && dataType === "bfloat16") {
-    return new Float32Array(Uint32Array.from(data, (bits) => bits << 16).buffer);
-  }
-  throw new InferyardError("MODEL_UNSUPPORTED", `the model gives ${dataType}, which is not a floating-point type`);
-}
-
-/** IEEE 754 binary16: 1 sign bit, 5 exponent bits with bias 15, 10 fraction bits. */
-function halfToNumber(bits: number): number {
-  const sign = bits & 0x8000 ? -1 : 1;
-  const exponent = (bits >> 10) & 0x1f;
-  const fraction = bits & 0x3ff;
-  if (exponent === 0) return sign * fraction * 2 ** -24;
-  if (exponent === 0x1f) return fraction === 0 ? sign * Number.POSITIVE_INFINITY : Number.NaN;
-  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
 }

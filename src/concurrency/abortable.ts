@@ -1,18 +1,32 @@
-/** Waiting that can be cancelled. */
+/** Waits that an AbortSignal ends. */
 import { abortError, throwIfAborted } from "../errors.ts";
 
-/** The result of a promise, or ABORTED as soon as the signal is aborted; the work behind the promise goes on. */
-export async function abortable<Result>(promise: Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
+/**
+ * Settles as `promise` does, or rejects with ABORTED as soon as the signal is aborted, whichever is first. The work behind the
+ * promise is not stopped; `onAbort` is called so that the caller can stop it. A signal that is already aborted rejects at once.
+ */
+export function abortable<Result>(
+  promise: Promise<Result>,
+  signal: AbortSignal | undefined,
+  onAbort: () => void = () => {},
+): Promise<Result> {
   if (signal === undefined) return promise;
-  throwIfAborted(signal);
-  let stop: (() => void) | undefined;
-  const cancelled = new Promise<never>((_resolve, reject) => {
-    stop = () => reject(abortError(signal));
-    signal.addEventListener("abort", stop, { once: true });
+  return new Promise((resolve, reject) => {
+    const abort = (): void => {
+      onAbort();
+      reject(abortError(signal));
+    };
+    if (signal.aborted) abort();
+    else signal.addEventListener("abort", abort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
   });
-  try {
-    return await Promise.race([promise, cancelled]);
-  } finally {
-    if (stop !== undefined) signal.removeEventListener("abort", stop);
-  }
+}
+
+/** Waits for `milliseconds`. Rejects with ABORTED as soon as the signal is aborted. */
+export async function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  throwIfAborted(signal);
+  if (milliseconds <= 0) return;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const elapsed = new Promise<void>((resolve) => (timer = setTimeout(resolve, milliseconds)));
+  await abortable(elapsed, signal, () => clearTimeout(timer));
 }

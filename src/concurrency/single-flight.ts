@@ -1,4 +1,7 @@
-/** Work that several callers wait for: begun by the first, cancelled when the last has left. */
+/**
+ * Merging of concurrent calls with the same key, as golang.org/x/sync/singleflight does: the first caller starts the work, and
+ * it is aborted when the last caller has left.
+ */
 import { throwIfAborted } from "../errors.ts";
 import { abortable } from "./abortable.ts";
 
@@ -8,22 +11,24 @@ interface Task<Result> {
   waiting: number;
 }
 
+/** Runs one task for each key at a time, shared by all callers that join it. */
 export class SingleFlight<Result> {
   readonly #tasks = new Map<string, Task<Result>>();
   readonly #free: (result: Result) => void;
 
-  /** `free`: called with the result of a task when every caller has taken what it wants of it, or has left. */
+  /** `free`: called with the result after every caller has taken what it wants of it, or has left. */
   constructor(free: (result: Result) => void) {
     this.#free = free;
   }
 
+  /** Whether a task with this key is in progress. */
   has(key: string): boolean {
     return this.#tasks.has(key);
   }
 
   /**
-   * Waits for the task with this key, which `begin` starts where there is none; `take` is called with its result before `free` is. A caller
-   * who cancels stops waiting. Throws what the task throws, and ABORTED.
+   * Waits for the task with this key, which `begin` starts if there is none, and returns `take(result)`; `take` is called
+   * before `free`. A caller that aborts stops waiting. Throws what the task throws, and ABORTED.
    */
   async join<Taken>(
     key: string,
@@ -51,11 +56,11 @@ export class SingleFlight<Result> {
     return task;
   }
 
-  /** The next caller begins anew, and need not wait until a cancelled task has ended. */
+  /** The next caller starts a new task and does not wait until an aborted one has ended. */
   #end(key: string, task: Task<Result>): void {
     this.#forget(key, task);
     task.controller.abort();
-    task.result.then(this.#free, () => {}); // the callers have had the error
+    task.result.then(this.#free, () => {}); // the callers have received the error
   }
 
   #forget(key: string, task: Task<Result>): void {

@@ -1,9 +1,9 @@
-/** Waiting with a limit. */
+/** Waits with a time limit. */
 
-/** Timers take no more (2^31 - 1 ms, 24 days); longer ones would fire at once. */
+/** Maximum delay of a timer in milliseconds (2^31 - 1, 24.8 days). A longer delay would fire at once. */
 export const maxTimerMs: number = 2 ** 31 - 1;
 
-/** Waits for the promise, at most so many milliseconds. */
+/** Waits until the promise is fulfilled or the time is over, whichever comes first. Rejects if the promise rejects first. */
 export async function waitAtMost(promise: Promise<void>, milliseconds: number): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, Math.min(milliseconds, maxTimerMs))));

@@ -3,7 +3,8 @@
  * calls where it can (`end`), and at once where nobody waits for it, or where it hangs (`kill`).
  */
 import type { LoadedModel } from "../backend.ts";
-import { InferyardError, abortError, throwIfAborted, wrapError } from "../errors.ts";
+import { InferyardError, throwIfAborted, wrapError } from "../errors.ts";
+import { abortable } from "../concurrency/abortable.ts";
 import { unrefTimeout } from "../platform/event-loop.ts";
 import type { DeathDetails, Peer, StartPeer } from "./peer.ts";
 import type { AnswerMessage, Call, ModelDescription, Results } from "./protocol.ts";
@@ -88,7 +89,7 @@ export class CallQueue {
 
   /** Waits for the model to be loaded. */
   description(signal: AbortSignal | undefined): Promise<ModelDescription> {
-    return abortableWithCallback(this.#description, signal);
+    return abortable(this.#description, signal);
   }
 
   /** "next": before those that wait. */
@@ -135,7 +136,7 @@ export class CallQueue {
     });
     this.#next();
     this.#watchAbandoned();
-    return abortableWithCallback(result, signal, abandon);
+    return abortable(result, signal, abandon);
   }
 
   async #endBetweenCalls(): Promise<void> {
@@ -300,22 +301,4 @@ export function hostDied(
 
 function disposed(): InferyardError {
   return new InferyardError("DISPOSED", "this model was disposed");
-}
-
-/** The promise, or ABORTED as soon as the signal says so; work that has begun goes on unseen. */
-export function abortableWithCallback<Result>(
-  promise: Promise<Result>,
-  signal: AbortSignal | undefined,
-  onAbandon: () => void = () => {},
-): Promise<Result> {
-  if (signal === undefined) return promise;
-  return new Promise((resolve, reject) => {
-    const abandon = (): void => {
-      onAbandon();
-      reject(abortError(signal));
-    };
-    if (signal.aborted) abandon();
-    signal.addEventListener("abort", abandon, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", abandon));
-  });
 }

@@ -2,7 +2,8 @@
 import type { Backend, BackendEntry, Device, LoadOptions, LoadedModel, ModelFiles } from "../backend.ts";
 import { InferyardError, throwIfAborted } from "../errors.ts";
 import type { TensorMap } from "../tensor.ts";
-import { CallQueue, abortableWithCallback } from "./call-queue.ts";
+import { abortable } from "../concurrency/abortable.ts";
+import { CallQueue } from "./call-queue.ts";
 import type { ReplicaGroup } from "./replica-group.ts";
 import type { DisposeOptions, Host, HostName, HostedModel, HostedRunOptions } from "./host.ts";
 import { loadWithTimeout } from "./load-timeout.ts";
@@ -165,12 +166,12 @@ class RemoteModel implements HostedModel {
     this.#refuseDisposed();
     if (!this.#queue.ended) return;
     this.#restart ??= this.#replaceDead().finally(() => (this.#restart = undefined));
-    await abortableWithCallback(this.#restart, signal);
+    await abortable(this.#restart, signal);
     this.#refuseDisposed();
   }
 
   async #replaceDead(): Promise<void> {
-    await abortableWithCallback(this.#queue.kill(), this.#ending.signal); // one that hangs on a thread may hold its memory still
+    await abortable(this.#queue.kill(), this.#ending.signal); // one that hangs on a thread may hold its memory still
     await this.#owner.supervision.admit(this.#ending.signal);
     this.#queue = await this.#startSuccessor("died");
   }

@@ -5,7 +5,7 @@ import type { BackendVerdict } from "./inspection.ts";
 import { type EngineSupports, engineVerdict } from "./engine-support.ts";
 import type { ExternalFile } from "./external-files.ts";
 import { onnxruntimeVerdict } from "./onnxruntime-support.ts";
-import { abbreviatedList } from "../shown-names.ts";
+import { abbreviatedList } from "../errors.ts";
 
 /** What a verdict is made from. */
 export interface VerdictSubject {

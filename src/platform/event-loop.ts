@@ -1,6 +1,9 @@
-/** Turns of the event loop, in Node.js and in a browser alike. */
+/** Access to the event loop that works in Node.js and in browsers. */
 
-/** Settles after everything that waits now has had its turn. Timers would do it too, but browsers delay them by 4 ms. */
+/**
+ * Yields to the event loop: resolves after the tasks that are pending now have run. Uses setImmediate in Node.js and a
+ * MessageChannel in browsers, which delay timers by 4 ms.
+ */
 export function yieldToEventLoop(): Promise<void> {
   if (typeof setImmediate === "function") return new Promise((resolve) => void setImmediate(resolve));
   return new Promise((resolve) => {
@@ -14,7 +17,7 @@ export function yieldToEventLoop(): Promise<void> {
   });
 }
 
-/** Calls `work` once after a while, unless cleared. In Node.js a program that has nothing else to do ends without waiting for it. */
+/** Calls `work` once after `milliseconds`, unless cleared. The timer does not keep a Node.js process alive. */
 export function unrefTimeout(work: () => void, milliseconds: number): ReturnType<typeof setTimeout> {
   const timer: ReturnType<typeof setTimeout> | number = setTimeout(work, milliseconds);
   if (typeof timer === "object") timer.unref();

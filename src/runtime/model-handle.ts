@@ -1,4 +1,4 @@
-/** One user's hold on a loaded model. */
+/** A handle on a loaded model. */
 import type { LoadedModel } from "../backend.ts";
 import { InferyardError } from "../errors.ts";
 import type { HostedModel, HostedRunOptions } from "../hosts/host.ts";
@@ -10,83 +10,93 @@ import type { LeasedModel } from "./residency/shared-models.ts";
 import { formatTarget } from "./selection/target.ts";
 import { type SchedulingKey, defaultSchedulingKey } from "./scheduling/scheduling-key.ts";
 
+/**
+ * A loaded model that the caller holds. It stays in memory until every handle on it is disposed. All members but `dispose`
+ * throw DISPOSED afterwards.
+ */
 export class ModelHandle {
-  /** As it was loaded. */
+  /** The reference that it was loaded by. */
   readonly reference: string;
-  /** Whose work is done on it; means something where calls share batches. */
+  /** The client whose work runs on it; used by shared batches and by `run`. */
   readonly schedulingKey: SchedulingKey;
-  readonly #held: LeasedModel;
+  readonly #lease: LeasedModel;
   #released = false;
 
-  constructor(reference: string, held: LeasedModel, turn: SchedulingKey = defaultSchedulingKey) {
+  constructor(reference: string, lease: LeasedModel, schedulingKey: SchedulingKey = defaultSchedulingKey) {
     this.reference = reference;
-    this.schedulingKey = turn;
-    this.#held = held;
+    this.schedulingKey = schedulingKey;
+    this.#lease = lease;
   }
 
+  /** The model's manifest. */
   get manifest(): Manifest {
     return this.#resident.loaded.manifest;
   }
 
-  /** Where it runs now, for example "onnx:cpu". */
+  /** Target that it runs on now, for example "onnx:cpu". */
   get target(): string {
     return formatTarget(this.#resident.loaded.target);
   }
 
-  /** Why it runs there. */
+  /** The decision that led to this target. */
   get decision(): Decision {
-    return this.#held.decisionOf(this.#resident.loaded);
+    return this.#lease.decisionOf(this.#resident.loaded);
   }
 
+  /** Names, data types and shapes of the inputs. */
   get inputs(): readonly TensorInfo[] {
     return this.#resident.loaded.model.inputs;
   }
 
+  /** Names, data types and shapes of the outputs that are tensors. */
   get outputs(): readonly TensorInfo[] {
     return this.#resident.loaded.model.outputs;
   }
 
-  /** Memory of the first copy; see `TensorModel.memory`. */
+  /** Memory of the primary instance; see `TensorModel.memory`. */
   get memory(): LoadedModel["memory"] {
     return this.#resident.loaded.model.memory;
   }
 
-  /** Time in milliseconds since the run under way began; 0 where the model is at rest, or on the calling thread. */
+  /** Milliseconds since the current run began. 0 if the model is idle or runs on the calling thread. */
   get runningMs(): number {
     return this.#resident.runningMs;
   }
 
-  /** Runs the model on raw tensors. */
+  /**
+   * Runs the model on tensors by input name. Throws INPUT_INVALID for tensors that do not fit the inputs and for a reduction of
+   * an output that is not computed.
+   */
   async run(inputs: TensorMap, options: HostedRunOptions = {}): Promise<TensorMap> {
-    this.#refuseForeignReductions(options);
+    this.#refuseUnknownReductions(options);
     return this.#resident.runScheduled(inputs, options, this.schedulingKey);
   }
 
-  /** Models for bulk work, to be used side by side. */
+  /** Instances for bulk work, to be used in parallel: single-threaded replicas, or the model alone. */
   async replicas(): Promise<readonly Pick<HostedModel, "run">[]> {
     return this.#resident.replicas();
   }
 
-  /** The model itself: the same object for everybody who holds it, for as long as it is in memory. */
+  /** The resident model: the same object for all handles on it, for as long as it is in memory. */
   get model(): Pick<ResidentModel, "run" | "replicas"> {
     return this.#resident;
   }
 
-  /** Gives the hold back. The model itself stays for `keepAlive`, so that the next load is quick. */
+  /** Releases the handle. The model itself stays for `keepAlive`, so that the next load is fast. */
   async dispose(): Promise<void> {
     this.#released = true;
-    this.#held.lease.release();
+    this.#lease.lease.release();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.dispose();
   }
 
-  /** Of an output that is not asked for, or that the model does not have. */
-  #refuseForeignReductions({ outputs = this.outputs.map(({ name }) => name), reductions = {} }: HostedRunOptions): void {
-    const foreign = Object.keys(reductions).find((name) => !outputs.includes(name));
-    if (foreign === undefined) return;
-    throw new InferyardError("INPUT_INVALID", `there is a reduction of "${foreign}", which is none of the outputs wanted`, {
+  /** Throws INPUT_INVALID for a reduction of an output that is not requested or that the model does not have. */
+  #refuseUnknownReductions({ outputs = this.outputs.map(({ name }) => name), reductions = {} }: HostedRunOptions): void {
+    const unknown = Object.keys(reductions).find((name) => !outputs.includes(name));
+    if (unknown === undefined) return;
+    throw new InferyardError("INPUT_INVALID", `there is a reduction of "${unknown}", which is not among the requested outputs`, {
       remedy: `the outputs are ${outputs.join(", ")}`,
     });
   }
@@ -94,6 +104,6 @@ export class ModelHandle {
   get #resident(): ResidentModel {
     if (this.#released)
       throw new InferyardError("DISPOSED", `this handle on ${this.reference} was disposed`, { remedy: "load it again" });
-    return this.#held.lease.item;
+    return this.#lease.lease.item;
   }
 }

@@ -1,4 +1,7 @@
-/** What differs between the places a runtime lives in, Node.js or a browser. The composition root hands it over. */
+/**
+ * The platform interface: what differs between Node.js and a browser. The composition root passes an implementation to the
+ * runtime.
+ */
 import type { MachineReader } from "../devices/machine.ts";
 import type { Supervision } from "../hosts/supervision.ts";
 import type { Variant } from "../models/manifest.ts";
@@ -9,26 +12,31 @@ import type { StoredMeasurements } from "../measurements/store.ts";
 import type { Host, HostName } from "../hosts/host.ts";
 import type { PullProgress } from "../models/hub/progress.ts";
 
+/** Services of the platform that a runtime runs on. */
 export interface Platform {
   readonly hosts: Readonly<Record<HostName, Host>>;
-  /** The host that gives all its memory back when a model leaves. */
+  /** The host whose memory is returned to the system when a model is unloaded. */
   readonly isolatingHost: "worker" | "process";
   readonly machine: MachineReader;
-  /** What `inferyard bench --record` has kept on this machine. */
+  /** Reads the measurements that `inferyard bench --record` stored on this machine. */
   readMeasurements(): Promise<StoredMeasurements>;
-  /** Who watches over hosts that can die, by the settings `maxProcessMemory`, `maxCrashes`, `crashWindow`, `loadTimeout` and `runTimeout`. */
+  /**
+   * Creates the supervision of hosts from the settings `maxProcessMemory`, `maxCrashes`, `crashWindow`, `loadTimeout` and
+   * `runTimeout`.
+   */
   createSupervision(settings: RuntimeSettings, circuits: CircuitBreakers): SupervisionFactory;
-  /** Brings a model's files to where they are read; throws what src/models/model-store.ts says of `pull`. */
+  /** Downloads a model's files to where they are read from. Throws what `pull` in src/models/model-store.ts throws. */
   fetchModel(reference: string, options: FetchOptions): Promise<void>;
 }
 
-/** Of a model that is loaded as `reference`; undefined: nobody watches, and a host that died is started again by the next call. */
+/** Returns the supervision of a model loaded as `reference`. Undefined: none; a host that died is restarted by the next call. */
 export type SupervisionFactory = (reference: string, target: Target, variant: Variant) => Supervision | undefined;
 
+/** Options of a download. */
 export interface FetchOptions {
-  /** Where the reference itself names none. */
+  /** The variant to download, if the reference names none. */
   readonly variant?: string;
-  /** Nothing is asked of the network. */
+  /** true: the network is not used. */
   readonly offline?: boolean;
   readonly signal?: AbortSignal;
   readonly onProgress: (progress: PullProgress) => void;

@@ -1,26 +1,27 @@
-/** What a runtime says of itself when asked. */
+/** Reports of a runtime about its memory and its backends. */
 import type { Availability } from "../backend.ts";
 import type { MemoryAmounts } from "./residency/memory-budget.ts";
 
-/** What the models in memory hold. */
+/** Memory that the loaded models hold, and the limits. */
 export interface MemoryReport {
-  /** Null where nothing is limited; `models` null where their number is not. */
+  /** null if there is no budget; `models` is null if the number of models is not limited. */
   readonly limits: { readonly bytes: MemoryAmounts; readonly models: number | null } | null;
   readonly models: readonly ModelMemory[];
 }
 
+/** Memory of one loaded model. */
 export interface ModelMemory {
   readonly reference: string;
   readonly target: string;
-  /** "idle", "in use (2 users)", "pinned, idle", ... */
+  /** State of the model: "idle", "in use (2 users)", "pinned, idle", ... */
   readonly state: string;
-  /** Bytes by place: "memory" is the machine's, devices are named as in a target. Copies are counted. */
+  /** Bytes by memory pool: "memory" is the machine's, devices are named as in a target. Replicas are included. */
   readonly bytes: MemoryAmounts;
-  /** How the bytes are known: see `TensorModel.memory`; "estimated" where the engine does not tell. */
+  /** How the bytes were obtained: see `TensorModel.memory`; "estimated" if the engine does not report them. */
   readonly measure: "resident" | "allocated" | "estimated";
 }
 
-/** One backend and what its probe said. */
+/** A backend and the result of its probe. */
 export interface BackendReport {
   readonly backend: string;
   readonly availability: Availability;

@@ -1,4 +1,7 @@
-/** The JSON schema of a decision, for programs that read it from `--json`, logs or HTTP. `schemas/decision.json` is made from this file. */
+/**
+ * The zod schema of a decision, from which `npm run schemas` makes `schemas/decision.json`, for programs that read decisions
+ * from `--json`, logs or HTTP.
+ */
 import * as z from "zod";
 import { policies } from "../selection/constraints.ts";
 
@@ -9,13 +12,10 @@ const candidate = z.strictObject({
   verdict: z.enum(["selected", "would-run", "refused", "failed", "not-tried"]),
   stage: z
     .enum(["constraints", "manifest", "package", "probe", "device", "capability", "requirement", "circuit", "load", "verify"])
-    .describe("The step at which the candidate's fate was settled."),
+    .describe("The step that gave the candidate its verdict."),
   reason: z.string(),
   remedy: z.string().optional().describe("A command or a setting that would change the verdict."),
-  note: z
-    .string()
-    .optional()
-    .describe('Under the policy "fastest": how fast it was measured to be, or why no measurement counts.'),
+  note: z.string().optional().describe('Under the policy "fastest": the measured speed, or why no measurement applies.'),
   milliseconds: z.number().optional().describe("Time spent loading and verifying."),
 });
 
@@ -41,16 +41,17 @@ const decision = z.strictObject({
       device: z.string(),
       library,
       host: z.string(),
-      evidence: z.array(z.string()).describe("What the engine itself said."),
+      evidence: z.array(z.string()).describe("What the engine itself reported."),
     })
     .nullable(),
 });
 
-/** Throws where `value` is not a decision. */
+/** Throws a ZodError if `value` is not a decision. */
 export function checkDecision(value: unknown): void {
   decision.parse(value);
 }
 
+/** The JSON schema of a decision. */
 export function decisionJsonSchema(): Record<string, unknown> {
   return { title: "Decision", ...z.toJSONSchema(decision) };
 }

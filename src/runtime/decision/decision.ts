@@ -1,10 +1,10 @@
-/** The record of one selection: the same shape for the library's caller, the command line, logs and HTTP. */
+/** The decision: the record of one selection. The library, the command line, logs and HTTP give it in the same shape. */
 import type { Library } from "../../backend.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { formatPattern } from "../selection/target.ts";
 import type { Policy, Constraints } from "../selection/constraints.ts";
 
-/** The step at which a candidate's fate was settled. */
+/** The step that gave a candidate its verdict. `docs/reference/decision.md` explains each. */
 export type Stage =
   | "constraints"
   | "manifest"
@@ -17,23 +17,25 @@ export type Stage =
   | "load"
   | "verify";
 
-/** "would-run" appears only where nothing is loaded (`explain`). */
+/** Result for one candidate. "would-run" occurs only in `explain`, which loads nothing. */
 export type Verdict = "selected" | "would-run" | "refused" | "failed" | "not-tried";
 
+/** One target that was considered, with its verdict and the reason. */
 export interface Candidate {
   readonly target: string;
   readonly verdict: Verdict;
   readonly stage: Stage;
-  /** A sentence a user understands, without a full stop. */
+  /** A sentence for the user, without a full stop. */
   readonly reason: string;
   /** A command or a setting that would change the verdict. */
   readonly remedy?: string;
-  /** Under the policy "fastest", of a candidate that can run: how fast it was measured to be, or why no measurement counts. */
+  /** Under the policy "fastest", for candidates that can run: the measured speed, or why no measurement applies. */
   readonly note?: string;
-  /** Time spent loading and verifying, where that was tried. */
+  /** Milliseconds spent loading and verifying. Undefined if the candidate was not tried. */
   readonly milliseconds?: number;
 }
 
+/** The record of one selection. Plain data that survives JSON. */
 export interface Decision {
   readonly id: string;
   /** ISO 8601, UTC. */
@@ -57,15 +59,17 @@ export interface Decision {
   readonly selected: Selected | null;
 }
 
+/** What runs: the target, the engine, its host, and the engine's own evidence. */
 export interface Selected {
   readonly target: string;
   readonly device: string;
   readonly library: Library;
   readonly host: string;
-  /** What the engine itself said, never what was asked for. */
+  /** What the engine itself reported about where it computed. */
   readonly evidence: readonly string[];
 }
 
+/** What a decision is made from. `variant` and `digest` are undefined if nothing was loaded. */
 export interface DecisionParts {
   readonly manifest: Manifest;
   readonly constraints: Constraints;
@@ -75,6 +79,7 @@ export interface DecisionParts {
   readonly digest?: string;
 }
 
+/** Makes a decision with a new id and the current time. */
 export function makeDecision(parts: DecisionParts): Decision {
   const { manifest, constraints } = parts;
   const formats = [...new Set(manifest.variants.map((variant) => variant.format))];

@@ -1,4 +1,4 @@
-/** The one error of a load that found no home: every candidate with its reason, and what would mend it. */
+/** The error of a load for which no candidate succeeded: every candidate with its reason, and a remedy. */
 import { type ErrorCode, InferyardError } from "../../errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import type { OpenCircuit } from "../supervision/circuit-breakers.ts";
@@ -6,6 +6,12 @@ import type { Candidate, Decision } from "./decision.ts";
 import { formatPattern } from "../selection/target.ts";
 import type { Constraints } from "../selection/constraints.ts";
 
+/**
+ * Builds that error. `failures` are the errors of the candidates that were tried; `circuits` are the open circuit breakers,
+ * which give `retryAfterMs`. `data.decision` holds the decision. The code is HOST_DIED or CIRCUIT_OPEN if the same load may
+ * succeed later; MODEL_INVALID, MODEL_UNSUPPORTED or OUT_OF_MEMORY if every attempt failed with it; otherwise
+ * BACKEND_UNAVAILABLE (one candidate) or NO_BACKEND.
+ */
 export function noCandidateError(
   manifest: Manifest,
   constraints: Constraints,
@@ -18,10 +24,10 @@ export function noCandidateError(
   const [only] = listed;
   const headline = headlineOf(manifest.name, listed);
   const lines = listed.length === 1 && only !== undefined ? [`${only.stage}: ${only.reason}`] : table(listed);
-  const waits = waitsOf(listed, failures, circuits);
+  const delays = delaysOf(listed, failures, circuits);
   return new InferyardError(codeFor(listed, failures), [headline, ...lines.map((line) => `  ${line}`)].join("\n"), {
     data: { decision },
-    ...(waits.length === 0 ? {} : { retryAfterMs: Math.ceil(Math.min(...waits)) }),
+    ...(delays.length === 0 ? {} : { retryAfterMs: Math.ceil(Math.min(...delays)) }),
     remedy: remedyFor(constraints, listed),
     ...(failures[0] === undefined ? {} : { cause: failures[0] }),
   });
@@ -33,20 +39,20 @@ function headlineOf(name: string, listed: readonly Candidate[]): string {
   return listed.length === 1 ? `${only.target} cannot run ${name}` : `no backend on this machine can run ${name}`;
 }
 
-/** How long until one of those that may run later can be tried again, where that is known. */
-function waitsOf(
+/** Milliseconds until candidates with an open circuit or a retryable failure can be tried again. */
+function delaysOf(
   listed: readonly Candidate[],
   failures: readonly InferyardError[],
   circuits: readonly OpenCircuit[],
 ): readonly number[] {
-  const resting = new Set(listed.filter(({ stage }) => stage === "circuit").map(({ reason }) => reason));
-  const rests = circuits.filter(({ reason }) => resting.has(reason)).map(({ remainingMs }) => remainingMs);
-  return [...rests, ...failures.flatMap(({ retryAfterMs }) => (retryAfterMs === undefined ? [] : [retryAfterMs]))];
+  const openReasons = new Set(listed.filter(({ stage }) => stage === "circuit").map(({ reason }) => reason));
+  const cooldowns = circuits.filter(({ reason }) => openReasons.has(reason)).map(({ remainingMs }) => remainingMs);
+  return [...cooldowns, ...failures.flatMap(({ retryAfterMs }) => (retryAfterMs === undefined ? [] : [retryAfterMs]))];
 }
 
 /**
- * What may pass is said first: the same load may succeed later. Then, when every backend that tried says the same of the model itself, that
- * is what the user should hear.
+ * Transient causes come first, since the same load may succeed later. If all attempts failed with the same error of the model
+ * itself, that error is reported.
  */
 function codeFor(listed: readonly Candidate[], failures: readonly InferyardError[]): ErrorCode {
   const codes = new Set(failures.map((failure) => failure.code));
@@ -65,7 +71,7 @@ function table(candidates: readonly Candidate[]): string[] {
   });
 }
 
-/** A table names each candidate's remedy beside it; a single candidate's belongs to the error. */
+/** The table of candidates shows each remedy. A single candidate's remedy belongs to the error. */
 function remedyFor(constraints: Constraints, listed: readonly Candidate[]): string {
   const [own] = listed.length === 1 ? listed.flatMap(({ remedy }) => (remedy === undefined ? [] : [remedy])) : [];
   if (constraints.required.length > 1) return "process, model and request each require a target, and no target meets all of them";

@@ -1,27 +1,35 @@
-/** Where a model lives when nobody said so. */
+/** Selection of the host that a model lives in: inline, worker thread or child process. */
 import type { Capabilities, ModelFiles } from "../../backend.ts";
 import type { HostName } from "../../hosts/host.ts";
 
+/** How hosts are chosen. */
 export interface HostPolicy {
-  /** What the user demands. */
+  /** The host that the user requested. Default: chosen by the backend's capabilities. */
   readonly requested?: HostName;
-  /** Where backends go that hold their thread: where memory is limited, a place that really gives it back. */
+  /**
+   * The host of backends that block their thread. With a memory budget it is one whose memory is returned to the system when
+   * the model is unloaded.
+   */
   readonly blocking: "worker" | "process";
 }
 
+/** A policy from an optional request and the host of blocking backends. */
 export function hostPolicy(requested: HostName | undefined, blocking: HostPolicy["blocking"]): HostPolicy {
   return { ...(requested === undefined ? {} : { requested }), blocking };
 }
 
 type Kind = Pick<ModelFiles, "format" | "architecture">;
 
-/** A backend that holds its thread gets one of its own, or a process; one that has no entry can be nowhere but here. */
-export function selectHost(choice: HostPolicy, { blocking }: Capabilities, model: Kind, hasEntry: boolean): HostName {
-  const holds = typeof blocking === "boolean" ? blocking : holdsThread(blocking, model);
-  return choice.requested ?? (holds && hasEntry ? choice.blocking : "inline");
+/**
+ * The host of a model: the requested one; else `policy.blocking` if the backend blocks its thread and has an entry that another
+ * thread can import; else "inline".
+ */
+export function selectHost(policy: HostPolicy, { blocking }: Capabilities, model: Kind, hasEntry: boolean): HostName {
+  const blocks = typeof blocking === "boolean" ? blocking : blocksThread(blocking, model);
+  return policy.requested ?? (blocks && hasEntry ? policy.blocking : "inline");
 }
 
-function holdsThread(formats: Capabilities["formats"], { format, architecture }: Kind): boolean {
+function blocksThread(formats: Capabilities["formats"], { format, architecture }: Kind): boolean {
   const architectures = formats[format] ?? [];
   return architectures === "any" || (architecture !== undefined && architectures.includes(architecture));
 }

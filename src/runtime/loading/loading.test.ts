@@ -192,18 +192,18 @@ describe("verification", () => {
     expect(decision.selected?.target).toBe("wasm:cpu");
   });
 
-  it("a model that gives no number for zeros is asked about ones before the engine is blamed", async () => {
-    const asked: unknown[] = [];
+  it("a model that gives no number for zeros is requested about ones before the engine is blamed", async () => {
+    const requested: unknown[] = [];
     const reciprocal = scriptedBackend("onnx", {
       onRun: (inputs) => {
         const [given] = Object.values(inputs);
-        asked.push(given?.data[0]);
+        requested.push(given?.data[0]);
         return { y: { dataType: "float32", shape: [1], data: Float32Array.of(1 / Number(given?.data[0])) } };
       },
     });
     const { decision } = await load([reciprocal]);
     expect(decision.selected?.target).toBe("onnx:cpu");
-    expect(asked.map(Number)).toEqual([0, 1]);
+    expect(requested.map(Number)).toEqual([0, 1]);
   });
 
   it("a model that fails while running the probe is a failed candidate, whatever the code", async () => {
@@ -328,9 +328,9 @@ describe("hosts", () => {
     ["and a process where memory is limited", { blocking: "process" }, true, true, "process"],
     ["one that does not runs inline", { blocking: "process" }, false, true, "inline"],
     ["one without an entry runs inline", { blocking: "process" }, true, false, "inline"],
-    ["the user's choice holds: inline", { asked: "inline", blocking: "process" }, true, true, "inline"],
-    ["the user's choice holds: worker", { asked: "worker", blocking: "process" }, false, true, "worker"],
-    ["the user's choice holds: process", { asked: "process", blocking: "worker" }, false, true, "process"],
+    ["the user's choice holds: inline", { requested: "inline", blocking: "process" }, true, true, "inline"],
+    ["the user's choice holds: worker", { requested: "worker", blocking: "process" }, false, true, "worker"],
+    ["the user's choice holds: process", { requested: "process", blocking: "worker" }, false, true, "process"],
   ] as const)("%s", async (_name, host, blocking, entry, expected) => expect(await hostOf(host, blocking, entry)).toBe(expected));
 });
 

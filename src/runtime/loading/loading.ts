@@ -1,4 +1,7 @@
-/** The load loop: candidates in order; load in the host, verify, stop at the first that holds, and record everything. */
+/**
+ * The load loop: tries eligible candidates in order. Each is loaded in its host and verified; the first success ends the loop.
+ * Every attempt is recorded in the decision.
+ */
 import type { Backend, LoadLimits, LoadSettings } from "../../backend.ts";
 import { InferyardError, errorKinds, throwIfAborted } from "../../errors.ts";
 import { ReplicaGroup } from "../../hosts/replica-group.ts";
@@ -16,45 +19,45 @@ import { type Target, formatDevice, formatTarget } from "../selection/target.ts"
 import { type AnswerCheck, verify } from "./verification.ts";
 import type { Constraints } from "../selection/constraints.ts";
 
-/** What the loop needs from the runtime. */
+/** What the load loop needs from the runtime. */
 export interface LoadingContext {
   readonly backends: readonly Backend[];
   readonly hosts: Readonly<Record<HostName, Host>>;
   readonly host: HostPolicy;
-  /** What models may take. Default: the backends' own limits. */
+  /** Resource limits passed to every load. Default: the backends' own limits. */
   readonly limits?: LoadLimits;
-  /** Threads for an engine when the user set none, or the user's number clamped to the CPU quota. */
+  /** Number of threads for a load: the requested number clamped to the CPU quota, or the quota if none is requested. */
   readonly threads: (wanted: number | undefined) => number;
   readonly checkAnswers: AnswerCheck;
-  /** Hexadecimal sha256 of a variant's main file. */
+  /** Computes the hexadecimal SHA-256 of a variant's main file. */
   readonly digestOf: (variant: Variant) => Promise<string>;
-  /** What the same variant took on the same target before. Default: nothing is known. */
+  /** Memory measured when the same variant was last loaded on the same target. Default: unknown. */
   readonly knownSize?: (target: Target, variant: Variant) => MemoryAmounts | undefined;
   /**
-   * Waits until there is room for the model; throws MEMORY_BUDGET where none can be made. `known`: the need was seen, not estimated.
-   * Default: there is room.
+   * Waits until the memory budget has room for the model and books it. `known`: `need` was measured, not estimated. Throws
+   * MEMORY_BUDGET if no room can be made. Default: no budget.
    */
   readonly bookMemory?: (need: MemoryAmounts, known: boolean) => Promise<void>;
-  /** Who watches over the host of a variant on a target. Default: nobody. */
+  /** The supervision of the host of a variant on a target. Default: none. */
   readonly supervise?: (target: Target, variant: Variant) => Supervision | undefined;
-  /** Told what is tried. Default: nobody is. */
+  /** Called before each attempt. */
   readonly onAttempt?: (target: Target, variant: Variant) => void;
 }
 
-/** A verified model and how it came to be. */
+/** A model that was loaded and verified, with the decision that led to it. */
 export interface VerifiedModel {
   readonly model: HostedModel;
   readonly manifest: Manifest;
   readonly variant: Variant;
   readonly target: Target;
   readonly decision: Decision;
-  /** What it was estimated to take. */
+  /** The memory that was booked for it: measured before, or estimated. */
   readonly need: MemoryAmounts;
-  /** Loads the same variant on the same target once more, for runs side by side. */
+  /** Loads the same variant on the same target once more, as a replica that runs in parallel. */
   loadReplica(settings: LoadSettings, signal?: AbortSignal): Promise<HostedModel>;
 }
 
-/** What a choice is made from, and for what. */
+/** The checked candidates of a request, and the inputs of the selection that are needed to load one. */
 export interface SelectionOutcome {
   readonly selections: readonly CheckedCandidate[];
   readonly facts: Pick<SelectionFacts, "openCircuits">;
@@ -63,12 +66,19 @@ export interface SelectionOutcome {
   readonly request: LoadRequest;
 }
 
-/** Makes the decision for a candidate that runs. `loaded`: whether it was loaded for this choice, and not in memory before. */
+/**
+ * Makes the decision in which the current candidate is selected. `loaded`: the model was loaded for this request and was not in
+ * memory before; the record then has the load time.
+ */
 export type DecisionFactory = (selected: Selected, digest: string | undefined, loaded: boolean) => Decision;
 
+/** The result of one attempt to load: an item, or the error and the stage at which it failed. */
 export type LoadOutcome<Item> = { readonly ok: true; readonly item: Item } | FailedLoad;
 
-/** Selects, then loads the first candidate that holds. */
+/**
+ * Runs the selection and loads the first eligible candidate that succeeds. Throws the error of `noCandidateError` if none does,
+ * and ABORTED.
+ */
 export async function loadFirstCandidate(
   context: LoadingContext,
   facts: SelectionFacts,
@@ -77,11 +87,14 @@ export async function loadFirstCandidate(
   request: LoadRequest,
   signal?: AbortSignal,
 ): Promise<VerifiedModel> {
-  const choice = { selections: select(facts, manifest, constraints, request), facts, manifest, constraints, request };
-  return tryCandidates(choice, (candidate, decide) => loadCandidate(context, choice, candidate, decide, signal), signal);
+  const selection = { selections: select(facts, manifest, constraints, request), facts, manifest, constraints, request };
+  return tryCandidates(selection, (candidate, decide) => loadCandidate(context, selection, candidate, decide, signal), signal);
 }
 
-/** Tries one open candidate after the other until one holds. When none is left, one error lists every candidate with its reason. */
+/**
+ * Tries eligible candidates in order and returns the item of the first attempt that succeeds. If all fail, throws one error
+ * that lists every candidate with its reason.
+ */
 export async function tryCandidates<Item>(
   { selections, facts, manifest, constraints }: SelectionOutcome,
   attempt: (candidate: EligibleCandidate, decide: DecisionFactory) => Promise<LoadOutcome<Item>>,
@@ -111,9 +124,9 @@ export async function tryCandidates<Item>(
         ...(digest === undefined ? {} : { digest }),
       });
     };
-    const tried = await attempt(candidate, decide);
-    if (tried.ok) return tried.item;
-    const { error, stage } = tried;
+    const outcome = await attempt(candidate, decide);
+    if (outcome.ok) return outcome.item;
+    const { error, stage } = outcome;
     const remedy = error.remedy === undefined ? {} : { remedy: error.remedy };
     const milliseconds = performance.now() - started;
     failures.push(error);
@@ -123,7 +136,10 @@ export async function tryCandidates<Item>(
   throw noCandidateError(manifest, constraints, decision, { failures, circuits: [...facts.openCircuits.values()] });
 }
 
-/** Loads one candidate and verifies it. */
+/**
+ * Loads one candidate in its host and verifies it. A failure that permits another candidate is returned; any other error is
+ * thrown.
+ */
 export async function loadCandidate(
   context: LoadingContext,
   { manifest, request }: SelectionOutcome,
@@ -131,18 +147,18 @@ export async function loadCandidate(
   decide: DecisionFactory,
   signal?: AbortSignal,
 ): Promise<LoadOutcome<VerifiedModel>> {
-  const tried = await attempt(context, candidate, manifest, request.settings, signal);
-  if (!tried.ok) return tried;
+  const outcome = await attempt(context, candidate, manifest, request.settings, signal);
+  if (!outcome.ok) return outcome;
   const { target, variant } = candidate;
-  const { model, evidence, host, need, loadReplica, digest } = tried;
-  const place = { target: formatTarget(target), device: formatDevice(target.device), host: host.name };
-  const decision = decide({ ...place, library: model.library, evidence }, `sha256:${digest}`, true);
+  const { model, evidence, host, need, loadReplica, digest } = outcome;
+  const placement = { target: formatTarget(target), device: formatDevice(target.device), host: host.name };
+  const decision = decide({ ...placement, library: model.library, evidence }, `sha256:${digest}`, true);
   return { ok: true, item: { model, manifest, variant, target, decision, need, loadReplica } };
 }
 
-/** The candidates of a load that is not carried out: the first open one would run. */
+/** The candidate records of `explain`, which loads nothing: the first eligible candidate has the verdict "would-run". */
 export function explainCandidates(selections: readonly CheckedCandidate[]): Candidate[] {
-  const first = selections.find(({ verdict }) => verdict === "open");
+  const first = selections.find(({ verdict }) => verdict === "eligible");
   return selections.map((selection) =>
     selection === first ? { ...recordOf(selection), verdict: "would-run" } : recordOf(selection),
   );
@@ -168,6 +184,7 @@ interface SuccessfulLoad {
   loadReplica(settings: LoadSettings, signal?: AbortSignal): Promise<HostedModel>;
 }
 
+/** A failed attempt after which the next candidate may be tried. */
 export interface FailedLoad {
   readonly ok: false;
   readonly stage: "load" | "verify";
@@ -192,8 +209,8 @@ async function attempt(
   throwIfAborted(signal);
   context.onAttempt?.(target, variant);
   const supervision = context.supervise?.(target, variant);
-  const copies = new ReplicaGroup();
-  const place = async (wanted: LoadSettings, loadSignal: AbortSignal | undefined): Promise<HostedModel> => {
+  const replicas = new ReplicaGroup();
+  const loadInHost = async (wanted: LoadSettings, loadSignal: AbortSignal | undefined): Promise<HostedModel> => {
     const threads = capabilities.options.includes("threads") ? { threads: context.threads(wanted.threads) } : {};
     const stop = loadSignal === undefined ? {} : { signal: loadSignal };
     return host.load(
@@ -202,17 +219,17 @@ async function attempt(
       target.device,
       { ...context.limits, ...settings, ...wanted, ...threads, ...stop },
       supervision,
-      copies,
+      replicas,
     );
   };
-  const loadReplica: VerifiedModel["loadReplica"] = (wanted, copySignal) =>
-    loadWithTimeout(supervision ?? unsupervised, host.name, copySignal, (loadSignal) => place(wanted, loadSignal));
-  const digest = context.digestOf(variant); // beside the load: another thread does that
-  digest.catch(() => {}); // reported below; a model that does not load may be unreadable without it mattering
+  const loadReplica: VerifiedModel["loadReplica"] = (wanted, replicaSignal) =>
+    loadWithTimeout(supervision ?? unsupervised, host.name, replicaSignal, (loadSignal) => loadInHost(wanted, loadSignal));
+  const digest = context.digestOf(variant); // hashed in parallel with the load
+  digest.catch(() => {}); // awaited below; if the load fails first, an unreadable file is not reported
   let stage = "load" as FailedLoad["stage"];
   try {
     return await loadWithTimeout(supervision ?? unsupervised, host.name, signal, async (loadSignal): Promise<SuccessfulLoad> => {
-      const model = await place(settings, loadSignal);
+      const model = await loadInHost(settings, loadSignal);
       stage = "verify";
       try {
         const evidence = await verify(model, manifest, context.checkAnswers, loadSignal);

@@ -1,16 +1,19 @@
-/** Proof that a loaded model runs: a probe input goes through, the answer is finite, the known answers hold, the engine says where. */
+/**
+ * Verification of a loaded model: it runs a probe input, its outputs are finite, the known answers of its manifest hold, and
+ * the engine reports where it computed.
+ */
 import type { LoadedModel, TensorInfo, TensorMap } from "../../backend.ts";
 import { type ErrorCode, InferyardError } from "../../errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { type Tensor, elementCount, firstNonFinite, zeros } from "../../tensor.ts";
 
 /**
- * Checks a model against the known answers of its manifest and says what it found, or undefined where there are none.
- * Comes from the tasks, which know how text becomes tensors. Throws VERIFICATION_FAILED.
+ * Compares a model's outputs with the known answers of its manifest. Returns a sentence for the evidence, or undefined if the
+ * manifest has no answers. Implemented by `tasks/`, which can turn texts into tensors. Throws VERIFICATION_FAILED.
  */
 export type AnswerCheck = (model: LoadedModel, manifest: Manifest, signal?: AbortSignal) => Promise<string | undefined>;
 
-/** Sentences for the decision's `evidence`. Throws VERIFICATION_FAILED. */
+/** Verifies a model and returns sentences for the decision's `evidence`. Throws VERIFICATION_FAILED. */
 export async function verify(
   model: LoadedModel,
   manifest: Manifest,
@@ -23,14 +26,17 @@ export async function verify(
   return [...evidence, ...(await model.evidence())];
 }
 
-/** Runs the manifest's probe input, or a made-up one, and demands finite numbers. Says what it did, which may be nothing. */
+/**
+ * Runs the manifest's probe input, or a synthetic one, and requires finite outputs. Returns a sentence that says what was run.
+ * If no input can be synthesized, nothing is run and the sentence says so. Throws VERIFICATION_FAILED.
+ */
 export async function runProbe(
   model: Pick<LoadedModel, "inputs" | "outputs" | "run">,
   manifest: Manifest,
   signal?: AbortSignal,
 ): Promise<string> {
   const ran = "a probe input ran, and its output is finite";
-  // Named: a model may have outputs besides that are no tensors.
+  // Tensor outputs are named explicitly: a model may also have outputs that are not tensors.
   const options = { outputs: model.outputs.map(({ name }) => name), ...(signal === undefined ? {} : { signal }) };
   const run = async (inputs: TensorMap): Promise<void> => refuseNonFinite(await model.run(inputs, options));
   if (manifest.probe?.kind === "tensors") {
@@ -43,7 +49,7 @@ export async function runProbe(
     await run(zero);
   } catch (error) {
     if (!(error instanceof InferyardError && inputFailureCodes.has(error.code))) throw error;
-    // A sound model may divide by what it is given, or take a logarithm of it: ones are tried before the engine is blamed.
+    // A correct model may divide by its input or take its logarithm. Ones are tried before the engine is blamed.
     await run(probeInputs(model.inputs, 1) ?? zero).catch(() => {
       throw error;
     });
@@ -51,16 +57,16 @@ export async function runProbe(
   return ran;
 }
 
-/** Failures that may come of the made-up input, and not of the engine. */
+/** Errors that a synthetic input may cause in a correct engine. */
 const inputFailureCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["INPUT_INVALID", "RUN_FAILED", "VERIFICATION_FAILED"]);
 
 function refuseNonFinite(outputs: TensorMap): void {
   for (const [name, tensor] of Object.entries(outputs)) {
-    const place = firstNonFinite(tensor);
-    if (place === -1) continue;
+    const index = firstNonFinite(tensor);
+    if (index === -1) continue;
     throw new InferyardError(
       "VERIFICATION_FAILED",
-      `a probe input gave a value that is not a number in output "${name}", element ${place}`,
+      `a probe input gave a value that is not a number in output "${name}", element ${index}`,
       {
         remedy: "try another variant or backend; where the model is sound, give it a probe input in inferyard.json",
       },
@@ -68,26 +74,29 @@ function refuseNonFinite(outputs: TensorMap): void {
   }
 }
 
-/** Free dimensions by the names that exports give them. */
+/** Sizes of free dimensions, by the names that exporters give them. */
 const sequenceLength = 8;
 const freeSizes: readonly { readonly pattern: RegExp; readonly size: number }[] = [
   { pattern: /^(batch|batch_size|n|b)$/i, size: 1 },
-  { pattern: /^past_\w*$/i, size: 0 }, // a decoder's first call has seen nothing yet
+  { pattern: /^past_\w*$/i, size: 0 }, // the cache of a decoder is empty at the first call
   { pattern: /seq|length/i, size: sequenceLength },
 ];
-/** Elements of all made-up inputs together: 256 MB of float32. */
+/** Limit of elements of all synthetic inputs together: 256 MB of float32. */
 const maxProbeElements = 2 ** 26;
-/** A text counts as so many. */
+/** Elements that one string counts as. */
 const elementsPerString = 64;
-/** Samples of sound, by transformers' name: a tenth of a second at 16 kHz, since the first convolution needs some hundreds. */
+/**
+ * Name that transformers gives to audio samples. A probe has 0.1 s at 16 kHz, since the first convolution needs a few hundred
+ * samples.
+ */
 const audioInput = "input_values";
 const audioSamples = 1600;
 const tokenInputs: ReadonlySet<string> = new Set(["input_ids", "attention_mask", "token_type_ids", "position_ids"]);
 
 /**
- * Inputs for a model that names no probe: `fill` in every input, ones in attention masks. undefined where a size is free and its name says
- * nothing, or no shape is stated, since a made-up size could be refused by a sound model. MODEL_UNSUPPORTED where the stated shapes have more
- * than 2^26 elements.
+ * Synthesizes probe inputs: every element is `fill`, except that attention masks are ones. Returns undefined if the size of a
+ * free dimension cannot be derived from its name or an input states no shape, since a correct model could refuse an arbitrary
+ * size. Throws MODEL_UNSUPPORTED if the stated shapes have more than 2^26 elements.
  */
 export function probeInputs(inputs: readonly TensorInfo[], fill: 0 | 1 = 0): TensorMap | undefined {
   const entries: [string, TensorMap[string]][] = [];

@@ -1,4 +1,4 @@
-/** The names of all options a caller may give, and the checks that TypeScript makes for its users and nobody makes for the others. */
+/** The names of all options, and the checks that the type system makes for callers who use TypeScript. */
 import type { LoadLimits, LoadSettings } from "../../backend.ts";
 import { InferyardError } from "../../errors.ts";
 import { type HostName, hostNames } from "../../hosts/host.ts";
@@ -8,10 +8,12 @@ import { nearestName } from "../../models/validation/nearest-name.ts";
 import type { LimitSettings, ModelOptions, ModelSettings, RuntimeSettings, Strategy } from "./runtime-settings.ts";
 import type { ConstraintOptions } from "../selection/constraints.ts";
 
+/** Names of the placement constraints. */
 export const constraintNames: readonly (keyof ConstraintOptions)[] = ["policy", "priority", "prefer", "target", "exclude"];
 
 const modelSettingNames: readonly (keyof ModelSettings)[] = [...constraintNames, "strategy"];
 
+/** Names of the load settings of the backend contract. */
 export const loadSettingNames: readonly (keyof LoadSettings)[] = [
   "threads",
   "graphOptimization",
@@ -20,10 +22,13 @@ export const loadSettingNames: readonly (keyof LoadSettings)[] = [
   "memoryArena",
 ];
 
+/** Names of the limits of one model file and one run. */
 export const limitSettingNames: readonly (keyof LimitSettings)[] = ["maxTraceTime", "maxTraceMemory", "maxRunMemory"];
 
+/** Names of the options of one load. */
 export const modelOptionNames: readonly (keyof ModelOptions)[] = [...constraintNames, ...loadSettingNames, "variant", "signal"];
 
+/** Names of the settings of a runtime. */
 export const runtimeSettingNames: readonly (keyof RuntimeSettings)[] = [
   ...constraintNames,
   ...loadSettingNames,
@@ -50,15 +55,21 @@ export const runtimeSettingNames: readonly (keyof RuntimeSettings)[] = [
   "onBatch",
 ];
 
-/** Knobs of other runtimes that are not built, since measuring showed nothing to gain: why, and what to do instead. */
+/**
+ * Settings of other runtimes that Inferyard does not have, since measurements showed no benefit. The value says why and what to
+ * use instead.
+ */
 export const notBuilt: Readonly<Record<string, string>> = {
   sessionBuckets:
     "sessions for each size of input made nothing faster and took twice to six times the memory (docs/guide/tuning.md): leave it out",
   bucketGranularity: "it belongs to sessionBuckets, which is not built (docs/guide/tuning.md): leave it out",
-  concurrencyHint: "copies are loaded for the work that is there: set replicas to the number wanted",
+  concurrencyHint: "replicas are loaded for the work that is there: set replicas to the number wanted",
 };
 
-/** INPUT_INVALID for a name nobody reads; the nearest right one is suggested. */
+/**
+ * Throws INPUT_INVALID for a property whose name is not in `known`. The remedy suggests the most similar name. `where` is the
+ * subject of the message, for example "a runtime".
+ */
 export function refuseUnknown(given: object, known: readonly string[], where: string): void {
   const unknown = Object.keys(given).find((name) => !known.includes(name));
   if (unknown === undefined) return;
@@ -71,7 +82,7 @@ export function refuseUnknown(given: object, known: readonly string[], where: st
   });
 }
 
-/** INPUT_INVALID for a value that is given and is not one of those allowed. */
+/** Throws INPUT_INVALID if `value` is set and is not in `allowed`. */
 export function refuseUnlisted<Value>(name: string, value: Value | undefined, allowed: readonly Value[]): void {
   if (value === undefined || allowed.includes(value)) return;
   throw new InferyardError("INPUT_INVALID", `${name} is ${JSON.stringify(value)}`, {
@@ -79,7 +90,7 @@ export function refuseUnlisted<Value>(name: string, value: Value | undefined, al
   });
 }
 
-/** INPUT_INVALID for a number that is given and is not a whole one above 0. */
+/** Throws INPUT_INVALID if `value` is set and is not a positive integer. */
 export function refuseNonPositive(name: string, value: number | undefined): void {
   if (value === undefined || (Number.isSafeInteger(value) && value > 0)) return;
   throw new InferyardError("INPUT_INVALID", `${name} is ${String(value)}, and must be a whole number above 0`, {
@@ -87,6 +98,7 @@ export function refuseNonPositive(name: string, value: number | undefined): void
   });
 }
 
+/** Throws INPUT_INVALID for a load setting with a value that it cannot have. */
 export function checkLoadSettings(settings: LoadSettings): void {
   const { graphOptimization, cpuNodes, memoryPattern, memoryArena } = settings;
   refuseNonPositive("threads", settings.threads);
@@ -96,6 +108,7 @@ export function checkLoadSettings(settings: LoadSettings): void {
   refuseUnlisted("memoryArena", memoryArena, [true, false]);
 }
 
+/** Throws INPUT_INVALID for unknown runtime settings and for values that a setting cannot have. */
 export function checkRuntimeSettings(settings: RuntimeSettings): void {
   refuseUnknown(settings, runtimeSettingNames, "a runtime");
   checkLoadSettings(settings);
@@ -113,7 +126,10 @@ export function checkRuntimeSettings(settings: RuntimeSettings): void {
   }
 }
 
-/** Durations and sizes as numbers. CONFIG_INVALID for what is none, or for no time at all. */
+/**
+ * Parses the limits of one model file and one run into milliseconds and bytes. Throws CONFIG_INVALID for a malformed duration
+ * or size, and for a `maxTraceTime` of 0.
+ */
 export function parseLoadLimits({ maxTraceTime, maxTraceMemory, maxRunMemory }: LimitSettings): LoadLimits {
   const milliseconds = maxTraceTime === undefined ? undefined : parseDuration(maxTraceTime);
   if (milliseconds === 0) {
@@ -128,8 +144,8 @@ export function parseLoadLimits({ maxTraceTime, maxTraceMemory, maxRunMemory }: 
   };
 }
 
-/** The load settings of several levels, the most general first; the last that sets one wins. */
+/** Merges load settings of several levels, the most general first. The last level that sets a value wins. */
 export function mergeLoadSettings(...levels: readonly LoadSettings[]): LoadSettings {
-  const set = levels.flatMap((level) => loadSettingNames.map((name) => [name, level[name]] as const));
-  return Object.fromEntries(set.filter(([, value]) => value !== undefined));
+  const given = levels.flatMap((level) => loadSettingNames.map((name) => [name, level[name]] as const));
+  return Object.fromEntries(given.filter(([, value]) => value !== undefined));
 }

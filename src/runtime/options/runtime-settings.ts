@@ -1,4 +1,4 @@
-/** What a runtime is told: settings, what one load may ask for, and the events it reports in turn. */
+/** Settings of a runtime, options of one load, and the events that a runtime reports. */
 import type { LoadSettings } from "../../backend.ts";
 import type { HostName } from "../../hosts/host.ts";
 import type { ReplacementReason } from "../../hosts/supervision.ts";
@@ -8,128 +8,152 @@ import type { Decision } from "../decision/decision.ts";
 import type { UnloadReason } from "../residency/residency.ts";
 import type { ConstraintOptions } from "../selection/constraints.ts";
 
-/** How a runtime behaves; every setting holds for all its models unless a load says otherwise. */
+/** Settings of a runtime. Each holds for all its models unless a load overrides it. */
 export interface RuntimeSettings extends ConstraintOptions, LoadSettings, LimitSettings, MemoryBudgetSettings {
-  /** Settings for single models, by the reference they are loaded with. */
+  /** Settings of single models, by the reference that they are loaded with. Every spelling of a path means the same model. */
   readonly models?: Readonly<Record<string, ModelSettings>>;
-  /** Models to load when the runtime is made, beside those whose strategy says so. Default: none. */
+  /** References of models that are loaded when the runtime is created, besides those whose strategy requires it. Default: none. */
   readonly preload?: readonly string[];
   /**
-   * Where models live. Default: for backends that block their thread a process where a budget is set, since only a process gives all its
-   * memory back, and a worker otherwise; for the others the calling thread.
+   * The host that models live in. Default: "inline" for backends that do not block their thread. For the others "worker"
+   * without a memory budget, and "process" with one, since only a process returns all its memory to the system.
    */
   readonly host?: HostName;
   /**
-   * Copies with one thread each that share the work: "auto" = for bulk work, one per core as memory allows; a number = so many, for runs
-   * that overlap as well. 1 = none. Default: "auto".
+   * Number of single-threaded replicas that share the work of a model. "auto": one per core, as memory permits, loaded for bulk
+   * work. A number: that many, which also take overlapping runs. 1: none. Default: "auto".
    */
   readonly replicas?: number | "auto";
   /**
-   * Texts of calls that overlap share batches, for servers: many small calls together take less time, and a vector then depends on what ran
-   * beside it by rounding (1e-5; with int8 as much as int8 itself loses). Default: false, and each call gives what it gives alone.
+   * Whether texts of concurrent calls share batches, for servers. Many small calls take less time in total. A vector then
+   * depends on the other texts of its batch by rounding error (1e-5; with int8 weights as much as the quantization error).
+   * Default: false.
    */
   readonly shareBatches?: boolean;
-  /** How long a load waits for models in use to leave when the budget is full: milliseconds, or "30s", "5m". Default: "30s". */
+  /** Maximum time that a load waits for memory when the budget is exhausted: milliseconds, or "30s", "5m". Default: "30s". */
   readonly memoryWait?: number | string;
-  /** How long a model stays after its last use: milliseconds, or "30s", "5m", "1h"; 0 = for ever. Default: "5m". */
+  /**
+   * Time that an unused model stays in memory: milliseconds, or "30s", "5m", "1h". 0: until it is unloaded or evicted. Default:
+   * "5m".
+   */
   readonly keepAlive?: number | string;
-  /** After a failure that may pass (the host died, no memory), load on the next target and run the request once more. Default: false. */
+  /**
+   * Whether a run that fails with a retryable error (the host died, out of memory) is repeated once on the next target, to
+   * which the model is moved. Default: false.
+   */
   readonly failover?: boolean;
   /**
-   * Most memory of one model's process: bytes, or "2GB". One that holds more is replaced between two calls, so that what an engine leaks
-   * is given back. Models of backends that block their thread live in processes then. Default: no limit.
+   * Maximum resident memory of one model's process: bytes, or "2GB". A process that holds more is replaced between two calls,
+   * so that memory leaked by an engine is returned. Models of blocking backends then live in processes. Default: no limit.
    */
   readonly maxProcessMemory?: number | string;
   /**
-   * So many deaths of a model's thread or process within `crashWindow` are a crash loop: the model is left alone for as long (CIRCUIT_OPEN).
-   * Default: 5.
+   * Number of deaths of a model's thread or process within `crashWindow` that make a crash loop. The model is then not started
+   * for one window, and calls fail with CIRCUIT_OPEN. Default: 5.
    */
   readonly maxCrashes?: number;
-  /** See `maxCrashes`: milliseconds, or "30s", "5m". Default: "1m". */
+  /** Window of `maxCrashes`: milliseconds, or "30s", "5m". Default: "1m". */
   readonly crashWindow?: number | string;
   /**
-   * Longest load of a model on one target, its verification included, download and waiting for memory excluded: milliseconds, or "30s", "5m"; 0 = no
-   * limit. After it the model's process is killed, the death counts as in `maxCrashes`, and the next target is tried. A thread inside a native
-   * engine cannot be ended and is waited for. Default: "10m".
+   * Maximum time of one load on one target, including verification, excluding download and waiting for memory: milliseconds, or
+   * "30s", "5m". 0: no limit. A load that takes longer is ended by killing the model's process; the death counts for
+   * `maxCrashes`, and the next target is tried. A thread inside a native engine cannot be killed and is waited for. Default:
+   * "10m".
    */
   readonly loadTimeout?: number | string;
   /**
-   * Longest run of a model, one batch of texts or one call with tensors: milliseconds, or "30s", "5m"; 0 = no limit. A longer one is a hang: as in
-   * `loadTimeout` the process is killed, calls end with HOST_DIED, and the next call starts another. Default: no limit.
+   * Maximum time of one run (one batch of texts, or one call with tensors): milliseconds, or "30s", "5m". 0: no limit. A run
+   * that takes longer is a hang: the process is killed as with `loadTimeout`, its calls fail with HOST_DIED, and the next call
+   * starts another process. Default: no limit.
    */
   readonly runTimeout?: number | string;
-  /** Told of loads, unloads, failovers, deaths, restarts and downloads. */
+  /** Called for loads, unloads, failovers, deaths, restarts and downloads. Default: none. */
   readonly onEvent?: (event: RuntimeEvent) => void;
-  /** Told of every batch of texts that a model has run. Default: nobody is. */
+  /** Called after each batch of texts that a model has run. Default: none. */
   readonly onBatch?: (batch: BatchEvent) => void;
-  /** Threads that read long texts, for servers: no text holds the event loop then. Default: none, and the calling thread reads them. */
+  /**
+   * Threads that tokenize and chunk long texts, so that no text blocks the event loop; for servers. Default: none, and the
+   * calling thread does it.
+   */
   readonly textThreads?: TextThreadSettings;
-  /** Fetch nothing: a model that is not on this machine is MODEL_NOT_FOUND. Default: false, unless HF_HUB_OFFLINE is set. */
+  /**
+   * true: nothing is downloaded; a model that is not on this machine is MODEL_NOT_FOUND. Default: false, unless the environment
+   * variable HF_HUB_OFFLINE is set.
+   */
   readonly offline?: boolean;
 }
 
-/** What one model file and one run may take. */
+/** Limits of one model file and of one run. */
 export interface LimitSettings {
   /**
-   * How long our own engine may turn a model into one program: milliseconds, or "30s"; a second more for each 8 million elements of its weights.
-   * A model that takes longer is refused, and the next target is tried. Default: "30s".
+   * Maximum time that our own engine may take to compile a model into one executable: milliseconds, or "30s", plus one second
+   * for every 8 million elements of its weights. A model that takes longer is refused, and the next target is tried. Default:
+   * "30s".
    */
   readonly maxTraceTime?: number | string;
   /**
-   * Most memory our own engine may hold while it turns a model into one program: bytes, or "1GB"; 16 bytes more for each element of its weights. A
-   * model that takes more is refused, and the next target is tried. Default: 512 MiB.
+   * Maximum memory that our own engine may hold while it compiles a model: bytes, or "1GB", plus 16 bytes for each element of
+   * its weights. A model that takes more is refused, and the next target is tried. Default: 512 MiB.
    */
   readonly maxTraceMemory?: number | string;
   /**
-   * Most memory one run may take beside the weights, by an estimate from the shapes of its inputs: bytes, or "1GB". A batch whose rows do not
-   * depend on each other is split; what cannot be split is LIMIT_EXCEEDED. Default: no limit.
+   * Maximum memory of one run besides the weights, as estimated from the shapes of its inputs: bytes, or "1GB". A batch with
+   * independent rows is split to fit; other runs fail with LIMIT_EXCEEDED. Default: no limit.
    */
   readonly maxRunMemory?: number | string;
 }
 
-/** How much threads that read long texts may do. Beyond it a call is LIMIT_EXCEEDED. */
+/** Limits of the threads that read long texts. A call that exceeds them is LIMIT_EXCEEDED. */
 export interface TextThreadSettings {
-  /** Longest text in UTF-16 units; as many token ids may be decoded. */
+  /** Maximum length of a text in UTF-16 code units, and maximum number of token ids to decode. */
   readonly maxCharacters: number;
-  /** Longest time for one text: milliseconds, or "30s". */
+  /** Maximum time for one text: milliseconds, or "30s". */
   readonly timeout: number | string;
 }
 
-/** How a model comes and goes. */
+/** Settings of one model: its placement constraints and its loading strategy. */
 export interface ModelSettings extends ConstraintOptions {
   /**
-   * lazy: loaded at its first use, unloaded after `keepAlive`. eager: loaded when the runtime is made, and leaves only when room is needed.
-   * pinned: loaded when the runtime is made, and stays until it is unloaded by name. Default: "lazy".
+   * "lazy": loaded at its first use, unloaded after `keepAlive`. "eager": loaded when the runtime is created, unloaded only
+   * when memory is needed. "pinned": loaded when the runtime is created, kept until it is unloaded by name. Default: "lazy".
    */
   readonly strategy?: Strategy;
 }
 
+/** When a model is loaded and unloaded; see `ModelSettings.strategy`. */
 export type Strategy = "lazy" | "eager" | "pinned";
 
+/** What happens to the models of a runtime. */
 export type RuntimeEvent =
-  /** Weights of so many bytes are about to be loaded on a target. */
+  /** A load of `bytes` of weights begins on a target. */
   | { readonly type: "loading"; readonly reference: string; readonly target: string; readonly bytes: number }
   | { readonly type: "loaded"; readonly decision: Decision }
-  /** A load was given up, because no target could run the model or because nobody waited for it any more. */
+  /** A load failed, because no target could run the model or because no caller waited for it any more. */
   | { readonly type: "load-failed"; readonly reference: string; readonly code: string; readonly reason: string }
   | ({ readonly type: "unloaded"; readonly reference: string; readonly target: string } & UnloadReason)
   | { readonly type: "failover"; readonly reference: string; readonly from: string; readonly reason: string }
   | {
-      /** A model's thread or process died by itself. */
+      /** A model's thread or process died, or was killed because it hung. */
       readonly type: "died";
       readonly reference: string;
       readonly target: string;
       readonly reason: string;
-      /** Within `crashWindow`. */
+      /** Deaths within `crashWindow`, this one included. */
       readonly deaths: number;
-      /** Whether they are too many, so that nothing is started for `restMs`; else the next call starts another, after `restMs`. */
+      /** true: a crash loop; nothing is started for `restMs`. false: the next call starts another host after `restMs`. */
       readonly resting: boolean;
       readonly restMs: number;
-      /** It did not answer in time (`loadTimeout`, `runTimeout`, a cancelled run that held up others) and was ended. Default: false. */
+      /**
+       * true: it did not answer in time (`loadTimeout`, `runTimeout`, or an aborted run that blocked other calls) and was
+       * killed. Default: false.
+       */
       readonly hung?: boolean;
     }
   | {
-      /** Another has taken its place; "memory": it held more than `maxProcessMemory`. */
+      /**
+       * A new thread or process has loaded the model. `why`: "died": the old one died; "memory": it held more than
+       * `maxProcessMemory`. `milliseconds`: time of the start and the load.
+       */
       readonly type: "restarted";
       readonly reference: string;
       readonly target: string;
@@ -138,25 +162,26 @@ export type RuntimeEvent =
     }
   | { readonly type: "download"; readonly reference: string; readonly progress: PullProgress };
 
-/** Texts, or parts of texts, that a model has run together. */
+/** A batch of texts, or of parts of texts, that a model has run. */
 export interface BatchEvent {
   readonly reference: string;
   readonly target: string;
-  /** How many there were. */
+  /** Number of rows of the batch. */
   readonly rows: number;
-  /** Tokens of all of them, and what they were padded to: rows times the longest. */
+  /** Tokens of all rows, without and with padding; the padded number is rows times the longest row. */
   readonly tokens: number;
   readonly paddedTokens: number;
 }
 
+/** Options of `dispose`. */
 export interface RuntimeDisposeOptions {
-  /** How long calls under way are waited for before they are cut off: milliseconds, or "30s", "5m". Default: "30s". */
+  /** Maximum time to wait for calls in progress before they are aborted: milliseconds, or "30s", "5m". Default: "30s". */
   readonly timeout?: number | string;
 }
 
-/** What one load may ask for. */
+/** Options of one load. */
 export interface ModelOptions extends ConstraintOptions, LoadSettings {
-  /** Name or alias of a variant: "fp32", "int8", "quantized", ... Default: the first one the chosen backend can run. */
+  /** Name or alias of a variant: "fp32", "int8", "quantized", ... Default: the first variant that the selected backend can run. */
   readonly variant?: string;
   readonly signal?: AbortSignal;
 }

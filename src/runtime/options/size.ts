@@ -1,4 +1,4 @@
-/** Amounts of memory as people write them. */
+/** Parsing of memory sizes such as "2GB". */
 import { InferyardError } from "../../errors.ts";
 
 const units: Readonly<Record<string, number>> = {
@@ -13,7 +13,10 @@ const units: Readonly<Record<string, number>> = {
   tib: 2 ** 40,
 };
 
-/** Bytes of "500MB", "2 GB", "1.5GiB", or of a plain number, which counts bytes. Above 0. */
+/**
+ * Parses a memory size into bytes: "500MB", "2 GB", "1.5GiB", or a number of bytes. Throws CONFIG_INVALID for other text and
+ * for 0.
+ */
 export function parseSize(written: string | number): number {
   const groups = /^(?<amount>\d+(?:\.\d+)?)\s*(?<unit>[kmgt]?i?b)?$/i.exec(String(written).trim())?.groups;
   const bytes = Math.floor(Number(groups?.["amount"]) * (units[(groups?.["unit"] ?? "b").toLowerCase()] ?? Number.NaN));

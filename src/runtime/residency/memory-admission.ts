@@ -1,6 +1,6 @@
 /**
- * Who may load next. Loads that do not fit wait in line, first come first served, while models that nobody uses leave, the least
- * recently used first. Memory is booked before a load begins, so that loads in flight count.
+ * Admission of loads under a memory budget. Loads that do not fit wait in a first-in, first-out queue while unused models are
+ * evicted, the least recently used first. Memory is booked before a load begins, so that loads in progress count.
  */
 import { InferyardError, abortError } from "../../errors.ts";
 import {
@@ -12,27 +12,30 @@ import {
   findShortage,
 } from "./memory-budget.ts";
 
-/** Measured sizes may exceed the limit by this factor before models leave for it. */
+/** Factor by which measured memory may exceed the limit before models are evicted for it. */
 const toleratedExcess = 1.1;
 
-/** A model that holds memory, or wants to. */
+/** A model that holds memory or waits for it. */
 export interface MemoryConsumer {
-  /** As the user wrote it. */
+  /** The reference as the user wrote it, for messages. */
   readonly reference: string;
   readonly pinned: boolean;
 }
 
-/** Whoever keeps the models. */
+/** What admission needs of the component that owns the models. */
 export interface MemoryManager<Item extends MemoryConsumer> {
-  /** Those that nobody uses and that may leave, least recently used first. */
+  /** Unused models that may be evicted, least recently used first. */
   evictable(): readonly Item[];
-  /** Those whose users are all there for one piece of work, least recently used first: they will be idle if nobody new comes. */
+  /**
+   * Models whose leases are all for one piece of work, least recently used first. They become evictable if no new lease is
+   * granted.
+   */
   evictableSoon(): readonly Item[];
-  /** Lets nobody new use it, until the result is called or it has left. */
+  /** Grants no new lease on the model until the returned function is called or the model is unloaded. */
   drain(item: Item): () => void;
-  /** Resolves when its memory is free and `leave` was called. */
+  /** Unloads the model. Resolves when its memory is free. */
   evict(item: Item, toMakeRoomFor: string): Promise<void>;
-  /** For the error's table: "in use (2 users)", "pinned", "loading". */
+  /** State of the model for the error message: "in use (2 users)", "pinned", "loading". */
   stateOf(item: Item): string;
 }
 
@@ -44,6 +47,7 @@ interface QueuedLoad<Item> {
   endDraining?: () => void;
 }
 
+/** Books the memory of models and queues loads that do not fit. */
 export class MemoryAdmission<Item extends MemoryConsumer> {
   readonly #limits: MemoryLimits;
   readonly #waitMs: number;
@@ -52,22 +56,23 @@ export class MemoryAdmission<Item extends MemoryConsumer> {
   readonly #queue: QueuedLoad<Item>[] = [];
   #evicting = false;
 
-  /** `waitMs`: how long a load waits for others to leave before it is refused. */
-  constructor(limits: MemoryLimits, waitMs: number, landlord: MemoryManager<Item>) {
+  /** `waitMs`: maximum time in milliseconds that a load waits in the queue. `manager`: owner of the models. */
+  constructor(limits: MemoryLimits, waitMs: number, manager: MemoryManager<Item>) {
     this.#limits = limits;
     this.#waitMs = waitMs;
-    this.#manager = landlord;
+    this.#manager = manager;
   }
 
   /**
-   * Waits until `estimated` fits and books it, in place of what the tenant had booked. What was only estimated is booked with a margin,
-   * what is `known` as it is. Throws MEMORY_BUDGET, or ABORTED.
+   * Waits until `estimated` fits and books it, in place of an earlier booking of the same consumer. An estimate is booked with
+   * a margin, a `known` amount without one. Throws MEMORY_BUDGET after `waitMs`, or at once if the pinned models leave too
+   * little memory; ABORTED.
    */
   async reserve(consumer: Item, estimated: MemoryAmounts, known: boolean, signal: AbortSignal): Promise<void> {
     if (signal.aborted) throw abortError(signal);
     const staying = [...this.#bookings].filter(([other]) => other !== consumer && other.pinned).map(([, amounts]) => amounts);
     if (staying.length >= this.#limits.models || findShortage(this.#limits, staying, estimated) !== undefined) {
-      throw this.#budgetError(consumer, estimated); // whoever else leaves, it will not fit
+      throw this.#budgetError(consumer, estimated); // no eviction can make it fit
     }
     const need = known ? estimated : initialBooking(estimated, this.#limits, staying);
     let settle: (() => void) | undefined;
@@ -86,33 +91,36 @@ export class MemoryAdmission<Item extends MemoryConsumer> {
     }).finally(() => settle?.());
   }
 
-  /** Books more if it fits at once; nobody leaves for it. */
-  grow(tenant: Item, extra: MemoryAmounts): boolean {
-    const booked = this.#bookings.get(tenant);
+  /** Books additional memory if it fits now. Evicts nothing. Returns whether it was booked. */
+  grow(consumer: Item, extra: MemoryAmounts): boolean {
+    const booked = this.#bookings.get(consumer);
     if (booked === undefined || this.#queue.length > 0) return false;
-    if (findShortage(this.#limits, this.#heldByOthers(tenant), addAmounts(booked, extra)) !== undefined) return false;
-    this.#bookings.set(tenant, addAmounts(booked, extra));
+    if (findShortage(this.#limits, this.#heldByOthers(consumer), addAmounts(booked, extra)) !== undefined) return false;
+    this.#bookings.set(consumer, addAmounts(booked, extra));
     return true;
   }
 
-  /** What the tenant really holds. When that is more than fits, models that nobody uses leave. */
-  update(tenant: Item, amounts: MemoryAmounts): void {
-    if (!this.#bookings.has(tenant)) return;
-    this.#bookings.set(tenant, amounts);
+  /** Replaces a booking by what the consumer really holds. If the budget is exceeded, unused models are evicted. */
+  update(consumer: Item, amounts: MemoryAmounts): void {
+    if (!this.#bookings.has(consumer)) return;
+    this.#bookings.set(consumer, amounts);
     this.admitNext();
   }
 
-  /** The tenant's memory is free. */
-  release(tenant: Item): void {
-    if (this.#bookings.delete(tenant)) this.admitNext();
+  /** Removes a booking: the consumer's memory is free. */
+  release(consumer: Item): void {
+    if (this.#bookings.delete(consumer)) this.admitNext();
   }
 
-  /** Refuses everyone in line. */
+  /** Rejects all queued loads with DISPOSED. */
   close(): void {
     for (const waiting of this.#queue.slice()) this.#reject(waiting, new InferyardError("DISPOSED", "this runtime was disposed"));
   }
 
-  /** Looks whether the first in line fits now, and makes room if it does not. To be called when a model becomes idle. */
+  /**
+   * Admits queued loads that fit; if the first does not, evicts one unused model or drains one. Must be called when a model
+   * becomes idle.
+   */
   admitNext(): void {
     while (!this.#evicting) {
       const first = this.#queue[0];
@@ -121,7 +129,7 @@ export class MemoryAdmission<Item extends MemoryConsumer> {
         this.#bookings.set(first.consumer, first.need);
         first.grant();
       } else if (first !== undefined || this.#isOver()) {
-        const victim = this.#manager.evictable().find((tenant) => this.#wouldFreeMemory(tenant, first));
+        const victim = this.#manager.evictable().find((consumer) => this.#wouldFreeMemory(consumer, first));
         if (victim !== undefined) return void this.#evict(victim, first?.consumer.reference ?? "the budget");
         if (first !== undefined) this.#drainOne(first);
         return;
@@ -132,17 +140,17 @@ export class MemoryAdmission<Item extends MemoryConsumer> {
   }
 
   async #evict(victim: Item, toMakeRoomFor: string): Promise<void> {
-    this.#evicting = true; // one after the other: the next may not be needed
-    await this.#manager.evict(victim, toMakeRoomFor).catch(() => {}); // a model that cannot be freed is gone all the same
+    this.#evicting = true; // one at a time: the next eviction may not be necessary
+    await this.#manager.evict(victim, toMakeRoomFor).catch(() => {}); // an error while freeing does not keep the model
     this.#evicting = false;
     this.release(victim);
     this.admitNext();
   }
 
-  /** Without it, a stream of requests for loaded models could keep the first in line waiting for ever. */
+  /** Drains one model. Otherwise a stream of requests for loaded models could starve the first load of the queue. */
   #drainOne(first: QueuedLoad<Item>): void {
     if (first.endDraining !== undefined) return;
-    const soon = this.#manager.evictableSoon().find((tenant) => this.#wouldFreeMemory(tenant, first));
+    const soon = this.#manager.evictableSoon().find((consumer) => this.#wouldFreeMemory(consumer, first));
     if (soon !== undefined) first.endDraining = this.#manager.drain(soon);
   }
 
@@ -151,48 +159,51 @@ export class MemoryAdmission<Item extends MemoryConsumer> {
     return others.length < this.#limits.models && findShortage(this.#limits, others, need) === undefined;
   }
 
-  /** Models that turned out a little larger than estimated stay: loading them again would not make them smaller. */
+  /**
+   * Whether measured memory exceeds the limit by more than the tolerance. Within it models stay, since loading them again would
+   * not make them smaller.
+   */
   #isOver(): boolean {
     const limit = this.#limits.bytes[machineMemory] ?? Number.POSITIVE_INFINITY;
     const held = [...this.#bookings.values()].reduce((sum, amounts) => sum + (amounts[machineMemory] ?? 0), 0);
     return held > limit * toleratedExcess;
   }
 
-  /** Whether the place that is short would have more left without this tenant. */
-  #wouldFreeMemory(tenant: Item, first: QueuedLoad<Item> | undefined): boolean {
-    const amounts = this.#bookings.get(tenant);
-    if (amounts === undefined || tenant === first?.consumer) return false;
+  /** Whether unloading the consumer would free memory of the pool that is short. */
+  #wouldFreeMemory(consumer: Item, first: QueuedLoad<Item> | undefined): boolean {
+    const amounts = this.#bookings.get(consumer);
+    if (amounts === undefined || consumer === first?.consumer) return false;
     const others = first === undefined ? [] : this.#heldByOthers(first.consumer);
     if (others.length >= this.#limits.models) return true;
-    const place = first === undefined ? machineMemory : findShortage(this.#limits, others, first.need)?.pool;
-    return place !== undefined && (amounts[place] ?? 0) > 0;
+    const pool = first === undefined ? machineMemory : findShortage(this.#limits, others, first.need)?.pool;
+    return pool !== undefined && (amounts[pool] ?? 0) > 0;
   }
 
-  #heldByOthers(tenant: Item): MemoryAmounts[] {
-    return [...this.#bookings].filter(([other]) => other !== tenant).map(([, amounts]) => amounts);
+  #heldByOthers(consumer: Item): MemoryAmounts[] {
+    return [...this.#bookings].filter(([other]) => other !== consumer).map(([, amounts]) => amounts);
   }
 
   #reject(waiting: QueuedLoad<Item>, error: InferyardError): void {
-    const place = this.#queue.indexOf(waiting);
-    if (place === -1) return;
-    this.#queue.splice(place, 1);
+    const index = this.#queue.indexOf(waiting);
+    if (index === -1) return;
+    this.#queue.splice(index, 1);
     waiting.refuse(error);
     this.admitNext();
   }
 
-  #budgetError(tenant: Item, need: MemoryAmounts): InferyardError {
-    const others = this.#heldByOthers(tenant);
+  #budgetError(consumer: Item, need: MemoryAmounts): InferyardError {
+    const others = this.#heldByOthers(consumer);
     const shortage = findShortage(this.#limits, others, need);
     const headline =
       shortage === undefined
-        ? `${tenant.reference} cannot be loaded: ${others.length} of at most ${this.#limits.models} models are in memory, and none can leave`
-        : `${tenant.reference} needs about ${megabytes(shortage.need)}${placeName(shortage.pool)}, and the budget of ${megabytes(shortage.limit)} has ${megabytes(shortage.left)} left`;
-    const place = shortage?.pool ?? machineMemory;
+        ? `${consumer.reference} cannot be loaded: ${others.length} of at most ${this.#limits.models} models are in memory, and none can leave`
+        : `${consumer.reference} needs about ${megabytes(shortage.need)}${poolSuffix(shortage.pool)}, and the budget of ${megabytes(shortage.limit)} has ${megabytes(shortage.left)} left`;
+    const pool = shortage?.pool ?? machineMemory;
     const holders = [...this.#bookings]
-      .filter(([other]) => other !== tenant)
+      .filter(([other]) => other !== consumer)
       .map(([other, amounts]) => ({
         reference: other.reference,
-        bytes: amounts[place] ?? 0,
+        bytes: amounts[pool] ?? 0,
         state: this.#manager.stateOf(other),
       }));
     const lines = holders.map(({ reference, bytes, state }) => `  ${reference}   ${megabytes(bytes)}   ${state}`);
@@ -202,7 +213,7 @@ export class MemoryAdmission<Item extends MemoryConsumer> {
           ? "dispose a handle, or raise maxLoadedModels"
           : "dispose a handle, raise maxMemory (maxDeviceMemory for a device), or choose a smaller variant",
       data: {
-        reference: tenant.reference,
+        reference: consumer.reference,
         need,
         limits: { bytes: this.#limits.bytes, models: finite(this.#limits.models) },
         holders,
@@ -211,15 +222,15 @@ export class MemoryAdmission<Item extends MemoryConsumer> {
   }
 }
 
-function placeName(place: string): string {
-  return place === machineMemory ? "" : ` on ${place}`;
+function poolSuffix(pool: string): string {
+  return pool === machineMemory ? "" : ` on ${pool}`;
 }
 
 function megabytes(bytes: number): string {
   return `${Math.ceil(bytes / 1e6)} MB`;
 }
 
-/** Infinity does not survive JSON. */
+/** null for Infinity, which JSON cannot represent. */
 function finite(count: number): number | null {
   return Number.isFinite(count) ? count : null;
 }

@@ -89,9 +89,9 @@ describe("what a loaded model holds", () => {
 describe("a shortage", () => {
   const limits = { bytes: { memory: 100, "cuda:0": 50 }, models: 9 };
 
-  it("is the first place where something does not fit beside the others", () => {
+  it("is the first pool in which something does not fit beside the others", () => {
     expect(findShortage(limits, [{ memory: 60 }], { memory: 40 })).toBeUndefined();
-    expect(findShortage(limits, [{ memory: 60 }], { memory: 41 })).toEqual({ place: "memory", need: 41, limit: 100, left: 40 });
+    expect(findShortage(limits, [{ memory: 60 }], { memory: 41 })).toEqual({ pool: "memory", need: 41, limit: 100, left: 40 });
     expect(findShortage(limits, [{ "cuda:0": 40 }], { memory: 1, "cuda:0": 11 })?.pool).toBe("cuda:0");
     expect(findShortage(limits, [{ "cuda:1": 999 }], { "cuda:1": 999 })).toBeUndefined();
   });

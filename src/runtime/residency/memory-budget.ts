@@ -1,31 +1,37 @@
-/** How much memory the models of a runtime may take together, and whether one more fits. Pure: numbers in, a verdict out. */
+/** The memory budget of a runtime: limits, estimates, and whether one more model fits. Pure functions. */
 import type { Capabilities, LoadedModel } from "../../backend.ts";
 import type { HostName } from "../../hosts/host.ts";
 import type { Requirements, Variant } from "../../models/manifest.ts";
 import { parseSize } from "../options/size.ts";
 import { type Target, formatDevice } from "../selection/target.ts";
 
-/** Bytes by place. "memory" is that of the machine; a device's own is named as in a target, for example "cuda:0". */
+/**
+ * Bytes by memory pool. The pool "memory" is the machine's main memory; a device's own memory is named as in a target, for
+ * example "cuda:0".
+ */
 export type MemoryAmounts = Readonly<Record<string, number>>;
 
+/** Name of the pool of the machine's main memory. */
 export const machineMemory = "memory";
 
+/** Settings of the memory budget of a runtime. */
 export interface MemoryBudgetSettings {
-  /** Most memory of the machine that all models may take together: bytes, or "2GB". Default: no limit. */
+  /** Maximum main memory of all models together: bytes, or a size such as "2GB". Default: no limit. */
   readonly maxMemory?: number | string;
-  /** The same for the memory of devices, by their names, for example { "cuda:0": "8GB" }. */
+  /** Maximum memory of all models on each device, by device name, for example { "cuda:0": "8GB" }. Default: no limit. */
   readonly maxDeviceMemory?: Readonly<Record<string, number | string>>;
-  /** Most models in memory at once, copies for bulk work not counted. Default: no limit. */
+  /** Maximum number of models in memory; replicas for bulk work are not counted. Default: no limit. */
   readonly maxLoadedModels?: number;
 }
 
+/** The parsed memory budget. */
 export interface MemoryLimits {
   readonly bytes: MemoryAmounts;
-  /** Infinity where there is no limit. */
+  /** Maximum number of models; Infinity for no limit. */
   readonly models: number;
 }
 
-/** Undefined where nothing is limited. */
+/** Parses the budget settings. Undefined if nothing is limited. Throws CONFIG_INVALID for a malformed size. */
 export function parseMemoryLimits({
   maxMemory,
   maxDeviceMemory,
@@ -42,17 +48,18 @@ export function parseMemoryLimits({
   return { bytes, models: maxLoadedModels ?? Number.POSITIVE_INFINITY };
 }
 
-/** "cuda" is the first one: "cuda:0". */
+/** Adds the index 0 to a device name that has none: "cuda" becomes "cuda:0". */
 function canonicalDevice(device: string): string {
   return device.includes(":") ? device : `${device}:0`;
 }
 
-/** A bare Node.js process with the thread that watches its parent (measured: Node.js 20, x64 Linux: 46 and 8 MB). */
+/** Bytes of an empty Node.js process and its watchdog thread (measured with Node.js 20 on x64 Linux: 46 and 8 MB). */
 const processBytes = 54e6;
 
 /**
- * What a model will take before it is loaded: what its author says it needs, else the weights and the engine's own share (see
- * `Capabilities.footprint`), and a process where it gets one. On a device, the weights count there as well.
+ * Estimates the memory of a model before it is loaded: the requirement that its manifest states, or else the engine's footprint
+ * (see `Capabilities.footprint`), plus a process if it gets one. On an accelerator, the weights are counted in the device's
+ * memory as well.
  */
 export function estimateMemory(
   target: Target,
@@ -68,33 +75,39 @@ export function estimateMemory(
   return { [machineMemory]: memory, [deviceMemoryPool(target)]: requirements.deviceMemoryBytes ?? variant.bytes };
 }
 
-/** "cuda:0", also for a single device of its kind. */
+/** The memory pool of a target's device, always with its index. */
 function deviceMemoryPool({ device }: Target): string {
   return canonicalDevice(formatDevice(device));
 }
 
-/** Engines unpack some weights to several times their size, which no file says (measured: an int8 model took 1.5 times its estimate). */
+/**
+ * Factor applied to the estimate of a first load. Engines unpack some weights, which no file states (measured: an int8 model
+ * took 1.5 times its estimate).
+ */
 const firstLoadMargin = 1.5;
 
-/** What is booked for a model that was never loaded here: more than the estimate, but no more than could fit beside those that stay. */
+/**
+ * What is booked for a model that was never measured: the estimate times a margin, but no more than the `staying` bookings
+ * leave.
+ */
 export function initialBooking(need: MemoryAmounts, limits: MemoryLimits, staying: readonly MemoryAmounts[]): MemoryAmounts {
   return Object.fromEntries(
-    Object.entries(need).map(([place, bytes]) => {
-      const limit = limits.bytes[place] ?? Number.POSITIVE_INFINITY;
-      const left = limit - staying.reduce((sum, amounts) => sum + (amounts[place] ?? 0), 0);
-      return [place, Math.max(bytes, Math.min(bytes * firstLoadMargin, left))];
+    Object.entries(need).map(([pool, bytes]) => {
+      const limit = limits.bytes[pool] ?? Number.POSITIVE_INFINITY;
+      const left = limit - staying.reduce((sum, amounts) => sum + (amounts[pool] ?? 0), 0);
+      return [pool, Math.max(bytes, Math.min(bytes * firstLoadMargin, left))];
     }),
   );
 }
 
-/** What a loaded model holds: measured where that is the machine's memory and somebody measured it, else what was estimated. */
+/** Memory that a loaded model holds: the measured amount if main memory was measured, else the estimate `need`. */
 export function heldMemory(memory: LoadedModel["memory"], need: MemoryAmounts): MemoryAmounts {
   const onDevice = Object.keys(need).length > 1;
   const measured = memory.measure === "resident" || (memory.measure === "allocated" && !onDevice);
   return measured ? { ...need, [machineMemory]: memory.bytes } : need;
 }
 
-/** A place where something does not fit. */
+/** A memory pool that lacks memory. All amounts are bytes; `left` is what other bookings leave of the limit. */
 export interface MemoryShortage {
   readonly pool: string;
   readonly need: number;
@@ -102,7 +115,7 @@ export interface MemoryShortage {
   readonly left: number;
 }
 
-/** The first place where `need` does not fit beside what others hold; undefined when it fits everywhere. */
+/** The first pool in which `need` does not fit beside what is `held`. Undefined if it fits in all. */
 export function findShortage(
   limits: MemoryLimits,
   held: readonly MemoryAmounts[],
@@ -116,9 +129,9 @@ export function findShortage(
   return undefined;
 }
 
-/** The sum of two. */
+/** The sum of two amounts, pool by pool. */
 export function addAmounts(a: MemoryAmounts, b: MemoryAmounts): MemoryAmounts {
   const sum: Record<string, number> = { ...a };
-  for (const [place, bytes] of Object.entries(b)) sum[place] = (sum[place] ?? 0) + bytes;
+  for (const [pool, bytes] of Object.entries(b)) sum[pool] = (sum[pool] ?? 0) + bytes;
   return sum;
 }

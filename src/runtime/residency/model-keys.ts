@@ -1,4 +1,4 @@
-/** Keys under which loads are shared: what a caller asks for, in one spelling, and what that resolves to. */
+/** Keys under which requests and loaded models are shared. */
 import type { LoadSettings } from "../../backend.ts";
 import type { Variant } from "../../models/manifest.ts";
 import { loadSettingNames } from "../options/options.ts";
@@ -8,8 +8,8 @@ import { type Target, formatPattern, formatTarget, placementKey } from "../selec
 import { parseTargets } from "../selection/constraints.ts";
 
 /**
- * The same for all requests that get the same decision: targets in their canonical spelling and once each, in the order in which the decision
- * lists them. Throws INPUT_INVALID for what is no target.
+ * Key of a request, equal for all requests that get the same decision: targets are in canonical spelling, without duplicates,
+ * in the order in which the decision lists them. Throws INPUT_INVALID for a malformed target.
  */
 export function requestKey(reference: string, options: Omit<ModelOptions, "signal">): string {
   const { variant, policy, priority, prefer, target, exclude } = options;
@@ -29,27 +29,28 @@ function canonicalTargets(targets: string | readonly string[] | undefined): read
   return targets === undefined ? [] : parseTargets(targets).map(formatPattern);
 }
 
-/** What was resolved: model, weights, target and settings. Requests with the same key share one loaded model. */
+/** A resolved request. Requests with the same `residentKey` share one loaded model. */
 export interface ResolvedModel {
   readonly reference: string;
   readonly target: Target;
   readonly variant: Pick<Variant, "path">;
   readonly settings: LoadSettings;
   /**
-   * Of a model that may move to another target when it fails: the targets it may be on, in order. Requests share it only where these are
-   * the same, so that none gets a target it excluded. Left out: the model does not move.
+   * With failover: the targets that the model may move to, in order. Requests share a model only if these are equal, so that
+   * none gets a target that it excluded. Undefined without failover.
    */
   readonly permitted?: readonly string[];
 }
 
+/** Key of a loaded model in residency. */
 export function residentKey({ reference, target, variant, settings, permitted }: ResolvedModel): string {
   return JSON.stringify([reference, placementKey(target, variant), settingsOf(settings), permitted]);
 }
 
-/** Targets that the constraints do not rule out, in order; those nobody knows are not among them, since a caller may name any number. */
+/** Targets that the constraints permit, in order. Unknown targets are left out, since a caller may name any number of them. */
 export function permittedTargets(selections: readonly CheckedCandidate[]): readonly string[] {
   return selections.flatMap((selection) => {
-    if (selection.verdict === "open") return [formatTarget(selection.target)];
+    if (selection.verdict === "eligible") return [formatTarget(selection.target)];
     return selection.stage === "constraints" || selection.stage === "package" ? [] : [selection.target];
   });
 }

@@ -10,7 +10,7 @@ const loaded = (
     host = "worker",
     memory = 0,
     ...model
-  }: { type?: string; host?: string; memory?: number; copyBytes?: number } = {},
+  }: { type?: string; host?: string; memory?: number; replicaBytes?: number } = {},
 ): VerifiedModel =>
   ({
     model,
@@ -39,8 +39,8 @@ describe("how many copies share bulk work", () => {
   });
 
   it("more where copies share the weights: each takes a thread and what it computes in", () => {
-    expect(replicaCount(loaded(1e9, { copyBytes: 15e6 }), machineWith(1.6e9), 64)).toBe(4);
-    expect(replicaMemory(loaded(1e9, { copyBytes: 15e6, memory: 1e9 }))).toEqual({ memory: 100e6 });
+    expect(replicaCount(loaded(1e9, { replicaBytes: 15e6 }), machineWith(1.6e9), 64)).toBe(4);
+    expect(replicaMemory(loaded(1e9, { replicaBytes: 15e6, memory: 1e9 }))).toEqual({ memory: 100e6 });
     expect(replicaMemory(loaded(1e9, { memory: 1e9 }))).toEqual({ memory: 1e9 });
   });
 

@@ -1,4 +1,7 @@
-/** Which models are in memory: loads happen once, users are counted, and what nobody uses leaves after a while, or when room is needed. */
+/**
+ * Residency of models in memory. Concurrent loads of a model are merged, users are counted, and an unused model is unloaded
+ * after a keep-alive time or when memory is needed.
+ */
 import { InferyardError } from "../../errors.ts";
 import { unrefTimeout } from "../../platform/event-loop.ts";
 import { MemoryAdmission, type MemoryConsumer } from "./memory-admission.ts";
@@ -6,58 +9,63 @@ import type { MemoryAmounts, MemoryLimits } from "./memory-budget.ts";
 import { maxTimerMs } from "../../concurrency/time-limit.ts";
 import { abortable } from "../../concurrency/abortable.ts";
 
-/** Why a model left. */
+/** Why a model was unloaded. */
 export type UnloadReason =
   | { readonly why: "idle" | "unloaded" | "disposed" }
-  | { readonly why: "evicted"; /** The reference of the model that needs the room. */ readonly toMakeRoomFor: string };
+  | { readonly why: "evicted"; /** Reference of the model that needs the memory. */ readonly toMakeRoomFor: string };
 
-/** A thing that is kept while somebody uses it. */
+/** An item that residency manages. */
 export interface Resident {
-  /** `waitMs`: longest wait for work that somebody waits for. Default: as long as it takes. */
-  dispose(departure: UnloadReason, waitMs?: number): Promise<void>;
+  /** Frees the item. `waitMs`: maximum wait for calls that have a caller, in milliseconds. Default: no limit. */
+  dispose(reason: UnloadReason, waitMs?: number): Promise<void>;
 }
 
-/** Who asks, and for how long the model stays. */
+/** What a caller asks of residency: which model, and how long it stays. */
 export interface Reservation {
-  /** As the user wrote it. */
+  /** The reference as the user wrote it. */
   readonly reference: string;
-  /** What all spellings of the same model share. */
+  /** The resolved location, which is equal for all spellings of one model. */
   readonly location: string;
-  /** "handle": until somebody gives it back, perhaps never. "work": for one piece of work that ends by itself. Default: "handle". */
+  /**
+   * "handle": the lease lasts until the caller releases it, perhaps never. "work": it lasts for one piece of work that ends by
+   * itself. Default: "handle".
+   */
   readonly leaseKind?: "handle" | "work";
-  /** Never unloaded, neither for time nor for room. */
+  /** Never unloaded by a timeout or for memory. */
   readonly pinned?: boolean;
-  /** Not unloaded for time. */
+  /** Not unloaded by the keep-alive timeout. */
   readonly keepAliveExempt?: boolean;
 }
 
-/** What a load does about memory. Where nothing is limited all of it is granted. */
+/** Books memory for a load. Without a budget every booking is granted. */
 export interface MemoryBooking {
   /**
-   * Waits until this fits beside the others; a second call takes the place of the first. `known`: it was seen, not estimated. Throws
-   * MEMORY_BUDGET.
+   * Waits until `need` fits beside the other models. A second call replaces the first booking. `known`: `need` was measured,
+   * not estimated. Throws MEMORY_BUDGET.
    */
   book(need: MemoryAmounts, known: boolean): Promise<void>;
-  /** Books more, if it fits at once. */
+  /** Books additional memory. Returns false if it does not fit now. */
   grow(extra: MemoryAmounts): boolean;
-  /** What the model really holds. */
+  /** Replaces the booking by what the model really holds. */
   correct(amounts: MemoryAmounts): void;
 }
 
-export type Load<Item> = (signal: AbortSignal, room: MemoryBooking) => Promise<Item>;
+/** Loads an item. The signal is aborted when no caller waits for it any more. */
+export type Load<Item> = (signal: AbortSignal, booking: MemoryBooking) => Promise<Item>;
 
-/** One user's hold on a resident. Releasing twice does nothing. */
+/** A caller's lease on an item, which keeps the item in memory. A second release does nothing. */
 export interface Lease<Item> {
   readonly item: Item;
   release(): void;
 }
 
+/** How residency behaves. */
 export interface ResidencyOptions {
-  /** How long something unused stays; 0 = until it is unloaded, evicted or all is closed. */
+  /** Milliseconds for which an unused item stays. 0: until it is unloaded or evicted, or residency is closed. */
   readonly keepAliveMs: number;
-  /** Default: none. */
+  /** The memory budget. Default: none. */
   readonly limits?: MemoryLimits;
-  /** How long a load waits for room. Default: 30 s. */
+  /** Maximum time that a load waits for memory, in milliseconds. Default: 30,000. */
   readonly waitMs?: number;
 }
 
@@ -67,17 +75,17 @@ interface Entry<Item> extends MemoryConsumer {
   readonly load: Promise<Item>;
   readonly controller: AbortController;
   readonly keepAliveExempt: boolean;
-  /** Set when it is loaded. */
+  /** Undefined while it is loading. */
   item: Item | undefined;
-  handles: number;
-  works: number;
-  /** Position in the order of use; the lowest was used longest ago. */
+  handleLeases: number;
+  workLeases: number;
+  /** Sequence number of the last use; the lowest is the least recently used. */
   lastUse: number;
   idleTimer: NodeJS.Timeout | undefined;
-  /** Set while nobody new may use it; resolves when the door opens, or the entry has left. */
+  /** Set while the entry accepts no new lease. */
   draining: Draining | undefined;
   unloading: Promise<void> | undefined;
-  /** Told when the last user has gone. */
+  /** Called when the last lease is released. */
   readonly whenIdle: (() => void)[];
 }
 
@@ -88,6 +96,7 @@ interface Draining {
 
 const defaultWaitMs = 30_000;
 
+/** The items in memory, by key. */
 export class Residency<Item extends Resident> {
   readonly #entries = new Map<string, Entry<Item>>();
   readonly #keepAliveMs: number;
@@ -101,7 +110,7 @@ export class Residency<Item extends Resident> {
     this.#admission = new MemoryAdmission<Entry<Item>>(limits, Math.min(waitMs, maxTimerMs), {
       evictable: () => this.#byLastUse((entry) => isIdle(entry) && !entry.pinned),
       evictableSoon: () =>
-        this.#byLastUse((entry) => entry.item !== undefined && entry.handles === 0 && entry.works > 0 && !entry.pinned),
+        this.#byLastUse((entry) => entry.item !== undefined && entry.handleLeases === 0 && entry.workLeases > 0 && !entry.pinned),
       drain: (entry) => startDraining(entry),
       evict: (entry, toMakeRoomFor) => this.#unload(entry, { why: "evicted", toMakeRoomFor }),
       stateOf,
@@ -109,19 +118,19 @@ export class Residency<Item extends Resident> {
   }
 
   /**
-   * A lease on the item with this key. The first to ask loads it; those who ask meanwhile wait for the same load. A caller who
-   * cancels stops waiting; the load itself is cancelled when the last one who waits has gone. Who asks for one that is about to leave
-   * waits until it has left, and loads it anew.
+   * Returns a lease on the item with this key. The first caller loads it; callers that arrive meanwhile wait for the same load.
+   * A caller that aborts stops waiting, and the load is aborted when the last caller has left. While the item is being unloaded
+   * or drained, the call waits and then loads it again. Throws what `load` throws, ABORTED, and DISPOSED after `close`.
    */
-  async acquire(key: string, stay: Reservation, load: Load<Item>, signal?: AbortSignal): Promise<Lease<Item>> {
+  async acquire(key: string, reservation: Reservation, load: Load<Item>, signal?: AbortSignal): Promise<Lease<Item>> {
     for (;;) {
       if (this.#closed) throw disposed();
-      const door = this.#entries.get(key)?.draining;
-      if (door === undefined) break;
-      await abortable(door.ended, signal);
+      const draining = this.#entries.get(key)?.draining;
+      if (draining === undefined) break;
+      await abortable(draining.ended, signal);
     }
-    const entry = this.#entries.get(key) ?? this.#begin(key, stay, load);
-    const kind = stay.leaseKind === "work" ? "works" : "handles";
+    const entry = this.#entries.get(key) ?? this.#begin(key, reservation, load);
+    const kind = reservation.leaseKind === "work" ? "workLeases" : "handleLeases";
     clearTimeout(entry.idleTimer);
     entry[kind] += 1;
     this.#touch(entry);
@@ -140,53 +149,56 @@ export class Residency<Item extends Resident> {
     }
   }
 
-  /** Whether the item with this key is there for whoever comes. */
+  /** Whether the item is loaded and accepts new leases. */
   has(key: string): boolean {
     const entry = this.#entries.get(key);
     return entry?.item !== undefined && entry.draining === undefined;
   }
 
-  /** A lease on the item with this key, where it is loaded and may be used; else undefined. `hold`: see `Stay`. */
-  acquireLoaded(key: string, hold: "handle" | "work" = "work"): Lease<Item> | undefined {
+  /**
+   * Returns a lease if the item is loaded and accepts new leases; otherwise undefined. Never waits. `leaseKind`: see
+   * `Reservation`.
+   */
+  acquireLoaded(key: string, leaseKind: "handle" | "work" = "work"): Lease<Item> | undefined {
     const entry = this.#entries.get(key);
     if (entry?.item === undefined || entry.draining !== undefined || this.#closed) return undefined;
-    const kind = hold === "work" ? "works" : "handles";
+    const kind = leaseKind === "work" ? "workLeases" : "handleLeases";
     clearTimeout(entry.idleTimer);
     entry[kind] += 1;
     this.#touch(entry);
     return { item: entry.item, release: once(() => this.#release(entry, kind)) };
   }
 
-  /** The items that are loaded now, and those about to be. */
+  /** All items, once those that are loading have loaded. Failed loads are left out. */
   async items(): Promise<Item[]> {
     const settled = await Promise.allSettled([...this.#entries.values()].map(({ load }) => load));
     return settled.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
   }
 
-  /** What is in memory now, and who uses it. */
+  /** The loaded items and a description of their users, for reports. */
   entries(): { readonly reference: string; readonly state: string; readonly item: Item }[] {
     return [...this.#entries.values()].flatMap((entry) =>
       entry.item === undefined ? [] : [{ reference: entry.reference, state: stateOf(entry), item: entry.item }],
     );
   }
 
-  /** Unloads what nobody uses, at once; pinned ones stay. */
+  /** Unloads all unused items that are not pinned, at once. */
   async clear(): Promise<void> {
     const idle = [...this.#entries.values()].filter((entry) => isIdle(entry) && !entry.pinned);
     await Promise.all(idle.map((entry) => this.#unload(entry, { why: "unloaded" })));
   }
 
   /**
-   * Unloads the models of one place as soon as nobody uses them: nobody new may come meanwhile. Says how many there were. Cancelled by
-   * the signal, those that are still in use stay.
+   * Unloads the items of one location, pinned or not, as soon as their leases are released; no new lease is granted meanwhile.
+   * Returns their number. If the signal is aborted, items that are still in use stay.
    */
-  async unload(place: string, signal?: AbortSignal): Promise<number> {
-    const entries = [...this.#entries.values()].filter((entry) => entry.location === place);
+  async unload(location: string, signal?: AbortSignal): Promise<number> {
+    const entries = [...this.#entries.values()].filter((entry) => entry.location === location);
     await Promise.all(entries.map((entry) => this.#unloadWhenIdle(entry, signal)));
     return entries.length;
   }
 
-  /** Unloads everything, used or not, and refuses new users; loads are cancelled. `waitMs`: see `Resident.dispose`. */
+  /** Unloads all items, used or not, aborts loads, and refuses new leases. `waitMs`: see `Resident.dispose`. */
   async close(waitMs?: number): Promise<void> {
     this.#closed = true;
     this.#admission?.close();
@@ -203,7 +215,8 @@ export class Residency<Item extends Resident> {
     load: Load<Item>,
   ): Entry<Item> {
     const controller = new AbortController();
-    // `load` gets its room from the entry, and the entry its promise from `load`: the room is asked for after this turn.
+    // The entry needs the promise of the load, and the load needs the entry to book memory: the load starts in a microtask,
+    // after the entry exists.
     const start = async (): Promise<Item> => load(controller.signal, this.#bookingFor(entry));
     const begun = Promise.resolve().then(start);
     const entry: Entry<Item> = {
@@ -215,8 +228,8 @@ export class Residency<Item extends Resident> {
       load: begun,
       controller,
       item: undefined,
-      handles: 0,
-      works: 0,
+      handleLeases: 0,
+      workLeases: 0,
       lastUse: 0,
       idleTimer: undefined,
       draining: undefined,
@@ -226,7 +239,7 @@ export class Residency<Item extends Resident> {
     this.#entries.set(key, entry);
     begun.then(
       (item) => (entry.item = item),
-      () => this.#forget(entry), // a failed load is tried anew by the next caller
+      () => this.#forget(entry), // the next caller tries again
     );
     return entry;
   }
@@ -240,11 +253,11 @@ export class Residency<Item extends Resident> {
     };
   }
 
-  #release(entry: Entry<Item>, kind: "handles" | "works"): void {
+  #release(entry: Entry<Item>, kind: "handleLeases" | "workLeases"): void {
     entry[kind] -= 1;
     if (usersOf(entry) > 0 || this.#entries.get(entry.key) !== entry) return;
     this.#touch(entry);
-    for (const tell of entry.whenIdle.splice(0)) tell();
+    for (const notify of entry.whenIdle.splice(0)) notify();
     if (entry.unloading !== undefined) return;
     if (this.#keepAliveMs > 0 && !entry.keepAliveExempt) {
       entry.idleTimer = unrefTimeout(() => void this.#unload(entry, { why: "idle" }), this.#keepAliveMs);
@@ -252,34 +265,34 @@ export class Residency<Item extends Resident> {
     this.#admission?.admitNext();
   }
 
-  /** Nobody waits for this load any more. It is cancelled, and the next caller waits until it has ended and its memory is free. */
+  /** Aborts a load for which no caller waits. The next caller waits until it has ended and its memory is free. */
   #cancelLoad(entry: Entry<Item>): void {
     entry.controller.abort();
-    this.#unload(entry, { why: "unloaded" }).catch(() => {}); // the callers have had the error
+    this.#unload(entry, { why: "unloaded" }).catch(() => {}); // the callers have received the error
   }
 
   async #unloadWhenIdle(entry: Entry<Item>, signal: AbortSignal | undefined): Promise<void> {
-    const reopen = startDraining(entry);
+    const endDraining = startDraining(entry);
     try {
       if (!isIdle(entry)) await abortable(new Promise<void>((resolve) => entry.whenIdle.push(resolve)), signal);
       await this.#unload(entry, { why: "unloaded" });
     } finally {
-      reopen();
+      endDraining();
     }
   }
 
-  /** A second call waits for the first. */
-  #unload(entry: Entry<Item>, departure: UnloadReason, waitMs?: number): Promise<void> {
+  /** Idempotent: a second call returns the first one's promise. */
+  #unload(entry: Entry<Item>, reason: UnloadReason, waitMs?: number): Promise<void> {
     clearTimeout(entry.idleTimer);
-    entry.unloading ??= this.#unloadNow(entry, departure, waitMs);
+    entry.unloading ??= this.#unloadNow(entry, reason, waitMs);
     return entry.unloading;
   }
 
-  async #unloadNow(entry: Entry<Item>, departure: UnloadReason, waitMs?: number): Promise<void> {
-    startDraining(entry); // whoever wants it now waits until its memory is free
+  async #unloadNow(entry: Entry<Item>, reason: UnloadReason, waitMs?: number): Promise<void> {
+    startDraining(entry); // new callers wait until its memory is free
     try {
       const [settled] = await Promise.allSettled([entry.load]);
-      if (settled.status === "fulfilled") await settled.value.dispose(departure, waitMs);
+      if (settled.status === "fulfilled") await settled.value.dispose(reason, waitMs);
     } finally {
       this.#forget(entry);
     }
@@ -287,14 +300,14 @@ export class Residency<Item extends Resident> {
 
   #forget(entry: Entry<Item>): void {
     if (this.#entries.get(entry.key) === entry) this.#entries.delete(entry.key);
-    for (const tell of entry.whenIdle.splice(0)) tell();
+    for (const notify of entry.whenIdle.splice(0)) notify();
     entry.draining?.end();
     entry.draining = undefined;
     this.#admission?.release(entry);
   }
 
-  #byLastUse(suits: (entry: Entry<Item>) => boolean): Entry<Item>[] {
-    return [...this.#entries.values()].filter(suits).toSorted((a, b) => a.lastUse - b.lastUse);
+  #byLastUse(accepts: (entry: Entry<Item>) => boolean): Entry<Item>[] {
+    return [...this.#entries.values()].filter(accepts).toSorted((a, b) => a.lastUse - b.lastUse);
   }
 
   #touch(entry: Entry<Item>): void {
@@ -303,8 +316,8 @@ export class Residency<Item extends Resident> {
   }
 }
 
-function usersOf({ handles, works }: { readonly handles: number; readonly works: number }): number {
-  return handles + works;
+function usersOf({ handleLeases, workLeases }: { readonly handleLeases: number; readonly workLeases: number }): number {
+  return handleLeases + workLeases;
 }
 
 function isIdle(entry: Entry<unknown>): boolean {
@@ -319,17 +332,20 @@ function stateOf(entry: Entry<unknown>): string {
   return entry.pinned ? `pinned, ${use}` : use;
 }
 
-/** Closes the door, unless it is closed already; the result opens it again if it was this call that closed it. */
+/**
+ * Starts draining: no new lease is granted. The returned function ends the draining, if this call started it and the entry is
+ * not being unloaded.
+ */
 function startDraining(entry: Entry<unknown>): () => void {
   if (entry.draining !== undefined) return () => {};
   let end = (): void => {};
   const ended = new Promise<void>((resolve) => (end = resolve));
-  const door: Draining = { ended, end };
-  entry.draining = door;
+  const draining: Draining = { ended, end };
+  entry.draining = draining;
   return () => {
-    if (entry.draining !== door || entry.unloading !== undefined) return;
+    if (entry.draining !== draining || entry.unloading !== undefined) return;
     entry.draining = undefined;
-    door.end();
+    draining.end();
   };
 }
 

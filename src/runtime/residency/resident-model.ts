@@ -1,4 +1,4 @@
-/** A model in memory: its first copy, the copies that share the work, and what happens when it fails while running. */
+/** A model in memory: its primary instance, the replicas that share the work, and failover when a run fails. */
 import { InferyardError } from "../../errors.ts";
 import type { HostedModel, HostedRunOptions } from "../../hosts/host.ts";
 import type { TensorMap } from "../../tensor.ts";
@@ -12,22 +12,23 @@ import { RunScheduler } from "../scheduling/run-scheduler.ts";
 import { formatTarget } from "../selection/target.ts";
 import type { SchedulingKey } from "../scheduling/scheduling-key.ts";
 
+/** How a resident model runs. */
 export interface ResidentModelOptions {
-  /** Copies with one thread each that share the work; 0 or 1 = none. */
+  /** Number of single-threaded replicas; 0 or 1: none. */
   readonly replicas: number;
   /**
-   * Whether runs that overlap are spread over copies from the first overlap on. Else copies are loaded for bulk work only, and take part
-   * in everything once they are there. Default: false.
+   * true: replicas are loaded at the first overlap of runs. false: they are loaded for bulk work only, and then also take
+   * overlapping runs. Default: false.
    */
   readonly spreadOverlappingRuns?: boolean;
-  /** Bytes one run may take beside the weights: see `boundedRun`. Default: no limit. */
+  /** Maximum bytes of one run besides the weights; see `boundedRun`. Default: no limit. */
   readonly maxRunMemory?: number | undefined;
-  /** Told what the model and its copies hold, and asked before copies are loaded. Default: nothing is limited. */
+  /** Booking that is updated with measured memory and enlarged before replicas are loaded. Default: no budget. */
   readonly booking?: Pick<MemoryBooking, "grow" | "correct">;
-  /** Left out: a failed run is the caller's to repeat. Else: finds the model another place after this failure. */
+  /** Loads the model on another target after a retryable failure. Default: no failover; the failure is thrown. */
   readonly failover?: (failed: VerifiedModel, failure: InferyardError, signal: AbortSignal) => Promise<VerifiedModel>;
-  /** Told where it was and why it left, when it has left memory. */
-  readonly onDispose?: (target: string, departure: UnloadReason) => void;
+  /** Called after the model was unloaded, with its last target. */
+  readonly onDispose?: (target: string, reason: UnloadReason) => void;
 }
 
 interface ReplicaSet {
@@ -35,15 +36,22 @@ interface ReplicaSet {
   readonly dispatcher: Dispatcher;
 }
 
-/** Smaller changes of memory than this are not worth a look. */
+/** Changes of memory smaller than this are not reported to the booking. */
 const reportThresholdBytes = 1e6;
-/** Tokens of one part of a long run: about 0.1 s of a small encoder on two cores. Larger parts are hardly faster (docs/decisions/0009). */
+/**
+ * Maximum tokens of one part of a split run: about 0.1 s of a small encoder on two cores. Larger parts are hardly faster
+ * (docs/decisions/0009).
+ */
 const partTokens = 512;
 
+/**
+ * Runs a loaded model on its primary instance or its replicas, and moves it to another target after a failure if failover is
+ * on.
+ */
 export class ResidentModel implements Resident {
   readonly #options: ResidentModelOptions;
   #loaded: VerifiedModel;
-  /** Runs given to the first copy that have not ended. */
+  /** Runs in progress on the primary instance. */
   #running = 0;
   #loadingReplicas: Promise<ReplicaSet | undefined> | undefined;
   #replicas: ReplicaSet | undefined;
@@ -51,7 +59,7 @@ export class ResidentModel implements Resident {
   #reported = 0;
   #disposed = false;
   readonly #scheduler = new RunScheduler();
-  /** Ends loads under way. */
+  /** Aborts loads of replicas and failovers on disposal. */
   readonly #ending = new AbortController();
 
   constructor(loaded: VerifiedModel, options: ResidentModelOptions) {
@@ -60,39 +68,42 @@ export class ResidentModel implements Resident {
     this.#report();
   }
 
-  /** What is loaded now; changes when a failover moves the model. */
+  /** The primary instance. Failover replaces it. */
   get loaded(): VerifiedModel {
     return this.#loaded;
   }
 
-  /** What the model and its copies hold now: measured where the engine or the host can, else estimated. */
+  /** Memory of the primary instance and the replicas: measured if the engine or the host reports it, else estimated. */
   get heldMemory(): MemoryAmounts {
     const { need, model } = this.#loaded;
     return [model, ...(this.#replicas?.models ?? [])].map(({ memory }) => heldMemory(memory, need)).reduce(addAmounts);
   }
 
-  /** Time in milliseconds since the call under way began; of copies the shortest, since they take the next call. 0 where it is at rest. */
+  /**
+   * Milliseconds since the current call began; with replicas the shortest such time, since that replica takes the next call. 0
+   * if an instance is idle.
+   */
   get runningMs(): number {
     return Math.min(...[this.#loaded.model, ...(this.#replicas?.models ?? [])].map(({ runningMs = 0 }) => runningMs));
   }
 
   /**
-   * Runs once, and once more elsewhere where failover is on and the failure may pass. A run that finds the first copy at rest has it, with
-   * all its threads; others go to the copy with the least to do, where there are copies.
+   * Runs the model. An idle primary instance takes the run, with all its threads; otherwise the least loaded replica does, if
+   * there are replicas. With failover, a retryable failure moves the model and the run is repeated once.
    */
   async run(inputs: TensorMap, options: HostedRunOptions = {}): Promise<TensorMap> {
     return await this.#bounded((part, own = {}) => this.#runWhole(part, own), inputs, options);
   }
 
   /**
-   * As `run`, for tensors of any size from one of many clients: a long run is split into parts that take turns with the runs of others, so that
-   * none waits for longer than a part. Without `maxRunMemory` nothing is split, and runs begin as they come.
+   * Like `run`, for raw tensors from one of many clients: a long run is split into parts that are scheduled fairly among
+   * clients, so that no client waits for longer than a part. Without `maxRunMemory` nothing is split or queued.
    */
-  async runScheduled(inputs: TensorMap, options: HostedRunOptions, turn: SchedulingKey): Promise<TensorMap> {
+  async runScheduled(inputs: TensorMap, options: HostedRunOptions, schedulingKey: SchedulingKey): Promise<TensorMap> {
     if (this.#options.maxRunMemory === undefined) return await this.run(inputs, options);
     const run: HostedModel["run"] = (part, own = {}) => {
-      const replicas = 1 + (this.#replicas?.models.length ?? 0);
-      return this.#scheduler.run(turn, replicas, own.signal, () => this.#runWhole(part, own));
+      const instances = 1 + (this.#replicas?.models.length ?? 0);
+      return this.#scheduler.run(schedulingKey, instances, own.signal, () => this.#runWhole(part, own));
     };
     return await this.#bounded(run, inputs, options, partTokens);
   }
@@ -111,25 +122,29 @@ export class ResidentModel implements Resident {
   }
 
   /**
-   * Models for bulk work, to be used side by side: copies with one thread each, which together beat one copy with many threads. They are
-   * loaded at the first call. Falls back to the one model where copies do not pay or do not load.
+   * Instances for bulk work, to be used in parallel: single-threaded replicas, whose total throughput exceeds that of one
+   * instance with many threads. They are loaded at the first call. Returns only the model itself if replicas would not pay or
+   * do not load.
    */
   async replicas(): Promise<readonly Pick<HostedModel, "run">[]> {
     this.#refuseDisposed();
-    const copies = await this.#replicasOnce();
-    if (copies === undefined) return [this];
-    const run: HostedModel["run"] = (inputs, options = {}) => this.#runOnReplica(copies, inputs, options);
-    return copies.models.map(() => ({ run: (inputs, options = {}) => this.#bounded(run, inputs, options) }));
+    const replicas = await this.#replicasOnce();
+    if (replicas === undefined) return [this];
+    const run: HostedModel["run"] = (inputs, options = {}) => this.#runOnReplica(replicas, inputs, options);
+    return replicas.models.map(() => ({ run: (inputs, options = {}) => this.#bounded(run, inputs, options) }));
   }
 
-  /** `waitMs`: longest wait for calls that have a caller. Default: as long as they take. */
-  async dispose(departure: UnloadReason, waitMs?: number): Promise<void> {
+  /**
+   * Unloads the model and its replicas. `waitMs`: maximum wait for calls that have a caller, in milliseconds. Default: no
+   * limit.
+   */
+  async dispose(reason: UnloadReason, waitMs?: number): Promise<void> {
     this.#disposed = true;
     this.#ending.abort();
-    const copies = this.#disposeReplicas(waitMs); // beside the model itself: each may need its time
-    await this.#replacement?.catch(() => null); // its failure went to the run that asked for it
-    await Promise.all([copies, this.#loaded.model.dispose({ waitMs })]);
-    this.#options.onDispose?.(formatTarget(this.#loaded.target), departure);
+    const replicas = this.#disposeReplicas(waitMs); // in parallel with the model itself, since each may need its time
+    await this.#replacement?.catch(() => null); // its failure was thrown to the run that asked for it
+    await Promise.all([replicas, this.#loaded.model.dispose({ waitMs })]);
+    this.#options.onDispose?.(formatTarget(this.#loaded.target), reason);
   }
 
   async #runOnPrimary(inputs: TensorMap, options: HostedRunOptions): Promise<TensorMap> {
@@ -147,15 +162,15 @@ export class ResidentModel implements Resident {
     }
   }
 
-  async #runOnReplica(copies: ReplicaSet, inputs: TensorMap, options: HostedRunOptions): Promise<TensorMap> {
+  async #runOnReplica(replicas: ReplicaSet, inputs: TensorMap, options: HostedRunOptions): Promise<TensorMap> {
     this.#refuseDisposed();
     try {
-      return await copies.dispatcher.run(inputs, options);
+      return await replicas.dispatcher.run(inputs, options);
     } catch (error) {
-      // The copy is dead, and is not loaded again for now, or because its file was changed; the first one may be alive.
+      // The replica has died and is not restarted for now, or its file was changed. The primary instance may still work.
       const notBegun = error instanceof InferyardError && (error.code === "CIRCUIT_OPEN" || error.code === "MODEL_INVALID");
       if (!notBegun && !this.#shouldFailOver(error)) throw error;
-      return await this.#runOnPrimary(inputs, options); // and when that fails the same way, the model moves
+      return await this.#runOnPrimary(inputs, options); // a failure of the primary instance triggers the failover
     } finally {
       this.#report();
     }
@@ -165,7 +180,10 @@ export class ResidentModel implements Resident {
     return this.#options.failover !== undefined && error instanceof InferyardError && error.retryable;
   }
 
-  /** Undefined where there are none, or not enough memory for all of them: the one model does the work then. */
+  /**
+   * Loads the replicas once. Undefined if there are none or memory does not suffice for all; the primary instance then does the
+   * work.
+   */
   #replicasOnce(): Promise<ReplicaSet | undefined> {
     this.#loadingReplicas ??= this.#loadReplicas();
     return this.#loadingReplicas;
@@ -182,31 +200,31 @@ export class ResidentModel implements Resident {
     if (models.length === count && !this.#disposed) {
       this.#replicas = { models, dispatcher: new Dispatcher(models) };
     } else {
-      await Promise.all(models.map((copy) => copy.dispose()));
+      await Promise.all(models.map((replica) => replica.dispose()));
     }
-    booking?.correct(this.heldMemory); // in place of what was booked
+    booking?.correct(this.heldMemory); // replaces the estimate
     return this.#replicas;
   }
 
   async #failOverFrom(failed: VerifiedModel, failure: InferyardError): Promise<void> {
-    if (this.#loaded !== failed) return; // another run has moved it already
+    if (this.#loaded !== failed) return; // another run has already moved it
     this.#replacement ??= this.#options.failover?.(failed, failure, this.#ending.signal);
     try {
       const replacement = await this.#replacement;
       if (replacement === undefined || this.#loaded === replacement) return;
       this.#loaded = replacement;
     } finally {
-      this.#replacement = undefined; // found or not: the next failure looks anew
+      this.#replacement = undefined; // the next failure starts a new search
     }
     await this.#disposeReplicas();
     await failed.model.dispose();
   }
 
   async #disposeReplicas(waitMs?: number): Promise<void> {
-    const copies = await this.#loadingReplicas;
+    const replicas = await this.#loadingReplicas;
     this.#loadingReplicas = undefined;
     this.#replicas = undefined;
-    await Promise.all((copies?.models ?? []).map((copy) => copy.dispose({ waitMs })));
+    await Promise.all((replicas?.models ?? []).map((replica) => replica.dispose({ waitMs })));
   }
 
   #report(): void {

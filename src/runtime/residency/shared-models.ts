@@ -1,7 +1,7 @@
 /**
- * Which loaded model a request gets. Requests are resolved to targets, and those that resolve to the same model, weights, target and settings
- * share one, however their constraints are written; each has a decision of its own all the same. What was resolved is remembered, so that a
- * request for a model in memory reads neither files nor facts.
+ * Sharing of loaded models between requests. A request is resolved to a target, and requests that resolve to the same model,
+ * weights, target and settings share one loaded model, however their constraints are written. Each request still has its own
+ * decision. Resolved requests are cached, so that a request for a loaded model reads neither files nor facts.
  */
 import type { InferyardError } from "../../errors.ts";
 import type { Decision } from "../decision/decision.ts";
@@ -22,78 +22,84 @@ import { SingleFlight } from "../../concurrency/single-flight.ts";
 import { formatTarget } from "../selection/target.ts";
 import type { AdmitLoad } from "../scheduling/scheduling-key.ts";
 
+/** A request for a loaded model. */
 export interface ModelRequest {
   readonly reference: string;
   readonly options: Omit<ModelOptions, "signal">;
-  /** See `Stay`. */
+  /** See `Reservation.leaseKind`. */
   readonly leaseKind: "handle" | "work";
-  /** See `Turn`. */
+  /** See `SchedulingKey.admitLoad`. */
   readonly admitLoad?: AdmitLoad | undefined;
 }
 
-/** One user's hold on a loaded model. */
+/** A caller's lease on a loaded model. */
 export interface LeasedModel {
   readonly lease: Lease<ResidentModel>;
-  /** Why the user's request runs where it runs now. */
+  /** The decision of the caller's request for the instance that runs now. */
   readonly decisionOf: (loaded: VerifiedModel) => Decision;
 }
 
-/** One candidate, to be loaded. */
+/** A candidate that must be loaded, and everything the load needs. */
 export interface CandidateLoad {
   readonly reference: string;
   readonly options: Omit<ModelOptions, "signal">;
-  readonly choice: SelectionOutcome;
+  readonly outcome: SelectionOutcome;
   readonly candidate: EligibleCandidate;
   readonly decide: DecisionFactory;
   readonly signal: AbortSignal;
   readonly booking: MemoryBooking;
 }
 
+/** The components that `SharedModels` coordinates. */
 export interface SharedModelsOptions {
   readonly residency: Residency<ResidentModel>;
-  /** Whether models move to other targets when they fail. */
+  /** Whether a model moves to another target after a failure. */
   readonly failover: boolean;
   readonly reservationFor: (reference: string) => Promise<Omit<Reservation, "leaseKind">>;
-  /** Reads what is decided on. `fetch`: whether a model that is not on this machine is fetched. */
+  /**
+   * Reads the manifest and the facts and runs the selection. `fetch`: whether a model that is not on this machine is
+   * downloaded.
+   */
   readonly choose: (
     request: Pick<ModelRequest, "reference" | "options">,
     fetch: boolean,
     signal?: AbortSignal,
   ) => Promise<SelectionOutcome>;
   readonly load: (load: CandidateLoad) => Promise<LoadOutcome<ResidentModel>>;
-  /** Told of a load that was given up, because no target could run the model or because nobody waited for it any more. */
+  /** Called when a request could not be resolved: no target could run the model, or no caller waited any more. */
   readonly onFailed: (reference: string, error: unknown) => void;
 }
 
 interface ResolvedRequest {
-  /** Under which the residency has the model. */
+  /** Key of the model in residency. */
   readonly key: string;
   readonly resident: ResidentModel;
-  /** As it was when the request was resolved. */
+  /** The instance that ran when the request was resolved. */
   readonly loaded: VerifiedModel;
   readonly decision: Decision;
-  /** Set when the model has moved since: where it was then, and the decision of this request. */
+  /** Set after a failover: the new instance, and the decision of this request for it. */
   failedOver?: { readonly loaded: VerifiedModel; readonly decision: Decision };
 }
 
-/** Spellings of requests that are remembered, the most recent ones; a client may make up any number. */
+/** Maximum number of cached requests, since clients may write any number of different ones. The least recently used are dropped. */
 const maxResolvedRequests = 1000;
 
+/** Resolves requests to loaded models and merges those that resolve to the same one. */
 export class SharedModels {
   readonly #options: SharedModelsOptions;
-  /** By request, the least recently used first. */
+  /** By request key, least recently used first. */
   readonly #resolved = new Map<string, ResolvedRequest>();
   readonly #resolving = new SingleFlight<Lease<ResidentModel>>((lease) => lease.release());
-  /** Of candidates that did not load: why, by the error that says so. */
+  /** By error: the failed load that it stands for. */
   readonly #failed = new WeakMap<object, FailedLoad>();
-  /** Errors of loads that were not admitted: they are those of one client, and not of the others that wait. */
+  /** Errors of `admitLoad`. They concern one client only; others that wait for the same load start their own. */
   readonly #notAdmitted = new WeakSet<object>();
 
   constructor(options: SharedModelsOptions) {
     this.#options = options;
   }
 
-  /** The model in memory for this request, or the one that is loaded for it. Throws what loading throws. */
+  /** A lease on the loaded model of this request; loads it if necessary. Throws what loading throws. */
   async acquire(request: ModelRequest, signal: AbortSignal | undefined): Promise<LeasedModel> {
     const key = requestKey(request.reference, request.options);
     for (;;) {
@@ -106,42 +112,42 @@ export class SharedModels {
       };
       try {
         const taken = await this.#resolving.join(key, begin, () => this.#leaseLoaded(key, request.leaseKind), signal);
-        if (taken !== undefined) return taken; // else it is about to leave already, and is loaded anew
+        if (taken !== undefined) return taken; // otherwise it is already being unloaded, and is loaded again
       } catch (error) {
         if (began || !this.#isNotAdmitted(error)) throw error;
       }
     }
   }
 
-  /** As `acquire` where the model is in memory and this request was resolved before; else undefined. */
+  /** Like `acquire` if the request was resolved before and its model is still loaded; otherwise undefined. Never loads. */
   acquireLoaded({ reference, options, leaseKind }: ModelRequest): LeasedModel | undefined {
     return this.#leaseLoaded(requestKey(reference, options), leaseKind);
   }
 
-  /** Whether `acquire` would take a model that is in memory. */
+  /** Whether `acquire` would return a model that is already loaded. */
   async isLoaded(request: Pick<ModelRequest, "reference" | "options">): Promise<boolean> {
     const { residency, choose } = this.#options;
     const key = requestKey(request.reference, request.options);
     const known = this.#resolved.get(key);
     if (known !== undefined) return residency.has(known.key);
     if (this.#resolving.has(key)) return false;
-    const choice = await choose(request, false).catch(() => undefined); // what cannot be read is not in memory
-    const first = choice?.selections.find((selection) => selection.verdict === "open");
-    return choice !== undefined && first !== undefined && residency.has(this.#keyOf(request.reference, choice, first));
+    const outcome = await choose(request, false).catch(() => undefined); // a model that cannot be read is not loaded
+    const first = outcome?.selections.find((selection) => selection.verdict === "eligible");
+    return outcome !== undefined && first !== undefined && residency.has(this.#keyOf(request.reference, outcome, first));
   }
 
-  /** A model has left memory. */
+  /** Drops all cached requests of a model that was unloaded. */
   forget(resident: ResidentModel): void {
     for (const [key, known] of this.#resolved) if (known.resident === resident) this.#resolved.delete(key);
   }
 
-  #leaseLoaded(key: string, hold: "handle" | "work"): LeasedModel | undefined {
+  #leaseLoaded(key: string, leaseKind: "handle" | "work"): LeasedModel | undefined {
     const known = this.#resolved.get(key);
     if (known === undefined) return undefined;
-    const lease = this.#options.residency.acquireLoaded(known.key, hold);
+    const lease = this.#options.residency.acquireLoaded(known.key, leaseKind);
     if (lease === undefined) return undefined;
     if (lease.item !== known.resident) {
-      lease.release(); // it left and was loaded again for others: this request is resolved anew
+      lease.release(); // it was unloaded and loaded again for another request; this one must be resolved again
       return undefined;
     }
     this.#remember(key, known);
@@ -151,26 +157,26 @@ export class SharedModels {
   async #resolve(key: string, request: ModelRequest, signal: AbortSignal): Promise<Lease<ResidentModel>> {
     const { choose, reservationFor, onFailed } = this.#options;
     try {
-      const stay = { ...(await reservationFor(request.reference)), leaseKind: "work" as const };
-      const choice = await choose(request, true, signal);
+      const reservation = { ...(await reservationFor(request.reference)), leaseKind: "work" as const };
+      const outcome = await choose(request, true, signal);
       const attempt = (candidate: EligibleCandidate, decide: DecisionFactory): Promise<LoadOutcome<Lease<ResidentModel>>> =>
-        this.#attempt(key, request, stay, choice, { candidate, decide, signal });
-      return await tryCandidates(choice, attempt, signal);
+        this.#attempt(key, request, reservation, outcome, { candidate, decide, signal });
+      return await tryCandidates(outcome, attempt, signal);
     } catch (error) {
       onFailed(request.reference, error);
       throw error;
     }
   }
 
-  /** Takes the model of one candidate, which another request may have loaded or be loading. */
+  /** Leases the model of one candidate, which another request may have loaded or may be loading. */
   async #attempt(
     key: string,
     { reference, options, admitLoad }: ModelRequest,
-    stay: Reservation,
-    choice: SelectionOutcome,
+    reservation: Reservation,
+    outcome: SelectionOutcome,
     { candidate, decide, signal }: Pick<CandidateLoad, "candidate" | "decide" | "signal">,
   ): Promise<LoadOutcome<Lease<ResidentModel>>> {
-    const place = this.#keyOf(reference, choice, candidate);
+    const modelKey = this.#keyOf(reference, outcome, candidate);
     const started = Date.now();
     for (;;) {
       let began = false;
@@ -178,7 +184,7 @@ export class SharedModels {
         began = true;
         const end = await this.#admit(admitLoad, loadSignal);
         try {
-          const tried = await this.#options.load({ reference, options, choice, candidate, decide, signal: loadSignal, booking });
+          const tried = await this.#options.load({ reference, options, outcome, candidate, decide, signal: loadSignal, booking });
           if (tried.ok) return tried.item;
           this.#failed.set(tried.error, tried);
           throw tried.error;
@@ -187,10 +193,10 @@ export class SharedModels {
         }
       };
       try {
-        const lease = await this.#options.residency.acquire(place, stay, load, signal);
+        const lease = await this.#options.residency.acquire(modelKey, reservation, load, signal);
         const { loaded } = lease.item;
         const decision = began ? loaded.decision : decisionFor(candidate, loaded, decide, started);
-        this.#remember(key, { key: place, resident: lease.item, loaded, decision });
+        this.#remember(key, { key: modelKey, resident: lease.item, loaded, decision });
         return { ok: true, item: lease };
       } catch (error) {
         const failed = typeof error === "object" && error !== null ? this.#failed.get(error) : undefined;
@@ -218,14 +224,17 @@ export class SharedModels {
   }
 
   #remember(key: string, known: ResolvedRequest): void {
-    this.#resolved.delete(key); // the most recent one comes last
+    this.#resolved.delete(key); // the most recently used comes last
     this.#resolved.set(key, known);
     if (this.#resolved.size <= maxResolvedRequests) return;
     for (const oldest of this.#resolved.keys()) return void this.#resolved.delete(oldest);
   }
 }
 
-/** A model that moved has the decision of the request it was loaded for; for others it is the same but for what they asked. */
+/**
+ * After a failover the loaded model has the decision of the request that loaded it. The decision of another request differs
+ * from it in its constraints only.
+ */
 function currentDecision(known: ResolvedRequest, loaded: VerifiedModel): Decision {
   if (loaded === known.loaded) return known.decision;
   if (known.failedOver?.loaded === loaded) return known.failedOver.decision;
@@ -234,9 +243,12 @@ function currentDecision(known: ResolvedRequest, loaded: VerifiedModel): Decisio
   return decision;
 }
 
-/** Of a request that shares a model which was loaded for another one: what it asked and what it may have, and what the model's load found. */
+/**
+ * The decision of a request that shares a model loaded for another one: its own candidates and constraints, and the result of
+ * that load.
+ */
 function decisionFor({ target }: EligibleCandidate, loaded: VerifiedModel, decide: DecisionFactory, started: number): Decision {
   const { selected, model, at } = loaded.decision;
-  if (selected === null || formatTarget(loaded.target) !== formatTarget(target)) return loaded.decision; // it has moved
+  if (selected === null || formatTarget(loaded.target) !== formatTarget(target)) return loaded.decision; // it was moved by a failover
   return decide(selected, model.digest, Date.parse(at) >= started);
 }

@@ -1,10 +1,11 @@
-/** Batches cut into smaller ones along their first axis, and the outputs of the parts joined. */
+/** Splitting of batches along their first axis, and joining of the outputs of the parts. */
 import type { HostedRunOptions } from "../../hosts/host.ts";
 import { elementCount, type Tensor, type TensorData, type TensorInfo, type TensorMap } from "../../tensor.ts";
 
 /**
- * How many rows a batch has whose rows are computed independently: the first axis is free and of one name in every input and every output
- * wanted. undefined where it is not, or where a part of the outputs is picked by places in the whole batch.
+ * Number of rows of a batch whose rows are computed independently: the first axis is a free dimension of the same name in every
+ * input and every requested output. Undefined otherwise, and if a reduction selects tokens by their position in the whole
+ * batch.
  */
 export function independentRows(
   inputs: TensorMap,
@@ -21,12 +22,12 @@ export function independentRows(
   return sizes.size === 1 ? rows : undefined;
 }
 
-/** Rows from `start` up to `end` of each input. They share the memory of the whole. */
+/** Rows `start` to `end` (exclusive) of each input, as views of its memory. */
 export function sliceRows(inputs: TensorMap, start: number, end: number): TensorMap {
   return Object.fromEntries(Object.entries(inputs).map(([name, tensor]) => [name, sliceTensor(tensor, start, end)]));
 }
 
-/** The same of what is made of each row of an output. */
+/** The run options for rows `start` to `end`: reductions are sliced in the same way. */
 export function sliceOptions(options: HostedRunOptions, start: number, end: number): HostedRunOptions {
   const { reductions } = options;
   if (reductions === undefined) return options;
@@ -38,7 +39,10 @@ export function sliceOptions(options: HostedRunOptions, start: number, end: numb
   return { ...options, reductions: Object.fromEntries(parts) };
 }
 
-/** The outputs of all parts, one behind the other. undefined where some part did not give one row for each of its own, or rows of another shape. */
+/**
+ * Concatenates the outputs of the parts along the first axis. `rows` has the number of rows of each part. Undefined if a part
+ * did not return one output row for each of its rows, or rows of another shape.
+ */
 export function joinParts(parts: readonly TensorMap[], rows: readonly number[]): TensorMap | undefined {
   const [first = {}] = parts;
   const joined: Record<string, Tensor> = {};
@@ -71,10 +75,10 @@ function joinData(parts: readonly TensorData[], length: number): TensorData {
   const [first] = parts;
   if (first === undefined || !ArrayBuffer.isView(first)) return parts.flatMap((part) => [...(part as readonly string[])]);
   const whole = new (first.constructor as Float64ArrayConstructor)(length);
-  let place = 0;
+  let offset = 0;
   for (const part of parts) {
-    whole.set(part as Float64Array, place);
-    place += part.length;
+    whole.set(part as Float64Array, offset);
+    offset += part.length;
   }
   return whole;
 }

@@ -1,4 +1,8 @@
-/** Runs that stay within `maxRunMemory`: estimated before they begin, split where the rows of a batch are independent, refused where they are not. */
+/**
+ * Runs within the memory limit `maxRunMemory`. The memory of a run is estimated before it begins; a run that would exceed the
+ * limit is split if the rows of the batch are independent, and refused otherwise.
+ */
+import { at } from "../../checked.ts";
 import { InferyardError } from "../../errors.ts";
 import type { HostedModel, HostedRunOptions } from "../../hosts/host.ts";
 import { checkInputs, type TensorMap } from "../../tensor.ts";
@@ -8,17 +12,20 @@ import { estimateRunMemory } from "./run-memory.ts";
 
 type Run = HostedModel["run"];
 
-/** What one run may take; what is left out is not limited. */
+/** Limits of one run. Undefined: no limit. */
 export interface RunBounds {
-  /** Bytes beside the weights, by an estimate. */
+  /** Estimated bytes besides the weights. */
   readonly memory: number | undefined;
-  /** Tokens in all rows. A longer run is split where its rows are independent, and runs whole where they are not. */
+  /**
+   * Maximum tokens of all rows. A run with more is split if its rows are independent, and otherwise runs whole. Default: no
+   * limit.
+   */
   readonly tokens?: number | undefined;
 }
 
 /**
- * INPUT_INVALID for a token id that the model's vocabulary does not hold, and LIMIT_EXCEEDED with `estimate` and `limit` for a run that takes more
- * memory than it may and cannot be split; both before anything is allocated. Without a limit a run takes what it takes.
+ * Runs a model within bounds. Throws INPUT_INVALID for a token id outside the model's vocabulary, and LIMIT_EXCEEDED (data:
+ * `estimate`, `limit`) for a run that exceeds the memory limit and cannot be split; both before memory is allocated.
  */
 export async function boundedRun(
   { model, variant, target }: Pick<VerifiedModel, "model" | "variant" | "target">,
@@ -29,6 +36,7 @@ export async function boundedRun(
 ): Promise<TensorMap> {
   refuseUnknownTokenIds(variant.config, inputs);
   if (limit === undefined) return await run(inputs, options);
+  const allowed = limit;
   checkInputs(model.inputs, inputs);
   const { config, architecture } = variant;
   const estimate = estimateRunMemory(target.backend, config, architecture, inputs);
@@ -36,7 +44,7 @@ export async function boundedRun(
   const rowsByTokens = Math.max(1, Math.floor(maxTokens / Math.max(length, 1)));
   const rows = independentRows(inputs, model, options);
   if (rows !== undefined && rows > rowsByTokens) return await split(estimate);
-  // Our own engine knows what a program takes before it runs, and refuses by itself.
+  // Our own engine knows the memory of an executable before it runs, and refuses by itself.
   if (estimate <= limit || target.backend === "native") return await runOrSplit(estimate);
   return await split(estimate);
 
@@ -51,22 +59,22 @@ export async function boundedRun(
   }
 
   async function split(needed: number, cause?: InferyardError): Promise<TensorMap> {
-    const together = rows === undefined ? 0 : Math.min(rowsByTokens, Math.floor((rows * (limit ?? 0)) / needed));
-    if (rows === undefined || rows < 2 || together < 1) throw cause ?? tooLarge(needed, limit ?? 0, rows);
+    const together = rows === undefined ? 0 : Math.min(rowsByTokens, Math.floor((rows * allowed) / needed));
+    if (rows === undefined || rows < 2 || together < 1) throw cause ?? tooLarge(needed, allowed, rows);
     const parts: TensorMap[] = [];
     const sizes: number[] = [];
     for (let start = 0; start < rows; start += together) {
       const end = Math.min(start + together, rows);
       const part = await run(sliceRows(inputs, start, end), sliceOptions(options, start, end));
       const joinedBytes = (bytesOf(part) / (end - start)) * rows;
-      if (joinedBytes > (limit ?? 0)) throw tooLarge(joinedBytes, limit ?? 0, rows); // its outputs alone
+      if (joinedBytes > allowed) throw tooLarge(joinedBytes, allowed, rows); // the joined outputs alone exceed the limit
       parts.push(part);
       sizes.push(end - start);
     }
     const joined = joinParts(parts, sizes);
     if (joined !== undefined) return joined;
-    if (cause === undefined && needed <= (limit ?? 0)) return await run(inputs, options); // its outputs do not have a row for each row of its inputs
-    throw cause ?? tooLarge(needed, limit ?? 0, undefined);
+    if (cause === undefined && needed <= allowed) return await run(inputs, options); // its outputs do not have one row for each row of its inputs
+    throw cause ?? tooLarge(needed, allowed, undefined);
   }
 }
 
@@ -86,7 +94,7 @@ function tooLarge(estimate: number, limit: number, rows: number | undefined): In
   );
 }
 
-/** A token id is an index of the model's table of embeddings: engines look it up, some without a check. */
+/** A token id is an index into the embedding table. Some engines look it up without a bounds check. */
 function refuseUnknownTokenIds({ vocab_size: size }: Readonly<Record<string, unknown>>, inputs: TensorMap): void {
   if (typeof size !== "number" || !Number.isSafeInteger(size) || size < 1) return;
   const data = inputs["input_ids"]?.data;
@@ -107,10 +115,14 @@ function refuseUnknownTokenIds({ vocab_size: size }: Readonly<Record<string, unk
   );
 }
 
-/** Pairs of int32, low half first (every supported platform is little-endian): no bigint is made for each token. */
+/**
+ * Reads each int64 as two uint32, low half first (every supported platform is little-endian), which avoids one bigint per
+ * token.
+ */
 function findUnknownInt64Id(ids: BigInt64Array, size: number): number {
   const halves = new Uint32Array(ids.buffer, ids.byteOffset, ids.length * 2);
-  for (let at = 0; at < ids.length; at += 1) if (halves[2 * at + 1] !== 0 || (halves[2 * at] ?? 0) >= size) return at;
+  for (let index = 0; index < ids.length; index += 1)
+    if (halves[2 * index + 1] !== 0 || at(halves, 2 * index) >= size) return index;
   return -1;
 }
 

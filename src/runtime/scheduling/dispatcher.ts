@@ -1,13 +1,14 @@
-/** Spreads runs over copies of one model: each goes to the one with the least to do. */
+/** Load balancing over the replicas of one model: least connections. */
 import type { HostedModel, HostedRunOptions } from "../../hosts/host.ts";
 import type { TensorMap } from "../../tensor.ts";
 
 interface Replica {
   readonly model: Pick<HostedModel, "run">;
-  /** Runs given to it that have not ended. */
+  /** Runs in progress. */
   running: number;
 }
 
+/** Gives each run to the replica with the fewest runs in progress. */
 export class Dispatcher {
   readonly #replicas: readonly Replica[];
 
@@ -15,14 +16,14 @@ export class Dispatcher {
     this.#replicas = models.map((model) => ({ model, running: 0 }));
   }
 
-  /** Runs on the copy with the fewest runs under way; the first of equals. */
+  /** Runs on the replica with the fewest runs in progress; of equals the first. */
   async run(inputs: TensorMap, options: HostedRunOptions): Promise<TensorMap> {
-    const lane = this.#replicas.reduce((least, other) => (other.running < least.running ? other : least));
-    lane.running += 1;
+    const replica = this.#replicas.reduce((least, other) => (other.running < least.running ? other : least));
+    replica.running += 1;
     try {
-      return await lane.model.run(inputs, options);
+      return await replica.model.run(inputs, options);
     } finally {
-      lane.running -= 1;
+      replica.running -= 1;
     }
   }
 }

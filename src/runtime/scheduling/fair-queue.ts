@@ -1,33 +1,34 @@
 /**
- * Weighted fair queueing: self-clocked fair queueing, Golestani 1994. Every client has a flow for each priority. A turn of a flow costs
- * 1 / weight of virtual time, and the flow whose turn would end first goes first: while flows wait, each gets turns in proportion to its
- * weight, and none waits for ever.
+ * Weighted fair queueing, in the self-clocked variant of Golestani (1994). Each client has one flow for each priority. Serving
+ * an item costs its flow 1 / weight of virtual time, and the flow with the earliest finish time is served next. Backlogged
+ * flows are served in proportion to their weights, and none starves.
  */
 import type { Priority, SchedulingKey } from "./scheduling-key.ts";
 
-/** Turns of a flow of high priority for one of normal priority, where both wait. */
+/** Weight of each priority: a backlogged flow of high priority is served four times as often as one of normal priority. */
 export const priorityWeights: Readonly<Record<Priority, number>> = { high: 4, normal: 1 };
 
 type Flow = Pick<SchedulingKey, "client" | "priority">;
 
 interface Waiting<Item> {
-  /** In the order they came. */
+  /** In order of arrival. */
   readonly items: Item[];
   readonly weight: number;
-  /** Virtual time at which the turn of its next item ends. */
+  /** Virtual finish time of its next item. */
   finish: number;
 }
 
-/** "take": its turn may be now. "skip": it waits on, and others go before it. "drop": it is over and leaves the queue. */
+/** Whether an item may be served: "take": now. "skip": later; items behind it may be served first. "drop": never; it is removed. */
 export type Eligibility = "take" | "skip" | "drop";
 
+/** A queue of items of several clients that is served fairly. */
 export class FairQueue<Item> {
-  /** Those with items, in the order of their last turn. */
+  /** Flows with items, in the order in which they were last served. */
   readonly #flows = new Map<string, Waiting<Item>>();
-  /** The end of the last turn. */
+  /** Finish time of the item that was served last. */
   #virtualTime = 0;
 
-  /** Puts an item behind the others of its flow. */
+  /** Appends an item to its flow. */
   add({ client, priority }: Flow, item: Item): void {
     const key = keyOf(client, priority);
     const flow = this.#flows.get(key);
@@ -39,7 +40,7 @@ export class FairQueue<Item> {
     this.#flows.set(key, { items: [item], weight, finish: this.#virtualTime + 1 / weight });
   }
 
-  /** Takes an item out, without a turn. */
+  /** Removes an item without charging its flow. */
   remove({ client, priority }: Flow, item: Item): void {
     const key = keyOf(client, priority);
     const flow = this.#flows.get(key);
@@ -49,13 +50,16 @@ export class FairQueue<Item> {
     if (flow.items.length === 0) this.#flows.delete(key);
   }
 
-  /** Counts one turn more of a flow: its item was served together with that of another one. */
+  /** Charges a flow for an item that was served together with one of another flow. */
   charge({ client, priority }: Flow): void {
     const flow = this.#flows.get(keyOf(client, priority));
     if (flow !== undefined) flow.finish += 1 / flow.weight;
   }
 
-  /** Takes the next item whose turn it is: the oldest of its flow that may go. Undefined where none may. */
+  /**
+   * Removes and returns the next item: the oldest eligible item of the flow with the earliest finish time. Undefined if no item
+   * is eligible.
+   */
   take(verdictOf: (item: Item) => Eligibility): Item | undefined {
     let best: { readonly key: string; readonly flow: Waiting<Item>; readonly at: number } | undefined;
     for (const [key, flow] of this.#flows) {
@@ -67,9 +71,9 @@ export class FairQueue<Item> {
     if (best === undefined) return undefined;
     const { key, flow, at } = best;
     const [item] = flow.items.splice(at, 1);
-    this.#virtualTime = Math.max(this.#virtualTime, flow.finish); // one whose items were skipped has an end in the past
+    this.#virtualTime = Math.max(this.#virtualTime, flow.finish); // a flow whose items were skipped has a finish time in the past
     flow.finish = this.#virtualTime + 1 / flow.weight;
-    this.#flows.delete(key); // behind those whose turn ends at the same time
+    this.#flows.delete(key); // behind the flows with the same finish time
     if (flow.items.length > 0) this.#flows.set(key, flow);
     return item;
   }
@@ -83,7 +87,7 @@ function precedes(flow: Waiting<unknown>, other: Waiting<unknown>): boolean {
   return flow.finish < other.finish || (flow.finish === other.finish && flow.weight > other.weight);
 }
 
-/** Position of the first item that may go. Items that are over are removed on the way. */
+/** Index of the first item with the verdict "take". Items with the verdict "drop" before it are removed. */
 function findEligible<Item>(items: Item[], verdictOf: (item: Item) => Eligibility): number | undefined {
   for (let at = 0; at < items.length;) {
     const item = items[at] as Item;

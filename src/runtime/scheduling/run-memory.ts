@@ -1,33 +1,42 @@
-/** How much memory one run takes beside the weights, estimated from the shapes of its inputs and the model's config.json before anything is allocated. */
+/**
+ * Estimates the memory of one run besides the weights from the shapes of its inputs and the model's config.json, before
+ * anything is allocated.
+ */
 import { elementCount, type Tensor, type TensorMap } from "../../tensor.ts";
 
-/** What the estimate needs of a transformer's config.json, under any of the names that architectures give it. */
+/** Sizes of a transformer, read from config.json under any of the names that architectures use. */
 interface EncoderSizes {
   readonly hidden: number;
   readonly heads: number;
   readonly intermediate: number;
-  /** Attention scores held at once, in units of [batch, heads, tokens, keys]: 3 with disentangled attention (DeBERTa, He et al. 2021). */
+  /**
+   * Attention score tensors held at once, in units of [batch, heads, tokens, keys]: 3 with disentangled attention (DeBERTa, He
+   * et al. 2021).
+   */
   readonly scores: number;
-  /** Elements of the logits of one token where the model predicts tokens; else 0. */
+  /** Logits of one token if the model predicts tokens; otherwise 0. */
   readonly logits: number;
 }
 
 /**
- * Copies of the widest tensors that are alive at once. onnxruntime keeps the operands beside the result; our own engine computes attention,
- * softmax and activations in place. Measured on MiniLM in fp32 and int8: docs/guide/tuning.md.
+ * Number of tensors of the largest size that are live at once, by backend. onnxruntime keeps operands beside the result; our
+ * own engine computes attention, softmax and activations in place. Measured on MiniLM in fp32 and int8: docs/guide/tuning.md.
  */
 const liveTensorFactor: Readonly<Record<string, number>> = { native: 1 };
 const defaultLiveTensorFactor = 2;
 
 /**
- * Bytes a run takes for each byte of its inputs where the model's sizes are not known: a coarse bound. Measured: 4 to 15 for detectors and
- * classifiers of images, 400 for a classifier of files, which embeds each integer.
+ * Bytes of a run for each byte of its inputs if the model's sizes are unknown: a coarse upper bound. Measured: 4 to 15 for
+ * image detectors and classifiers, 400 for a file classifier that embeds each integer.
  */
 const perInputByte = { integers: 512, others: 32 } as const;
 
 const floatBytes = 4;
 
-/** Bytes. `backend`: the one that runs the model. */
+/**
+ * Estimated bytes of one run besides the weights. `backend`: name of the backend that runs the model; `config`: its
+ * config.json; `inputs`: tensors by input name.
+ */
 export function estimateRunMemory(
   backend: string,
   config: Readonly<Record<string, unknown>>,
@@ -63,7 +72,7 @@ function encoderSizes(config: Readonly<Record<string, unknown>>, architecture: s
   };
 }
 
-/** A text counts as a pointer. */
+/** A string is counted as a pointer. */
 function bytesOf({ data, shape }: Tensor): number {
   return ArrayBuffer.isView(data) ? data.byteLength : elementCount(shape) * 2 * floatBytes;
 }

@@ -1,4 +1,7 @@
-/** Runs of one model on raw tensors: as many at a time as the model has replicas, in the order of a fair queue of clients. */
+/**
+ * Scheduling of runs on raw tensors: at most one run for each instance of the model at a time, in the order of a fair queue of
+ * clients.
+ */
 import { abortError, throwIfAborted } from "../../errors.ts";
 import { FairQueue } from "./fair-queue.ts";
 import type { SchedulingKey } from "./scheduling-key.ts";
@@ -8,31 +11,35 @@ interface Waiting {
   readonly begin: () => void;
 }
 
+/** Limits the concurrent runs of one model and orders waiting ones fairly. */
 export class RunScheduler {
   readonly #queue = new FairQueue<Waiting>();
   #running = 0;
 
-  /** Waits for a turn of the client and does the work in it. `limit`: runs at a time. Throws ABORTED while it waits. */
+  /**
+   * Waits until the scheduler selects this client, then runs `work`. `limit`: maximum number of concurrent runs. Throws ABORTED
+   * if the signal is aborted while it waits.
+   */
   async run<Result>(
-    turn: SchedulingKey,
+    schedulingKey: SchedulingKey,
     limit: number,
     signal: AbortSignal | undefined,
     work: () => Promise<Result>,
   ): Promise<Result> {
     throwIfAborted(signal);
     if (this.#running < limit) this.#running += 1;
-    else await this.#waitForSlot(turn, signal);
+    else await this.#waitForSlot(schedulingKey, signal);
     try {
       throwIfAborted(signal);
       return await work();
     } finally {
       const next = this.#queue.take((waiting) => (waiting.signal?.aborted === true ? "drop" : "take"));
       if (next === undefined) this.#running -= 1;
-      else next.begin(); // it takes over the place of this run
+      else next.begin(); // it takes the slot of this run
     }
   }
 
-  #waitForSlot(turn: SchedulingKey, signal: AbortSignal | undefined): Promise<void> {
+  #waitForSlot(schedulingKey: SchedulingKey, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const waiting: Waiting = {
         signal,
@@ -42,11 +49,11 @@ export class RunScheduler {
         },
       };
       const leave = (): void => {
-        this.#queue.remove(turn, waiting);
+        this.#queue.remove(schedulingKey, waiting);
         if (signal !== undefined) reject(abortError(signal));
       };
       signal?.addEventListener("abort", leave, { once: true });
-      this.#queue.add(turn, waiting);
+      this.#queue.add(schedulingKey, waiting);
     });
   }
 }

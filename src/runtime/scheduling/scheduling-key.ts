@@ -1,18 +1,22 @@
-/** Whose work a call is, where calls take turns. */
+/** The key by which calls of different clients are scheduled. */
 
-/** Where both wait, a client of "high" has four turns for each turn of a client of "normal" (`fair-queue.ts`). */
+/** Priority of a client: "high" is served four times as often as "normal" when both wait (see `fair-queue.ts`). */
 export type Priority = "high" | "normal";
 
+/** The client and priority of a call. */
 export interface SchedulingKey {
-  /** Tells clients apart, so that each gets its turn. */
+  /** Identifies the client, so that each is served fairly. */
   readonly client: string;
   readonly priority: Priority;
-  /** Asked before a load begins for this call. Default: loads begin at once. */
+  /** Called before a load begins for this call. Default: loads begin at once. */
   readonly admitLoad?: AdmitLoad;
 }
 
-/** Resolves when the load may begin, with a function to be called when it has ended. Rejects where it may not, and with ABORTED. */
+/**
+ * Resolves when the load may begin, with a function that must be called when the load has ended. Rejects if it may not begin,
+ * and with ABORTED.
+ */
 export type AdmitLoad = (signal: AbortSignal) => Promise<() => void>;
 
-/** Of a call that says nothing. */
+/** Key of a call that names no client. */
 export const defaultSchedulingKey: SchedulingKey = { client: "", priority: "normal" };

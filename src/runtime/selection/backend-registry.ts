@@ -1,9 +1,12 @@
-/** The backends of one runtime. */
+/** Validation of the backends that a runtime is created with. */
 import type { Backend } from "../../backend.ts";
 import { InferyardError } from "../../errors.ts";
 import { deviceWords } from "./target.ts";
 
-/** Checks what can be checked without running anything: names, their uniqueness, the contract's version. */
+/**
+ * Checks the static properties of backends: lower-case names that are unique and not those of devices, and contract version 1.
+ * Runs nothing. Returns a copy of the list; throws CONTRACT_VIOLATION.
+ */
 export function validateBackends(backends: readonly Backend[]): readonly Backend[] {
   const seen = new Set<string>();
   for (const { name, contractVersion } of backends) {

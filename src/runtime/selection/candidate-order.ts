@@ -1,9 +1,9 @@
-/** The order of candidates: one function per policy, then the caller's preferences in front. Sorting is stable. */
+/** The order of candidates: one ranking function for each policy, with the targets of `prefer` in front. The sort is stable. */
 import type { Manifest } from "../../models/manifest.ts";
 import { type Target, type TargetPattern, matches, parseTarget } from "./target.ts";
 import type { Policy, Constraints } from "./constraints.ts";
 
-/** What is ordered. `latencyMs`: how long one input takes here, where that was measured and the candidate can run. */
+/** What is ordered. `latencyMs`: the measured time for one input in milliseconds, set if the candidate can run and was measured. */
 export interface RankableCandidate {
   readonly target: Target;
   readonly latencyMs?: number;
@@ -24,7 +24,10 @@ const rankBy: Readonly<Record<Policy, (manifest: Manifest, constraints: Constrai
   fastest: (manifest, constraints) => [({ device }) => (device.type === "cpu" ? 1 : 0), ...byPriority(manifest, constraints)],
 };
 
-/** Orders anything that has a target; equal ranks keep the order of registration and the backend's own order of devices. */
+/**
+ * Sorts candidates by preference, then by the policy. Candidates of equal rank keep the order of backend registration and each
+ * backend's own order of devices.
+ */
 export function orderByPolicy<Item extends RankableCandidate>(
   items: readonly Item[],
   manifest: Manifest,
@@ -32,10 +35,10 @@ export function orderByPolicy<Item extends RankableCandidate>(
 ): Item[] {
   const preference: Rank = (target) => positionOf(target, constraints.preferred);
   const ranks = [preference, ...rankBy[constraints.policy](manifest, constraints)];
-  const placed = items.toSorted((a, b) => firstDifference(ranks, a.target, b.target));
-  if (constraints.policy !== "fastest") return placed;
-  const groups = new Set(placed.map(({ target }) => preference(target)));
-  return [...groups].flatMap((group) => fastestFirst(placed.filter(({ target }) => preference(target) === group)));
+  const sorted = items.toSorted((a, b) => firstDifference(ranks, a.target, b.target));
+  if (constraints.policy !== "fastest") return sorted;
+  const groups = new Set(sorted.map(({ target }) => preference(target)));
+  return [...groups].flatMap((group) => fastestFirst(sorted.filter(({ target }) => preference(target) === group)));
 }
 
 function firstDifference(ranks: readonly Rank[], a: Target, b: Target): number {
@@ -43,7 +46,10 @@ function firstDifference(ranks: readonly Rank[], a: Target, b: Target): number {
   return 0;
 }
 
-/** Those that were measured share out the places they hold among themselves, the fastest first; the others stay where they are. */
+/**
+ * Sorts the measured candidates by latency among the positions that they hold. Candidates without a measurement keep their
+ * positions.
+ */
 function fastestFirst<Item extends RankableCandidate>(items: readonly Item[]): Item[] {
   const measured = items
     .flatMap((item) => (item.latencyMs === undefined ? [] : [{ item, latencyMs: item.latencyMs }]))
@@ -52,7 +58,7 @@ function fastestFirst<Item extends RankableCandidate>(items: readonly Item[]): I
   return items.map((item) => (item.latencyMs === undefined ? item : (measured.next().value?.item ?? item)));
 }
 
-/** The first pattern that matches, or one past the end. */
+/** Index of the first matching pattern; `patterns.length` if none matches. */
 function positionOf(target: Target, patterns: readonly TargetPattern[]): number {
   const found = patterns.findIndex((pattern) => matches(pattern, target));
   return found === -1 ? patterns.length : found;

@@ -1,44 +1,58 @@
-/** What is asked of selection, and how the wishes of process, model and request become one. */
+/**
+ * Placement constraints: which targets a model may run on and in what order they are tried, and how the constraints of the
+ * runtime, the model and the request are merged.
+ */
 import { InferyardError } from "../../errors.ts";
 import { type TargetPattern, formatPattern, parseTarget } from "./target.ts";
 
-/** How candidates are ordered. */
+/**
+ * How candidates are ordered. "priority": by the configured order of backends. "manifest": only the targets that the model's
+ * manifest names, in its order. "fastest": accelerators before the CPU, then by speed measured on this machine.
+ */
 export type Policy = "priority" | "manifest" | "fastest";
 
+/** Every policy, for checks and flags. */
 export const policies: readonly Policy[] = ["priority", "manifest", "fastest"];
 
-/** The order of backends under the policies "priority" and "fastest". Backends not named here come after, as they were registered. */
+/**
+ * Default order of backends under the policies "priority" and "fastest". Backends that are not listed follow in the order of
+ * their registration.
+ */
 export const defaultPriority: readonly string[] = ["onnx", "xla", "llamacpp", "native", "wasm"];
 
-/** A constraints as people write it, at any level. Targets are written `backend[:device[:index]]`. */
+/**
+ * Placement constraints as a user writes them, at any level (runtime, model or request). A target is written
+ * `backend[:device[:index]]`, for example "onnx:cuda:1"; several targets are separated by commas or given as an array.
+ */
 export interface ConstraintOptions {
   /** Default: "priority". */
   readonly policy?: Policy;
   /** Order of backends under the policies "priority" and "fastest". Default: onnx, xla, llamacpp, native, wasm. */
   readonly priority?: readonly string[];
-  /** Tried first, in this order; the others remain as fallbacks. */
+  /** Targets tried first, in this order. The other candidates remain as fallbacks. */
   readonly prefer?: string | readonly string[];
-  /** Only these may run; when none can, loading fails. */
+  /** The only targets that may run. Loading fails when none of them can. */
   readonly target?: string | readonly string[];
-  /** Never run on these. */
+  /** Targets that must not run. */
   readonly exclude?: string | readonly string[];
 }
 
-/** The merged constraints. */
+/** Placement constraints merged over all levels, with every target parsed. */
 export interface Constraints {
   readonly policy: Policy;
   readonly priority: readonly string[];
-  /** Whether someone chose the order: then backends it names that are not registered are reported. */
+  /** Whether a level set `priority`. If so, backends that it names and that are not registered appear in the decision. */
   readonly priorityChosen: boolean;
   readonly preferred: readonly TargetPattern[];
-  /** One list of alternatives for every level that required something; all levels must be met. */
+  /** One list of alternative targets for each level that set `target`. A candidate must match every list. */
   readonly required: readonly (readonly TargetPattern[])[];
   readonly excluded: readonly TargetPattern[];
 }
 
 /**
- * Merges wishes, the most general first (process, model, request). The last policy and order win; preferences of the later level
- * come first; exclusions add up; and requirements add up too, so that no level can loosen what another one demanded.
+ * Merges the constraints of several levels, the most general first (runtime, model, request). The last level that sets `policy`
+ * or `priority` wins; `prefer` of a later level comes before that of an earlier one; `exclude` and `target` accumulate, so that
+ * no level loosens what another one demands. Throws INPUT_INVALID for an unknown policy or a malformed target.
  */
 export function mergeConstraints(...levels: readonly ConstraintOptions[]): Constraints {
   const unknown = levels.find(({ policy }) => policy !== undefined && !policies.includes(policy))?.policy;
@@ -58,10 +72,13 @@ export function mergeConstraints(...levels: readonly ConstraintOptions[]): Const
   };
 }
 
-/** Every target named becomes a candidate, and each is held against each. */
+/** Limit of one list. Every target named becomes a candidate, and every candidate is compared with every pattern. */
 const maxTargets = 64;
 
-/** Reads a list of targets; one that is written twice, in whatever spelling, counts once. Throws INPUT_INVALID for what is no target, and for a list of more than 64. */
+/**
+ * Parses a comma-separated string or an array of targets. Duplicates are removed, whatever their spelling. Throws INPUT_INVALID
+ * for a malformed target and for more than 64 targets.
+ */
 export function parseTargets(written: string | readonly string[] | undefined): TargetPattern[] {
   const list = typeof written === "string" ? written.split(",") : (written ?? []);
   if (list.length > maxTargets) {

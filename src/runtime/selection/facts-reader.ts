@@ -1,10 +1,11 @@
-/** Gathers what selection needs to know: the machine once, the presence of each backend once, free memory at every load. */
+/** Gathers the facts for selection. The machine and the presence of each backend are read once, free memory at every load. */
 import type { Availability, Backend, MachineFacts } from "../../backend.ts";
 import type { MachineReader } from "../../devices/machine.ts";
 import { messageOf } from "../../errors.ts";
 import type { CircuitBreakers } from "../supervision/circuit-breakers.ts";
 import type { BackendFacts, SelectionFacts } from "./selection-facts.ts";
 
+/** Reads and caches the facts that selection decides on. */
 export class FactsReader {
   readonly #backends: readonly Backend[];
   readonly #machine: MachineReader;
@@ -15,11 +16,12 @@ export class FactsReader {
     this.#machine = machine;
   }
 
+  /** Facts about the machine. `again` reads them anew. */
   machine(options: { readonly again?: boolean } = {}): Promise<MachineFacts> {
     return this.#machine.read(options);
   }
 
-  /** Facts for selection. `again` looks at everything anew, for example after a package was installed. */
+  /** Facts for selection. `again` discards the cache, for example after a package was installed. */
   async read(circuits: CircuitBreakers, options: { readonly again?: boolean } = {}): Promise<SelectionFacts> {
     const machine = await this.#machine.read(options);
     if (options.again === true) this.#presence.clear();
@@ -39,7 +41,7 @@ export class FactsReader {
     };
   }
 
-  /** Runs a tiny computation on every device of a backend. Never remembered. */
+  /** Probes a backend by running a tiny graph on each of its devices. The result is not cached. */
   async run(backend: Backend, signal?: AbortSignal): Promise<Availability> {
     const machine = await this.#machine.read();
     return absentOnThrow(backend.probe({ machine, run: true, ...(signal === undefined ? {} : { signal }) }));
@@ -53,7 +55,7 @@ export class FactsReader {
   }
 }
 
-/** A probe must not throw; one that does is a reason like any other. */
+/** A probe must not throw. If one does, its error becomes the reason of absence. */
 function absentOnThrow(probe: Promise<Availability>): Promise<Availability> {
   return probe.catch((error: unknown) => ({ present: false, reason: `its probe failed: ${messageOf(error)}` }));
 }

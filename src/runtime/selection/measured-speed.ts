@@ -1,23 +1,26 @@
-/** What the measurements that are kept say of one candidate: how fast it is here, or why none of them counts. Pure. */
+/** Evaluates stored measurements for one candidate: its speed on this machine, or why no measurement applies. Pure. */
 import type { Library } from "../../backend.ts";
 import { type MeasuredMachine, machineDifference } from "../../measurements/machine.ts";
 import { type Measurement, type SpeedSettings, speedSettings } from "../../measurements/measurement.ts";
 import type { Variant } from "../../models/manifest.ts";
 
-/** Facts for the policy "fastest"; gathered under no other. */
+/** Stored measurements and what they are compared with. Gathered under the policy "fastest" only. */
 export interface MeasurementFacts {
   readonly machine: MeasuredMachine;
-  /** Threads an engine would be given now, and every other load setting that is set. */
+  /** Threads that an engine would get for this load, and the other load settings that are set. */
   readonly threads: number;
   readonly settings: SpeedSettings;
   readonly measurements: readonly Measurement[];
-  /** Path of a variant's main file -> "sha256:…", for every variant that could have been measured. */
+  /** Digest ("sha256:…") by path of the variant's main file, for every variant that may have been measured. */
   readonly digests: ReadonlyMap<string, string>;
-  /** Digest -> why what is kept of these weights cannot be read; "" = why nothing can. */
+  /** Why a file of measurements cannot be read, by the digest of its weights. The key "" means that none can be read. */
   readonly problems: ReadonlyMap<string, string>;
 }
 
-/** `latencyMs` is there where a measurement counts. The note is a sentence without a full stop, for the decision. */
+/**
+ * The speed of a candidate. `latencyMs`: milliseconds for one input, set if a measurement applies. `note`: a sentence without a
+ * full stop, for the decision.
+ */
 export interface MeasuredSpeed {
   readonly latencyMs?: number;
   readonly note: string;
@@ -30,7 +33,10 @@ interface Subject {
   readonly library: Library;
 }
 
-/** The newest measurement that counts; else the reason why the newest one does not. */
+/**
+ * The newest measurement that applies to this target, file, library, machine, thread count and settings. If none does, the note
+ * says why the newest one is ignored.
+ */
 export function measuredSpeed(subject: Subject, facts: MeasurementFacts): MeasuredSpeed {
   const digest = facts.digests.get(subject.variant.path);
   const problem = facts.problems.get(digest ?? "") ?? facts.problems.get("");
@@ -38,18 +44,18 @@ export function measuredSpeed(subject: Subject, facts: MeasurementFacts): Measur
   const about = facts.measurements
     .filter(({ target, model }) => target === subject.target && (model.digest === digest || model.path === subject.variant.path))
     .toSorted((a, b) => (a.at < b.at ? 1 : -1))
-    .map((measurement) => ({ measurement, objection: reasonToIgnore(measurement, subject, facts) }));
-  const sound = about.find(({ objection }) => objection === undefined)?.measurement;
-  if (sound !== undefined) {
-    const { latencyMs, unit } = sound.figures;
+    .map((measurement) => ({ measurement, reason: reasonToIgnore(measurement, subject, facts) }));
+  const applicable = about.find(({ reason }) => reason === undefined)?.measurement;
+  if (applicable !== undefined) {
+    const { latencyMs, unit } = applicable.figures;
     return {
       latencyMs,
-      note: `measured ${sound.at.slice(0, 10)}: ${formatMilliseconds(latencyMs)} for one ${unit === "texts" ? "text" : "run"}`,
+      note: `measured ${applicable.at.slice(0, 10)}: ${formatMilliseconds(latencyMs)} for one ${unit === "texts" ? "text" : "run"}`,
     };
   }
   const [newest] = about;
   if (newest !== undefined)
-    return { note: `a measurement of ${newest.measurement.at.slice(0, 10)} is ignored: ${newest.objection}` };
+    return { note: `a measurement of ${newest.measurement.at.slice(0, 10)} is ignored: ${newest.reason}` };
   const other = facts.measurements.find(
     ({ target, model }) => target === subject.target && model.variant !== subject.variant.name && hasDigest(facts, model.digest),
   );
@@ -61,7 +67,7 @@ function hasDigest({ digests }: MeasurementFacts, wanted: string): boolean {
   return [...digests.values()].includes(wanted);
 }
 
-/** Why a measurement says nothing about a load here and now; the least mendable reason first. */
+/** Why a measurement does not apply to this load, the reason that is hardest to change first. Undefined if it applies. */
 function reasonToIgnore(measurement: Measurement, subject: Subject, facts: MeasurementFacts): string | undefined {
   const { library, threads, settings, model, machine } = measurement;
   const machines = machineDifference(machine, facts.machine, subject.onCpu);

@@ -1,4 +1,4 @@
-/** Gathers what the policy "fastest" needs: the measurements that are kept, and the digests of the weights that they may be about. */
+/** Gathers the facts of the policy "fastest": stored measurements, and the digests of the weights that they may refer to. */
 import type { LoadSettings, MachineFacts } from "../../backend.ts";
 import { threadsFor } from "../../devices/threads.ts";
 import { fileStatus } from "../../platform/node/files.ts";
@@ -8,6 +8,7 @@ import type { StoredMeasurements } from "../../measurements/store.ts";
 import type { Manifest, Variant } from "../../models/manifest.ts";
 import type { MeasurementFacts } from "./measured-speed.ts";
 
+/** The model, settings and machine that stored measurements are compared with. */
 export interface MeasurementQuery {
   readonly manifest: Manifest;
   readonly settings: LoadSettings;
@@ -17,9 +18,14 @@ export interface MeasurementQuery {
   readonly kept: StoredMeasurements;
 }
 
-export async function gatherMeasurementFacts(question: MeasurementQuery): Promise<MeasurementFacts> {
-  const { manifest, settings, machine, kept, digestOf } = question;
-  // Reading 90 MB takes a fifth of a second: only files are read that have the size of something measured, or that damaged records may be about.
+/**
+ * Reads what `measuredSpeed` needs. Weights are hashed only if a stored measurement may refer to them and recorded no digest of
+ * this version of the file.
+ */
+export async function gatherMeasurementFacts(query: MeasurementQuery): Promise<MeasurementFacts> {
+  const { manifest, settings, machine, kept, digestOf } = query;
+  // Hashing 90 MB takes 0.2 s. Only files whose size equals that of a measured file, or that a damaged record may refer to, are
+  // hashed.
   const sizes = new Set(kept.measurements.map(({ model }) => model.bytes));
   const candidates = manifest.variants.filter(({ bytes }) => sizes.has(bytes) || kept.problems.length > 0);
   const digests = await Promise.all(
@@ -38,10 +44,10 @@ export async function gatherMeasurementFacts(question: MeasurementQuery): Promis
   };
 }
 
-/** The digest that was recorded of this very file, while it has the size and the time of change it had then. */
+/** The recorded digest of this file. Valid while its size and modification time are those that were recorded. */
 async function recordedDigest({ path, bytes }: Variant, { measurements }: StoredMeasurements): Promise<string | undefined> {
-  const about = measurements.filter(({ model }) => model.path === path && model.bytes === bytes);
-  if (about.length === 0) return undefined;
+  const sameFile = measurements.filter(({ model }) => model.path === path && model.bytes === bytes);
+  if (sameFile.length === 0) return undefined;
   const { mtimeMs } = await fileStatus(path);
-  return about.find(({ model }) => model.modifiedMs === mtimeMs)?.model.digest;
+  return sameFile.find(({ model }) => model.modifiedMs === mtimeMs)?.model.digest;
 }

@@ -1,4 +1,4 @@
-/** Whether a target meets what the model's manifest and its size demand. */
+/** Checks the requirements of a model against a target: memory, device memory, CUDA version and precision. */
 import type { Capabilities } from "../../backend.ts";
 import type { Requirements, Variant } from "../../models/manifest.ts";
 import { estimateMemory, machineMemory, findShortage } from "../residency/memory-budget.ts";
@@ -7,7 +7,10 @@ import type { SelectionFacts } from "./selection-facts.ts";
 import type { Target } from "./target.ts";
 import { compareVersions } from "../../devices/versions.ts";
 
-/** The first requirement that is not met, as a sentence; undefined when all are. */
+/**
+ * The first requirement that the target does not meet, as a sentence without a full stop for the decision. Undefined if all are
+ * met.
+ */
 export function requirementProblem(
   requirements: Requirements,
   target: Target,
@@ -48,7 +51,7 @@ export function requirementProblem(
   return undefined;
 }
 
-/** TensorRT runs on the same NVIDIA devices as CUDA. */
+/** The device type whose facts apply: TensorRT runs on CUDA devices. */
 function deviceOf(target: Target): string {
   return target.device.type === "tensorrt" ? "cuda" : target.device.type;
 }

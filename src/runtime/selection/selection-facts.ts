@@ -1,29 +1,32 @@
-/** The facts that selection decides on: plain data, gathered by `facts.ts`, made up by tests. */
+/** The facts that selection decides on, as plain data. `facts-reader.ts` gathers them; tests write them out. */
 import type { Availability, Capabilities, Device } from "../../backend.ts";
 import type { MemoryLimits } from "../residency/memory-budget.ts";
 import type { OpenCircuit } from "../supervision/circuit-breakers.ts";
 import type { HostPolicy } from "../loading/host-selection.ts";
 import type { MeasurementFacts } from "./measured-speed.ts";
 
-/** What selection knows of the machine. */
+/** What selection knows about backends, the machine and failures. */
 export interface SelectionFacts {
   readonly backends: readonly BackendFacts[];
+  /** Memory of the machine that is free, in bytes. */
   readonly availableMemory: number;
   readonly deviceFacts: readonly DeviceFacts[];
-  /** What models may take together, and where they will live; left out: no limit. */
+  /** The memory budget and the policy for choosing hosts. Default: no limit. */
   readonly budget?: { readonly limits: MemoryLimits; readonly host: HostPolicy };
-  /** What failed while running and is left alone for now: targets, and single files on targets (see `placedFile`). */
+  /** Targets, and single files on targets (keys of `placementKey`), that are not tried for now because they failed. */
   readonly openCircuits: ReadonlyMap<string, OpenCircuit>;
-  /** There under the policy "fastest" only. */
+  /** Set under the policy "fastest" only. */
   readonly measurements?: MeasurementFacts;
 }
 
+/** One registered backend: what its presence probe found, and its capabilities on each device. */
 export interface BackendFacts {
   readonly name: string;
   readonly availability: Availability;
   capabilities(device: Device): Capabilities;
 }
 
+/** What is known about an accelerator. */
 export interface DeviceFacts {
   readonly device: Device;
   readonly memoryBytes?: number;

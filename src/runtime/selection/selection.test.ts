@@ -112,9 +112,9 @@ function selectIn(scene: Scene): CheckedCandidate[] {
 }
 
 const targetOf = (selection: CheckedCandidate): string =>
-  selection.verdict === "open" ? formatTarget(selection.target) : selection.target;
+  selection.verdict === "eligible" ? formatTarget(selection.target) : selection.target;
 const open = (scene: Scene): string[] =>
-  selectIn(scene).flatMap((selection) => (selection.verdict === "open" ? [targetOf(selection)] : []));
+  selectIn(scene).flatMap((selection) => (selection.verdict === "eligible" ? [targetOf(selection)] : []));
 const refusalOf = (scene: Scene, target: string): string | undefined => {
   const found = selectIn(scene).find((selection) => targetOf(selection) === target);
   return found?.verdict === "refused" ? `${found.stage}: ${found.reason}` : found?.verdict;
@@ -274,10 +274,10 @@ describe("why a target is refused", () => {
 describe("requirements of a device", () => {
   const gpu = { device: { type: "cuda", index: 0 }, memoryBytes: 16 * gigabyte, cudaVersion: "12.10" };
   const cases: readonly [string, Requirements, Partial<SelectionFacts>, string][] = [
-    ["CUDA versions are numbers: 12.10 is newer than 12.8", { cudaVersion: "12.8" }, { deviceFacts: [gpu] }, "open"],
+    ["CUDA versions are numbers: 12.10 is newer than 12.8", { cudaVersion: "12.8" }, { deviceFacts: [gpu] }, "eligible"],
     ["CUDA too old", { cudaVersion: "13.0" }, { deviceFacts: [gpu] }, "requirement: needs CUDA 13.0, and the driver has 12.10"],
     ["CUDA unknown", { cudaVersion: "12.0" }, {}, "requirement: needs CUDA 12.0, and the driver's CUDA version is not known"],
-    ["enough device memory", { deviceMemoryBytes: 16 * gigabyte }, { deviceFacts: [gpu] }, "open"],
+    ["enough device memory", { deviceMemoryBytes: 16 * gigabyte }, { deviceFacts: [gpu] }, "eligible"],
     [
       "too little device memory",
       { deviceMemoryBytes: 17 * gigabyte },
@@ -304,7 +304,7 @@ describe("requirements of a device", () => {
 
   it("device memory and CUDA do not bind the CPU; TensorRT is held to the CUDA of its device", () => {
     const requirements = { deviceMemoryBytes: 99 * gigabyte, cudaVersion: "99.0" };
-    expect(refusalOf({ manifest: { requirements } }, "onnx:cpu")).toBe("open");
+    expect(refusalOf({ manifest: { requirements } }, "onnx:cpu")).toBe("eligible");
     const tensorrt = backend("onnx", [here("tensorrt")]);
     const scene = { backends: [tensorrt], manifest: { requirements: { cudaVersion: "13.0" } }, facts: { deviceFacts: [gpu] } };
     expect(refusalOf(scene, "onnx:tensorrt")).toBe("requirement: needs CUDA 13.0, and the driver has 12.10");
@@ -313,8 +313,8 @@ describe("requirements of a device", () => {
 
 describe("which variant", () => {
   const variantIn = (scene: Scene): string | undefined => {
-    const first = selectIn(scene).find((selection) => selection.verdict === "open");
-    return first?.verdict === "open" ? first.variant.name : undefined;
+    const first = selectIn(scene).find((selection) => selection.verdict === "eligible");
+    return first?.verdict === "eligible" ? first.variant.name : undefined;
   };
   it("the first one the backend can run", () => {
     expect(variantIn({})).toBe("fp32");
@@ -333,7 +333,7 @@ describe("wishes of several levels", () => {
       { settings: {} },
     );
   const opened = (...levels: ConstraintOptions[]): string[] =>
-    merged(...levels).flatMap((entry) => (entry.verdict === "open" ? [targetOf(entry)] : []));
+    merged(...levels).flatMap((entry) => (entry.verdict === "eligible" ? [targetOf(entry)] : []));
 
   it("the later level's preference comes first", () => {
     expect(opened({ prefer: "wasm" }, { prefer: "onnx:cpu" }).slice(0, 2)).toEqual(["onnx:cpu", "wasm:cpu"]);

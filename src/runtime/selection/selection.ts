@@ -1,8 +1,11 @@
 /**
- * Selection: facts, then order, then constraints. Pure: no input or output, no clock; `selection.test.ts` reads like its specification.
+ * Selection decides which targets may run a model, and in what order loading tries them: facts about backends and the machine,
+ * then the order of the policy, then the constraints. It is a pure function: no input or output, no clock. `selection.test.ts`
+ * is its specification.
  *
- * Every target that could be meant becomes a candidate, in order of preference. A candidate that cannot run carries the first
- * reason, in the order of `checks`; the others are open, and loading tries them one after the other.
+ * Every target that a backend reports or that somebody names becomes a candidate. A candidate that cannot run is refused with
+ * the first reason found, in the order of `checks`. The others are eligible, and loading tries them in order until one
+ * succeeds.
  */
 import type { Capabilities, Device, DeviceAvailability, LoadSettings } from "../../backend.ts";
 import type { Manifest, Variant } from "../../models/manifest.ts";
@@ -11,28 +14,31 @@ import { measuredSpeed } from "./measured-speed.ts";
 import { orderByPolicy } from "./candidate-order.ts";
 import { requirementProblem } from "./requirements.ts";
 import type { BackendFacts, SelectionFacts } from "./selection-facts.ts";
-import { abbreviatedList } from "../../shown-names.ts";
+import { abbreviatedList } from "../../errors.ts";
 import { type Target, type TargetPattern, formatPattern, formatTarget, matches, parseTarget, placementKey } from "./target.ts";
 import type { Constraints } from "./constraints.ts";
 
-/** What this load asks for beside the constraints. */
+/** What one load requests besides its placement constraints. */
 export interface LoadRequest {
-  /** Name or alias of a variant. Default: the first one a backend can run. */
+  /** Name or alias of a variant. Default: the first variant that the backend can run. */
   readonly variant?: string;
   readonly settings: LoadSettings;
 }
 
+/** A candidate after all checks: eligible, or refused with a reason. */
 export type CheckedCandidate = EligibleCandidate | RefusedCandidate;
 
+/** A candidate that passed every check, and the variant of the model it would run. */
 export interface EligibleCandidate {
-  readonly verdict: "open";
+  readonly verdict: "eligible";
   readonly target: Target;
   readonly variant: Variant;
   readonly reason: string;
-  /** Under the policy "fastest": what is known of its speed, or why nothing is. */
+  /** Under the policy "fastest": the measured speed, or why no measurement applies. */
   readonly note?: string;
 }
 
+/** A candidate that failed a check, with the stage and the reason for the decision. */
 export interface RefusedCandidate extends Refusal {
   readonly verdict: "refused";
   readonly target: string;
@@ -46,7 +52,7 @@ interface Refusal {
 
 interface CandidateContext {
   readonly target: Target;
-  /** Left out where the backend is not registered or not installed. */
+  /** Undefined if the backend is not registered or its package is not installed. */
   readonly device?: DeviceAvailability;
   readonly backend?: BackendFacts;
   readonly facts: SelectionFacts;
@@ -55,52 +61,58 @@ interface CandidateContext {
   readonly request: LoadRequest;
 }
 
-/** Every candidate, in order of preference. */
+/**
+ * All candidates in order of preference, eligible and refused ones. An eligible candidate names its target and the variant it
+ * would run.
+ */
 export function select(
   facts: SelectionFacts,
   manifest: Manifest,
   constraints: Constraints,
   request: LoadRequest,
 ): CheckedCandidate[] {
-  const questions = expand(facts, manifest, constraints).map((expanded) => ({
+  const contexts = expand(facts, manifest, constraints).map((expanded) => ({
     ...expanded,
     facts,
     manifest,
     constraints,
     request,
   }));
-  return orderByPolicy(questions.map(checkCandidate), manifest, constraints).map(({ selection }) => selection);
+  return orderByPolicy(contexts.map(checkCandidate), manifest, constraints).map(({ checked }) => checked);
 }
 
 interface RankedCandidate {
   readonly target: Target;
-  readonly selection: CheckedCandidate;
+  readonly checked: CheckedCandidate;
   readonly latencyMs?: number;
 }
 
-function checkCandidate(question: CandidateContext): RankedCandidate {
-  const { target, facts } = question;
+function checkCandidate(context: CandidateContext): RankedCandidate {
+  const { target, facts } = context;
   for (const check of checks) {
-    const refusal = check(question);
-    if (refusal !== undefined) return { target, selection: { verdict: "refused", target: formatTarget(target), ...refusal } };
+    const refusal = check(context);
+    if (refusal !== undefined) return { target, checked: { verdict: "refused", target: formatTarget(target), ...refusal } };
   }
-  const variant = runnableVariant(question);
-  const present = question.backend?.availability;
+  const variant = runnableVariant(context);
+  const present = context.backend?.availability;
   if (variant === undefined || present?.present !== true) throw new TypeError("a candidate passed every check without a variant");
   const { library } = present;
-  const open: EligibleCandidate = {
-    verdict: "open",
+  const eligible: EligibleCandidate = {
+    verdict: "eligible",
     target,
     variant,
     reason: `${library.name} ${library.version}, ${variant.name}`,
   };
-  if (facts.measurements === undefined) return { target, selection: open };
+  if (facts.measurements === undefined) return { target, checked: eligible };
   const subject = { target: formatTarget(target), onCpu: target.device.type === "cpu", variant, library };
   const { note, ...measured } = measuredSpeed(subject, facts.measurements);
-  return { target, selection: { ...open, note }, ...measured };
+  return { target, checked: { ...eligible, note }, ...measured };
 }
 
-/** All targets: those the registered backends know, and those that somebody named. Where a backend is missing, its CPU stands for it. */
+/**
+ * All targets: those that registered backends report, and those that the constraints or the manifest name. A backend whose
+ * package is missing is represented by its CPU.
+ */
 function expand(
   facts: SelectionFacts,
   manifest: Manifest,
@@ -134,8 +146,8 @@ function namedByManifest(manifest: Manifest, constraints: Constraints): TargetPa
   return [...(preferred === undefined ? [] : [preferred]), ...fallbacks].map(parseTarget);
 }
 
-/** In the order in which reasons are given. */
-const checks: readonly ((question: CandidateContext) => Refusal | undefined)[] = [
+/** The checks, in order. The first one that fails gives the reason of the refusal. */
+const checks: readonly ((context: CandidateContext) => Refusal | undefined)[] = [
   function excluded({ target, constraints }) {
     const pattern = constraints.excluded.find((candidate) => matches(candidate, target));
     return pattern && { stage: "constraints", reason: `you excluded ${formatPattern(pattern)}` };
@@ -178,25 +190,25 @@ const checks: readonly ((question: CandidateContext) => Refusal | undefined)[] =
     const stage = device.milliseconds === undefined ? "device" : "probe";
     return { stage, reason: device.reason, ...(device.remedy === undefined ? {} : { remedy: device.remedy }) };
   },
-  function formatSupported(question) {
-    return runnableVariant(question) === undefined ? formatRefusal(question) : undefined;
+  function formatSupported(context) {
+    return runnableVariant(context) === undefined ? formatRefusal(context) : undefined;
   },
-  function settingsObeyed({ target, backend, request }) {
-    const obeyed = backend?.capabilities(target.device).options ?? [];
-    const set = (Object.keys(request.settings) as (keyof LoadSettings)[]).filter((key) => request.settings[key] !== undefined);
-    const ignored = set.find((key) => !obeyed.includes(key));
+  function settingsSupported({ target, backend, request }) {
+    const supported = backend?.capabilities(target.device).options ?? [];
+    const given = (Object.keys(request.settings) as (keyof LoadSettings)[]).filter((key) => request.settings[key] !== undefined);
+    const ignored = given.find((key) => !supported.includes(key));
     return ignored && { stage: "capability", reason: `${target.backend} has no setting "${ignored}", and you set it` };
   },
-  function requirementsMet(question) {
-    const { target, backend, facts, manifest } = question;
-    const variant = runnableVariant(question);
+  function requirementsMet(context) {
+    const { target, backend, facts, manifest } = context;
+    const variant = runnableVariant(context);
     if (variant === undefined || backend === undefined) return undefined;
     const reason = requirementProblem(manifest.requirements, target, variant, backend.capabilities(target.device), facts);
     return reason === undefined ? undefined : { stage: "requirement", reason };
   },
-  function circuitClosed(question) {
-    const { target, facts } = question;
-    const variant = runnableVariant(question);
+  function circuitClosed(context) {
+    const { target, facts } = context;
+    const variant = runnableVariant(context);
     const keys = [formatTarget(target), ...(variant === undefined ? [] : [placementKey(target, variant)])];
     const [open] = keys.flatMap((key) => facts.openCircuits.get(key) ?? []);
     return open === undefined ? undefined : { stage: "circuit", reason: open.reason };
@@ -209,9 +221,9 @@ function wantedVariants({ manifest, request }: CandidateContext): readonly Varia
   return manifest.variants.filter((variant) => variant.name === wanted || variant.aliases.includes(wanted));
 }
 
-function runnableVariant(question: CandidateContext): Variant | undefined {
-  const capabilities = question.backend?.capabilities(question.target.device);
-  return wantedVariants(question).find((variant) => capabilities !== undefined && canRun(capabilities, variant));
+function runnableVariant(context: CandidateContext): Variant | undefined {
+  const capabilities = context.backend?.capabilities(context.target.device);
+  return wantedVariants(context).find((variant) => capabilities !== undefined && canRun(capabilities, variant));
 }
 
 function canRun(capabilities: Capabilities, variant: Variant): boolean {
@@ -221,10 +233,10 @@ function canRun(capabilities: Capabilities, variant: Variant): boolean {
   return architectures === "any" || (variant.architecture !== undefined && architectures.includes(variant.architecture));
 }
 
-function formatRefusal(question: CandidateContext): Refusal {
-  const { target, backend } = question;
+function formatRefusal(context: CandidateContext): Refusal {
+  const { target, backend } = context;
   const capabilities = backend?.capabilities(target.device);
-  const wanted = wantedVariants(question);
+  const wanted = wantedVariants(context);
   const formats = [...new Set(wanted.map((variant) => variant.format))];
   const sameFormat = wanted.find((variant) => capabilities?.formats[variant.format] !== undefined);
   if (sameFormat === undefined) {

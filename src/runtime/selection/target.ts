@@ -1,29 +1,29 @@
-/** Targets: `backend[:device[:index]]`, for example `onnx`, `onnx:cpu`, `onnx:cuda:1`. */
+/** Targets, written `backend[:device[:index]]`: for example `onnx`, `onnx:cpu`, `onnx:cuda:1`. */
 import type { Device } from "../../backend.ts";
 import { InferyardError } from "../../errors.ts";
 
-/** One backend on one device. */
+/** A backend together with the device it computes on. */
 export interface Target {
   readonly backend: string;
   readonly device: Device;
 }
 
-/** A target as a user writes it; what is left out matches anything. */
+/** A target as a user writes it. A part that is left out matches any value. */
 export interface TargetPattern {
   readonly backend: string;
   readonly deviceType?: string;
   readonly index?: number;
 }
 
-/** Of one target, in characters; the longest that means something is shorter. */
+/** Maximum length of a written target, in characters. */
 const maxLength = 100;
 
 const grammar = /^(?<backend>[a-z][a-z0-9-]*)(?::(?<device>[a-z][a-z0-9-]*)(?::(?<index>\d{1,4}))?)?$/;
 
-/** Device spellings people know from other tools. */
+/** Device names of other tools, and ours for the same device. */
 const deviceSpellings: Readonly<Record<string, string>> = { gpu: "cuda", dml: "directml" };
 
-/** Devices, which cannot be the names of backends. */
+/** Names of device types. A backend cannot have one of them as its name. */
 export const deviceWords: ReadonlySet<string> = new Set([
   "cpu",
   "cuda",
@@ -40,7 +40,10 @@ export const deviceWords: ReadonlySet<string> = new Set([
   ...Object.keys(deviceSpellings),
 ]);
 
-/** Reads one target. `auto` as the device is the same as leaving it out. */
+/**
+ * Parses one target, ignoring case. The device `auto` is the same as no device; `gpu` means `cuda` and `dml` means `directml`.
+ * Throws INPUT_INVALID for text that is not a target, with the probable target as the remedy.
+ */
 export function parseTarget(text: string): TargetPattern {
   if (text.length > maxLength) {
     throw new InferyardError(
@@ -80,6 +83,7 @@ export function parseTarget(text: string): TargetPattern {
   };
 }
 
+/** Whether a target matches a pattern: each part that the pattern names is equal. */
 export function matches(pattern: TargetPattern, target: Target): boolean {
   return (
     pattern.backend === target.backend &&
@@ -88,20 +92,25 @@ export function matches(pattern: TargetPattern, target: Target): boolean {
   );
 }
 
-/** The canonical spelling: the first device of its type goes without an index. */
+/** The canonical spelling of a target, for example "onnx:cuda:1". Index 0 is left out: "onnx:cpu". */
 export function formatTarget(target: Target): string {
   return `${target.backend}:${formatDevice(target.device)}`;
 }
 
+/** The canonical spelling of a device, for example "cuda:1". Index 0 is left out: "cpu". */
 export function formatDevice(device: Device): string {
   return device.index === 0 ? device.type : `${device.type}:${device.index}`;
 }
 
+/** The spelling of a pattern, with the parts that it names: "onnx", "onnx:cuda", "onnx:cuda:0". */
 export function formatPattern(pattern: TargetPattern): string {
   return [pattern.backend, pattern.deviceType, pattern.index].filter((part) => part !== undefined).join(":");
 }
 
-/** One file of weights on one target: for circuits of one model, and for what was seen of its size and speed. */
+/**
+ * Map key of a file of weights on a target. Circuit breakers of one model, crash histories and measured memory are kept under
+ * it.
+ */
 export function placementKey(target: Target, { path }: { readonly path: string }): string {
   return `${formatTarget(target)} ${path}`;
 }

@@ -1,14 +1,14 @@
-/** Which weights of a model a load asks for. */
+/** The variant (set of weights) that a load requests. */
 import { InferyardError } from "../../errors.ts";
 import type { Variant } from "../../models/index.ts";
 import type { ModelOptions } from "../options/runtime-settings.ts";
 
-/** The part of a load's options that readers of models take. */
+/** The option `variant` alone, as readers of models take it. */
 export function variantOption({ variant }: ModelOptions): { readonly variant?: string } {
   return variant === undefined ? {} : { variant };
 }
 
-/** MODEL_NOT_FOUND for a name or alias that no variant has. */
+/** Throws MODEL_NOT_FOUND if no variant has `wanted` as its name or alias. Does nothing if `wanted` is undefined. */
 export function refuseUnknownVariant(
   variants: readonly Pick<Variant, "name" | "aliases">[],
   wanted: string | undefined,

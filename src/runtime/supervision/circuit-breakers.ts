@@ -1,28 +1,30 @@
-/** Targets that failed while running, for all models or for one, and are left alone for a while. */
+/** Circuit breakers (Nygard 2007): a target that failed is not tried for a cooldown period, either for all models or for one. */
 
+/** A target that is not tried at present. */
 export interface OpenCircuit {
   readonly reason: string;
-  /** Milliseconds until it closes. */
+  /** Milliseconds until the circuit closes. */
   readonly remainingMs: number;
 }
 
+/** The open circuits of one runtime. */
 export class CircuitBreakers {
   readonly #open = new Map<string, { readonly reason: string; readonly until: number }>();
-  readonly #restMs: number;
+  readonly #cooldownMs: number;
   readonly #now: () => number;
 
-  /** `restMs`: how long a failed target is left alone where nothing else is said. */
-  constructor(restMs: number, now: () => number = Date.now) {
-    this.#restMs = restMs;
+  /** `cooldownMs`: default time for which a circuit stays open. `now`: clock in milliseconds. */
+  constructor(cooldownMs: number, now: () => number = Date.now) {
+    this.#cooldownMs = cooldownMs;
     this.#now = now;
   }
 
-  /** `key`: a target, for all models, or what `circuitKey` gives, for one. */
-  open(key: string, reason: string, restMs: number = this.#restMs): void {
-    this.#open.set(key, { reason, until: this.#now() + restMs });
+  /** Opens a circuit. `key`: a target, for all models, or a `placementKey`, for one model on it. */
+  open(key: string, reason: string, cooldownMs: number = this.#cooldownMs): void {
+    this.#open.set(key, { reason, until: this.#now() + cooldownMs });
   }
 
-  /** Those that are open now, by their keys. */
+  /** The circuits that are open now, by key. */
   current(): Map<string, OpenCircuit> {
     const now = this.#now();
     const open = [...this.#open].filter(([, { until }]) => until > now);

@@ -1,51 +1,57 @@
-/** The deaths of the hosts of one model on one target: how long the next start waits for them, and when they are too many. Pure but for its clock. */
+/**
+ * Deaths of the hosts of one model on one target. Computes the exponential backoff before the next start, and detects crash
+ * loops. Deterministic for a given clock.
+ */
 
-/** The second start waits this long, each further one twice as long as the one before. The first waits for nothing. */
+/** Delay before the second restart, doubled for each further one. The first restart is not delayed. */
 const initialDelayMs = 250;
 const maxDelayMs = 30_000;
 
+/** When repeated deaths count as a crash loop. */
 export interface CrashLimits {
-  /** So many deaths within the window are a crash loop. */
+  /** Number of deaths within the window that make a crash loop. */
   readonly maxCrashes: number;
   readonly windowMs: number;
 }
 
+/** Records deaths within a sliding window. */
 export class CrashHistory {
   readonly #limits: CrashLimits;
   readonly #now: () => number;
   /** Times of deaths within the window. */
   #deaths: number[] = [];
-  /** When the last rest ends. Who dies within a window of it has not recovered, and rests again at once. */
-  #restsUntil = Number.NEGATIVE_INFINITY;
+  /** End of the last cooldown. A death within one window after it starts the next cooldown at once. */
+  #cooldownUntil = Number.NEGATIVE_INFINITY;
 
-  /** `now`: milliseconds of a clock that never goes back. */
+  /** `now`: monotonic clock in milliseconds. */
   constructor(limits: CrashLimits, now: () => number = () => performance.now()) {
     this.#limits = limits;
     this.#now = now;
   }
 
-  /** Deaths within the window. */
+  /** Number of deaths within the window. */
   get count(): number {
     return this.#recent().length;
   }
 
   /**
-   * One more. Says whether it makes a crash loop, which is to rest for a window. `hungMs`: how long it had not answered before it was ended. The
-   * window does not count that time, in which the model did not show that it works: else hangs longer than the window would never be a loop.
+   * Records a death. Returns "rest" if it makes a crash loop, after which nothing is started for one window. `hungMs`: how long
+   * the host did not answer before it was killed. That time is excluded from the window; otherwise hangs longer than the window
+   * would never make a loop.
    */
   add(hungMs = 0): "restart" | "rest" {
     const { maxCrashes, windowMs } = this.#limits;
     const now = this.#now();
-    this.#deaths = this.#deaths.map((at) => Math.min(at + hungMs, now));
-    this.#restsUntil += hungMs;
-    const relapsed = now - this.#restsUntil < windowMs;
+    this.#deaths = this.#deaths.map((time) => Math.min(time + hungMs, now));
+    this.#cooldownUntil += hungMs;
+    const relapsed = now - this.#cooldownUntil < windowMs;
     this.#deaths = [...this.#recent(), now];
     if (this.#deaths.length < maxCrashes && !relapsed) return "restart";
-    this.#restsUntil = now + windowMs;
+    this.#cooldownUntil = now + windowMs;
     return "rest";
   }
 
-  /** How long from now the next start has to wait. */
+  /** Milliseconds until the next start is permitted. */
   get waitMs(): number {
     const recent = this.#recent();
     const last = recent.at(-1);
@@ -56,6 +62,6 @@ export class CrashHistory {
 
   #recent(): number[] {
     const since = this.#now() - this.#limits.windowMs;
-    return this.#deaths.filter((at) => at > since);
+    return this.#deaths.filter((time) => time > since);
   }
 }

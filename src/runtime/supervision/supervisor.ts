@@ -1,8 +1,8 @@
 /**
- * Supervision of all hosts of a runtime: restarts with growing delays, and a circuit where a model's host dies again and again. Node.js hands
- * it to the runtime; a page does without.
+ * Supervision of the hosts of a runtime in Node.js: restarts with exponential backoff, and a circuit breaker that opens when
+ * the host of a model dies repeatedly. A browser has no supervision.
  */
-import { InferyardError, abortError } from "../../errors.ts";
+import { InferyardError } from "../../errors.ts";
 import type { Supervision } from "../../hosts/supervision.ts";
 import type { Variant } from "../../models/manifest.ts";
 import type { CircuitBreakers } from "./circuit-breakers.ts";
@@ -12,6 +12,7 @@ import type { RuntimeEvent, RuntimeSettings } from "../options/runtime-settings.
 import { parseSize } from "../options/size.ts";
 import type { SupervisionFactory } from "../platform.ts";
 import { type Target, formatTarget, placementKey } from "../selection/target.ts";
+import { sleep } from "../../concurrency/abortable.ts";
 import { maxTimerMs } from "../../concurrency/time-limit.ts";
 
 const defaultMaxCrashes = 5;
@@ -19,7 +20,10 @@ const defaultCrashWindow = "1m";
 /** The largest models load in a few minutes from a slow disk. */
 const defaultLoadTimeout = "10m";
 
-/** Of the runtime with these settings. INPUT_INVALID where one of them could mean nothing. */
+/**
+ * Creates the supervision for these settings. Throws INPUT_INVALID if `maxProcessMemory` is set and models do not live in
+ * processes.
+ */
 export function createSupervision(settings: RuntimeSettings, circuits: CircuitBreakers): SupervisionFactory {
   const { maxCrashes = defaultMaxCrashes, crashWindow = defaultCrashWindow, maxProcessMemory, host, onEvent } = settings;
   if (maxProcessMemory !== undefined && host !== undefined && host !== "process") {
@@ -39,35 +43,38 @@ export function createSupervision(settings: RuntimeSettings, circuits: CircuitBr
   return (reference, target, variant) => supervisor.of(reference, target, variant);
 }
 
+/** Limits that supervised hosts must observe. */
 export interface SupervisorOptions {
   readonly limits: CrashLimits;
   readonly circuits: CircuitBreakers;
-  /** Bytes; see `Supervision.maxMemory`. */
+  /** Bytes that a process may hold; see `Supervision.maxMemory`. */
   readonly maxMemory?: number | undefined;
-  /** Milliseconds; see `Supervision`. */
+  /** Limit of a load in milliseconds; see `Supervision.maxLoadMs`. */
   readonly maxLoadMs?: number | undefined;
+  /** Limit of a run in milliseconds; see `Supervision.maxRunMs`. */
   readonly maxRunMs?: number | undefined;
   readonly onEvent?: ((event: RuntimeEvent) => void) | undefined;
-  /** Milliseconds of a clock that never goes back. */
+  /** Monotonic clock in milliseconds. Default: `performance.now`. */
   readonly now?: () => number;
 }
 
+/** Keeps a crash history for each file of weights on each target, and gives each host its supervision. */
 export class Supervisor {
   readonly #options: SupervisorOptions;
-  /** One for each file of weights on each target: copies die together. */
+  /** By `placementKey`. Replicas of a model share a history, since they die together. */
   readonly #crashes = new Map<string, CrashHistory>();
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
   }
 
-  /** Of a model that is loaded as `reference`. */
+  /** The supervision of a model that was loaded as `reference`. */
   of(reference: string, target: Target, variant: Pick<Variant, "path">): Supervision {
     const { limits, circuits, maxMemory, maxLoadMs, maxRunMs, onEvent, now } = this.#options;
     const key = placementKey(target, variant);
     const crashes = this.#crashes.get(key) ?? new CrashHistory(limits, now);
     this.#crashes.set(key, crashes);
-    const place = { reference, target: formatTarget(target) };
+    const subject = { reference, target: formatTarget(target) };
     return {
       maxMemory,
       maxLoadMs,
@@ -75,23 +82,23 @@ export class Supervisor {
       admit: async (signal) => {
         const open = circuits.current().get(key);
         if (open !== undefined) throw circuitOpen(open.reason, open.remainingMs);
-        await pause(crashes.waitMs, signal);
+        await sleep(crashes.waitMs, signal);
       },
       died: (reason, hungMs) => {
-        const rests = crashes.add(hungMs) === "rest";
+        const isLoop = crashes.add(hungMs) === "rest";
         const deaths = crashes.count;
-        const restMs = rests ? limits.windowMs : crashes.waitMs;
-        if (rests) circuits.open(key, loopReason(deaths, reason), restMs);
+        const restMs = isLoop ? limits.windowMs : crashes.waitMs;
+        if (isLoop) circuits.open(key, loopReason(deaths, reason), restMs);
         const hung = hungMs === undefined ? {} : { hung: true };
-        onEvent?.({ type: "died", ...place, reason, deaths, resting: rests, restMs, ...hung });
+        onEvent?.({ type: "died", ...subject, reason, deaths, resting: isLoop, restMs, ...hung });
         return restMs;
       },
-      replaced: (why, milliseconds) => onEvent?.({ type: "restarted", ...place, why, milliseconds }),
+      replaced: (why, milliseconds) => onEvent?.({ type: "restarted", ...subject, why, milliseconds }),
     };
   }
 }
 
-/** Milliseconds of a limit; undefined for 0, which is none. */
+/** Milliseconds of a time limit. Undefined for 0, which means no limit. */
 function parseTimeLimit(written: number | string): number | undefined {
   const milliseconds = parseDuration(written);
   return milliseconds === 0 ? undefined : Math.min(milliseconds, maxTimerMs);
@@ -106,21 +113,5 @@ function circuitOpen(reason: string, remainingMs: number): InferyardError {
   return new InferyardError("CIRCUIT_OPEN", `this model is left alone for ${Math.ceil(remainingMs / 1000)} s: ${reason}`, {
     remedy: "send the request again later; try another target, or another variant of the model",
     retryAfterMs: Math.ceil(remainingMs),
-  });
-}
-
-async function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
-  if (signal?.aborted === true) throw abortError(signal);
-  if (milliseconds <= 0) return;
-  await new Promise<void>((resolve, reject) => {
-    const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", stop);
-      resolve();
-    }, milliseconds);
-    const stop = (): void => {
-      clearTimeout(timer);
-      if (signal !== undefined) reject(abortError(signal));
-    };
-    signal?.addEventListener("abort", stop, { once: true });
   });
 }

@@ -1,0 +1,122 @@
+/** Selection for one request: reads the model's manifest and the facts, merges settings and constraints, and checks all candidates. */
+import type { LoadSettings } from "../../backend.ts";
+import { type DigestCache, type Manifest, type Variant, canonicalReference, digestOf, readManifest } from "../../models/index.ts";
+import { type HostPolicy, hostPolicy } from "../loading/host-selection.ts";
+import type { SelectionOutcome } from "../loading/loading.ts";
+import { mergeLoadSettings } from "../options/options.ts";
+import type { ModelOptions, ModelSettings, RuntimeSettings } from "../options/runtime-settings.ts";
+import type { Platform } from "../platform.ts";
+import type { MemoryLimits } from "../residency/memory-budget.ts";
+import type { Reservation } from "../residency/residency.ts";
+import type { CircuitBreakers } from "../supervision/circuit-breakers.ts";
+import { type Constraints, mergeConstraints } from "./constraints.ts";
+import type { FactsReader } from "./facts-reader.ts";
+import { select } from "./selection.ts";
+import type { SelectionFacts } from "./selection-facts.ts";
+import { refuseUnknownVariant, variantOption } from "./variant-selection.ts";
+
+/** The parts of a runtime that selection reads. */
+export interface ModelSelectorParts {
+  readonly settings: RuntimeSettings;
+  readonly platform: Platform;
+  readonly facts: FactsReader;
+  readonly circuits: CircuitBreakers;
+  /** The memory budget. Undefined: no limit. */
+  readonly limits: MemoryLimits | undefined;
+  readonly digests: DigestCache;
+}
+
+/** A selection together with all facts that it was made from. */
+export interface ModelSelection extends SelectionOutcome {
+  readonly facts: SelectionFacts;
+}
+
+/** Runs the selection for the requests of one runtime. Loads nothing; downloads a model only where it is told to. */
+export class ModelSelector {
+  readonly #parts: ModelSelectorParts;
+
+  constructor(parts: ModelSelectorParts) {
+    this.#parts = parts;
+  }
+
+  /** Selection for a request. `download`: whether a missing model is downloaded. Throws MODEL_NOT_FOUND for an unknown variant. */
+  async select(
+    reference: string,
+    options: ModelOptions,
+    { download, signal }: { readonly download: boolean; readonly signal?: AbortSignal | undefined },
+  ): Promise<ModelSelection> {
+    const manifest = download
+      ? await this.manifest(reference, options, signal)
+      : await readManifest(reference, variantOption(options));
+    refuseUnknownVariant(manifest.variants, options.variant, reference);
+    return this.#selectFrom(manifest, reference, options);
+  }
+
+  /** Selection for `explain`: downloads nothing, and an unknown variant makes every candidate a refused one. */
+  async explain(reference: string, options: ModelOptions): Promise<ModelSelection> {
+    return this.#selectFrom(await readManifest(reference, variantOption(options)), reference, options);
+  }
+
+  /** The manifest of a model, which is downloaded if it is not on this machine. */
+  async manifest(reference: string, options: ModelOptions, signal: AbortSignal | undefined): Promise<Manifest> {
+    const fetch = (missing: string): Promise<void> => this.#download(reference, missing, options, signal);
+    return readManifest(reference, { ...variantOption(options), fetch });
+  }
+
+  /** How long the model stays in memory, by its strategy in the settings. */
+  async reservationFor(reference: string): Promise<Omit<Reservation, "leaseKind">> {
+    const location = await canonicalReference(reference);
+    const settings = await this.#settingsFor(location);
+    const strategy = settings.findLast((level) => level.strategy !== undefined)?.strategy ?? "lazy";
+    return { reference, location, pinned: strategy === "pinned", keepAliveExempt: strategy === "eager" };
+  }
+
+  /** How hosts are chosen: with a memory budget, blocking backends get the host that returns its memory to the system. */
+  hostPolicy(): HostPolicy {
+    const { settings, limits, platform } = this.#parts;
+    const isLimited = limits !== undefined || settings.maxProcessMemory !== undefined;
+    return hostPolicy(settings.host, isLimited ? platform.isolatingHost : "worker");
+  }
+
+  async #selectFrom(manifest: Manifest, reference: string, options: ModelOptions): Promise<ModelSelection> {
+    const { settings } = this.#parts;
+    const levels = await this.#settingsFor(await canonicalReference(reference));
+    const constraints = mergeConstraints(settings, ...levels, options);
+    // Settings of the load override those of the runtime, which override those that the model's author recommends.
+    const request = { ...variantOption(options), settings: mergeLoadSettings(manifest.settings ?? {}, settings, options) };
+    const facts = await this.#factsFor(manifest, constraints, request.settings);
+    return { selections: select(facts, manifest, constraints, request), facts, manifest, constraints, request };
+  }
+
+  /** Measurements are read, and weights hashed, under the policy "fastest" only. */
+  async #factsFor(manifest: Manifest, constraints: Constraints, settings: LoadSettings): Promise<SelectionFacts> {
+    const { limits, circuits, digests, platform } = this.#parts;
+    const budget = limits === undefined ? {} : { budget: { limits, host: this.hostPolicy() } };
+    const facts = { ...(await this.#parts.facts.read(circuits)), ...budget };
+    if (constraints.policy !== "fastest") return facts;
+    const { gatherMeasurementFacts } = await import("./measurement-facts.ts"); // a browser never loads it
+    const machine = await this.#parts.facts.machine();
+    const digest = (variant: Variant): Promise<string> => digestOf(variant, digests);
+    const kept = await platform.readMeasurements();
+    return { ...facts, measurements: await gatherMeasurementFacts({ manifest, settings, machine, kept, digestOf: digest }) };
+  }
+
+  /** The settings of the model at a location, however its reference is spelled in the settings. */
+  async #settingsFor(location: string): Promise<readonly ModelSettings[]> {
+    const named = Object.entries(this.#parts.settings.models ?? {}).map(async ([reference, settings]) =>
+      (await canonicalReference(reference)) === location ? [settings] : [],
+    );
+    return (await Promise.all(named)).flat();
+  }
+
+  /** `missing`: what must be downloaded for the model that was requested as `reference`. */
+  async #download(reference: string, missing: string, options: ModelOptions, signal: AbortSignal | undefined): Promise<void> {
+    const { offline, onEvent } = this.#parts.settings;
+    await this.#parts.platform.fetchModel(missing, {
+      ...variantOption(options),
+      onProgress: (progress) => onEvent?.({ type: "download", reference, progress }),
+      ...(offline === undefined ? {} : { offline }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+  }
+}
