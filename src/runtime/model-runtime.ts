@@ -61,7 +61,14 @@ export class ModelRuntime {
     const selector = new ModelSelector({ settings, platform, facts, circuits, limits, digests });
     this.#selector = selector;
     const loader = new ModelLoader({
-      ...{ backends: this.#backends, settings, checkAnswers, platform, facts, circuits, digests, selector },
+      backends: this.#backends,
+      settings,
+      checkAnswers,
+      platform,
+      facts,
+      circuits,
+      digests,
+      selector,
       loadLimits: parseLoadLimits(settings),
       onUnloaded: (resident) => this.#models.forget(resident),
     });

@@ -72,12 +72,12 @@ export function traceLimits({ maxTraceTime, maxTraceMemory }: LoadOptions): Part
 }
 
 /** undefined where this model shares nothing. */
-function engineReplica({ copy, graphOptimization }: LoadOptions, identity: string | undefined): EngineReplica | undefined {
-  if (copy === undefined || identity === undefined) return undefined;
-  const { members, index, from } = copy;
-  const place = { replicaIds: new Int32Array(members), index };
-  if (from === undefined) return place;
-  const other = from as SharedModelState;
+function engineReplica({ replica, graphOptimization }: LoadOptions, identity: string | undefined): EngineReplica | undefined {
+  if (replica === undefined || identity === undefined) return undefined;
+  const { liveReplicas, index, sharedState } = replica;
+  const place = { replicaIds: new Int32Array(liveReplicas), index };
+  if (sharedState === undefined) return place;
+  const other = sharedState as SharedModelState;
   if (other.version !== version || other.graphOptimization !== graphOptimization) return undefined;
   if (other.identity === identity) return { ...place, from: other.engine };
   throw new InferyardError("MODEL_INVALID", "the model's files were changed after its first copy was loaded", {

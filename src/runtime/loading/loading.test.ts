@@ -193,7 +193,7 @@ describe("verification", () => {
   });
 
   it("a model that gives no number for zeros is asked about ones before the engine is blamed", async () => {
-    const requested: unknown[] = [];
+    const asked: unknown[] = [];
     const reciprocal = scriptedBackend("onnx", {
       onRun: (inputs) => {
         const [given] = Object.values(inputs);
