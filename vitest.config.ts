@@ -1,15 +1,32 @@
+/**
+ * The suite of `npm test`, in three projects: `runtime`, whose coverage is a condition; `unit`, the other tests beside the code, several files to
+ * a process; `built`, which test what `npm run build` made, each file in a process of its own.
+ */
 import { availableParallelism } from "node:os";
-import { type ViteUserConfig, configDefaults, defineConfig } from "vitest/config";
+import { type TestProjectInlineConfiguration, type ViteUserConfig, configDefaults, defineConfig } from "vitest/config";
+
+const exclude = [...configDefaults.exclude, "dist/**", "bench/**", "**/*.long.test.ts"]; // those are of vitest.long.config.ts
+
+const project = (name: string, test: TestProjectInlineConfiguration["test"]): TestProjectInlineConfiguration => ({
+  extends: true,
+  test: { name, exclude, ...test },
+});
 
 const config: ViteUserConfig = defineConfig({
   test: {
-    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
-    exclude: [...configDefaults.exclude, "dist/**", "bench/**", "**/*.long.test.ts"], // those are of vitest.long.config.ts
     pool: "forks",
     maxWorkers: Math.max(2, availableParallelism() - 1), // vitest's own default leaves one of two cores idle
     testTimeout: 180_000, // a busy machine with two cores takes its time; no test is about speed
     hookTimeout: 180_000,
     reporters: process.env["CI"] === undefined ? ["default"] : ["default", ["json", { outputFile: "coverage/report.json" }]],
+    projects: [
+      project("runtime", { include: ["src/runtime/**/*.test.ts"] }),
+      project("unit", { include: ["src/**/*.test.ts"], exclude: [...exclude, "src/runtime/**"], isolate: false }),
+      project("built", {
+        include: ["test/**/*.test.ts"],
+        server: { deps: { external: [/\/dist\//] } }, // Node.js imports it, as a user's program does
+      }),
+    ],
     coverage: {
       provider: "v8",
       include: ["src/runtime/**/*.ts"],

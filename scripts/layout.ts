@@ -56,7 +56,7 @@ export const folders: readonly Folder[] = [
   folder("backends/wasm", ["backends/onnxruntime"]),
   folder("backends/native", ["engine", "engine/codegen", "engine/threads", "engine/transformers", "formats"]),
   folder("presets", ["backends/native", "backends/onnx", "backends/wasm"]),
-  folder("hosts", []),
+  folder("hosts", ["formats"]),
   folder("devices", []),
   folder("models", ["formats"]),
   folder("measurements", ["models"]),

@@ -1,4 +1,8 @@
-/** Inferyard: give it a model, and it runs it on the engine that fits, proves that it did, and says why. */
+/**
+ * Inferyard: give it a model, and it runs it on the engine that fits, proves that it did, and says why.
+ *
+ * @module inferyard
+ */
 export { type RuntimeConfig, createRuntime } from "./api/create-runtime.ts";
 export { Runtime } from "./api/runtime.ts";
 export type * from "./api/task-requests.ts";

@@ -167,25 +167,3 @@ export function firstNonFinite(tensor: Tensor): number {
   if (data instanceof Uint16Array && tensor.dataType === "bfloat16") return data.findIndex((bits) => (bits & 0x7f80) === 0x7f80);
   return -1;
 }
-
-/** The elements as float32. Throws MODEL_UNSUPPORTED for integer and string tensors. */
-export function asFloat32(tensor: Tensor): Float32Array {
-  const { data, dataType } = tensor;
-  if (data instanceof Float32Array) return data;
-  if (data instanceof Float64Array) return Float32Array.from(data);
-  if (data instanceof Uint16Array && dataType === "float16") return Float32Array.from(data, halfToNumber);
-  if (data instanceof Uint16Array && dataType === "bfloat16") {
-    return new Float32Array(Uint32Array.from(data, (bits) => bits << 16).buffer);
-  }
-  throw new InferyardError("MODEL_UNSUPPORTED", `the model gives ${dataType}, which is not a floating-point type`);
-}
-
-/** Converts IEEE 754 binary16: 1 sign bit, 5 exponent bits with bias 15, 10 fraction bits. */
-function halfToNumber(bits: number): number {
-  const sign = bits & 0x8000 ? -1 : 1;
-  const exponent = (bits >> 10) & 0x1f;
-  const fraction = bits & 0x3ff;
-  if (exponent === 0) return sign * fraction * 2 ** -24;
-  if (exponent === 0x1f) return fraction === 0 ? sign * Number.POSITIVE_INFINITY : Number.NaN;
-  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
-}

@@ -26,7 +26,7 @@ describe.skipIf(skip).each(["onnx:cpu", "wasm:cpu"])(`${name} on %s`, (target) =
     folder = mkdtempSync(join(tmpdir(), "inferyard-answer-"));
     const logits = { madrid: 8, 東: 6, "##ffa": 4 };
     model = table("words", miniLm, { start: logits, end: { madrid: 8, 京: 6, "##ffa": 4 } });
-    runtime = await createRuntime({ target });
+    runtime = await createRuntime({ target, host: "inline" });
   });
   afterAll(async () => {
     await runtime.dispose();
@@ -170,7 +170,7 @@ describe.skipIf(skip).each(["onnx:cpu", "wasm:cpu"])(`${name} on %s`, (target) =
       "a question that fills the window",
       () => runtime.answer("who ".repeat(40), "a", { model }),
       "INPUT_TOO_LONG",
-      "leaves nothing",
+      "leaves none for the context",
     ],
     [
       "a long context that is not to be cut",
@@ -191,7 +191,7 @@ describe.skipIf(skip).each(["onnx:cpu", "wasm:cpu"])(`${name} on %s`, (target) =
       "a model without such a head",
       () => runtime.answer("a", "b", { model: miniLm }),
       "MODEL_UNSUPPORTED",
-      "does not answer questions",
+      "has no question-answering head",
     ],
   ])("%s is refused", async (_what, ask, code, words) => {
     await expect(ask()).rejects.toMatchObject({ code, message: expect.stringContaining(words) as string });

@@ -1,14 +1,12 @@
-/** Chunking as a user meets it: the built package, the command line, real models. */
-import { execFileSync, spawnSync } from "node:child_process";
+/** Chunking as a user meets it: the built package and its command line, real models. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Chunk, type Runtime, createRuntime } from "inferyard";
+import { type CommandResult, inferyard, useDirectory } from "./fixtures/command-line.ts";
 import { needsData, sharedData } from "./shared-data.ts";
 
-const program = fileURLToPath(new URL("../bin/inferyard.js", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "inferyard-chunk-"));
 let runtime: Runtime;
 
@@ -65,22 +63,15 @@ describe("runtime.chunk", () => {
 });
 
 describe("inferyard chunk", () => {
-  const run = (args: readonly string[], input = ""): { status: number | null; stdout: string; stderr: string } =>
-    spawnSync(process.execPath, [program, "chunk", ...args], { cwd: folder, input, encoding: "utf8" });
+  useDirectory(folder);
+  const run = (args: readonly string[], stdin = ""): Promise<CommandResult> => inferyard(["chunk", ...args], { stdin });
   const chunksOf = (stdout: string): Chunk[][] =>
     (JSON.parse(stdout) as { results: { chunks: Chunk[] }[] }).results.map(({ chunks }) => chunks);
 
-  it("reads whole files to the byte, and says positions in bytes", () => {
+  it("reads whole files to the byte, and says positions in bytes", async () => {
     const text = "\uFEFFé one two\r\nthree\n\nfour";
     writeFileSync(join(folder, "a.txt"), text);
-    const output = execFileSync(
-      process.execPath,
-      [program, "chunk", "a.txt", "--target-tokens", "3", "--offsets", "bytes", "--json"],
-      {
-        cwd: folder,
-        encoding: "utf8",
-      },
-    );
+    const { stdout: output } = await run(["a.txt", "--target-tokens", "3", "--offsets", "bytes", "--json"]);
     const bytes = Buffer.from(text);
     const [chunks = []] = chunksOf(output);
     expect(chunks.length).toBeGreaterThan(1);
@@ -89,26 +80,28 @@ describe("inferyard chunk", () => {
     expect(JSON.parse(output)).toMatchObject({ model: "builtin", target: null, decision: null });
   });
 
-  it("reads stdin as one document, and a .jsonl as one a line", () => {
-    expect(chunksOf(run(["--json"], "one\ntwo\n").stdout).map(([first]) => first?.text)).toEqual(["one\ntwo\n"]);
+  it("reads stdin as one document, and a .jsonl as one a line", async () => {
+    expect(chunksOf((await run(["--json"], "one\ntwo\n")).stdout).map(([first]) => first?.text)).toEqual(["one\ntwo\n"]);
     writeFileSync(join(folder, "a.jsonl"), '"one"\n{"text":"two"}\n');
-    expect(chunksOf(run(["--input", "a.jsonl", "--json"]).stdout).map(([first]) => first?.text)).toEqual(["one", "two"]);
+    expect(chunksOf((await run(["--input", "a.jsonl", "--json"])).stdout).map(([first]) => first?.text)).toEqual(["one", "two"]);
   });
 
-  it("refuses a file that is not there, one that is not UTF-8, and flags that mean nothing", () => {
+  it("refuses a file that is not there, one that is not UTF-8, and flags that mean nothing", async () => {
     writeFileSync(join(folder, "bad"), Buffer.of(0xff, 0x61));
     for (const [args, message] of [
       [["nothing.md"], "nothing.md cannot be read"],
       [["bad"], "bad is not UTF-8"],
       [["a text", "--target", "onnx:cuda"], "--target means nothing with the strategy fixed"],
-      [["a text", "--structure", "markdown"], "structure means nothing with the strategy fixed"],
+      [["a text", "--structure", "markdown"], "structure has no effect with the strategy fixed"],
     ] as const) {
-      const { status, stderr } = run(args);
-      expect([status, stderr.includes(message)], stderr).toEqual([2, true]);
+      const { code, stderr } = await run(args);
+      expect([code, stderr.includes(message)], stderr).toEqual([2, true]);
     }
   });
 
-  it("says when chunks were left out", () => {
-    expect(run(["one two three", "--target-tokens", "1", "--max-chunks", "2"]).stderr).toContain("1 document cut after 2 chunks");
+  it("says when chunks were left out", async () => {
+    expect((await run(["one two three", "--target-tokens", "1", "--max-chunks", "2"])).stderr).toContain(
+      "1 document cut after 2 chunks",
+    );
   });
 });

@@ -21,7 +21,7 @@ const [skip, name] = needsData("goldens");
 
 describe.skipIf(skip).each(["onnx:cpu", "wasm:cpu"])(`${name} on %s`, (target) => {
   let runtime: Runtime;
-  beforeAll(async () => (runtime = await createRuntime({ target })));
+  beforeAll(async () => (runtime = await createRuntime({ target, host: "inline" })));
   afterAll(() => runtime.dispose());
 
   it.each(["tiny-random-deberta-v3", "tiny-random-modernbert"])(

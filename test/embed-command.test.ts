@@ -1,40 +1,37 @@
-/** `inferyard embed` in its other forms: the built program in processes of its own. */
-import { spawnSync } from "node:child_process";
-import { fileURLToPath } from "node:url";
+/** `inferyard embed` in its other forms: the built command line. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Runtime, createRuntime } from "inferyard";
+import { type CommandResult, inferyard } from "./fixtures/command-line.ts";
 import { needsData, sharedData } from "./shared-data.ts";
 
-const program = fileURLToPath(new URL("../bin/inferyard.js", import.meta.url));
-const run = (...args: string[]): { status: number | null; stdout: string; stderr: string } =>
-  spawnSync(process.execPath, [program, "embed", ...args], { input: "", encoding: "utf8" });
+const run = (...args: string[]): Promise<CommandResult> => inferyard(["embed", ...args]);
 const [skip, name] = needsData("with models");
 
 describe("embed", () => {
-  it("--precision prints whole numbers and their scales", () => {
+  it("--precision prints whole numbers and their scales", async () => {
     const { embeddings, scales, precision, dimensions } = JSON.parse(
-      run("a cat", "ein Satz", "--precision", "uint8", "--dimensions", "16", "--json").stdout,
+      (await run("a cat", "ein Satz", "--precision", "uint8", "--dimensions", "16", "--json")).stdout,
     ) as {
       embeddings: number[][];
       scales: { per: string; starts: number[]; steps: number[] };
       precision: string;
       dimensions: number;
     };
-    const floats = (JSON.parse(run("a cat", "ein Satz", "--dimensions", "16", "--json").stdout) as { embeddings: number[][] })
-      .embeddings;
+    const exact = await run("a cat", "ein Satz", "--dimensions", "16", "--json");
+    const { embeddings: floats } = JSON.parse(exact.stdout) as { embeddings: number[][] };
     expect([precision, dimensions, scales.per]).toEqual(["uint8", 16, "text"]);
     for (const [text, numbers] of embeddings.entries()) {
       for (const [axis, number] of numbers.entries())
         expect(Math.abs(scales.starts[text]! + scales.steps[text]! * number - floats[text]![axis]!)).toBeLessThan(0.003);
     }
-    const line = JSON.parse(run("a cat", "--precision", "int8", "--dimensions", "8", "--jsonl").stdout) as object;
+    const line = JSON.parse((await run("a cat", "--precision", "int8", "--dimensions", "8", "--jsonl")).stdout) as object;
     expect(line).toMatchObject({ index: 0, text: "a cat", embedding: expect.any(Array), start: 0, step: expect.any(Number) });
-    const bits = run("a cat", "--precision", "binary", "--dimensions", "12");
-    expect([bits.status, bits.stderr]).toEqual([2, expect.stringContaining("packs 8 dimensions into a byte")]);
+    const bits = await run("a cat", "--precision", "binary", "--dimensions", "12");
+    expect([bits.code, bits.stderr]).toEqual([2, expect.stringContaining("packs 8 dimensions into a byte")]);
   });
 
-  it("--truncate windows says in how many windows it read", () => {
-    const { stdout, stderr } = run(
+  it("--truncate windows says in how many windows it read", async () => {
+    const { stdout, stderr } = await run(
       "one two three four five six seven",
       "--max-tokens",
       "3",
@@ -45,22 +42,24 @@ describe("embed", () => {
     );
     expect(stdout).toContain("256 dimensions");
     expect(stderr).toMatch(/^1 text longer than the model reads, read in 3 windows$/m);
-    expect(run("a", "--stride", "1").stderr).toContain('stride means nothing with truncate "cut"');
+    expect((await run("a", "--stride", "1")).stderr).toContain('stride has no effect with truncate "cut"');
   });
 
-  it("flags of sparse and of dense vectors do not go together", () => {
-    expect(run("a", "--top-k", "3")).toMatchObject({
-      status: 2,
+  it("flags of sparse and of dense vectors do not go together", async () => {
+    expect(await run("a", "--top-k", "3")).toMatchObject({
+      code: 2,
       stderr: expect.stringContaining("--top-k means nothing without --sparse"),
     });
     for (const flags of [["--npy", "x.npy"], ["--no-normalize"], ["--precision", "int8"], ["--jsonl"], ["--dimensions", "3"]])
-      expect(run("a", "--sparse", ...flags).stderr).toContain(`${flags[0]!.replace("no-", "")} means nothing with --sparse`);
+      expect((await run("a", "--sparse", ...flags)).stderr).toContain(
+        `${flags[0]!.replace("no-", "")} means nothing with --sparse`,
+      );
   });
 });
 
 describe.skipIf(skip)(name, () => {
   let runtime: Runtime;
-  beforeAll(async () => (runtime = await createRuntime()));
+  beforeAll(async () => (runtime = await createRuntime({ host: "inline" })));
   afterAll(() => runtime.dispose());
 
   it("--sparse gives what embedSparse gives, with the tokens' text", async () => {
@@ -69,7 +68,7 @@ describe.skipIf(skip)(name, () => {
     const { embeddings } = await runtime.embedSparse(texts, { model, topK: 4 });
     const handle = await runtime.load(model);
     const tokenizer = await runtime.tokenizer(handle);
-    const printed = JSON.parse(run(...texts, "--model", model, "--sparse", "--top-k", "4", "--json").stdout) as {
+    const printed = JSON.parse((await run(...texts, "--model", model, "--sparse", "--top-k", "4", "--json")).stdout) as {
       model: string;
       target: string;
       results: { indices: number[]; values: number[]; tokens: string[] }[];
@@ -80,7 +79,7 @@ describe.skipIf(skip)(name, () => {
       expect(printed.results[index]!.tokens).toEqual(Array.from(indices, (id) => tokenizer.tokenOf(id)));
       for (const [place, value] of values.entries()) expect(printed.results[index]!.values[place]).toBeCloseTo(value, 5);
     }
-    const { stdout, stderr } = run(...texts, "--model", model, "--sparse");
+    const { stdout, stderr } = await run(...texts, "--model", model, "--sparse");
     expect(stdout).toContain(`${printed.results[0]!.tokens[0]} ${printed.results[0]!.values[0]!.toFixed(3)}`);
     expect(stderr).toContain("--json for all weights");
     await handle.dispose();
@@ -92,10 +91,10 @@ describe.skipIf(skip)(name, () => {
     expect(pooling).toBe("none");
     const asked = await runtime.embed(["a cat"], { model, pooling: "none" });
     expect(embeddings).toEqual(asked.embeddings);
-    const printed = JSON.parse(run("a cat", "--model", model, "--json").stdout) as { embeddings: number[][][] };
+    const printed = JSON.parse((await run("a cat", "--model", model, "--json")).stdout) as { embeddings: number[][][] };
     expect(printed.embeddings[0]!.map((vector) => vector.length)).toEqual(Array(embeddings[0]!.length / 16).fill(16));
     expect(printed.embeddings[0]!.flat().map((value) => Math.fround(value))).toEqual([...embeddings[0]!]);
-    expect(run("a cat", "--model", model, "--npy", "x.npy").stderr).toContain("--npy needs one vector per text");
+    expect((await run("a cat", "--model", model, "--npy", "x.npy")).stderr).toContain("--npy needs one vector per text");
     await expect(runtime.embed("a", { model, precision: "int8" })).rejects.toMatchObject({ code: "INPUT_INVALID" });
   });
 });

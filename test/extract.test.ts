@@ -25,7 +25,7 @@ describe.skipIf(skip)(name, () => {
       start: logits,
       end: logits,
     });
-    runtime = await createRuntime({ target: "onnx:cpu" });
+    runtime = await createRuntime({ target: "onnx:cpu", host: "inline" });
   });
   afterAll(async () => {
     await runtime.dispose();

@@ -40,7 +40,7 @@ describe.skipIf(skip).each(["onnx:cpu", "wasm:cpu"])(`${name} on %s`, (target) =
   let folder: string;
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "inferyard-mask-"));
-    runtime = await createRuntime({ target });
+    runtime = await createRuntime({ target, host: "inline" });
   });
   afterAll(async () => {
     await runtime.dispose();
@@ -165,7 +165,7 @@ describe.skipIf(skip).each(["onnx:cpu", "wasm:cpu"])(`${name} on %s`, (target) =
   });
 
   it.each([
-    ["a text without a mask", "no mask here", {}, "INPUT_INVALID", "text 0 has no mask: this model's is [MASK]"],
+    ["a text without a mask", "no mask here", {}, "INPUT_INVALID", "text 0 has no mask token; that of this model is [MASK]"],
     ["an empty text", "", {}, "INPUT_INVALID", "has no mask"],
     ["no targets", "[MASK]", { targets: [] }, "INPUT_INVALID", "targets"],
     ["a target without a token", "[MASK]", { targets: ["🍕"] }, "INPUT_INVALID", 'no token for the target "🍕"'],

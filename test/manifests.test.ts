@@ -43,7 +43,7 @@ describe.skipIf(skip)(name, async () => {
   beforeAll(async () => {
     root = await mkdtemp(join(tmpdir(), "inferyard-manifests-"));
     process.env["INFERYARD_HOME"] = join(root, "home");
-    runtime = await createRuntime();
+    runtime = await createRuntime({ host: "inline" });
     reference = await vectors(miniLm);
   });
   afterAll(async () => {

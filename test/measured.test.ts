@@ -1,36 +1,27 @@
 /** Measuring as people use it: the built program measures real targets, keeps what it found, and decides on it. */
-import { execFile } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Decision } from "inferyard";
+import { type CommandResult, inferyard, inferyardProcess, useDirectory } from "./fixtures/command-line.ts";
 import { needsData, sharedData } from "./shared-data.ts";
 
-const program = fileURLToPath(new URL("../bin/inferyard.js", import.meta.url));
 const miniLm = `${sharedData}all-MiniLM-L6-v2`;
 const folder = mkdtempSync(join(tmpdir(), "inferyard-measured-"));
 const home = join(folder, "home");
 afterAll(() => rmSync(folder, { recursive: true }));
+useDirectory(folder);
+beforeAll(() => void vi.stubEnv("INFERYARD_HOME", home)); // records of measurements are looked for there by this process
+afterAll(() => vi.unstubAllEnvs());
 
-interface Outcome {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-function inferyard(args: readonly string[], environment: Record<string, string> = {}): Promise<Outcome> {
-  const env = { ...process.env, INFERYARD_HOME: home, ...environment };
-  return new Promise((resolve) => {
-    execFile(process.execPath, [program, ...args], { cwd: folder, env }, (error, stdout, stderr) =>
-      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
-    );
-  });
+/** `bench` measures in processes that start as its own was started. */
+function command(...args: string[]): Promise<CommandResult> {
+  return (args[0] === "bench" ? inferyardProcess : inferyard)(args, { environment: process.env });
 }
 
 async function json<Answer>(...args: string[]): Promise<Answer> {
-  const { code, stdout, stderr } = await inferyard([...args, "--json"]);
+  const { code, stdout, stderr } = await command(...args, "--json");
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   return JSON.parse(stdout) as Answer;
 }
@@ -101,7 +92,7 @@ describe.skipIf(skip)(name, () => {
       ["onnx:cpu", expect.stringMatching(why)],
       ["wasm:cpu", expect.stringMatching(why)],
     ]);
-    const { stdout } = await inferyard(["explain", ...int8, ...fastest]);
+    const { stdout } = await command("explain", ...int8, ...fastest);
     expect(stdout).toMatch(/onnx:cpu +would run +onnxruntime-node [\d.]+, int8; a measurement of .* another machine \(Cray-1/);
   });
 
@@ -113,7 +104,7 @@ describe.skipIf(skip)(name, () => {
   });
 
   it("a target that cannot run is named with its reason beside those that can", async () => {
-    const { code, stdout } = await inferyard(["bench", ...int8, "--targets", "onnx:cuda", "--rounds", "1"]);
+    const { code, stdout } = await command("bench", ...int8, "--targets", "onnx:cuda", "--rounds", "1");
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     const { targets } = await json<{ targets: { target: string; failure?: string }[] }>(
       "bench",
@@ -126,6 +117,15 @@ describe.skipIf(skip)(name, () => {
       "2",
     );
     expect(targets.find(({ target }) => target === "onnx:cuda:7")?.failure).toContain("no such device");
+  });
+
+  it("wasm does not obey the settings of memory, so it is refused where they are set", async () => {
+    const { candidates } = await json<Decision>("explain", ...int8, "--memory-pattern", "false");
+    expect(candidates.find(({ target }) => target === "wasm:cpu")).toMatchObject({
+      verdict: "refused",
+      reason: 'wasm has no setting "memoryPattern", and you set it',
+    });
+    expect(candidates.find(({ target }) => target === "onnx:cpu")?.verdict).toBe("would-run");
   });
 });
 
@@ -151,74 +151,8 @@ describe.skipIf(skipRaw)(rawName, () => {
   it("is measured by runs on tensors made from what it says of its inputs", async () => {
     const file = join(folder, "model.onnx");
     cpSync(`${miniLm}/onnx/model_quantized.onnx`, file); // alone, so without its tokenizer
-    const { code, stdout } = await inferyard(["bench", file, "--targets", "onnx:cpu", "--rounds", "1", "--count", "4"]);
+    const { code, stdout } = await command("bench", file, "--targets", "onnx:cpu", "--rounds", "1", "--count", "4");
     expect(code).toBe(0);
     expect(stdout).toMatch(/target +load +one run +rounds from - to +runs\/s \(bulk\) +memory\n +onnx:cpu /);
-  });
-});
-
-describe("tune", () => {
-  it("measures the values of a setting, and writes nothing that is not better", async () => {
-    const yaml = join(folder, "inferyard.yaml");
-    writeFileSync(yaml, "# mine\nkeepAlive: 1m\n");
-    const result = await json<{ trials: { knob: string }[]; settings: object }>(
-      "tune",
-      "builtin",
-      "--only",
-      "threads",
-      "--rounds",
-      "2",
-      "--count",
-      "2",
-      "--write",
-    );
-    expect(new Set(result.trials.map(({ knob }) => knob))).toEqual(new Set(["threads"]));
-    const text = readFileSync(yaml, "utf8");
-    expect(text).toMatch(/^# mine\nkeepAlive: 1m\n/);
-    expect(text === "# mine\nkeepAlive: 1m\n").toBe(Object.keys(result.settings).length === 0);
-  });
-
-  it("one round is refused: it tells nothing from chance", async () => {
-    const { code, stderr } = await inferyard(["tune", "builtin", "--rounds", "1"]);
-    expect(code).toBe(2);
-    expect(stderr).toContain("one round does not tell a gain from chance");
-  });
-});
-
-const [skipKnobs, knobsName] = needsData("the settings of memory, on MiniLM in a worker");
-describe.skipIf(skipKnobs)(knobsName, () => {
-  /** Resident memory after two large batches and a small one, in MB, less what there was before them. */
-  async function heldAfterBatches(settings: object): Promise<number> {
-    const script = `
-      import { createRuntime } from "inferyard";
-      const runtime = await createRuntime();
-      const model = await runtime.load(${JSON.stringify(miniLm)}, { target: "onnx:cpu", variant: "int8", ...${JSON.stringify(settings)} });
-      const before = process.memoryUsage().rss;
-      for (const rows of [16, 16, 1]) {
-        const tensor = (value) => ({ dataType: "int64", shape: [rows, 256], data: new BigInt64Array(rows * 256).fill(value) });
-        await model.run({ input_ids: tensor(1000n), attention_mask: tensor(1n), token_type_ids: tensor(0n) });
-      }
-      console.log((process.memoryUsage().rss - before) / 1e6);
-      await runtime.dispose();`;
-    return new Promise((resolve, reject) => {
-      const args = ["--input-type=module", "--eval", script];
-      const cwd = fileURLToPath(new URL("..", import.meta.url));
-      execFile(process.execPath, args, { cwd }, (error, stdout) => (error === null ? resolve(Number(stdout)) : reject(error)));
-    });
-  }
-
-  it("less is held after large batches without the arena, and without patterns, than by default", async () => {
-    const byDefault = await heldAfterBatches({});
-    for (const settings of [{ memoryArena: false }, { memoryPattern: false }])
-      expect(await heldAfterBatches(settings), JSON.stringify(settings)).toBeLessThan(byDefault * 0.8);
-  });
-
-  it("wasm does not obey them, so it is refused where they are set", async () => {
-    const { candidates } = await json<Decision>("explain", ...int8, "--memory-pattern", "false");
-    expect(candidates.find(({ target }) => target === "wasm:cpu")).toMatchObject({
-      verdict: "refused",
-      reason: 'wasm has no setting "memoryPattern", and you set it',
-    });
-    expect(candidates.find(({ target }) => target === "onnx:cpu")?.verdict).toBe("would-run");
   });
 });

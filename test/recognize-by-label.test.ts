@@ -31,7 +31,7 @@ describe.skipIf(skip)(title, () => {
 
   describe.each(["onnx:cpu", "wasm:cpu"])("on %s", (target) => {
     let runtime: Runtime;
-    beforeAll(async () => (runtime = await createRuntime({ target })));
+    beforeAll(async () => (runtime = await createRuntime({ target, host: "inline" })));
     afterAll(() => runtime.dispose());
 
     it("finds whole names with their places, in every text of a batch, whatever the order of the labels", async () => {
@@ -100,12 +100,12 @@ describe.skipIf(skip)(title, () => {
   });
 
   it("refuses what means nothing, each with a reason", async () => {
-    const runtime = await createRuntime({ target: "onnx:cpu" });
+    const runtime = await createRuntime({ target: "onnx:cpu", host: "inline" });
     const refused = (request: object): Promise<unknown> => runtime.recognize("Maria", { model, ...request });
     await expect(refused({})).rejects.toMatchObject({ code: "INPUT_INVALID", message: expect.stringContaining("no labels") });
     await expect(refused({ labels: [] })).rejects.toMatchObject({ code: "INPUT_INVALID" });
     await expect(refused({ labels: [" "] })).rejects.toMatchObject({ code: "INPUT_INVALID" });
-    await expect(refused({ labels, aggregation: "first" })).rejects.toThrow(/says nothing/);
+    await expect(refused({ labels, aggregation: "first" })).rejects.toThrow(/has no effect/);
     await expect(refused({ labels, threshold: 1 })).rejects.toThrow(/threshold is 1/);
     await expect(refused({ labels: [`person ${"and ".repeat(80)}`] })).rejects.toMatchObject({ code: "INPUT_TOO_LONG" });
     const trained = { model: `${sharedData}minilm-l3-ner` };
@@ -113,7 +113,7 @@ describe.skipIf(skip)(title, () => {
       code: "MODEL_UNSUPPORTED",
       message: expect.stringContaining("PER"),
     });
-    await expect(refused({ ...trained, nested: true })).rejects.toThrow(/says nothing without/);
+    await expect(refused({ ...trained, nested: true })).rejects.toThrow(/has no effect without/);
     writeFileSync(`${model}/gliner_config.json`, JSON.stringify({ max_width: -1 }));
     await runtime.unloadIdle();
     await expect(refused({ labels })).rejects.toMatchObject({ code: "MODEL_UNSUPPORTED" });

@@ -1,16 +1,14 @@
 /** Plain tensors: graphs without a tokenizer, through the library and the command line, against the answers of ONNX's own test cases. */
-import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Runtime, type Tensor, createRuntime } from "inferyard";
+import { type CommandResult, inferyard, useDirectory } from "./fixtures/command-line.ts";
 import { float, integer, message, model, node, value } from "./fixtures/onnx-bytes.ts";
 import { readTensorProto } from "./fixtures/tensor-proto.ts";
 import { needsData, sharedData } from "./shared-data.ts";
 
-const repository = fileURLToPath(new URL("..", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "inferyard-run-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -109,7 +107,7 @@ const rows: Tensor = { dataType: "float32", shape: [2, 2], data: Float32Array.of
 
 describe.each(["onnx:cpu", "wasm:cpu"])("plain tensors on %s", (target) => {
   let runtime: Runtime;
-  beforeAll(async () => (runtime = await createRuntime({ target })));
+  beforeAll(async () => (runtime = await createRuntime({ target, host: "inline" })));
   afterAll(() => runtime.dispose());
 
   it("columns of strings and of whole numbers, with any number of rows", async () => {
@@ -203,7 +201,7 @@ const cases = skip
 
 describe.skipIf(skip).each(["onnx:cpu", "wasm:cpu"])(`${name} on %s`, (target) => {
   let runtime: Runtime;
-  beforeAll(async () => (runtime = await createRuntime({ target })));
+  beforeAll(async () => (runtime = await createRuntime({ target, host: "inline" })));
   afterAll(() => runtime.dispose());
   const tensorsOf = (one: string, role: string): (readonly [string, Tensor | undefined])[] => {
     const data = `${sharedData}onnx-conformance/node/${one}/test_data_set_0/`;
@@ -234,43 +232,39 @@ describe.skipIf(skip).each(["onnx:cpu", "wasm:cpu"])(`${name} on %s`, (target) =
 });
 
 describe("inferyard run", () => {
-  const run = (...args: string[]): { code: number; stdout: string; stderr: string } => {
-    const program = [join(repository, "bin/inferyard.js"), "run", ...args];
-    try {
-      const stdout = execFileSync(process.execPath, program, { cwd: folder, encoding: "utf8", stdio: "pipe", timeout: 50_000 });
-      return { code: 0, stdout, stderr: "" };
-    } catch (error) {
-      const { status, stdout, stderr } = error as { status: number; stdout: string; stderr: string };
-      return { code: status, stdout, stderr };
-    }
-  };
+  useDirectory(folder);
+  const run = (...args: string[]): Promise<CommandResult> => inferyard(["run", ...args]);
 
-  it("reads JSON, prints a table, writes .npy and reads it back", () => {
+  it("reads JSON, prints a table, writes .npy and reads it back", async () => {
     const given = ["--input", 'city=["Paris", "Berlin"]', "--input", 'id=["9007199254740993", 1]'];
-    const table = run("./table", ...given).stdout;
+    const { stdout: table } = await run("./table", ...given);
     expect(table).toBe(
       "./table · onnx:cpu\n  output  type   shape  first values\n  sum     int64  [2]    9007199254741193, 101\n",
     );
-    const json = JSON.parse(run("./table", ...given, "--json").stdout) as { results: unknown; target: string; decision: object };
+    const json = JSON.parse((await run("./table", ...given, "--json")).stdout) as {
+      results: unknown;
+      target: string;
+      decision: object;
+    };
     expect(json).toMatchObject({
       model: "./table",
       target: "onnx:cpu",
       results: { sum: { dtype: "int64", shape: [2], data: ["9007199254741193", 101] } },
       decision: { selected: { target: "onnx:cpu" } },
     });
-    expect(run("./table", ...given, "--npy", "out").stdout).toContain(join("out", "sum.npy"));
-    const again = run("./table", "--input", 'city=["Paris", "Paris"]', "--input", "id=@out/sum.npy", "--json").stdout;
-    expect(JSON.parse(again)).toMatchObject({ results: { sum: { data: ["9007199254741393", 301] } } });
+    expect((await run("./table", ...given, "--npy", "out")).stdout).toContain(join("out", "sum.npy"));
+    const again = await run("./table", "--input", 'city=["Paris", "Paris"]', "--input", "id=@out/sum.npy", "--json");
+    expect(JSON.parse(again.stdout)).toMatchObject({ results: { sum: { data: ["9007199254741393", 301] } } });
   });
 
-  it("takes a lone file, JSON files and odd names, and chooses outputs", () => {
+  it("takes a lone file, JSON files and odd names, and chooses outputs", async () => {
     writeFileSync(join(folder, "x.json"), '[0.5, "Infinity"]');
-    expect(JSON.parse(run("reciprocal.onnx", "--input", "x=@x.json", "--json").stdout)).toMatchObject({
+    expect(JSON.parse((await run("reciprocal.onnx", "--input", "x=@x.json", "--json")).stdout)).toMatchObject({
       results: { "y/0:0": { dtype: "float32", shape: [2], data: [2, 0] } },
     });
-    expect(run("reciprocal.onnx", "--input", "x=[1, 2]", "--npy", "odd", "--output", "y/0:0").code).toBe(0);
+    expect((await run("reciprocal.onnx", "--input", "x=[1, 2]", "--npy", "odd", "--output", "y/0:0")).code).toBe(0);
     expect(readdirSync(join(folder, "odd"))).toEqual(["y_0_0.npy"]);
-    const label = run("classifier.onnx", "--input", "float_input=[[3, 1]]", "--output", "output_label");
+    const label = await run("classifier.onnx", "--input", "float_input=[[3, 1]]", "--output", "output_label");
     expect(label.stdout).toContain("output_label  int64  [1]    10");
   });
 
@@ -301,8 +295,8 @@ describe("inferyard run", () => {
       /output "output_probability" .*\[MODEL_UNSUPPORTED\]\n.*output_label/,
     ],
     ["a folder that cannot be", ["reciprocal.onnx", "--input", "x=[1, 2]", "--npy", "classifier.onnx/out"], 1, /OUTPUT_FAILED/],
-  ])("%s is refused with something to do", (_name, args, code, words) => {
-    const result = run(...args);
+  ])("%s is refused with something to do", async (_name, args, code, words) => {
+    const result = await run(...args);
     expect(result.stderr).toMatch(words);
     expect(result.code).toBe(code);
     expect(result.stderr).not.toMatch(/^\s+at /m);

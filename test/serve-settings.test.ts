@@ -12,12 +12,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { serverFields } from "../src/settings/server-schema.ts";
 import type { ServerSection } from "../src/settings/server-section.ts";
-import { ServerProcesses, embed, ready } from "./fixtures/server-process.ts";
+import { ServersHere } from "./fixtures/server-here.ts";
+import { embed, ready } from "./fixtures/server-process.ts";
 import { needsData, sharedData } from "./shared-data.ts";
 
-const servers = new ServerProcesses();
+const servers = new ServersHere();
 const serve = servers.serve.bind(servers);
-afterEach(() => servers.killAll());
+afterEach(() => servers.endAll());
 afterAll(() => servers.remove());
 
 const digestOf = (key: string): string => createHash("sha256").update(key).digest("hex");
@@ -173,7 +174,7 @@ describe("serve", () => {
     await fetch(`${server.url}/health/live`); // by now the head has been read
     const cut = once(socket, "close");
     socket.on("error", () => {});
-    server.child.kill("SIGTERM");
+    server.stop();
     await cut;
     expect(await server.ended).toMatchObject({ code: 0, stderr: expect.stringContaining("cut off") });
   }, 25_000); // where it is not heard, the default of 30 s passes
@@ -255,7 +256,7 @@ describe("serve", () => {
       await ready(server);
       const answers = await Promise.all(Object.keys(models).map((model) => embed(server, { input: "a", model })));
       expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
-      server.child.kill("SIGTERM");
+      server.stop();
       const { stderr } = await server.ended;
       const lines = stderr.split("\n").filter((line) => line.startsWith("{"));
       const steps = lines
@@ -269,7 +270,7 @@ describe("serve", () => {
     const budgetOf = async (others: object): Promise<number | undefined> => {
       const server = await serve([], {}, { others });
       const { memory } = (await (await fetch(`${server.url}/api/status`)).json()) as { memory: { limits: { memory: number } } };
-      server.child.kill("SIGTERM");
+      server.stop();
       const { stderr } = await server.ended;
       expect(stderr.includes(`"bytes":${memory.limits.memory},`)).toBe(!("maxMemory" in others));
       return memory.limits.memory;
@@ -360,7 +361,7 @@ describe("serve", () => {
       expect((await embed(server, { input: "a" })).status).toBe(200);
       expect((await fetch(`${server.url}/v1/models`)).status).toBe(200);
     }
-    server.child.kill("SIGTERM");
+    server.stop();
     const { stderr } = await server.ended;
     expect(stderr.match(/the record of other\/model is damaged/g)).toHaveLength(1);
     rmSync(folder, { recursive: true });
@@ -383,7 +384,7 @@ describe("serve", () => {
     await embed(server, { input: "a private text" });
     await embed(server, { input: 3 });
     await fetch(`${server.url}/api/generate`, { method: "POST" });
-    server.child.kill("SIGTERM");
+    server.stop();
     const { stderr } = await server.ended;
     const lines = stderr
       .split("\n")

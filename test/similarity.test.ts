@@ -7,7 +7,7 @@ import { type Runtime, createRuntime } from "inferyard";
 import { cosine, miniLmGoldens, needsData, sharedData } from "./shared-data.ts";
 
 let runtime: Runtime;
-beforeAll(async () => (runtime = await createRuntime()));
+beforeAll(async () => (runtime = await createRuntime({ host: "inline" })));
 afterAll(() => runtime.dispose());
 
 describe("builtin", () => {
@@ -69,7 +69,7 @@ describe("builtin", () => {
     const many = Array.from({ length: 20_000 }, () => "a");
     await expect(runtime.similarity(many, many)).rejects.toMatchObject({
       code: "INPUT_INVALID",
-      remedy: "compare them in parts",
+      remedy: "compare the texts in several calls",
     });
   });
 

@@ -1,31 +1,11 @@
 /** inferyard fill-mask, answer, similarity and extract as a person types them. */
-import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { writeTableModel } from "./fixtures/answering-model.ts";
+import { inferyard, useDirectory } from "./fixtures/command-line.ts";
 import { needsData, sharedData } from "./shared-data.ts";
-
-interface Outcome {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-const program = fileURLToPath(new URL("../bin/inferyard.js", import.meta.url));
-const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("INFERYARD_")));
-
-/** The built program in a process of its own. */
-function inferyard(words: readonly string[], stdin = ""): Promise<Outcome> {
-  const child = spawn(process.execPath, [program, ...words], { cwd: folder, env: environment, timeout: 50_000 });
-  const written = { stdout: "", stderr: "" };
-  for (const name of ["stdout", "stderr"] as const)
-    child[name].setEncoding("utf8").on("data", (chunk) => (written[name] += String(chunk)));
-  child.stdin.end(stdin);
-  return new Promise((resolve) => child.on("close", (code) => resolve({ code, ...written })));
-}
 
 interface Json {
   readonly model: string;
@@ -45,6 +25,7 @@ async function json(...words: readonly string[]): Promise<Json> {
 
 const folder = mkdtempSync(join(tmpdir(), "inferyard-commands-"));
 afterAll(() => rmSync(folder, { recursive: true }));
+useDirectory(folder);
 
 describe("inferyard similarity", () => {
   it("a matrix of texts and texts", async () => {
@@ -83,7 +64,7 @@ describe("inferyard similarity", () => {
 
   it("refuses two answers to one question", async () => {
     expect(await inferyard(["similarity", "a", "--to", "b", "--with", "c.txt"])).toMatchObject({ code: 2, stdout: "" });
-    expect((await inferyard(["similarity", "--with", "-"], "a\n")).stderr).toContain("stdin cannot be both");
+    expect((await inferyard(["similarity", "--with", "-"], { stdin: "a\n" })).stderr).toContain("stdin cannot be both");
     expect(await inferyard(["similarity", "a", "--metric", "cosinus"])).toMatchObject({ code: 2 });
   });
 });

@@ -344,14 +344,14 @@ export class Runtime extends ModelRuntime {
   async #encoder(handle: ModelHandle): Promise<Encoder> {
     const tokenizer = await this.tokenizer(handle);
     const { manifest, inputs, outputs } = handle;
-    const chain = () => this.#tokenizers.getPostPooling(textSettings(manifest));
+    const postPooling = () => this.#tokenizers.getPostPooling(textSettings(manifest));
     const run = handle.run.bind(handle);
     const encoder = {
       manifest,
       tokenizer,
       inputs,
       outputs,
-      chain,
+      postPooling,
       run,
       replicas: () => handle.replicas(),
       ...this.#batchesOf(handle),
@@ -361,7 +361,7 @@ export class Runtime extends ModelRuntime {
     const { model, schedulingKey } = handle;
     const pool = this.#batchPools.get(model) ?? new DynamicBatcher(model);
     this.#batchPools.set(model, pool);
-    return { ...encoder, shared: pool.forClient(schedulingKey) };
+    return { ...encoder, runShared: pool.forClient(schedulingKey) };
   }
 }
 

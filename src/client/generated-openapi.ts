@@ -7,7 +7,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Counts and times in the text form of Prometheus */
+        /** Metrics in the text format of Prometheus */
         get: {
             parameters: {
                 query?: never;
@@ -26,7 +26,7 @@ export interface paths {
                         "text/plain": string;
                     };
                 };
-                /** @description A key is needed */
+                /** @description A valid API key is required */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -52,7 +52,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Loads, unloads, failovers, deaths, restarts and downloads as they happen (server-sent events) */
+        /** Loads, unloads, failovers, crashes, restarts and downloads as they happen (server-sent events) */
         get: {
             parameters: {
                 query?: never;
@@ -62,7 +62,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description Events, until the client leaves or the server ends */
+                /** @description Events, until the client disconnects or the server shuts down */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -71,7 +71,7 @@ export interface paths {
                         "text/event-stream": string;
                     };
                 };
-                /** @description A key is needed */
+                /** @description A valid API key is required */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -80,7 +80,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description Not now: loading, no memory, no engine, or ending */
+                /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
                 503: {
                     headers: {
                         [name: string]: unknown;
@@ -106,7 +106,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether the server answers at all */
+        /** Liveness of the server */
         get: {
             parameters: {
                 query?: never;
@@ -116,7 +116,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description It does */
+                /** @description The server is live */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -142,7 +142,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether a probe input has run on the default model and on those that are preloaded, and the server is not ending */
+        /** Readiness: a probe has run on the default model and the preloaded ones, and the server is not shutting down */
         get: {
             parameters: {
                 query?: never;
@@ -187,7 +187,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What runs and waits, what is in memory and why */
+        /** State of the server: requests, models in memory and their decisions (admins) */
         get: {
             parameters: {
                 query?: never;
@@ -197,7 +197,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description Now */
+                /** @description The current state */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -225,7 +225,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Texts to vectors */
+        /** Embeddings of texts */
         post: {
             parameters: {
                 query?: never;
@@ -239,7 +239,7 @@ export interface paths {
                 };
             };
             responses: {
-                /** @description A vector for each text. With `Accept: application/octet-stream`: count and dimension as u64, then the rows as f32, little-endian */
+                /** @description A vector per text. With `Accept: application/octet-stream`: count and dimension as u64, then the rows as f32, little-endian */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -249,7 +249,7 @@ export interface paths {
                         "application/octet-stream": string;
                     };
                 };
-                /** @description The request is not right */
+                /** @description The request is invalid */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -258,7 +258,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description A key is needed */
+                /** @description A valid API key is required */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -267,7 +267,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description This key may not do that */
+                /** @description The client may not do this */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -285,7 +285,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description Too much at once */
+                /** @description The request exceeds a limit */
                 413: {
                     headers: {
                         [name: string]: unknown;
@@ -294,7 +294,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description The body has a form that is not read */
+                /** @description The media type, encoding or charset of the body is not supported */
                 415: {
                     headers: {
                         [name: string]: unknown;
@@ -303,7 +303,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description The model cannot do this */
+                /** @description The model does not support this */
                 422: {
                     headers: {
                         [name: string]: unknown;
@@ -312,7 +312,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description Too many requests wait already */
+                /** @description Too many requests */
                 429: {
                     headers: {
                         [name: string]: unknown;
@@ -321,7 +321,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description It failed */
+                /** @description Internal error */
                 500: {
                     headers: {
                         [name: string]: unknown;
@@ -330,7 +330,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description Not now: loading, no memory, no engine, or ending */
+                /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
                 503: {
                     headers: {
                         [name: string]: unknown;
@@ -339,7 +339,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description It took too long */
+                /** @description The request timed out */
                 504: {
                     headers: {
                         [name: string]: unknown;
@@ -365,7 +365,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Labels of texts */
+        /** Labels of texts, with scores */
         post: {
             parameters: {
                 query?: never;
@@ -379,7 +379,7 @@ export interface paths {
                 };
             };
             responses: {
-                /** @description Labels of texts */
+                /** @description Labels of texts, with scores */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -388,7 +388,7 @@ export interface paths {
                         "application/json": components["schemas"]["ClassifyResponse"];
                     };
                 };
-                /** @description The request is not right */
+                /** @description The request is invalid */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -397,7 +397,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description A key is needed */
+                /** @description A valid API key is required */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -406,7 +406,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description This key may not do that */
+                /** @description The client may not do this */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -424,7 +424,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description Too much at once */
+                /** @description The request exceeds a limit */
                 413: {
                     headers: {
                         [name: string]: unknown;
@@ -433,7 +433,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description The body has a form that is not read */
+                /** @description The media type, encoding or charset of the body is not supported */
                 415: {
                     headers: {
                         [name: string]: unknown;
@@ -442,7 +442,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description The model cannot do this */
+                /** @description The model does not support this */
                 422: {
                     headers: {
                         [name: string]: unknown;
@@ -451,7 +451,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description Too many requests wait already */
+                /** @description Too many requests */
                 429: {
                     headers: {
                         [name: string]: unknown;
@@ -460,7 +460,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description It failed */
+                /** @description Internal error */
                 500: {
                     headers: {
                         [name: string]: unknown;
@@ -469,7 +469,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description Not now: loading, no memory, no engine, or ending */
+                /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
                 503: {
                     headers: {
                         [name: string]: unknown;
@@ -478,7 +478,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description It took too long */
+                /** @description The request timed out */
                 504: {
                     headers: {
                         [name: string]: unknown;
@@ -504,7 +504,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** How well texts answer a query */
+        /** Relevance of texts to a query */
         post: {
             parameters: {
                 query?: never;
@@ -518,7 +518,7 @@ export interface paths {
                 };
             };
             responses: {
-                /** @description How well texts answer a query */
+                /** @description Relevance of texts to a query */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -527,7 +527,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferyardRerankResponse"];
                     };
                 };
-                /** @description The request is not right */
+                /** @description The request is invalid */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -536,7 +536,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description A key is needed */
+                /** @description A valid API key is required */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -545,7 +545,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description This key may not do that */
+                /** @description The client may not do this */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -563,7 +563,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description Too much at once */
+                /** @description The request exceeds a limit */
                 413: {
                     headers: {
                         [name: string]: unknown;
@@ -572,7 +572,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description The body has a form that is not read */
+                /** @description The media type, encoding or charset of the body is not supported */
                 415: {
                     headers: {
                         [name: string]: unknown;
@@ -581,7 +581,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description The model cannot do this */
+                /** @description The model does not support this */
                 422: {
                     headers: {
                         [name: string]: unknown;
@@ -590,7 +590,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description Too many requests wait already */
+                /** @description Too many requests */
                 429: {
                     headers: {
                         [name: string]: unknown;
@@ -599,7 +599,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description It failed */
+                /** @description Internal error */
                 500: {
                     headers: {
                         [name: string]: unknown;
@@ -608,7 +608,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description Not now: loading, no memory, no engine, or ending */
+                /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
                 503: {
                     headers: {
                         [name: string]: unknown;
@@ -617,7 +617,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description It took too long */
+                /** @description The request timed out */
                 504: {
                     headers: {
                         [name: string]: unknown;
@@ -643,7 +643,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The names in texts */
+        /** Named entities in texts */
         post: {
             parameters: {
                 query?: never;
@@ -657,7 +657,7 @@ export interface paths {
                 };
             };
             responses: {
-                /** @description The names in texts */
+                /** @description Named entities in texts */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -666,7 +666,7 @@ export interface paths {
                         "application/json": components["schemas"]["RecognizeResponse"];
                     };
                 };
-                /** @description The request is not right */
+                /** @description The request is invalid */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -675,7 +675,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description A key is needed */
+                /** @description A valid API key is required */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -684,7 +684,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description This key may not do that */
+                /** @description The client may not do this */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -702,7 +702,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description Too much at once */
+                /** @description The request exceeds a limit */
                 413: {
                     headers: {
                         [name: string]: unknown;
@@ -711,7 +711,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description The body has a form that is not read */
+                /** @description The media type, encoding or charset of the body is not supported */
                 415: {
                     headers: {
                         [name: string]: unknown;
@@ -720,7 +720,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description The model cannot do this */
+                /** @description The model does not support this */
                 422: {
                     headers: {
                         [name: string]: unknown;
@@ -729,7 +729,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description Too many requests wait already */
+                /** @description Too many requests */
                 429: {
                     headers: {
                         [name: string]: unknown;
@@ -738,7 +738,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description It failed */
+                /** @description Internal error */
                 500: {
                     headers: {
                         [name: string]: unknown;
@@ -747,7 +747,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description Not now: loading, no memory, no engine, or ending */
+                /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
                 503: {
                     headers: {
                         [name: string]: unknown;
@@ -756,7 +756,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description It took too long */
+                /** @description The request timed out */
                 504: {
                     headers: {
                         [name: string]: unknown;
@@ -782,7 +782,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** A long text to parts */
+        /** Split a long text into chunks */
         post: {
             parameters: {
                 query?: never;
@@ -796,7 +796,7 @@ export interface paths {
                 };
             };
             responses: {
-                /** @description A long text to parts */
+                /** @description Split a long text into chunks */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -805,7 +805,7 @@ export interface paths {
                         "application/json": components["schemas"]["ChunkResponse"];
                     };
                 };
-                /** @description The request is not right */
+                /** @description The request is invalid */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -814,7 +814,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description A key is needed */
+                /** @description A valid API key is required */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -823,7 +823,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description This key may not do that */
+                /** @description The client may not do this */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -841,7 +841,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description Too much at once */
+                /** @description The request exceeds a limit */
                 413: {
                     headers: {
                         [name: string]: unknown;
@@ -850,7 +850,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description The body has a form that is not read */
+                /** @description The media type, encoding or charset of the body is not supported */
                 415: {
                     headers: {
                         [name: string]: unknown;
@@ -859,7 +859,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description The model cannot do this */
+                /** @description The model does not support this */
                 422: {
                     headers: {
                         [name: string]: unknown;
@@ -868,7 +868,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description Too many requests wait already */
+                /** @description Too many requests */
                 429: {
                     headers: {
                         [name: string]: unknown;
@@ -877,7 +877,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description It failed */
+                /** @description Internal error */
                 500: {
                     headers: {
                         [name: string]: unknown;
@@ -886,7 +886,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description Not now: loading, no memory, no engine, or ending */
+                /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
                 503: {
                     headers: {
                         [name: string]: unknown;
@@ -895,7 +895,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description It took too long */
+                /** @description The request timed out */
                 504: {
                     headers: {
                         [name: string]: unknown;
@@ -919,7 +919,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Models by what they can do */
+        /** List models and what they support */
         get: {
             parameters: {
                 query?: never;
@@ -929,7 +929,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description Every model that may be named */
+                /** @description Every model that requests may name */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -938,7 +938,7 @@ export interface paths {
                         "application/json": components["schemas"]["Models"];
                     };
                 };
-                /** @description The request is not right */
+                /** @description The request is invalid */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -947,7 +947,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description A key is needed */
+                /** @description A valid API key is required */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -956,7 +956,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description This key may not do that */
+                /** @description The client may not do this */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -974,7 +974,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description Too much at once */
+                /** @description The request exceeds a limit */
                 413: {
                     headers: {
                         [name: string]: unknown;
@@ -983,7 +983,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description The body has a form that is not read */
+                /** @description The media type, encoding or charset of the body is not supported */
                 415: {
                     headers: {
                         [name: string]: unknown;
@@ -992,7 +992,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description The model cannot do this */
+                /** @description The model does not support this */
                 422: {
                     headers: {
                         [name: string]: unknown;
@@ -1001,7 +1001,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description Too many requests wait already */
+                /** @description Too many requests */
                 429: {
                     headers: {
                         [name: string]: unknown;
@@ -1010,7 +1010,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description It failed */
+                /** @description Internal error */
                 500: {
                     headers: {
                         [name: string]: unknown;
@@ -1019,7 +1019,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description Not now: loading, no memory, no engine, or ending */
+                /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
                 503: {
                     headers: {
                         [name: string]: unknown;
@@ -1028,7 +1028,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description It took too long */
+                /** @description The request timed out */
                 504: {
                     headers: {
                         [name: string]: unknown;
@@ -1054,13 +1054,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Why a loaded model runs where it runs */
+        /** The decision that placed a loaded model */
         get: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Name of a model, slashes as they are or escaped */
+                    /** @description Name of a model; slashes may be percent-encoded */
                     name: string;
                 };
                 cookie?: never;
@@ -1076,7 +1076,7 @@ export interface paths {
                         "application/json": components["schemas"]["Decision"];
                     };
                 };
-                /** @description The request is not right */
+                /** @description The request is invalid */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -1085,7 +1085,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description A key is needed */
+                /** @description A valid API key is required */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -1094,7 +1094,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description This key may not do that */
+                /** @description The client may not do this */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -1112,7 +1112,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description Too much at once */
+                /** @description The request exceeds a limit */
                 413: {
                     headers: {
                         [name: string]: unknown;
@@ -1121,7 +1121,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description The body has a form that is not read */
+                /** @description The media type, encoding or charset of the body is not supported */
                 415: {
                     headers: {
                         [name: string]: unknown;
@@ -1130,7 +1130,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description The model cannot do this */
+                /** @description The model does not support this */
                 422: {
                     headers: {
                         [name: string]: unknown;
@@ -1139,7 +1139,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description Too many requests wait already */
+                /** @description Too many requests */
                 429: {
                     headers: {
                         [name: string]: unknown;
@@ -1148,7 +1148,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description It failed */
+                /** @description Internal error */
                 500: {
                     headers: {
                         [name: string]: unknown;
@@ -1157,7 +1157,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description Not now: loading, no memory, no engine, or ending */
+                /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
                 503: {
                     headers: {
                         [name: string]: unknown;
@@ -1166,7 +1166,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description It took too long */
+                /** @description The request timed out */
                 504: {
                     headers: {
                         [name: string]: unknown;
@@ -1194,23 +1194,23 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Loads a model, for admins */
+        /** Load a model (admins) */
         post: {
             parameters: {
                 query?: {
-                    /** @description false: answer at once; ask again until it is 200 */
+                    /** @description false: respond at once with 202; repeat the request until it responds with 200 */
                     wait?: "true" | "false";
                 };
                 header?: never;
                 path: {
-                    /** @description Name of a model, slashes as they are or escaped */
+                    /** @description Name of a model; slashes may be percent-encoded */
                     name: string;
                 };
                 cookie?: never;
             };
             requestBody?: never;
             responses: {
-                /** @description Where it was loaded */
+                /** @description Where the model was loaded */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -1219,7 +1219,7 @@ export interface paths {
                         "application/json": components["schemas"]["LoadedModel"];
                     };
                 };
-                /** @description It is being loaded */
+                /** @description The model is loading */
                 202: {
                     headers: {
                         [name: string]: unknown;
@@ -1228,7 +1228,7 @@ export interface paths {
                         "application/json": components["schemas"]["LoadingModel"];
                     };
                 };
-                /** @description The request is not right */
+                /** @description The request is invalid */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -1237,7 +1237,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description A key is needed */
+                /** @description A valid API key is required */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -1246,7 +1246,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description This key may not do that */
+                /** @description The client may not do this */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -1264,7 +1264,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description Too much at once */
+                /** @description The request exceeds a limit */
                 413: {
                     headers: {
                         [name: string]: unknown;
@@ -1273,7 +1273,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description The body has a form that is not read */
+                /** @description The media type, encoding or charset of the body is not supported */
                 415: {
                     headers: {
                         [name: string]: unknown;
@@ -1282,7 +1282,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description The model cannot do this */
+                /** @description The model does not support this */
                 422: {
                     headers: {
                         [name: string]: unknown;
@@ -1291,7 +1291,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description Too many requests wait already */
+                /** @description Too many requests */
                 429: {
                     headers: {
                         [name: string]: unknown;
@@ -1300,7 +1300,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description It failed */
+                /** @description Internal error */
                 500: {
                     headers: {
                         [name: string]: unknown;
@@ -1309,7 +1309,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description Not now: loading, no memory, no engine, or ending */
+                /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
                 503: {
                     headers: {
                         [name: string]: unknown;
@@ -1318,7 +1318,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description It took too long */
+                /** @description The request timed out */
                 504: {
                     headers: {
                         [name: string]: unknown;
@@ -1344,20 +1344,20 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Unloads a model as soon as nobody uses it, for admins */
+        /** Unload a model as soon as it is unused (admins) */
         post: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Name of a model, slashes as they are or escaped */
+                    /** @description Name of a model; slashes may be percent-encoded */
                     name: string;
                 };
                 cookie?: never;
             };
             requestBody?: never;
             responses: {
-                /** @description Whether it was there */
+                /** @description Whether the model was in memory */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -1366,7 +1366,7 @@ export interface paths {
                         "application/json": components["schemas"]["UnloadedModel"];
                     };
                 };
-                /** @description The request is not right */
+                /** @description The request is invalid */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -1375,7 +1375,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description A key is needed */
+                /** @description A valid API key is required */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -1384,7 +1384,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description This key may not do that */
+                /** @description The client may not do this */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -1402,7 +1402,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description Too much at once */
+                /** @description The request exceeds a limit */
                 413: {
                     headers: {
                         [name: string]: unknown;
@@ -1411,7 +1411,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description The body has a form that is not read */
+                /** @description The media type, encoding or charset of the body is not supported */
                 415: {
                     headers: {
                         [name: string]: unknown;
@@ -1420,7 +1420,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description The model cannot do this */
+                /** @description The model does not support this */
                 422: {
                     headers: {
                         [name: string]: unknown;
@@ -1429,7 +1429,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description Too many requests wait already */
+                /** @description Too many requests */
                 429: {
                     headers: {
                         [name: string]: unknown;
@@ -1438,7 +1438,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description It failed */
+                /** @description Internal error */
                 500: {
                     headers: {
                         [name: string]: unknown;
@@ -1447,7 +1447,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description Not now: loading, no memory, no engine, or ending */
+                /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
                 503: {
                     headers: {
                         [name: string]: unknown;
@@ -1456,7 +1456,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description It took too long */
+                /** @description The request timed out */
                 504: {
                     headers: {
                         [name: string]: unknown;
@@ -1484,15 +1484,15 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    /** @description Name of a model, a target behind it if wanted; left out, the default */
+                    /** @description Name of a model, optionally with a target (name@onnx:cpu). Default: the server's default model */
                     model?: string;
-                    /** @description The target that is required */
+                    /** @description The only target that may run the model */
                     target?: string;
-                    /** @description The target that is tried first */
+                    /** @description Target to try first */
                     prefer?: string;
-                    /** @description The target that is not to be used */
+                    /** @description Target never to use */
                     exclude?: string;
-                    /** @description Weights, by name */
+                    /** @description Variant of the model */
                     variant?: string;
                 };
                 header?: never;
@@ -1510,7 +1510,7 @@ export interface paths {
                         "application/json": components["schemas"]["Decision"];
                     };
                 };
-                /** @description The request is not right */
+                /** @description The request is invalid */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -1519,7 +1519,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description A key is needed */
+                /** @description A valid API key is required */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -1528,7 +1528,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description This key may not do that */
+                /** @description The client may not do this */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -1546,7 +1546,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description Too much at once */
+                /** @description The request exceeds a limit */
                 413: {
                     headers: {
                         [name: string]: unknown;
@@ -1555,7 +1555,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description The body has a form that is not read */
+                /** @description The media type, encoding or charset of the body is not supported */
                 415: {
                     headers: {
                         [name: string]: unknown;
@@ -1564,7 +1564,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description The model cannot do this */
+                /** @description The model does not support this */
                 422: {
                     headers: {
                         [name: string]: unknown;
@@ -1573,7 +1573,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description Too many requests wait already */
+                /** @description Too many requests */
                 429: {
                     headers: {
                         [name: string]: unknown;
@@ -1582,7 +1582,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description It failed */
+                /** @description Internal error */
                 500: {
                     headers: {
                         [name: string]: unknown;
@@ -1591,7 +1591,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description Not now: loading, no memory, no engine, or ending */
+                /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
                 503: {
                     headers: {
                         [name: string]: unknown;
@@ -1600,7 +1600,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description It took too long */
+                /** @description The request timed out */
                 504: {
                     headers: {
                         [name: string]: unknown;
@@ -1635,7 +1635,7 @@ export interface paths {
                         "application/json": components["schemas"]["Decision"];
                     };
                 };
-                /** @description The request is not right */
+                /** @description The request is invalid */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -1644,7 +1644,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description A key is needed */
+                /** @description A valid API key is required */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -1653,7 +1653,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description This key may not do that */
+                /** @description The client may not do this */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -1671,7 +1671,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description Too much at once */
+                /** @description The request exceeds a limit */
                 413: {
                     headers: {
                         [name: string]: unknown;
@@ -1680,7 +1680,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description The body has a form that is not read */
+                /** @description The media type, encoding or charset of the body is not supported */
                 415: {
                     headers: {
                         [name: string]: unknown;
@@ -1689,7 +1689,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description The model cannot do this */
+                /** @description The model does not support this */
                 422: {
                     headers: {
                         [name: string]: unknown;
@@ -1698,7 +1698,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description Too many requests wait already */
+                /** @description Too many requests */
                 429: {
                     headers: {
                         [name: string]: unknown;
@@ -1707,7 +1707,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description It failed */
+                /** @description Internal error */
                 500: {
                     headers: {
                         [name: string]: unknown;
@@ -1716,7 +1716,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description Not now: loading, no memory, no engine, or ending */
+                /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
                 503: {
                     headers: {
                         [name: string]: unknown;
@@ -1725,7 +1725,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description It took too long */
+                /** @description The request timed out */
                 504: {
                     headers: {
                         [name: string]: unknown;
@@ -1749,7 +1749,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What each engine says of itself */
+        /** Availability of every backend and device */
         get: {
             parameters: {
                 query?: never;
@@ -1759,7 +1759,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description Every engine */
+                /** @description Every backend */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -1770,7 +1770,7 @@ export interface paths {
                         };
                     };
                 };
-                /** @description The request is not right */
+                /** @description The request is invalid */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -1779,7 +1779,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description A key is needed */
+                /** @description A valid API key is required */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -1788,7 +1788,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description This key may not do that */
+                /** @description The client may not do this */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -1806,7 +1806,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description Too much at once */
+                /** @description The request exceeds a limit */
                 413: {
                     headers: {
                         [name: string]: unknown;
@@ -1815,7 +1815,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description The body has a form that is not read */
+                /** @description The media type, encoding or charset of the body is not supported */
                 415: {
                     headers: {
                         [name: string]: unknown;
@@ -1824,7 +1824,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description The model cannot do this */
+                /** @description The model does not support this */
                 422: {
                     headers: {
                         [name: string]: unknown;
@@ -1833,7 +1833,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description Too many requests wait already */
+                /** @description Too many requests */
                 429: {
                     headers: {
                         [name: string]: unknown;
@@ -1842,7 +1842,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description It failed */
+                /** @description Internal error */
                 500: {
                     headers: {
                         [name: string]: unknown;
@@ -1851,7 +1851,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description Not now: loading, no memory, no engine, or ending */
+                /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
                 503: {
                     headers: {
                         [name: string]: unknown;
@@ -1860,7 +1860,7 @@ export interface paths {
                         "application/json": components["schemas"]["Error"];
                     };
                 };
-                /** @description It took too long */
+                /** @description The request timed out */
                 504: {
                     headers: {
                         [name: string]: unknown;
@@ -1888,7 +1888,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Texts written anew: not built yet */
+        /** Rewrite texts: not built yet */
         post: {
             parameters: {
                 query?: never;
@@ -1898,7 +1898,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description Nothing is behind this route yet */
+                /** @description This route is not built yet */
                 501: {
                     headers: {
                         [name: string]: unknown;
@@ -1924,7 +1924,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Texts that go on from a prompt: not built yet */
+        /** Generate text from a prompt: not built yet */
         post: {
             parameters: {
                 query?: never;
@@ -1934,7 +1934,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description Nothing is behind this route yet */
+                /** @description This route is not built yet */
                 501: {
                     headers: {
                         [name: string]: unknown;
@@ -1960,7 +1960,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The text of images: not built yet */
+        /** Read the text in images: not built yet */
         post: {
             parameters: {
                 query?: never;
@@ -1970,7 +1970,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description Nothing is behind this route yet */
+                /** @description This route is not built yet */
                 501: {
                     headers: {
                         [name: string]: unknown;
@@ -1996,7 +1996,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The text of speech: not built yet */
+        /** Transcribe speech: not built yet */
         post: {
             parameters: {
                 query?: never;
@@ -2006,7 +2006,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description Nothing is behind this route yet */
+                /** @description This route is not built yet */
                 501: {
                     headers: {
                         [name: string]: unknown;
@@ -2032,7 +2032,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Documents in order, as Cohere's version 1 and Jina's API */
+        /** Rank documents by relevance, as Cohere's API v1 and Jina's API */
         post: {
             parameters: {
                 query?: never;
@@ -2046,7 +2046,7 @@ export interface paths {
                 };
             };
             responses: {
-                /** @description Best first */
+                /** @description Results, best first */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -2055,7 +2055,7 @@ export interface paths {
                         "application/json": components["schemas"]["RerankResponse"];
                     };
                 };
-                /** @description The request is not right */
+                /** @description The request is invalid */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -2064,7 +2064,7 @@ export interface paths {
                         "application/json": components["schemas"]["CohereError"];
                     };
                 };
-                /** @description A key is needed */
+                /** @description A valid API key is required */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -2073,7 +2073,7 @@ export interface paths {
                         "application/json": components["schemas"]["CohereError"];
                     };
                 };
-                /** @description This key may not do that */
+                /** @description The client may not do this */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -2091,7 +2091,7 @@ export interface paths {
                         "application/json": components["schemas"]["CohereError"];
                     };
                 };
-                /** @description Too much at once */
+                /** @description The request exceeds a limit */
                 413: {
                     headers: {
                         [name: string]: unknown;
@@ -2100,7 +2100,7 @@ export interface paths {
                         "application/json": components["schemas"]["CohereError"];
                     };
                 };
-                /** @description The body has a form that is not read */
+                /** @description The media type, encoding or charset of the body is not supported */
                 415: {
                     headers: {
                         [name: string]: unknown;
@@ -2109,7 +2109,7 @@ export interface paths {
                         "application/json": components["schemas"]["CohereError"];
                     };
                 };
-                /** @description The model cannot do this */
+                /** @description The model does not support this */
                 422: {
                     headers: {
                         [name: string]: unknown;
@@ -2118,7 +2118,7 @@ export interface paths {
                         "application/json": components["schemas"]["CohereError"];
                     };
                 };
-                /** @description Too many requests wait already */
+                /** @description Too many requests */
                 429: {
                     headers: {
                         [name: string]: unknown;
@@ -2127,7 +2127,7 @@ export interface paths {
                         "application/json": components["schemas"]["CohereError"];
                     };
                 };
-                /** @description It failed */
+                /** @description Internal error */
                 500: {
                     headers: {
                         [name: string]: unknown;
@@ -2136,7 +2136,7 @@ export interface paths {
                         "application/json": components["schemas"]["CohereError"];
                     };
                 };
-                /** @description Not now: loading, no memory, no engine, or ending */
+                /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
                 503: {
                     headers: {
                         [name: string]: unknown;
@@ -2145,7 +2145,7 @@ export interface paths {
                         "application/json": components["schemas"]["CohereError"];
                     };
                 };
-                /** @description It took too long */
+                /** @description The request timed out */
                 504: {
                     headers: {
                         [name: string]: unknown;
@@ -2171,7 +2171,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Documents in order, as Cohere's API */
+        /** Rank documents by relevance, as Cohere's API v2 */
         post: {
             parameters: {
                 query?: never;
@@ -2185,7 +2185,7 @@ export interface paths {
                 };
             };
             responses: {
-                /** @description Best first */
+                /** @description Results, best first */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -2194,7 +2194,7 @@ export interface paths {
                         "application/json": components["schemas"]["RerankResponse"];
                     };
                 };
-                /** @description The request is not right */
+                /** @description The request is invalid */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -2203,7 +2203,7 @@ export interface paths {
                         "application/json": components["schemas"]["CohereError"];
                     };
                 };
-                /** @description A key is needed */
+                /** @description A valid API key is required */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -2212,7 +2212,7 @@ export interface paths {
                         "application/json": components["schemas"]["CohereError"];
                     };
                 };
-                /** @description This key may not do that */
+                /** @description The client may not do this */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -2230,7 +2230,7 @@ export interface paths {
                         "application/json": components["schemas"]["CohereError"];
                     };
                 };
-                /** @description Too much at once */
+                /** @description The request exceeds a limit */
                 413: {
                     headers: {
                         [name: string]: unknown;
@@ -2239,7 +2239,7 @@ export interface paths {
                         "application/json": components["schemas"]["CohereError"];
                     };
                 };
-                /** @description The body has a form that is not read */
+                /** @description The media type, encoding or charset of the body is not supported */
                 415: {
                     headers: {
                         [name: string]: unknown;
@@ -2248,7 +2248,7 @@ export interface paths {
                         "application/json": components["schemas"]["CohereError"];
                     };
                 };
-                /** @description The model cannot do this */
+                /** @description The model does not support this */
                 422: {
                     headers: {
                         [name: string]: unknown;
@@ -2257,7 +2257,7 @@ export interface paths {
                         "application/json": components["schemas"]["CohereError"];
                     };
                 };
-                /** @description Too many requests wait already */
+                /** @description Too many requests */
                 429: {
                     headers: {
                         [name: string]: unknown;
@@ -2266,7 +2266,7 @@ export interface paths {
                         "application/json": components["schemas"]["CohereError"];
                     };
                 };
-                /** @description It failed */
+                /** @description Internal error */
                 500: {
                     headers: {
                         [name: string]: unknown;
@@ -2275,7 +2275,7 @@ export interface paths {
                         "application/json": components["schemas"]["CohereError"];
                     };
                 };
-                /** @description Not now: loading, no memory, no engine, or ending */
+                /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
                 503: {
                     headers: {
                         [name: string]: unknown;
@@ -2284,7 +2284,7 @@ export interface paths {
                         "application/json": components["schemas"]["CohereError"];
                     };
                 };
-                /** @description It took too long */
+                /** @description The request timed out */
                 504: {
                     headers: {
                         [name: string]: unknown;
@@ -2308,7 +2308,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Names of models, as OpenAI's API */
+        /** List models, as OpenAI's API */
         get: {
             parameters: {
                 query?: never;
@@ -2318,7 +2318,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description Every model that may be named */
+                /** @description Every model that requests may name */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -2327,7 +2327,7 @@ export interface paths {
                         "application/json": components["schemas"]["OpenAIModels"];
                     };
                 };
-                /** @description The request is not right */
+                /** @description The request is invalid */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -2336,7 +2336,7 @@ export interface paths {
                         "application/json": components["schemas"]["OpenAIError"];
                     };
                 };
-                /** @description A key is needed */
+                /** @description A valid API key is required */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -2345,7 +2345,7 @@ export interface paths {
                         "application/json": components["schemas"]["OpenAIError"];
                     };
                 };
-                /** @description This key may not do that */
+                /** @description The client may not do this */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -2363,7 +2363,7 @@ export interface paths {
                         "application/json": components["schemas"]["OpenAIError"];
                     };
                 };
-                /** @description Too much at once */
+                /** @description The request exceeds a limit */
                 413: {
                     headers: {
                         [name: string]: unknown;
@@ -2372,7 +2372,7 @@ export interface paths {
                         "application/json": components["schemas"]["OpenAIError"];
                     };
                 };
-                /** @description The body has a form that is not read */
+                /** @description The media type, encoding or charset of the body is not supported */
                 415: {
                     headers: {
                         [name: string]: unknown;
@@ -2381,7 +2381,7 @@ export interface paths {
                         "application/json": components["schemas"]["OpenAIError"];
                     };
                 };
-                /** @description The model cannot do this */
+                /** @description The model does not support this */
                 422: {
                     headers: {
                         [name: string]: unknown;
@@ -2390,7 +2390,7 @@ export interface paths {
                         "application/json": components["schemas"]["OpenAIError"];
                     };
                 };
-                /** @description Too many requests wait already */
+                /** @description Too many requests */
                 429: {
                     headers: {
                         [name: string]: unknown;
@@ -2399,7 +2399,7 @@ export interface paths {
                         "application/json": components["schemas"]["OpenAIError"];
                     };
                 };
-                /** @description It failed */
+                /** @description Internal error */
                 500: {
                     headers: {
                         [name: string]: unknown;
@@ -2408,7 +2408,7 @@ export interface paths {
                         "application/json": components["schemas"]["OpenAIError"];
                     };
                 };
-                /** @description Not now: loading, no memory, no engine, or ending */
+                /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
                 503: {
                     headers: {
                         [name: string]: unknown;
@@ -2417,7 +2417,7 @@ export interface paths {
                         "application/json": components["schemas"]["OpenAIError"];
                     };
                 };
-                /** @description It took too long */
+                /** @description The request timed out */
                 504: {
                     headers: {
                         [name: string]: unknown;
@@ -2464,7 +2464,7 @@ export interface paths {
                         "application/json": components["schemas"]["OpenAIModel"];
                     };
                 };
-                /** @description The request is not right */
+                /** @description The request is invalid */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -2473,7 +2473,7 @@ export interface paths {
                         "application/json": components["schemas"]["OpenAIError"];
                     };
                 };
-                /** @description A key is needed */
+                /** @description A valid API key is required */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -2482,7 +2482,7 @@ export interface paths {
                         "application/json": components["schemas"]["OpenAIError"];
                     };
                 };
-                /** @description This key may not do that */
+                /** @description The client may not do this */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -2500,7 +2500,7 @@ export interface paths {
                         "application/json": components["schemas"]["OpenAIError"];
                     };
                 };
-                /** @description Too much at once */
+                /** @description The request exceeds a limit */
                 413: {
                     headers: {
                         [name: string]: unknown;
@@ -2509,7 +2509,7 @@ export interface paths {
                         "application/json": components["schemas"]["OpenAIError"];
                     };
                 };
-                /** @description The body has a form that is not read */
+                /** @description The media type, encoding or charset of the body is not supported */
                 415: {
                     headers: {
                         [name: string]: unknown;
@@ -2518,7 +2518,7 @@ export interface paths {
                         "application/json": components["schemas"]["OpenAIError"];
                     };
                 };
-                /** @description The model cannot do this */
+                /** @description The model does not support this */
                 422: {
                     headers: {
                         [name: string]: unknown;
@@ -2527,7 +2527,7 @@ export interface paths {
                         "application/json": components["schemas"]["OpenAIError"];
                     };
                 };
-                /** @description Too many requests wait already */
+                /** @description Too many requests */
                 429: {
                     headers: {
                         [name: string]: unknown;
@@ -2536,7 +2536,7 @@ export interface paths {
                         "application/json": components["schemas"]["OpenAIError"];
                     };
                 };
-                /** @description It failed */
+                /** @description Internal error */
                 500: {
                     headers: {
                         [name: string]: unknown;
@@ -2545,7 +2545,7 @@ export interface paths {
                         "application/json": components["schemas"]["OpenAIError"];
                     };
                 };
-                /** @description Not now: loading, no memory, no engine, or ending */
+                /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
                 503: {
                     headers: {
                         [name: string]: unknown;
@@ -2554,7 +2554,7 @@ export interface paths {
                         "application/json": components["schemas"]["OpenAIError"];
                     };
                 };
-                /** @description It took too long */
+                /** @description The request timed out */
                 504: {
                     headers: {
                         [name: string]: unknown;
@@ -2582,7 +2582,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Texts to vectors, as OpenAI's API */
+        /** Embeddings of texts, as OpenAI's API */
         post: {
             parameters: {
                 query?: never;
@@ -2596,7 +2596,7 @@ export interface paths {
                 };
             };
             responses: {
-                /** @description A vector for each text */
+                /** @description A vector per text */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -2605,7 +2605,7 @@ export interface paths {
                         "application/json": components["schemas"]["OpenAIEmbeddings"];
                     };
                 };
-                /** @description The request is not right */
+                /** @description The request is invalid */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -2614,7 +2614,7 @@ export interface paths {
                         "application/json": components["schemas"]["OpenAIError"];
                     };
                 };
-                /** @description A key is needed */
+                /** @description A valid API key is required */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -2623,7 +2623,7 @@ export interface paths {
                         "application/json": components["schemas"]["OpenAIError"];
                     };
                 };
-                /** @description This key may not do that */
+                /** @description The client may not do this */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -2641,7 +2641,7 @@ export interface paths {
                         "application/json": components["schemas"]["OpenAIError"];
                     };
                 };
-                /** @description Too much at once */
+                /** @description The request exceeds a limit */
                 413: {
                     headers: {
                         [name: string]: unknown;
@@ -2650,7 +2650,7 @@ export interface paths {
                         "application/json": components["schemas"]["OpenAIError"];
                     };
                 };
-                /** @description The body has a form that is not read */
+                /** @description The media type, encoding or charset of the body is not supported */
                 415: {
                     headers: {
                         [name: string]: unknown;
@@ -2659,7 +2659,7 @@ export interface paths {
                         "application/json": components["schemas"]["OpenAIError"];
                     };
                 };
-                /** @description The model cannot do this */
+                /** @description The model does not support this */
                 422: {
                     headers: {
                         [name: string]: unknown;
@@ -2668,7 +2668,7 @@ export interface paths {
                         "application/json": components["schemas"]["OpenAIError"];
                     };
                 };
-                /** @description Too many requests wait already */
+                /** @description Too many requests */
                 429: {
                     headers: {
                         [name: string]: unknown;
@@ -2677,7 +2677,7 @@ export interface paths {
                         "application/json": components["schemas"]["OpenAIError"];
                     };
                 };
-                /** @description It failed */
+                /** @description Internal error */
                 500: {
                     headers: {
                         [name: string]: unknown;
@@ -2686,7 +2686,7 @@ export interface paths {
                         "application/json": components["schemas"]["OpenAIError"];
                     };
                 };
-                /** @description Not now: loading, no memory, no engine, or ending */
+                /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
                 503: {
                     headers: {
                         [name: string]: unknown;
@@ -2695,7 +2695,7 @@ export interface paths {
                         "application/json": components["schemas"]["OpenAIError"];
                     };
                 };
-                /** @description It took too long */
+                /** @description The request timed out */
                 504: {
                     headers: {
                         [name: string]: unknown;
@@ -2721,7 +2721,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Answers to a conversation: not built yet */
+        /** Continue a conversation: not built yet */
         post: {
             parameters: {
                 query?: never;
@@ -2731,7 +2731,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description Nothing is behind this route yet */
+                /** @description This route is not built yet */
                 501: {
                     headers: {
                         [name: string]: unknown;
@@ -2757,7 +2757,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Text that goes on from a prompt: not built yet */
+        /** Generate text from a prompt: not built yet */
         post: {
             parameters: {
                 query?: never;
@@ -2767,7 +2767,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description Nothing is behind this route yet */
+                /** @description This route is not built yet */
                 501: {
                     headers: {
                         [name: string]: unknown;
@@ -2793,7 +2793,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Answers, with tools: not built yet */
+        /** Generate a response, with tools: not built yet */
         post: {
             parameters: {
                 query?: never;
@@ -2803,7 +2803,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description Nothing is behind this route yet */
+                /** @description This route is not built yet */
                 501: {
                     headers: {
                         [name: string]: unknown;
@@ -2829,7 +2829,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** A vector for each text, as text-embeddings-inference */
+        /** Embeddings of texts, as text-embeddings-inference */
         post: {
             parameters: {
                 query?: never;
@@ -2843,7 +2843,7 @@ export interface paths {
                 };
             };
             responses: {
-                /** @description A vector for each text, as text-embeddings-inference */
+                /** @description Embeddings of texts, as text-embeddings-inference */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -2852,7 +2852,7 @@ export interface paths {
                         "application/json": number[][];
                     };
                 };
-                /** @description Nothing was given */
+                /** @description The input is empty */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -2861,7 +2861,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description A key is needed */
+                /** @description A valid API key is required */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -2870,7 +2870,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description This key may not do that */
+                /** @description The client may not do this */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -2888,7 +2888,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description Too much at once, or a text that is longer than the model reads */
+                /** @description The request exceeds a limit, or a text is longer than the model reads */
                 413: {
                     headers: {
                         [name: string]: unknown;
@@ -2897,7 +2897,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description The body has a form that is not read */
+                /** @description The media type, encoding or charset of the body is not supported */
                 415: {
                     headers: {
                         [name: string]: unknown;
@@ -2906,7 +2906,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description The request is not right */
+                /** @description The request is invalid */
                 422: {
                     headers: {
                         [name: string]: unknown;
@@ -2915,7 +2915,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description The model cannot do this, or failed */
+                /** @description The model does not support this, or failed */
                 424: {
                     headers: {
                         [name: string]: unknown;
@@ -2924,7 +2924,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description Too many requests wait already */
+                /** @description Too many requests */
                 429: {
                     headers: {
                         [name: string]: unknown;
@@ -2933,7 +2933,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description It failed */
+                /** @description Internal error */
                 500: {
                     headers: {
                         [name: string]: unknown;
@@ -2942,7 +2942,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description Not now: loading, no memory, no engine, or ending */
+                /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
                 503: {
                     headers: {
                         [name: string]: unknown;
@@ -2951,7 +2951,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description It took too long */
+                /** @description The request timed out */
                 504: {
                     headers: {
                         [name: string]: unknown;
@@ -2977,7 +2977,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** A vector for each token, as text-embeddings-inference */
+        /** Embeddings of every token, as text-embeddings-inference */
         post: {
             parameters: {
                 query?: never;
@@ -2991,7 +2991,7 @@ export interface paths {
                 };
             };
             responses: {
-                /** @description A vector for each token, as text-embeddings-inference */
+                /** @description Embeddings of every token, as text-embeddings-inference */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -3000,7 +3000,7 @@ export interface paths {
                         "application/json": number[][][];
                     };
                 };
-                /** @description Nothing was given */
+                /** @description The input is empty */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -3009,7 +3009,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description A key is needed */
+                /** @description A valid API key is required */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -3018,7 +3018,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description This key may not do that */
+                /** @description The client may not do this */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -3036,7 +3036,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description Too much at once, or a text that is longer than the model reads */
+                /** @description The request exceeds a limit, or a text is longer than the model reads */
                 413: {
                     headers: {
                         [name: string]: unknown;
@@ -3045,7 +3045,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description The body has a form that is not read */
+                /** @description The media type, encoding or charset of the body is not supported */
                 415: {
                     headers: {
                         [name: string]: unknown;
@@ -3054,7 +3054,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description The request is not right */
+                /** @description The request is invalid */
                 422: {
                     headers: {
                         [name: string]: unknown;
@@ -3063,7 +3063,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description The model cannot do this, or failed */
+                /** @description The model does not support this, or failed */
                 424: {
                     headers: {
                         [name: string]: unknown;
@@ -3072,7 +3072,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description Too many requests wait already */
+                /** @description Too many requests */
                 429: {
                     headers: {
                         [name: string]: unknown;
@@ -3081,7 +3081,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description It failed */
+                /** @description Internal error */
                 500: {
                     headers: {
                         [name: string]: unknown;
@@ -3090,7 +3090,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description Not now: loading, no memory, no engine, or ending */
+                /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
                 503: {
                     headers: {
                         [name: string]: unknown;
@@ -3099,7 +3099,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description It took too long */
+                /** @description The request timed out */
                 504: {
                     headers: {
                         [name: string]: unknown;
@@ -3125,7 +3125,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Weights of vocabulary tokens, as text-embeddings-inference */
+        /** Sparse embeddings (weights of vocabulary tokens), as text-embeddings-inference */
         post: {
             parameters: {
                 query?: never;
@@ -3139,7 +3139,7 @@ export interface paths {
                 };
             };
             responses: {
-                /** @description Weights of vocabulary tokens, as text-embeddings-inference */
+                /** @description Sparse embeddings (weights of vocabulary tokens), as text-embeddings-inference */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -3151,7 +3151,7 @@ export interface paths {
                         }[][];
                     };
                 };
-                /** @description Nothing was given */
+                /** @description The input is empty */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -3160,7 +3160,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description A key is needed */
+                /** @description A valid API key is required */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -3169,7 +3169,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description This key may not do that */
+                /** @description The client may not do this */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -3187,7 +3187,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description Too much at once, or a text that is longer than the model reads */
+                /** @description The request exceeds a limit, or a text is longer than the model reads */
                 413: {
                     headers: {
                         [name: string]: unknown;
@@ -3196,7 +3196,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description The body has a form that is not read */
+                /** @description The media type, encoding or charset of the body is not supported */
                 415: {
                     headers: {
                         [name: string]: unknown;
@@ -3205,7 +3205,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description The request is not right */
+                /** @description The request is invalid */
                 422: {
                     headers: {
                         [name: string]: unknown;
@@ -3214,7 +3214,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description The model cannot do this, or failed */
+                /** @description The model does not support this, or failed */
                 424: {
                     headers: {
                         [name: string]: unknown;
@@ -3223,7 +3223,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description Too many requests wait already */
+                /** @description Too many requests */
                 429: {
                     headers: {
                         [name: string]: unknown;
@@ -3232,7 +3232,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description It failed */
+                /** @description Internal error */
                 500: {
                     headers: {
                         [name: string]: unknown;
@@ -3241,7 +3241,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description Not now: loading, no memory, no engine, or ending */
+                /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
                 503: {
                     headers: {
                         [name: string]: unknown;
@@ -3250,7 +3250,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description It took too long */
+                /** @description The request timed out */
                 504: {
                     headers: {
                         [name: string]: unknown;
@@ -3276,7 +3276,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Texts in the order of how well they answer, as text-embeddings-inference */
+        /** Rank texts by relevance to a query, as text-embeddings-inference */
         post: {
             parameters: {
                 query?: never;
@@ -3290,7 +3290,7 @@ export interface paths {
                 };
             };
             responses: {
-                /** @description Texts in the order of how well they answer, as text-embeddings-inference */
+                /** @description Rank texts by relevance to a query, as text-embeddings-inference */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -3303,7 +3303,7 @@ export interface paths {
                         }[];
                     };
                 };
-                /** @description Nothing was given */
+                /** @description The input is empty */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -3312,7 +3312,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description A key is needed */
+                /** @description A valid API key is required */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -3321,7 +3321,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description This key may not do that */
+                /** @description The client may not do this */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -3339,7 +3339,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description Too much at once, or a text that is longer than the model reads */
+                /** @description The request exceeds a limit, or a text is longer than the model reads */
                 413: {
                     headers: {
                         [name: string]: unknown;
@@ -3348,7 +3348,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description The body has a form that is not read */
+                /** @description The media type, encoding or charset of the body is not supported */
                 415: {
                     headers: {
                         [name: string]: unknown;
@@ -3357,7 +3357,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description The request is not right */
+                /** @description The request is invalid */
                 422: {
                     headers: {
                         [name: string]: unknown;
@@ -3366,7 +3366,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description The model cannot do this, or failed */
+                /** @description The model does not support this, or failed */
                 424: {
                     headers: {
                         [name: string]: unknown;
@@ -3375,7 +3375,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description Too many requests wait already */
+                /** @description Too many requests */
                 429: {
                     headers: {
                         [name: string]: unknown;
@@ -3384,7 +3384,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description It failed */
+                /** @description Internal error */
                 500: {
                     headers: {
                         [name: string]: unknown;
@@ -3393,7 +3393,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description Not now: loading, no memory, no engine, or ending */
+                /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
                 503: {
                     headers: {
                         [name: string]: unknown;
@@ -3402,7 +3402,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description It took too long */
+                /** @description The request timed out */
                 504: {
                     headers: {
                         [name: string]: unknown;
@@ -3457,7 +3457,7 @@ export interface paths {
                         }[][];
                     };
                 };
-                /** @description Nothing was given */
+                /** @description The input is empty */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -3466,7 +3466,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description A key is needed */
+                /** @description A valid API key is required */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -3475,7 +3475,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description This key may not do that */
+                /** @description The client may not do this */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -3493,7 +3493,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description Too much at once, or a text that is longer than the model reads */
+                /** @description The request exceeds a limit, or a text is longer than the model reads */
                 413: {
                     headers: {
                         [name: string]: unknown;
@@ -3502,7 +3502,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description The body has a form that is not read */
+                /** @description The media type, encoding or charset of the body is not supported */
                 415: {
                     headers: {
                         [name: string]: unknown;
@@ -3511,7 +3511,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description The request is not right */
+                /** @description The request is invalid */
                 422: {
                     headers: {
                         [name: string]: unknown;
@@ -3520,7 +3520,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description The model cannot do this, or failed */
+                /** @description The model does not support this, or failed */
                 424: {
                     headers: {
                         [name: string]: unknown;
@@ -3529,7 +3529,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description Too many requests wait already */
+                /** @description Too many requests */
                 429: {
                     headers: {
                         [name: string]: unknown;
@@ -3538,7 +3538,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description It failed */
+                /** @description Internal error */
                 500: {
                     headers: {
                         [name: string]: unknown;
@@ -3547,7 +3547,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description Not now: loading, no memory, no engine, or ending */
+                /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
                 503: {
                     headers: {
                         [name: string]: unknown;
@@ -3556,7 +3556,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description It took too long */
+                /** @description The request timed out */
                 504: {
                     headers: {
                         [name: string]: unknown;
@@ -3582,7 +3582,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Cosines of a text with others, as text-embeddings-inference */
+        /** Cosine similarity of a text to others, as text-embeddings-inference */
         post: {
             parameters: {
                 query?: never;
@@ -3596,7 +3596,7 @@ export interface paths {
                 };
             };
             responses: {
-                /** @description Cosines of a text with others, as text-embeddings-inference */
+                /** @description Cosine similarity of a text to others, as text-embeddings-inference */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -3605,7 +3605,7 @@ export interface paths {
                         "application/json": number[];
                     };
                 };
-                /** @description Nothing was given */
+                /** @description The input is empty */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -3614,7 +3614,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description A key is needed */
+                /** @description A valid API key is required */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -3623,7 +3623,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description This key may not do that */
+                /** @description The client may not do this */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -3641,7 +3641,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description Too much at once, or a text that is longer than the model reads */
+                /** @description The request exceeds a limit, or a text is longer than the model reads */
                 413: {
                     headers: {
                         [name: string]: unknown;
@@ -3650,7 +3650,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description The body has a form that is not read */
+                /** @description The media type, encoding or charset of the body is not supported */
                 415: {
                     headers: {
                         [name: string]: unknown;
@@ -3659,7 +3659,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description The request is not right */
+                /** @description The request is invalid */
                 422: {
                     headers: {
                         [name: string]: unknown;
@@ -3668,7 +3668,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description The model cannot do this, or failed */
+                /** @description The model does not support this, or failed */
                 424: {
                     headers: {
                         [name: string]: unknown;
@@ -3677,7 +3677,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description Too many requests wait already */
+                /** @description Too many requests */
                 429: {
                     headers: {
                         [name: string]: unknown;
@@ -3686,7 +3686,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description It failed */
+                /** @description Internal error */
                 500: {
                     headers: {
                         [name: string]: unknown;
@@ -3695,7 +3695,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description Not now: loading, no memory, no engine, or ending */
+                /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
                 503: {
                     headers: {
                         [name: string]: unknown;
@@ -3704,7 +3704,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description It took too long */
+                /** @description The request timed out */
                 504: {
                     headers: {
                         [name: string]: unknown;
@@ -3730,7 +3730,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Tokens of texts, as text-embeddings-inference */
+        /** Tokenize texts, as text-embeddings-inference */
         post: {
             parameters: {
                 query?: never;
@@ -3744,7 +3744,7 @@ export interface paths {
                 };
             };
             responses: {
-                /** @description Tokens of texts, as text-embeddings-inference */
+                /** @description Tokenize texts, as text-embeddings-inference */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -3753,7 +3753,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiToken"][][];
                     };
                 };
-                /** @description Nothing was given */
+                /** @description The input is empty */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -3762,7 +3762,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description A key is needed */
+                /** @description A valid API key is required */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -3771,7 +3771,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description This key may not do that */
+                /** @description The client may not do this */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -3789,7 +3789,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description Too much at once, or a text that is longer than the model reads */
+                /** @description The request exceeds a limit, or a text is longer than the model reads */
                 413: {
                     headers: {
                         [name: string]: unknown;
@@ -3798,7 +3798,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description The body has a form that is not read */
+                /** @description The media type, encoding or charset of the body is not supported */
                 415: {
                     headers: {
                         [name: string]: unknown;
@@ -3807,7 +3807,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description The request is not right */
+                /** @description The request is invalid */
                 422: {
                     headers: {
                         [name: string]: unknown;
@@ -3816,7 +3816,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description The model cannot do this, or failed */
+                /** @description The model does not support this, or failed */
                 424: {
                     headers: {
                         [name: string]: unknown;
@@ -3825,7 +3825,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description Too many requests wait already */
+                /** @description Too many requests */
                 429: {
                     headers: {
                         [name: string]: unknown;
@@ -3834,7 +3834,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description It failed */
+                /** @description Internal error */
                 500: {
                     headers: {
                         [name: string]: unknown;
@@ -3843,7 +3843,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description Not now: loading, no memory, no engine, or ending */
+                /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
                 503: {
                     headers: {
                         [name: string]: unknown;
@@ -3852,7 +3852,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description It took too long */
+                /** @description The request timed out */
                 504: {
                     headers: {
                         [name: string]: unknown;
@@ -3878,7 +3878,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Texts of tokens, as text-embeddings-inference */
+        /** Decode token ids, as text-embeddings-inference */
         post: {
             parameters: {
                 query?: never;
@@ -3892,7 +3892,7 @@ export interface paths {
                 };
             };
             responses: {
-                /** @description Texts of tokens, as text-embeddings-inference */
+                /** @description Decode token ids, as text-embeddings-inference */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -3901,7 +3901,7 @@ export interface paths {
                         "application/json": string[];
                     };
                 };
-                /** @description Nothing was given */
+                /** @description The input is empty */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -3910,7 +3910,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description A key is needed */
+                /** @description A valid API key is required */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -3919,7 +3919,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description This key may not do that */
+                /** @description The client may not do this */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -3937,7 +3937,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description Too much at once, or a text that is longer than the model reads */
+                /** @description The request exceeds a limit, or a text is longer than the model reads */
                 413: {
                     headers: {
                         [name: string]: unknown;
@@ -3946,7 +3946,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description The body has a form that is not read */
+                /** @description The media type, encoding or charset of the body is not supported */
                 415: {
                     headers: {
                         [name: string]: unknown;
@@ -3955,7 +3955,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description The request is not right */
+                /** @description The request is invalid */
                 422: {
                     headers: {
                         [name: string]: unknown;
@@ -3964,7 +3964,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description The model cannot do this, or failed */
+                /** @description The model does not support this, or failed */
                 424: {
                     headers: {
                         [name: string]: unknown;
@@ -3973,7 +3973,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description Too many requests wait already */
+                /** @description Too many requests */
                 429: {
                     headers: {
                         [name: string]: unknown;
@@ -3982,7 +3982,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description It failed */
+                /** @description Internal error */
                 500: {
                     headers: {
                         [name: string]: unknown;
@@ -3991,7 +3991,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description Not now: loading, no memory, no engine, or ending */
+                /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
                 503: {
                     headers: {
                         [name: string]: unknown;
@@ -4000,7 +4000,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description It took too long */
+                /** @description The request timed out */
                 504: {
                     headers: {
                         [name: string]: unknown;
@@ -4043,7 +4043,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiInfo"];
                     };
                 };
-                /** @description Nothing was given */
+                /** @description The input is empty */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -4052,7 +4052,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description A key is needed */
+                /** @description A valid API key is required */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -4061,7 +4061,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description This key may not do that */
+                /** @description The client may not do this */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -4079,7 +4079,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description Too much at once, or a text that is longer than the model reads */
+                /** @description The request exceeds a limit, or a text is longer than the model reads */
                 413: {
                     headers: {
                         [name: string]: unknown;
@@ -4088,7 +4088,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description The body has a form that is not read */
+                /** @description The media type, encoding or charset of the body is not supported */
                 415: {
                     headers: {
                         [name: string]: unknown;
@@ -4097,7 +4097,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description The request is not right */
+                /** @description The request is invalid */
                 422: {
                     headers: {
                         [name: string]: unknown;
@@ -4106,7 +4106,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description The model cannot do this, or failed */
+                /** @description The model does not support this, or failed */
                 424: {
                     headers: {
                         [name: string]: unknown;
@@ -4115,7 +4115,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description Too many requests wait already */
+                /** @description Too many requests */
                 429: {
                     headers: {
                         [name: string]: unknown;
@@ -4124,7 +4124,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description It failed */
+                /** @description Internal error */
                 500: {
                     headers: {
                         [name: string]: unknown;
@@ -4133,7 +4133,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description Not now: loading, no memory, no engine, or ending */
+                /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
                 503: {
                     headers: {
                         [name: string]: unknown;
@@ -4142,7 +4142,7 @@ export interface paths {
                         "application/json": components["schemas"]["TeiError"];
                     };
                 };
-                /** @description It took too long */
+                /** @description The request timed out */
                 504: {
                     headers: {
                         [name: string]: unknown;
@@ -4168,7 +4168,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What this server is */
+        /** Name, version and extensions of the server */
         get: {
             parameters: {
                 query?: never;
@@ -4178,7 +4178,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description Its name, version and extensions */
+                /** @description The server's metadata */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -4187,7 +4187,7 @@ export interface paths {
                         "application/json": components["schemas"]["ServerMetadata"];
                     };
                 };
-                /** @description A key is needed */
+                /** @description A valid API key is required */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -4213,7 +4213,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether the server answers at all */
+        /** Liveness of the server */
         get: {
             parameters: {
                 query?: never;
@@ -4223,7 +4223,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description It does */
+                /** @description The server is live */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -4247,7 +4247,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** As /health/ready */
+        /** Readiness of the server, as /health/ready */
         get: {
             parameters: {
                 query?: never;
@@ -4288,7 +4288,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What a model takes and gives; loads nothing */
+        /** Inputs and outputs of a model; loads nothing */
         get: {
             parameters: {
                 query?: never;
@@ -4300,7 +4300,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description Its tensors */
+                /** @description Its metadata */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -4309,7 +4309,7 @@ export interface paths {
                         "application/json": components["schemas"]["ModelMetadata"];
                     };
                 };
-                /** @description The request is not right */
+                /** @description The request is invalid */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -4318,7 +4318,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description A key is needed */
+                /** @description A valid API key is required */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -4327,7 +4327,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description This key may not do that */
+                /** @description The client may not do this */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -4345,7 +4345,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description Too much at once */
+                /** @description The request exceeds a limit */
                 413: {
                     headers: {
                         [name: string]: unknown;
@@ -4354,7 +4354,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description The body has a form that is not read */
+                /** @description The media type, encoding or charset of the body is not supported */
                 415: {
                     headers: {
                         [name: string]: unknown;
@@ -4363,7 +4363,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description The model cannot do this */
+                /** @description The model does not support this */
                 422: {
                     headers: {
                         [name: string]: unknown;
@@ -4372,7 +4372,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description Too many requests wait already */
+                /** @description Too many requests */
                 429: {
                     headers: {
                         [name: string]: unknown;
@@ -4381,7 +4381,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description It failed */
+                /** @description Internal error */
                 500: {
                     headers: {
                         [name: string]: unknown;
@@ -4390,7 +4390,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description Not now: loading, no memory, no engine, or ending */
+                /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
                 503: {
                     headers: {
                         [name: string]: unknown;
@@ -4399,7 +4399,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description It took too long */
+                /** @description The request timed out */
                 504: {
                     headers: {
                         [name: string]: unknown;
@@ -4425,7 +4425,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What a model takes and gives; loads nothing */
+        /** Inputs and outputs of a model; loads nothing */
         get: {
             parameters: {
                 query?: never;
@@ -4438,7 +4438,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description Its tensors */
+                /** @description Its metadata */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -4447,7 +4447,7 @@ export interface paths {
                         "application/json": components["schemas"]["ModelMetadata"];
                     };
                 };
-                /** @description The request is not right */
+                /** @description The request is invalid */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -4456,7 +4456,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description A key is needed */
+                /** @description A valid API key is required */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -4465,7 +4465,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description This key may not do that */
+                /** @description The client may not do this */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -4483,7 +4483,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description Too much at once */
+                /** @description The request exceeds a limit */
                 413: {
                     headers: {
                         [name: string]: unknown;
@@ -4492,7 +4492,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description The body has a form that is not read */
+                /** @description The media type, encoding or charset of the body is not supported */
                 415: {
                     headers: {
                         [name: string]: unknown;
@@ -4501,7 +4501,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description The model cannot do this */
+                /** @description The model does not support this */
                 422: {
                     headers: {
                         [name: string]: unknown;
@@ -4510,7 +4510,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description Too many requests wait already */
+                /** @description Too many requests */
                 429: {
                     headers: {
                         [name: string]: unknown;
@@ -4519,7 +4519,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description It failed */
+                /** @description Internal error */
                 500: {
                     headers: {
                         [name: string]: unknown;
@@ -4528,7 +4528,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description Not now: loading, no memory, no engine, or ending */
+                /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
                 503: {
                     headers: {
                         [name: string]: unknown;
@@ -4537,7 +4537,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description It took too long */
+                /** @description The request timed out */
                 504: {
                     headers: {
                         [name: string]: unknown;
@@ -4563,7 +4563,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether a model is loaded, and a probe has run on it */
+        /** Whether a model is loaded */
         get: {
             parameters: {
                 query?: never;
@@ -4575,14 +4575,14 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description It is */
+                /** @description The model is loaded */
                 200: {
                     headers: {
                         [name: string]: unknown;
                     };
                     content?: never;
                 };
-                /** @description The request is not right */
+                /** @description The request is invalid */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -4591,7 +4591,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description A key is needed */
+                /** @description A valid API key is required */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -4600,7 +4600,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description This key may not do that */
+                /** @description The client may not do this */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -4618,7 +4618,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description Too much at once */
+                /** @description The request exceeds a limit */
                 413: {
                     headers: {
                         [name: string]: unknown;
@@ -4627,7 +4627,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description The body has a form that is not read */
+                /** @description The media type, encoding or charset of the body is not supported */
                 415: {
                     headers: {
                         [name: string]: unknown;
@@ -4636,7 +4636,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description The model cannot do this */
+                /** @description The model does not support this */
                 422: {
                     headers: {
                         [name: string]: unknown;
@@ -4645,7 +4645,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description Too many requests wait already */
+                /** @description Too many requests */
                 429: {
                     headers: {
                         [name: string]: unknown;
@@ -4654,7 +4654,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description It failed */
+                /** @description Internal error */
                 500: {
                     headers: {
                         [name: string]: unknown;
@@ -4663,7 +4663,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description It is not, or the server ends */
+                /** @description The model is not loaded, or the server is shutting down */
                 503: {
                     headers: {
                         [name: string]: unknown;
@@ -4672,7 +4672,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description It took too long */
+                /** @description The request timed out */
                 504: {
                     headers: {
                         [name: string]: unknown;
@@ -4698,7 +4698,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether a model is loaded, and a probe has run on it */
+        /** Whether a model is loaded */
         get: {
             parameters: {
                 query?: never;
@@ -4711,14 +4711,14 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description It is */
+                /** @description The model is loaded */
                 200: {
                     headers: {
                         [name: string]: unknown;
                     };
                     content?: never;
                 };
-                /** @description The request is not right */
+                /** @description The request is invalid */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -4727,7 +4727,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description A key is needed */
+                /** @description A valid API key is required */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -4736,7 +4736,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description This key may not do that */
+                /** @description The client may not do this */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -4754,7 +4754,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description Too much at once */
+                /** @description The request exceeds a limit */
                 413: {
                     headers: {
                         [name: string]: unknown;
@@ -4763,7 +4763,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description The body has a form that is not read */
+                /** @description The media type, encoding or charset of the body is not supported */
                 415: {
                     headers: {
                         [name: string]: unknown;
@@ -4772,7 +4772,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description The model cannot do this */
+                /** @description The model does not support this */
                 422: {
                     headers: {
                         [name: string]: unknown;
@@ -4781,7 +4781,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description Too many requests wait already */
+                /** @description Too many requests */
                 429: {
                     headers: {
                         [name: string]: unknown;
@@ -4790,7 +4790,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description It failed */
+                /** @description Internal error */
                 500: {
                     headers: {
                         [name: string]: unknown;
@@ -4799,7 +4799,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description It is not, or the server ends */
+                /** @description The model is not loaded, or the server is shutting down */
                 503: {
                     headers: {
                         [name: string]: unknown;
@@ -4808,7 +4808,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description It took too long */
+                /** @description The request timed out */
                 504: {
                     headers: {
                         [name: string]: unknown;
@@ -4836,7 +4836,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Runs a model on texts (a BYTES tensor text) or on its raw tensors */
+        /** Run a model on texts (a BYTES tensor `text`) or on its raw tensors */
         post: {
             parameters: {
                 query?: never;
@@ -4855,7 +4855,7 @@ export interface paths {
                 };
             };
             responses: {
-                /** @description Outputs; with bytes behind the JSON where they are wanted */
+                /** @description Outputs; those requested as binary data follow the JSON */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -4865,7 +4865,7 @@ export interface paths {
                         "application/octet-stream": string;
                     };
                 };
-                /** @description The request is not right */
+                /** @description The request is invalid */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -4874,7 +4874,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description A key is needed */
+                /** @description A valid API key is required */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -4883,7 +4883,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description This key may not do that */
+                /** @description The client may not do this */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -4901,7 +4901,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description Too much at once */
+                /** @description The request exceeds a limit */
                 413: {
                     headers: {
                         [name: string]: unknown;
@@ -4910,7 +4910,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description The body has a form that is not read */
+                /** @description The media type, encoding or charset of the body is not supported */
                 415: {
                     headers: {
                         [name: string]: unknown;
@@ -4919,7 +4919,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description The model cannot do this */
+                /** @description The model does not support this */
                 422: {
                     headers: {
                         [name: string]: unknown;
@@ -4928,7 +4928,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description Too many requests wait already */
+                /** @description Too many requests */
                 429: {
                     headers: {
                         [name: string]: unknown;
@@ -4937,7 +4937,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description It failed */
+                /** @description Internal error */
                 500: {
                     headers: {
                         [name: string]: unknown;
@@ -4946,7 +4946,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description Not now: loading, no memory, no engine, or ending */
+                /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
                 503: {
                     headers: {
                         [name: string]: unknown;
@@ -4955,7 +4955,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description It took too long */
+                /** @description The request timed out */
                 504: {
                     headers: {
                         [name: string]: unknown;
@@ -4981,7 +4981,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Runs a model on texts (a BYTES tensor text) or on its raw tensors */
+        /** Run a model on texts (a BYTES tensor `text`) or on its raw tensors */
         post: {
             parameters: {
                 query?: never;
@@ -5001,7 +5001,7 @@ export interface paths {
                 };
             };
             responses: {
-                /** @description Outputs; with bytes behind the JSON where they are wanted */
+                /** @description Outputs; those requested as binary data follow the JSON */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -5011,7 +5011,7 @@ export interface paths {
                         "application/octet-stream": string;
                     };
                 };
-                /** @description The request is not right */
+                /** @description The request is invalid */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -5020,7 +5020,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description A key is needed */
+                /** @description A valid API key is required */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -5029,7 +5029,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description This key may not do that */
+                /** @description The client may not do this */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -5047,7 +5047,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description Too much at once */
+                /** @description The request exceeds a limit */
                 413: {
                     headers: {
                         [name: string]: unknown;
@@ -5056,7 +5056,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description The body has a form that is not read */
+                /** @description The media type, encoding or charset of the body is not supported */
                 415: {
                     headers: {
                         [name: string]: unknown;
@@ -5065,7 +5065,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description The model cannot do this */
+                /** @description The model does not support this */
                 422: {
                     headers: {
                         [name: string]: unknown;
@@ -5074,7 +5074,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description Too many requests wait already */
+                /** @description Too many requests */
                 429: {
                     headers: {
                         [name: string]: unknown;
@@ -5083,7 +5083,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description It failed */
+                /** @description Internal error */
                 500: {
                     headers: {
                         [name: string]: unknown;
@@ -5092,7 +5092,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description Not now: loading, no memory, no engine, or ending */
+                /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
                 503: {
                     headers: {
                         [name: string]: unknown;
@@ -5101,7 +5101,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description It took too long */
+                /** @description The request timed out */
                 504: {
                     headers: {
                         [name: string]: unknown;
@@ -5127,7 +5127,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The models of this server */
+        /** List the models of the server */
         post: {
             parameters: {
                 query?: never;
@@ -5138,13 +5138,13 @@ export interface paths {
             requestBody?: {
                 content: {
                     "application/json": {
-                        /** @description Only those that are loaded */
+                        /** @description Only models that are loaded */
                         ready?: boolean;
                     };
                 };
             };
             responses: {
-                /** @description Name, version and state of each */
+                /** @description Name, version and state of each model */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -5153,7 +5153,7 @@ export interface paths {
                         "application/json": components["schemas"]["RepositoryIndex"];
                     };
                 };
-                /** @description The request is not right */
+                /** @description The request is invalid */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -5162,7 +5162,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description A key is needed */
+                /** @description A valid API key is required */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -5171,7 +5171,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description This key may not do that */
+                /** @description The client may not do this */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -5189,7 +5189,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description Too much at once */
+                /** @description The request exceeds a limit */
                 413: {
                     headers: {
                         [name: string]: unknown;
@@ -5198,7 +5198,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description The body has a form that is not read */
+                /** @description The media type, encoding or charset of the body is not supported */
                 415: {
                     headers: {
                         [name: string]: unknown;
@@ -5207,7 +5207,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description The model cannot do this */
+                /** @description The model does not support this */
                 422: {
                     headers: {
                         [name: string]: unknown;
@@ -5216,7 +5216,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description Too many requests wait already */
+                /** @description Too many requests */
                 429: {
                     headers: {
                         [name: string]: unknown;
@@ -5225,7 +5225,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description It failed */
+                /** @description Internal error */
                 500: {
                     headers: {
                         [name: string]: unknown;
@@ -5234,7 +5234,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description Not now: loading, no memory, no engine, or ending */
+                /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
                 503: {
                     headers: {
                         [name: string]: unknown;
@@ -5243,7 +5243,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description It took too long */
+                /** @description The request timed out */
                 504: {
                     headers: {
                         [name: string]: unknown;
@@ -5269,7 +5269,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Loads a model (administrators) */
+        /** Load a model (admins) */
         post: {
             parameters: {
                 query?: never;
@@ -5289,14 +5289,14 @@ export interface paths {
                 };
             };
             responses: {
-                /** @description It is loaded, and a probe has run on it */
+                /** @description The model is loaded, and a probe has run on it */
                 200: {
                     headers: {
                         [name: string]: unknown;
                     };
                     content?: never;
                 };
-                /** @description The request is not right */
+                /** @description The request is invalid */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -5305,7 +5305,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description A key is needed */
+                /** @description A valid API key is required */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -5314,7 +5314,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description This key may not do that */
+                /** @description The client may not do this */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -5332,7 +5332,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description Too much at once */
+                /** @description The request exceeds a limit */
                 413: {
                     headers: {
                         [name: string]: unknown;
@@ -5341,7 +5341,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description The body has a form that is not read */
+                /** @description The media type, encoding or charset of the body is not supported */
                 415: {
                     headers: {
                         [name: string]: unknown;
@@ -5350,7 +5350,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description The model cannot do this */
+                /** @description The model does not support this */
                 422: {
                     headers: {
                         [name: string]: unknown;
@@ -5359,7 +5359,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description Too many requests wait already */
+                /** @description Too many requests */
                 429: {
                     headers: {
                         [name: string]: unknown;
@@ -5368,7 +5368,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description It failed */
+                /** @description Internal error */
                 500: {
                     headers: {
                         [name: string]: unknown;
@@ -5377,7 +5377,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description Not now: loading, no memory, no engine, or ending */
+                /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
                 503: {
                     headers: {
                         [name: string]: unknown;
@@ -5386,7 +5386,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description It took too long */
+                /** @description The request timed out */
                 504: {
                     headers: {
                         [name: string]: unknown;
@@ -5412,7 +5412,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Unloads a model as soon as nobody uses it (administrators) */
+        /** Unload a model as soon as it is unused (admins) */
         post: {
             parameters: {
                 query?: never;
@@ -5432,14 +5432,14 @@ export interface paths {
                 };
             };
             responses: {
-                /** @description It is not in memory */
+                /** @description The model is not in memory */
                 200: {
                     headers: {
                         [name: string]: unknown;
                     };
                     content?: never;
                 };
-                /** @description The request is not right */
+                /** @description The request is invalid */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -5448,7 +5448,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description A key is needed */
+                /** @description A valid API key is required */
                 401: {
                     headers: {
                         [name: string]: unknown;
@@ -5457,7 +5457,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description This key may not do that */
+                /** @description The client may not do this */
                 403: {
                     headers: {
                         [name: string]: unknown;
@@ -5475,7 +5475,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description Too much at once */
+                /** @description The request exceeds a limit */
                 413: {
                     headers: {
                         [name: string]: unknown;
@@ -5484,7 +5484,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description The body has a form that is not read */
+                /** @description The media type, encoding or charset of the body is not supported */
                 415: {
                     headers: {
                         [name: string]: unknown;
@@ -5493,7 +5493,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description The model cannot do this */
+                /** @description The model does not support this */
                 422: {
                     headers: {
                         [name: string]: unknown;
@@ -5502,7 +5502,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description Too many requests wait already */
+                /** @description Too many requests */
                 429: {
                     headers: {
                         [name: string]: unknown;
@@ -5511,7 +5511,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description It failed */
+                /** @description Internal error */
                 500: {
                     headers: {
                         [name: string]: unknown;
@@ -5520,7 +5520,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description Not now: loading, no memory, no engine, or ending */
+                /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
                 503: {
                     headers: {
                         [name: string]: unknown;
@@ -5529,7 +5529,7 @@ export interface paths {
                         "application/json": components["schemas"]["InferenceError"];
                     };
                 };
-                /** @description It took too long */
+                /** @description The request timed out */
                 504: {
                     headers: {
                         [name: string]: unknown;
@@ -5586,21 +5586,21 @@ export interface components {
         };
         Ready: {
             ready: boolean;
-            /** @description The server is ending and takes no new requests */
+            /** @description The server is shutting down and takes no new requests */
             draining: boolean;
             models: {
                 model: string;
                 ready: boolean;
-                /** @description Why not */
+                /** @description Why it is not ready */
                 reason?: string;
                 /** @description One of docs/reference/errors.md */
                 code?: string;
             }[];
         };
         Status: {
-            /** @description Requests that run */
+            /** @description Requests that run now */
             running: number;
-            /** @description Requests that wait */
+            /** @description Requests that wait now */
             waiting: number;
             draining: boolean;
             recent: {
@@ -5612,7 +5612,7 @@ export interface components {
                 p99: number | null;
             };
             memory: {
-                /** @description Bytes, by where; null: none */
+                /** @description Memory limits in bytes by device; null: no limits */
                 limits: {
                     [key: string]: number;
                 } | null;
@@ -5625,26 +5625,26 @@ export interface components {
                     };
                 }[];
             };
-            /** @description Why each model in memory is where it is */
+            /** @description Decisions of the models in memory */
             decisions: unknown[];
-            /** @description Models that may be asked for */
+            /** @description Names of models that requests may use */
             names: string[];
         };
         EmbedResponse: {
             model: string;
             dimensions: number;
             embeddings: number[][];
-            /** @description Tokens the model saw of each text */
+            /** @description Number of tokens read of each text */
             tokens: number[];
         };
         EmbedRequest: {
             /**
-             * @description Name of a model; left out, the server's default
+             * @description Name of a model. Default: the server's default model
              * @example builtin
              */
             model?: string;
             /**
-             * @description A text, or a list of texts or of parts with a text
+             * @description A text, or a list of texts or of content parts
              * @example hello
              */
             input: string | string[] | {
@@ -5652,63 +5652,63 @@ export interface components {
                 type: "text";
                 text: string;
             }[];
-            /** @description Name of a prompt of the model, put before every text */
+            /** @description Name of a prompt of the model that is prepended to every text */
             prompt?: string;
-            /** @description Only the first dimensions */
+            /** @description Number of leading dimensions to keep */
             dimensions?: number;
             /** @description What to do with texts longer than the model reads; true: cut, false: error. Default: cut */
             truncate?: ("cut" | "error" | "windows") | boolean;
         };
         ClassifyResponse: {
             model: string;
-            /** @description For each text its labels, best first */
+            /** @description Labels of each text, best first */
             classifications: {
                 label: string;
                 score: number;
             }[][];
         };
         ClassifyRequest: {
-            /** @description Name of a model; left out, the server's default */
+            /** @description Name of a model. Default: the server's default model */
             model?: string;
             texts: string[];
-            /** @description Labels of your own, for a natural-language-inference model. Default: the model's own labels */
+            /** @description Candidate labels, for zero-shot classification with a natural-language-inference model. Default: the model's own labels */
             labels?: string[];
-            /** @description With `labels`. Default: This example is {}. */
+            /** @description With `labels`: hypothesis for a label, which replaces {}. Default: This example is {}. */
             hypothesis_template?: string;
-            /** @description With `labels`: each is judged by itself. Default: false */
+            /** @description With `labels`: score each label independently. Default: false */
             multi_label?: boolean;
-            /** @description Only so many labels of each text. Default: all */
+            /** @description Maximum number of labels per text. Default: all */
             top_k?: number;
             /**
-             * @description What to do with longer texts. Default: cut
+             * @description What to do with texts longer than the model reads. Default: cut
              * @enum {string}
              */
             truncate?: "cut" | "error";
         };
         InferyardRerankResponse: {
             model: string;
-            /** @description One for each text, in their order */
+            /** @description Score of each text, in the order of the request */
             scores: number[];
-            /** @description How they came about: sigmoid, softmax or none of logits, cosine, maxsim */
+            /** @description How scores are computed: sigmoid or softmax of logits, none (raw logits), cosine, or maxsim */
             scoring: string;
         };
         InferyardRerankRequest: {
-            /** @description Name of a model; left out, the server's default */
+            /** @description Name of a model. Default: the server's default model */
             model?: string;
             query: string;
-            /** @description The texts */
+            /** @description Texts to score */
             prompts: string[];
-            /** @description The model's own numbers, with no activation. Default: false */
+            /** @description Return the model's raw output, without an activation function. Default: false */
             raw?: boolean;
             /**
-             * @description What to do with longer texts. Default: cut
+             * @description What to do with texts longer than the model reads. Default: cut
              * @enum {string}
              */
             truncate?: "cut" | "error";
         };
         RecognizeResponse: {
             model: string;
-            /** @description For each text, from left to right */
+            /** @description Entities of each text, in order */
             entities: {
                 text: string;
                 label: string;
@@ -5718,15 +5718,15 @@ export interface components {
             }[][];
         };
         RecognizeRequest: {
-            /** @description Name of a model; left out, the server's default */
+            /** @description Name of a model. Default: the server's default model */
             model?: string;
             texts: string[];
-            /** @description What to look for, for models made for that (GLiNER) */
+            /** @description Entity types to find, for models with open types (GLiNER) */
             labels?: string[];
-            /** @description With `labels`: the least score. Default: 0.5 */
+            /** @description With `labels`: minimum score of an entity. Default: 0.5 */
             threshold?: number;
             /**
-             * @description What `start` and `end` count. Default: utf16
+             * @description Unit of `start` and `end`. Default: utf16
              * @enum {string}
              */
             offsets?: "utf16" | "codepoints" | "bytes";
@@ -5739,7 +5739,7 @@ export interface components {
                 start_char: number;
                 end_char: number;
                 tokens: number;
-                /** @description With the strategy late: its vector */
+                /** @description With the strategy late: the vector of the chunk */
                 embedding?: number[];
             }[];
             truncated: boolean;
@@ -5747,26 +5747,26 @@ export interface components {
         ChunkRequest: {
             /** @description The text */
             input?: string;
-            /** @description The same, as it was called before */
+            /** @description Alternative name of `input` */
             text?: string;
             config?: {
-                /** @description Whose tokens are counted; it is loaded for strategies that run a model alone. "fixed": builtin. Default: the server's default model */
+                /** @description Model whose tokens are counted; only strategies that run a model load it. "fixed": builtin. Default: the server's default model */
                 model?: string;
                 /**
                  * @description Default: fixed
                  * @enum {string}
                  */
                 strategy?: "fixed" | "markdown" | "code" | "semantic" | "late" | "token-classification";
-                /** @description Most tokens in one chunk. Default: 500 */
+                /** @description Maximum tokens per chunk. Default: 500 */
                 target_tokens?: number;
-                /** @description Tokens that the next chunk repeats. Default: 0 */
+                /** @description Tokens that consecutive chunks share. Default: 0 */
                 overlap_tokens?: number;
-                /** @description The rest is left out, and `truncated` says so. Default: no limit */
+                /** @description Maximum number of chunks; the rest of the text is dropped, and `truncated` is true. Default: no limit */
                 max_chunks?: number;
-                /** @description With semantic: sentences part below this cosine */
+                /** @description With semantic: split between sentences whose cosine is below this */
                 threshold?: number;
                 /**
-                 * @description What `start_char` and `end_char` count. Default: utf16
+                 * @description Unit of `start_char` and `end_char`. Default: utf16
                  * @enum {string}
                  */
                 offsets?: "utf16" | "codepoints" | "bytes";
@@ -5775,10 +5775,10 @@ export interface components {
         Models: {
             models: {
                 name: string;
-                /** @description Hugging Face's names, best first */
+                /** @description Task names of Hugging Face, the main task first */
                 tasks: string[];
                 /**
-                 * @description What it can be asked for
+                 * @description Operations it supports
                  * @example [
                  *       "embed",
                  *       "rerank"
@@ -5786,9 +5786,9 @@ export interface components {
                  */
                 capabilities: string[];
                 formats: string[];
-                /** @description Longest text in tokens; null where there is no limit */
+                /** @description Maximum tokens of a text; null: no limit */
                 max_tokens: number | null;
-                /** @description Code of the error, where the model cannot be read */
+                /** @description Error code, where the model cannot be read */
                 problem?: string;
             }[];
             embedders: string[];
@@ -5860,22 +5860,22 @@ export interface components {
         };
         UnloadedModel: {
             model: string;
-            /** @description Whether it was in memory */
+            /** @description Whether the model was in memory */
             unloaded: boolean;
         };
         ExplainRequest: {
-            /** @description Name of a model, a target behind it if wanted; left out, the default */
+            /** @description Name of a model, optionally with a target (name@onnx:cpu). Default: the server's default model */
             model?: string;
             /**
-             * @description The target that is required
+             * @description The only target that may run the model
              * @example onnx:cpu
              */
             target?: string;
-            /** @description The target that is tried first */
+            /** @description Target to try first */
             prefer?: string;
-            /** @description The target that is not to be used */
+            /** @description Target never to use */
             exclude?: string;
-            /** @description Weights, by name */
+            /** @description Variant of the model */
             variant?: string;
         };
         BackendReport: {
@@ -5892,17 +5892,17 @@ export interface components {
                     name: string;
                     version: string;
                 };
-                /** @description In the engine's order of preference */
+                /** @description In the backend's order of preference */
                 devices: {
                     device: {
                         type: string;
                         index: number;
                     };
                     available: boolean;
-                    /** @description Why not, or what was found */
+                    /** @description Why the device is unavailable, or what was found */
                     reason: string;
                     remedy?: string;
-                    /** @description How long a tiny graph took, where one was run */
+                    /** @description Duration of a test run, where there was one */
                     milliseconds?: number;
                 }[];
             };
@@ -5913,7 +5913,7 @@ export interface components {
             /** @enum {string} */
             object: "list";
             results: {
-                /** @description Place of the document in the request */
+                /** @description Index of the document in the request */
                 index: number;
                 relevance_score: number;
                 document?: {
@@ -5931,7 +5931,7 @@ export interface components {
                     output_tokens: number;
                 };
             };
-            /** @description Tokens the model read: queries, documents, special tokens */
+            /** @description Number of tokens read: queries, documents and special tokens */
             usage: {
                 total_tokens: number;
                 prompt_tokens: number;
@@ -5949,7 +5949,7 @@ export interface components {
         };
         RerankRequest: {
             /**
-             * @description Name of a model; left out, the server's default
+             * @description Name of a model. Default: the server's default model
              * @example builtin
              */
             model?: string | null;
@@ -5965,15 +5965,15 @@ export interface components {
             documents: (string | {
                 [key: string]: unknown;
             })[];
-            /** @description Only so many results. Default: all */
+            /** @description Maximum number of results. Default: all */
             top_n?: number | null;
-            /** @description Whether results carry their documents. Default: on /v1/rerank true, as Jina's; on /v2/rerank false */
+            /** @description Whether results contain their documents. Default: true on /v1/rerank, as with Jina; false on /v2/rerank */
             return_documents?: boolean | null;
-            /** @description Fields of objects that are read. Default: text */
+            /** @description Fields of objects to read. Default: text */
             rank_fields?: string[] | null;
-            /** @description Documents are cut to so many tokens first */
+            /** @description Maximum tokens of a document; longer ones are truncated */
             max_tokens_per_doc?: number | null;
-            /** @description Accepted, and changes nothing: see x-inferyard-priority */
+            /** @description Accepted and ignored: see x-inferyard-priority */
             priority?: number | null;
         };
         OpenAIModels: {
@@ -5986,7 +5986,7 @@ export interface components {
             id: string;
             /** @enum {string} */
             object: "model";
-            /** @description When it was fetched, in seconds since 1970; 0 where that is not known */
+            /** @description When it was fetched, in seconds since 1970; 0 if unknown */
             created: number;
             owned_by: string;
         };
@@ -5995,7 +5995,7 @@ export interface components {
                 message: string;
                 /** @example invalid_request_error */
                 type: string;
-                /** @description The field that is not right, where there is one */
+                /** @description The invalid field, where there is one */
                 param: string | null;
                 /** @example model_not_found */
                 code: string;
@@ -6014,7 +6014,7 @@ export interface components {
                 embedding: number[] | string;
             }[];
             model: string;
-            /** @description Tokens the model read, special tokens included */
+            /** @description Number of tokens read, special tokens included */
             usage: {
                 prompt_tokens: number;
                 total_tokens: number;
@@ -6022,12 +6022,12 @@ export interface components {
         };
         OpenAIEmbeddingsRequest: {
             /**
-             * @description Name of a model; left out, the server's default
+             * @description Name of a model. Default: the server's default model
              * @example builtin
              */
             model?: string | null;
             /**
-             * @description A text, a list of texts, or the same as token ids of the model's own tokenizer
+             * @description A text, a list of texts, or either as token ids of the model's own tokenizer
              * @example hello
              */
             input: string | string[] | number[] | number[][];
@@ -6036,12 +6036,12 @@ export interface components {
              * @enum {string|null}
              */
             encoding_format?: "float" | "base64" | null;
-            /** @description Only the first dimensions */
+            /** @description Number of leading dimensions to keep */
             dimensions?: number | null;
-            /** @description Accepted, and changes nothing */
+            /** @description Accepted and ignored */
             user?: string | null;
             /**
-             * @description Not OpenAI's: what to do with texts longer than the model reads. Default: error, as OpenAI does
+             * @description Extension: what to do with texts longer than the model reads. Default: error, as with OpenAI
              * @enum {string}
              */
             truncate?: "cut" | "error" | "windows";
@@ -6058,42 +6058,42 @@ export interface components {
         };
         TeiEmbedRequest: {
             inputs: components["schemas"]["TeiInput"];
-            /** @description Name of a prompt of the model, put before every text */
+            /** @description Name of a prompt of the model that is prepended to every text */
             prompt_name?: string | null;
-            /** @description Whether texts longer than the model reads are cut; else they are refused. Default: false */
+            /** @description Whether to truncate texts longer than the model reads; otherwise they are refused. Default: false */
             truncate?: boolean | null;
             /**
-             * @description With `truncate`: left is refused. Default: right
+             * @description With `truncate`: only right is supported. Default: right
              * @enum {string}
              */
             truncation_direction?: "Left" | "Right" | "left" | "right";
-            /** @description Scale vectors to unit length. Default: true */
+            /** @description Whether to scale vectors to unit length. Default: true */
             normalize?: boolean;
-            /** @description Only the first dimensions */
+            /** @description Number of leading dimensions to keep */
             dimensions?: number | null;
         };
-        /** @description A text, or a list of texts; token ids of the model's own tokenizer count as a text */
+        /** @description A text or a list of texts, each a string or token ids of the model's own tokenizer */
         TeiInput: string | number[] | (string | number[])[];
         TeiEmbedAllRequest: {
             inputs: components["schemas"]["TeiInput"];
-            /** @description Name of a prompt of the model, put before every text */
+            /** @description Name of a prompt of the model that is prepended to every text */
             prompt_name?: string | null;
-            /** @description Whether texts longer than the model reads are cut; else they are refused. Default: false */
+            /** @description Whether to truncate texts longer than the model reads; otherwise they are refused. Default: false */
             truncate?: boolean | null;
             /**
-             * @description With `truncate`: left is refused. Default: right
+             * @description With `truncate`: only right is supported. Default: right
              * @enum {string}
              */
             truncation_direction?: "Left" | "Right" | "left" | "right";
         };
         TeiEmbedSparseRequest: {
             inputs: components["schemas"]["TeiInput"];
-            /** @description Name of a prompt of the model, put before every text */
+            /** @description Name of a prompt of the model that is prepended to every text */
             prompt_name?: string | null;
-            /** @description Whether texts longer than the model reads are cut; else they are refused. Default: false */
+            /** @description Whether to truncate texts longer than the model reads; otherwise they are refused. Default: false */
             truncate?: boolean | null;
             /**
-             * @description With `truncate`: left is refused. Default: right
+             * @description With `truncate`: only right is supported. Default: right
              * @enum {string}
              */
             truncation_direction?: "Left" | "Right" | "left" | "right";
@@ -6101,14 +6101,14 @@ export interface components {
         TeiRerankRequest: {
             query: string;
             texts: string[];
-            /** @description The model's own numbers, with no activation. Default: false */
+            /** @description Return the model's raw output, without an activation function. Default: false */
             raw_scores?: boolean;
-            /** @description Whether ranks carry their texts. Default: false */
+            /** @description Whether results contain their texts. Default: false */
             return_text?: boolean;
-            /** @description Whether texts longer than the model reads are cut; else they are refused. Default: false */
+            /** @description Whether to truncate texts longer than the model reads; otherwise they are refused. Default: false */
             truncate?: boolean | null;
             /**
-             * @description With `truncate`: left is refused. Default: right
+             * @description With `truncate`: only right is supported. Default: right
              * @enum {string}
              */
             truncation_direction?: "Left" | "Right" | "left" | "right";
@@ -6127,12 +6127,12 @@ export interface components {
                 string,
                 string
             ])[];
-            /** @description The model's own numbers, with no activation. Default: false */
+            /** @description Return the model's raw output, without an activation function. Default: false */
             raw_scores?: boolean;
-            /** @description Whether texts longer than the model reads are cut; else they are refused. Default: false */
+            /** @description Whether to truncate texts longer than the model reads; otherwise they are refused. Default: false */
             truncate?: boolean | null;
             /**
-             * @description With `truncate`: left is refused. Default: right
+             * @description With `truncate`: only right is supported. Default: right
              * @enum {string}
              */
             truncation_direction?: "Left" | "Right" | "left" | "right";
@@ -6143,12 +6143,12 @@ export interface components {
                 sentences: string[];
             };
             parameters?: {
-                /** @description Name of a prompt of the model, put before every text */
+                /** @description Name of a prompt of the model that is prepended to every text */
                 prompt_name?: string | null;
-                /** @description Whether texts longer than the model reads are cut; else they are refused. Default: false */
+                /** @description Whether to truncate texts longer than the model reads; otherwise they are refused. Default: false */
                 truncate?: boolean | null;
                 /**
-                 * @description With `truncate`: left is refused. Default: right
+                 * @description With `truncate`: only right is supported. Default: right
                  * @enum {string}
                  */
                 truncation_direction?: "Left" | "Right" | "left" | "right";
@@ -6158,16 +6158,16 @@ export interface components {
             id: number;
             text: string;
             special: boolean;
-            /** @description In code points of the prompt and the text; special tokens have none */
+            /** @description Offset in code points of the prompt and the text; special tokens have none */
             start?: number;
             stop?: number;
         };
         TeiTokenizeRequest: {
             /** @example a cat */
             inputs: string | string[];
-            /** @description Whether special tokens are put around texts. Default: true */
+            /** @description Whether to add special tokens. Default: true */
             add_special_tokens?: boolean;
-            /** @description Name of a prompt of the model, put before every text */
+            /** @description Name of a prompt of the model that is prepended to every text */
             prompt_name?: string | null;
         };
         TeiDecodeRequest: {
@@ -6187,7 +6187,7 @@ export interface components {
             model_id: string;
             served_model_name: string;
             /**
-             * @description Of the weights that are loaded; else of the first the model has
+             * @description Data type of the loaded weights, else of the model's first variant
              * @example float32
              */
             model_dtype: string;
@@ -6215,14 +6215,14 @@ export interface components {
                 };
             };
             max_concurrent_requests: number;
-            /** @description Tokens; 2147483647 where the model has no limit */
+            /** @description Maximum tokens of a text; 2147483647: no limit */
             max_input_length: number;
             max_batch_tokens: number;
             max_client_batch_size: number;
-            /** @description False: without `truncate` a text that is too long is refused */
+            /** @description false: without `truncate`, texts that are too long are refused */
             auto_truncate: boolean;
             tokenization_workers: number;
-            /** @description Of Inferyard */
+            /** @description Version of Inferyard */
             version: string;
         };
         ServerMetadata: {

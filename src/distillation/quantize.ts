@@ -1,4 +1,5 @@
 /** Rows of 8 or 4 bits: each row is whole numbers times the row's own scale, chosen so that the row changes least. */
+import { decodeFloat16, encodeFloat16 } from "../formats/floats/float16.ts";
 import { forEachRow, rowOf, zeroMatrix } from "./matrix.ts";
 import type { Matrix } from "./matrix.ts";
 
@@ -29,7 +30,7 @@ export async function quantizeRows(rows: Matrix, bits: Bits, signal?: AbortSigna
   const scales = new Float32Array(rows.rows);
   const largest = rows.data.reduce((max, value) => Math.max(max, Math.abs(value)), 0);
   const factor = bits === 4 && largest > 0 ? maxMatrixValue / largest : 1;
-  const storable = bits === 4 ? roundToHalf : Math.fround;
+  const storable = bits === 4 ? roundToFloat16 : Math.fround;
   const values = new Float64Array(rows.columns);
   await forEachRow(rows.rows, rowsPerSlice, signal, (row) => {
     for (const [i, value] of rowOf(rows, row).entries()) values[i] = value * factor;
@@ -89,21 +90,7 @@ function bestScale(values: Float64Array, low: number, high: number, storable: (s
   return best;
 }
 
-/** The nearest number a float16 can hold; `value` is below 65,504. */
-function roundToHalf(value: number): number {
-  const quantum = halfQuantum(value);
-  return Math.round(value / quantum) * quantum;
-}
-
-/** The bits of a number that is exactly a float16. */
-export function halfBits(value: number): number {
-  const quantum = halfQuantum(value);
-  const exponent = Math.round(Math.log2(quantum)) + 24;
-  return (value < 0 ? 0x8000 : 0) | ((exponent << 10) + Math.abs(value) / quantum);
-}
-
-/** Distance between neighbouring float16 numbers around `value`: 10 fraction bits, and never finer than 2 ** -24. */
-function halfQuantum(value: number): number {
-  const exponent = Math.max(-14, Math.floor(Math.log2(Math.abs(value))));
-  return 2 ** (exponent - 10);
+/** The nearest number that a float16 can hold. */
+function roundToFloat16(value: number): number {
+  return decodeFloat16(encodeFloat16(value));
 }

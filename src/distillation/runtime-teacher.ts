@@ -16,19 +16,19 @@ export async function runtimeTeacher(runtime: Runtime, handle: ModelHandle): Pro
   const tokenizer = await runtime.tokenizer(handle);
   const { manifest, inputs, outputs } = handle;
   const { vectorModules = [] } = textSettings(manifest);
-  const chain = await loadPostPooling(vectorModules);
+  const postPooling = await loadPostPooling(vectorModules);
   const encoder: Encoder = {
     manifest,
     tokenizer,
     inputs,
     outputs,
-    chain: async () => chain,
+    postPooling: async () => postPooling,
     run: handle.run.bind(handle),
     replicas: () => handle.replicas(),
   };
   const settings = embedSettings(manifest, { normalize: false });
   const { prefix, suffix } = tokenizer.frame;
-  const dimensions = chain.dimensions ?? outputs.map(({ shape }) => shape.at(-1)).find((size) => typeof size === "number");
+  const dimensions = postPooling.dimensions ?? outputs.map(({ shape }) => shape.at(-1)).find((size) => typeof size === "number");
   if (dimensions === undefined) {
     throw new InferyardError("MODEL_UNSUPPORTED", `${handle.reference} does not say how long its vectors are`, {
       remedy: "export it with a fixed last dimension",

@@ -8,7 +8,8 @@ import { basename, join, resolve } from "node:path";
 import { InferyardError, messageOf, wrapError } from "../errors.ts";
 import { writeSafetensors } from "../formats/safetensors/write-safetensors.ts";
 import type { Tensor } from "../tensor.ts";
-import { halfBits, packNibbles } from "./quantize.ts";
+import { encodeFloat16 } from "../formats/floats/float16.ts";
+import { packNibbles } from "./quantize.ts";
 import type { QuantizedRows } from "./quantize.ts";
 
 /** What inferyard.json and config.json say beside what the rows tell. */
@@ -83,7 +84,7 @@ function tensorsOf({ bits, rows, dimensions, codes, scales }: QuantizedRows): Re
   }
   return {
     "embeddings.int4": { dataType: "uint8", shape: [rows, dimensions / 2], data: packNibbles(codes) },
-    weights: { dataType: "float16", shape: [rows], data: Uint16Array.from(scales, halfBits) },
+    weights: { dataType: "float16", shape: [rows], data: Uint16Array.from(scales, encodeFloat16) },
   };
 }
 

@@ -1,11 +1,12 @@
-/** The bytes of a file, read where they are wanted. */
+/** Synchronous random access to the bytes of a file, in memory or on disk. */
 export interface ByteSource {
+  /** Bytes of the file. */
   readonly size: number;
-  /** Fills the whole target, from `position` on. Error where the file ends before, or is no longer the one it was. */
+  /** Fills the whole target with the bytes from `position` on. Throws Error if the file ends before, or was replaced since it was opened. */
   read(target: Uint8Array, position: number): void;
 }
 
-/** A file that was read whole. */
+/** A file that is in memory as a whole. */
 export function byteSourceOf(bytes: Uint8Array): ByteSource {
   return {
     size: bytes.length,
@@ -17,13 +18,15 @@ export function byteSourceOf(bytes: Uint8Array): ByteSource {
   };
 }
 
-/** A run of bytes of a file that stays there. */
+/** A range of bytes that stays in its file until it is read. */
 export interface ByteRange {
+  /** Bytes of the range. */
   readonly length: number;
-  /** Fills a target of `length` bytes. */
+  /** Fills a target of `length` bytes. Throws as `ByteSource.read` does. */
   read(target: Uint8Array): void;
 }
 
+/** The range of `length` bytes from `position` on. Nothing is read or checked yet. */
 export function byteRange(file: ByteSource, position: number, length: number): ByteRange {
   return { length, read: (target) => file.read(target, position) };
 }

@@ -1,83 +1,86 @@
 /**
- * A file read through a small window: any range can be looked at, and only the bytes around it are read. What is in the window is
- * read without waiting, so that a header of a million small fields costs no million promises.
+ * Random access to a file through a buffer of 16 KiB: only the bytes around what is looked at are read. Bytes in the buffer are read
+ * synchronously, so that a header of a million small fields does not cost a million promises.
  */
 import { InferyardError } from "../errors.ts";
-import type { OpenFile } from "../platform/node/files.ts";
+import { type OpenFile, openFile } from "../platform/node/files.ts";
+import { parseError } from "./format-errors.ts";
 
-/** Bytes read at once. Between two weights of a model there is little to read, so more would be waste. */
+/** Bytes of one read. The gaps between the tensors of a file are small, so a larger buffer would mostly read tensor data. */
 const windowBytes = 16 * 1024;
 
 /**
- * What one header may cost, above what real models need: a node of a graph has about fifteen fields, so that one of 100,000 nodes
- * passes. Two million fields take one to two seconds; names and texts are kept in memory.
+ * Limits on what one header may hold, above what real models need: a node of an ONNX graph has about 15 fields, so a graph of 100,000
+ * nodes passes. Reading 2 million fields takes one to two seconds. Names and texts are kept in memory.
  */
 const maxItems = 2_000_000;
 const maxTextBytes = 64 * 1024 * 1024;
 
-/** Throws Error where the file ends too early, MODEL_UNSUPPORTED where its header is larger than any real one. */
+/** Methods throw Error if the file ends before the requested bytes, and MODEL_UNSUPPORTED if the header exceeds the limits above. */
 export class FileWindow {
+  /** Bytes of the file. */
   readonly size: number;
+  /** The buffer. Its first byte is the one at `start` in the file; the buffer is reused by each `load`. */
+  readonly buffer: Uint8Array = new Uint8Array(windowBytes);
   readonly #file: OpenFile;
   readonly #shown: string;
-  readonly #bytes: Uint8Array = new Uint8Array(windowBytes);
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   #start = 0;
   #length = 0;
   #items = 0;
   #textBytes = 0;
 
-  /** `shown` is the path as the user wrote it. */
+  /** `size` is the size of the file in bytes, `shown` its path as the user wrote it. The caller closes the file. */
   constructor(file: OpenFile, size: number, shown: string) {
     this.#file = file;
     this.size = size;
     this.#shown = shown;
   }
 
-  /** Bytes from `position` on that can be looked at without waiting. */
+  /** Position in the file of the first byte of `buffer`. */
+  get start(): number {
+    return this.#start;
+  }
+
+  /** Number of bytes from `position` on that are in the buffer. */
   available(position: number): number {
     return position < this.#start ? 0 : Math.max(0, this.#start + this.#length - position);
   }
 
-  /** Brings a range into the window. At most `windowBytes`. */
+  /** Reads the range into the buffer unless it is there. `length` is at most 16 KiB. */
   async load(position: number, length: number): Promise<void> {
     if (position + length > this.size) throw new Error(`it ends too early, after ${this.size} bytes`);
     if (this.available(position) >= length) return;
-    const { bytesRead } = await this.#file.read(this.#bytes, 0, windowBytes, position);
+    const { bytesRead } = await this.#file.read(this.buffer, 0, windowBytes, position);
     this.#start = position;
     this.#length = bytesRead;
     if (bytesRead < length) throw new Error(`it ends too early, after ${position + bytesRead} bytes`);
   }
 
-  /** One byte of the window; 0 outside. */
-  byte(position: number): number {
-    return this.#bytes[position - this.#start] ?? 0;
-  }
-
-  /** A copy of a range, which may be longer than the window. The caller has bounded `length`. */
+  /** A copy of a range of any length. The caller checks `length` against the size of the file first. */
   async bytes(position: number, length: number): Promise<Uint8Array> {
     const copy = new Uint8Array(length);
     for (let done = 0; done < length;) {
       const piece = Math.min(windowBytes, length - done);
       await this.load(position + done, piece);
       const start = position + done - this.#start;
-      copy.set(this.#bytes.subarray(start, start + piece), done);
+      copy.set(this.buffer.subarray(start, start + piece), done);
       done += piece;
     }
     return copy;
   }
 
-  /** UTF-8 text; bytes that are none become U+FFFD. */
+  /** The range decoded as UTF-8; invalid sequences become U+FFFD. Counts towards the limit on text. */
   async text(position: number, length: number): Promise<string> {
     this.#textBytes += length;
     if (this.#textBytes > maxTextBytes) throw this.#limitExceeded(`more than ${maxTextBytes} bytes of names`);
     if (length > windowBytes) return this.#decoder.decode(await this.bytes(position, length));
     await this.load(position, length);
     const start = position - this.#start;
-    return this.#decoder.decode(this.#bytes.subarray(start, start + length));
+    return this.#decoder.decode(this.buffer.subarray(start, start + length));
   }
 
-  /** Counts what was read. */
+  /** Adds to the number of fields read, which is limited to 2 million. */
   countItems(items = 1): void {
     this.#items += items;
     if (this.#items > maxItems) throw this.#limitExceeded(`more than ${maxItems} entries`);
@@ -85,7 +88,30 @@ export class FileWindow {
 
   #limitExceeded(what: string): InferyardError {
     return new InferyardError("MODEL_UNSUPPORTED", `the header of ${this.#shown} has ${what}, more than is read`, {
-      remedy: "check that this is the model's file; none of this size is known",
+      remedy: "check that this is the model's file; no known model has a header of this size",
     });
+  }
+}
+
+/**
+ * Opens a file, hands a window onto it to `read`, and closes it. Throws MODEL_INVALID if the file cannot be read or `read` throws an Error:
+ * the file is then not a complete file of `format` ("ONNX", "GGUF"). An InferyardError of `read` passes unchanged.
+ */
+export async function withFileWindow<Result>(
+  path: string,
+  shown: string,
+  format: string,
+  read: (window: FileWindow) => Promise<Result>,
+): Promise<Result> {
+  try {
+    const file = await openFile(path);
+    try {
+      const { size } = await file.stat();
+      return await read(new FileWindow(file, size, shown));
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    throw parseError(shown, format, error);
   }
 }

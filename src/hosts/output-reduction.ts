@@ -4,7 +4,8 @@
  * long as computing them.
  */
 import { InferyardError } from "../errors.ts";
-import { type Tensor, type TensorMap, asFloat32 } from "../tensor.ts";
+import { type Tensor, type TensorMap } from "../tensor.ts";
+import { toFloat32 } from "../formats/floats/to-float32.ts";
 
 /** A reduction of an output of shape [batch, tokens, values]. */
 export type Reduction =
@@ -44,7 +45,7 @@ function reduce(name: string, output: Tensor, reduction: Reduction): Tensor {
   const [batch = 0, tokens = 0, values = 0] = output.shape;
   if (output.shape.length !== 3)
     throw reductionMismatch(name, `its shape is [${output.shape.join(", ")}], not [batch, tokens, values]`);
-  const data = asFloat32(output);
+  const data = toFloat32(output);
   if (reduction.kind === "highest") {
     const { lengths } = reduction;
     if (lengths.length !== batch || lengths.some((length) => !isWithin(length, tokens + 1)))

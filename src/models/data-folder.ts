@@ -1,8 +1,8 @@
-/** Where Inferyard keeps what it makes for itself on this machine: one folder, chosen as the platform does it. */
+/** The folder in which Inferyard keeps its files on this machine: the store of models, unpacked packages and measurements. */
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 
-/** What the choice depends on; left out, this process's own. */
+/** What the path of the data folder depends on. Defaults: the environment, platform and home folder of this process. */
 export interface DataFolderInputs {
   readonly environment?: Readonly<Record<string, string | undefined>>;
   readonly platform?: NodeJS.Platform;
@@ -10,9 +10,9 @@ export interface DataFolderInputs {
 }
 
 /**
- * `INFERYARD_HOME`, else `inferyard` in the platform's data folder: `$XDG_DATA_HOME` or `~/.local/share`
- * (https://specifications.freedesktop.org/basedir-spec/latest/, which says to pass over a relative one), `~/Library/Application Support`
- * on macOS, `%LOCALAPPDATA%` on Windows. Nothing is made here.
+ * Absolute path of the data folder: `INFERYARD_HOME` if it is set, else the folder `inferyard` in the platform's data folder. That is
+ * `$XDG_DATA_HOME` or `~/.local/share` (https://specifications.freedesktop.org/basedir-spec/latest/, by which a relative path is ignored),
+ * `~/Library/Application Support` on macOS, and `%LOCALAPPDATA%` on Windows. The folder is not created.
  */
 export function dataFolder(surroundings: DataFolderInputs = {}): string {
   const { environment = process.env, platform = process.platform, home = homedir() } = surroundings;

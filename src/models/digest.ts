@@ -1,18 +1,22 @@
-/** SHA-256 of weights: for the decision record and to hold a file against what its manifest states. */
+/** SHA-256 digests of weights: for the decision record, and to verify a file against its manifest. */
 import { messageOf } from "../errors.ts";
 import { fileStatus, sha256Of } from "../platform/node/files.ts";
-import { modelInvalid } from "./model-folder.ts";
+import { modelInvalid } from "../formats/format-errors.ts";
 
-/** Remembers digests while a file keeps its size and time of change; its owner decides how long. */
+/** Digests computed so far. An entry is valid while the file keeps its size and modification time. The owner decides how long the cache lives. */
 export interface DigestCache {
   readonly digests: Map<string, Promise<string>>;
 }
 
+/** An empty cache. */
 export function createDigestCache(): DigestCache {
   return { digests: new Map() };
 }
 
-/** Hexadecimal digest of a variant's file, read as a stream. Two callers at once share one reading. */
+/**
+ * The SHA-256 of the file at `path`, in hexadecimal. The file is streamed; concurrent calls with the same cache share one read. Throws
+ * MODEL_INVALID if the file cannot be read.
+ */
 export async function digestOf(variant: { readonly path: string }, memo: DigestCache = createDigestCache()): Promise<string> {
   const { path } = variant;
   try {

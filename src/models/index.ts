@@ -1,9 +1,10 @@
-/** Models on disk: a reference becomes a manifest, and nothing later looks at foreign metadata again. */
+/** Models on disk. A reference is resolved to files, and the files to a manifest, which is all that the rest of the program sees of their metadata. */
 import { InferyardError } from "../errors.ts";
 import { type FolderEntry, listFolder } from "../platform/node/files.ts";
 import { basename, dirname } from "../platform/node/paths.ts";
 import type { Manifest } from "./manifest.ts";
-import { type Folder, modelInvalid, statOf } from "./model-folder.ts";
+import { type Folder, statOf } from "./model-folder.ts";
+import { modelInvalid } from "../formats/format-errors.ts";
 import { nearestName } from "./validation/nearest-name.ts";
 import { readManifestAt } from "./manifest/read-manifest-at.ts";
 import { resolveReference } from "./reference/resolve-reference.ts";
@@ -15,33 +16,33 @@ export { canonicalReference } from "./reference/resolve-reference.ts";
 export type { ReadOptions } from "./manifest/variants.ts";
 
 /**
- * What is known of the model a reference names: `builtin`, a path, a name in the store, or what is fetched into it (`hf:`, an address).
- * Throws MODEL_NOT_FOUND where there is none, MODEL_INVALID for a damaged one, MODEL_UNSUPPORTED for one this version cannot take; with
- * `fetch`, also what fetching throws. Every file of weights is looked into, so that a broken one is an error here and not a worse model later.
+ * The manifest of the model that a reference names: `builtin`, a path, a name in the store, `hf:owner/name`, or a URL with a digest. The header of
+ * every file of weights is read, so that a damaged file is an error here. Throws MODEL_NOT_FOUND if there is no such model, MODEL_INVALID for a
+ * damaged one, MODEL_UNSUPPORTED for one that this version cannot run and, with `options.fetch`, whatever fetching throws.
  */
 export async function readManifest(reference: string, options: ReadOptions = {}): Promise<Manifest> {
-  const place = await resolveReference(reference, options);
-  const status = await statOf(place.path, place.shown);
-  if (status === undefined) throw await missing(place);
+  const location = await resolveReference(reference, options);
+  const status = await statOf(location.path, location.shown);
+  if (status === undefined) throw await missing(location);
   if (!status.isDirectory() && !status.isFile())
-    throw modelInvalid(`${place.shown} is neither a file nor a folder`, "give the path of a model");
-  return await readManifestAt(place, status.isDirectory(), options);
+    throw modelInvalid(`${location.shown} is neither a file nor a folder`, "give the path of a model");
+  return await readManifestAt(location, status.isDirectory(), options);
 }
 
-async function missing(place: Folder): Promise<InferyardError> {
-  if (place.shown === "builtin") {
+async function missing(location: Folder): Promise<InferyardError> {
+  if (location.shown === "builtin") {
     return new InferyardError("MODEL_NOT_FOUND", "the built-in model is missing from this installation", {
       remedy: "install inferyard again, or give the path of a model",
-      data: { path: place.path },
+      data: { path: location.path },
     });
   }
-  const beside = await listFolder(dirname(place.path)).catch((): FolderEntry[] => []);
+  const beside = await listFolder(dirname(location.path)).catch((): FolderEntry[] => []);
   const guess = nearestName(
-    basename(place.path),
+    basename(location.path),
     beside.map(({ name }) => name),
   );
-  return new InferyardError("MODEL_NOT_FOUND", `there is no file or folder ${place.shown}`, {
+  return new InferyardError("MODEL_NOT_FOUND", `there is no file or folder ${location.shown}`, {
     remedy: guess === undefined ? "check the path" : `did you mean "${guess}"?`,
-    data: { path: place.path },
+    data: { path: location.path },
   });
 }

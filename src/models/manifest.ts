@@ -1,128 +1,136 @@
 /**
- * What is known of a model before anything is loaded. Each kind of model on disk has one reader that produces this shape
- * (`huggingface.ts`, `inferyard-json.ts`, `single-file.ts`, `termite/`, `aimod/`); nothing later looks at foreign metadata again.
+ * The manifest: everything that is known of a model before it is loaded, in one shape for every kind of model on disk. The readers in `huggingface/`,
+ * `inferyard-json/`, `manifest/`, `termite/` and `aimod/` produce it; nothing else reads the metadata of other tools.
  */
 import type { LoadSettings, ModelFiles, Precision, TensorMap } from "../backend.ts";
 
+/** What a model's files say of it. */
 export interface Manifest {
-  /** As the user wrote it. */
+  /** The reference as the user wrote it. */
   readonly reference: string;
-  /** Short name for people: the folder's or the file's, or the one inferyard.json gives. */
+  /** Short name for people: that of the folder or file, or the one in inferyard.json. */
   readonly name: string;
-  /** Absolute path of the folder the model lives in. */
+  /** Absolute path of the model's folder. */
   readonly directory: string;
+  /** Which reader produced the manifest. */
   readonly source: "inferyard.json" | "huggingface" | "file" | "termite" | "aimod";
-  /** Hugging Face task names this model serves, best first; empty where nothing says. */
+  /** Names of the Hugging Face tasks that the model serves, best first; empty if its files do not say. */
   readonly tasks: readonly string[];
-  /** In order of preference: the first a backend can run is used unless one is named. Never empty. */
+  /** Sets of weights in order of preference: the first that a backend can run is used, unless the user names one. Never empty. */
   readonly variants: readonly Variant[];
+  /** Backends and targets that the author asks for. */
   readonly selection: ManifestSelection;
+  /** What a machine must have to run the model. */
   readonly requirements: Requirements;
-  /** How the model's author wants it loaded; what a user sets wins. Left out: the author says nothing. */
+  /** Load settings of the author. Settings of the user take precedence. */
   readonly settings?: ManifestSettings;
-  /** Present when the model has a tokenizer. */
+  /** How text is tokenized and pooled. Present if the model takes text. */
   readonly text?: TextSettings;
-  /** How a loaded copy is checked. Left out: an input is made from the model's own input names, and outputs must be finite. */
+  /** How the model is verified after a load. Absent: it is run on an input made from its input names, and its outputs must be finite. */
   readonly probe?: ModelProbe;
-  /** SPDX expression or the words of the model's own files. */
+  /** License: an SPDX expression, or the text in the model's files. */
   readonly license?: string;
-  /** What the model's own manifest says besides, in its own words; for people, and nothing here depends on it. */
+  /** Other fields of the model's own manifest, unchanged. For people: nothing depends on it. */
   readonly provenance?: unknown;
 }
 
-/** The load settings a manifest can carry. */
+/** Load settings that a manifest can hold. */
 export type ManifestSettings = Pick<LoadSettings, "graphOptimization">;
 
 /** One set of weights of a model. */
 export interface Variant extends ModelFiles {
-  /** "fp32", "fp16", "int8", "q4", ... as chosen with `--variant`. */
+  /** "fp32", "fp16", "int8", "q4", ...: the value of the option `variant`. */
   readonly name: string;
-  /** Other spellings that choose it: the file's suffix ("quantized"), transformers.js's dtype ("q8"). */
+  /** Other names that select it: the suffix of the file ("quantized"), the dtype of transformers.js ("q8"). */
   readonly aliases: readonly string[];
-  /** Left out where the file does not say. */
+  /** Precision of the weights. Absent if the file does not state it. */
   readonly precision?: Precision;
-  /** Hexadecimal, where the manifest states it; else it is computed at load. */
+  /** Hexadecimal SHA-256 of the file as the manifest states it. Absent: it is computed when the model is loaded. */
   readonly sha256?: string;
 }
 
-/** What a model asks of selection. */
+/** Which backends and targets the author of a model asks for. A target is `backend[:device[:index]]`. */
 export interface ManifestSelection {
-  /** Backends the model may run on; empty = all. */
+  /** Backends that the model may run on; empty: all. */
   readonly backends: readonly string[];
-  /** Target the model's author prefers. */
+  /** Target to try first under the policy "manifest". */
   readonly preferred?: string;
-  /** Targets to try after it under the policy "manifest". */
+  /** Targets to try after `preferred`, in order, under the policy "manifest". */
   readonly fallbacks: readonly string[];
 }
 
-/** What a machine must have. */
+/** What a machine must have to run a model. An absent field requires nothing. */
 export interface Requirements {
-  /** Bytes of available memory. */
+  /** Smallest number of bytes of available memory. */
   readonly memoryBytes?: number;
-  /** Bytes of memory on the device, for targets other than cpu. */
+  /** Smallest number of bytes of device memory, for targets other than the CPU. */
   readonly deviceMemoryBytes?: number;
-  /** Lowest CUDA version, for cuda and tensorrt; compared as numbers. */
+  /** Smallest CUDA version ("12.8"), for the devices cuda and tensorrt. Its parts are compared as numbers. */
   readonly cudaVersion?: string;
+  /** Precision that the target must support. */
   readonly precision?: Precision;
 }
 
+/** How the vectors of the tokens of a text become one vector: mean, first token, maximum, last token, or not at all. */
 export type Pooling = "mean" | "cls" | "max" | "last" | "none";
 
-/** How text becomes tokens and token vectors become one, as the model's own files say. */
+/** How text becomes tokens and token vectors become one vector, as the model's files say. */
 export interface TextSettings {
   /** Absolute path of tokenizer.json. */
   readonly tokenizerPath: string;
   /** The same path as the user wrote it, for messages. */
   readonly tokenizerShown: string;
-  /** tokenizer_config.json as it stands, or an empty object. */
+  /** Content of tokenizer_config.json, or an empty object. */
   readonly tokenizerConfig: Readonly<Record<string, unknown>>;
-  /** Longest input in tokens, special tokens included; left out = no limit. */
+  /** Longest input in tokens, special tokens included. Absent: no limit. */
   readonly maxTokens?: number;
-  /** The file and key `maxTokens` was read from, for `explain`. */
+  /** File and key that `maxTokens` was read from, for `explain`. */
   readonly maxTokensSource?: string;
-  /** Whether special tokens are added ([CLS], [SEP], ...). Static embeddings take none. */
+  /** Whether special tokens ([CLS], [SEP], ...) are added. Static embeddings have none. */
   readonly specialTokens: boolean;
-  /** Whether text is read as model2vec reads it: cut by characters first, then by tokens, unknown tokens left out. */
+  /** Whether text is tokenized as model2vec does: truncated by characters first and then by tokens, without unknown tokens. */
   readonly dropUnknown: boolean;
-  /** Whether text is lowercased whatever the tokenizer says (sentence_bert_config.json `do_lower_case`). */
+  /** Whether text is lowercased before the tokenizer (`do_lower_case` in sentence_bert_config.json). */
   readonly lowercase: boolean;
-  /** Left out: the model's files do not say, and the caller must. */
+  /** Absent if the model's files do not state it; the caller must then choose one. */
   readonly pooling?: Pooling;
-  /** Whether the prompt's tokens take part in pooling (1_Pooling `include_prompt`). */
+  /** Whether pooling includes the tokens of the prompt (`include_prompt` of 1_Pooling). */
   readonly poolPrompt: boolean;
-  /** What a text's vector goes through after pooling, in order. Left out: nothing. */
+  /** Modules that transform the vector of a text after pooling, in order. Absent: none. */
   readonly vectorModules?: readonly VectorModule[];
-  /** Whether vectors are scaled to unit length, after all of these. */
+  /** Whether vectors are scaled to unit length, after all modules. */
   readonly normalize: boolean;
   /** Prompt texts by name ("query", "document", ...). */
   readonly prompts: Readonly<Record<string, string>>;
+  /** Name of the prompt that is used if the caller names none. */
   readonly defaultPrompt?: string;
-  /** How vectors are compared, in the words of config_sentence_transformers.json (`similarity_fn_name`). Left out: it does not say. */
+  /** How vectors are compared: `similarity_fn_name` of config_sentence_transformers.json. Absent if that does not state it. */
   readonly similarity?: string;
-  /** How a model for late interaction reads queries and documents. Left out: its files say nothing of that. */
+  /** Settings of a late-interaction model (ColBERT). Absent for other models. */
   readonly lateInteraction?: LateInteraction;
 }
 
-/** What ColBERT-shaped models were trained with, in the words of PyLate's config_sentence_transformers.json or ColBERT's artifact.metadata. */
+/** How a late-interaction model encodes text, from PyLate's config_sentence_transformers.json or ColBERT's artifact.metadata. */
 export interface LateInteraction {
   readonly query: LateInteractionRole;
   readonly document: LateInteractionRole;
-  /** Mask tokens fill queries up to their length, and have vectors of their own. */
+  /** Whether queries are padded with mask tokens to `query.maxTokens`; the vectors of these tokens take part in the score (query augmentation). */
   readonly expandQueries: boolean;
-  /** Whether the other tokens see these. */
+  /** Whether the other tokens attend to those mask tokens. */
   readonly attendExpansion: boolean;
-  /** Tokens of a document that take no part in MaxSim: punctuation, mostly. */
+  /** Tokens of a document that the score (MaxSim) ignores: usually punctuation. */
   readonly skippedWords: readonly string[];
 }
 
+/** How a late-interaction model encodes one kind of text: queries or documents. */
 export interface LateInteractionRole {
-  /** A token put behind the first special one, which says what the text is. */
+  /** A token that is inserted behind the first special token and marks the kind of text ("[Q] "). */
   readonly marker?: string;
   /** Longest text in tokens, special tokens and marker included. */
   readonly maxTokens?: number;
 }
 
-/** One of sentence-transformers' modules on a text's vector: a linear map with an activation, a layer norm, or unit length in between. */
+/** A module of sentence-transformers that transforms the vector of a text: a linear layer with an activation, a layer norm, or scaling to unit length. */
 export type VectorModule =
   | {
       readonly kind: "dense";
@@ -136,24 +144,26 @@ export type VectorModule =
   | { readonly kind: "layer-norm"; readonly weights: ModuleWeights; readonly features: number }
   | { readonly kind: "normalize" };
 
-/** Of torch.nn; GELU is the exact one. */
+/** Activations under the names of torch.nn; GELU is the exact one, not its tanh approximation. */
 export type DenseActivation = "Identity" | "Tanh" | "ReLU" | "GELU" | "Sigmoid" | "SiLU";
 
-/** A file of safetensors. */
+/** The safetensors file of a module. */
 export interface ModuleWeights {
+  /** Absolute path. */
   readonly path: string;
-  /** As the user wrote it. */
+  /** The path as the user wrote it. */
   readonly shown: string;
 }
 
-/** A known input and, where there is one, its known answer. */
+/** A check of a loaded model: texts with the vectors they must give, or an input whose outputs must be finite. */
 export type ModelProbe =
   | { readonly kind: "text"; readonly answers: readonly KnownAnswer[] }
   | { readonly kind: "tensors"; readonly inputs: TensorMap };
 
+/** A text and the vector that the model must give for it. */
 export interface KnownAnswer {
   readonly text: string;
-  /** The vector the model must give, to within `tolerance` in every component. */
   readonly embedding: Float32Array;
+  /** Largest absolute difference allowed in any component. */
   readonly tolerance: number;
 }

@@ -1,30 +1,29 @@
-/** A folder a model lives in, and its files: every path in a message is the one the user would type. */
-import { InferyardError, messageOf } from "../errors.ts";
+/** Files of a model's folder. Messages name every file by the path that the user would type. */
+import { messageOf } from "../errors.ts";
+import { modelInvalid, unreadable } from "../formats/format-errors.ts";
 import { type FileStatus, fileStatus, openFile, readText } from "../platform/node/files.ts";
 import { isAbsolute, join, normalize, sep } from "../platform/node/paths.ts";
 
+/** A folder or file, with its path for messages. */
 export interface Folder {
-  /** Absolute. */
+  /** Absolute path. */
   readonly path: string;
-  /** As the user wrote it. */
+  /** The path as the user wrote it. */
   readonly shown: string;
-  /** Not all of its weights were fetched: those that a manifest states and that are not there are left out. */
+  /** Whether only some of the weights were fetched. Variants of a manifest whose files are missing are then left out. */
   readonly partial?: boolean;
 }
 
+/** A parsed JSON object. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** A file of a folder, as the user would write it. */
+/** The path of a file of the folder as the user would write it. `file` is relative to the folder. */
 export function shownIn(folder: Folder, file: string): string {
   if (file === "" || file === ".") return folder.shown;
   return folder.shown.endsWith("/") || folder.shown.endsWith(sep) ? `${folder.shown}${file}` : `${folder.shown}/${file}`;
 }
 
-export function modelInvalid(message: string, remedy: string, cause?: unknown): InferyardError {
-  return new InferyardError("MODEL_INVALID", message, { remedy, ...(cause === undefined ? {} : { cause }) });
-}
-
-/** The absolute path of a file that another file names; MODEL_INVALID when it would lie outside the folder. */
+/** The absolute path of `file`, which is relative to the folder. Throws MODEL_INVALID if it is outside the folder; `namedIn` is the file that names it. */
 export function pathInside(folder: Folder, file: string, namedIn: string): string {
   if (escapesFolder(file)) {
     throw modelInvalid(
@@ -35,12 +34,12 @@ export function pathInside(folder: Folder, file: string, namedIn: string): strin
   return join(folder.path, normalize(file));
 }
 
-/** Whether a relative name leads out of the folder it is relative to, or is none. */
+/** Whether a path is absolute or leads out of the folder that it is relative to. */
 export function escapesFolder(file: string): boolean {
   return isAbsolute(file) || /^[a-zA-Z]:/.test(file) || /^\.\.([/\\]|$)/.test(normalize(file));
 }
 
-/** Size in bytes of a file that must be there and hold something. `remedy` says what to do when it is missing. */
+/** Size of a file in bytes. Throws MODEL_INVALID if it is missing (`remedy` says what to do then), empty, not a regular file, or a Git LFS pointer. */
 export async function sizeOfFile(path: string, shown: string, remedy: string): Promise<number> {
   const status = await statOf(path, shown);
   if (status === undefined) throw modelInvalid(`${shown} is missing`, remedy);
@@ -53,12 +52,12 @@ export async function sizeOfFile(path: string, shown: string, remedy: string): P
   return status.size;
 }
 
-/** Whether the path is a file; false where there is nothing. */
+/** Whether there is a file at the path. Throws MODEL_INVALID if that cannot be found out; `shown` is the path in the message. */
 export async function isFile(path: string, shown: string): Promise<boolean> {
   return (await statOf(path, shown))?.isFile() ?? false;
 }
 
-/** Undefined where there is nothing at the path. */
+/** Status of the file or folder at the path, or undefined if there is none. Throws MODEL_INVALID if that cannot be found out. */
 export async function statOf(path: string, shown: string): Promise<FileStatus | undefined> {
   try {
     return await fileStatus(path);
@@ -68,7 +67,7 @@ export async function statOf(path: string, shown: string): Promise<FileStatus | 
   }
 }
 
-/** Pointer files have three short lines (https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md). */
+/** Git LFS pointer files have three short lines (https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md). */
 const maxPointerBytes = 1024;
 const pointerPrefix = "version https://git-lfs";
 
@@ -87,14 +86,14 @@ async function isLfsPointer(path: string, shown: string): Promise<boolean> {
   return String.fromCharCode(...start) === pointerPrefix;
 }
 
-/** A JSON object of the folder; undefined where there is no such file. */
+/** The JSON object in a file of the folder, or undefined if there is no such file. Throws MODEL_INVALID if it holds anything else. */
 export async function readJsonObject(folder: Folder, file: string): Promise<JsonObject | undefined> {
   const value = await readJson(folder, file);
   if (value === undefined || isJsonObject(value)) return value;
   throw modelInvalid(`${shownIn(folder, file)} holds no JSON object`, "download this file of the model again");
 }
 
-/** Any JSON of the folder; undefined where there is no such file. */
+/** The JSON value in a file of the folder, or undefined if there is no such file. Throws MODEL_INVALID if it is not JSON or cannot be read. */
 export async function readJson(folder: Folder, file: string): Promise<unknown> {
   const shown = shownIn(folder, file);
   let text: string;
@@ -111,24 +110,14 @@ export async function readJson(folder: Folder, file: string): Promise<unknown> {
   }
 }
 
+/** Whether a JSON value is an object, and not an array or null. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Without the keys whose value is undefined, or null, which is how Go and Rust write what is absent. */
+/** The object without the keys whose value is undefined or null. Programs in Go and Rust write null for absent fields. */
 export function omitNullish(json: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(json).filter(([, value]) => value !== null && value !== undefined));
-}
-
-/** For a file or folder that is there and refuses. */
-export function unreadable(shown: string, error: unknown): InferyardError {
-  const folder = (error as NodeJS.ErrnoException).code === "EISDIR";
-  const message = folder ? `${shown} is a folder, and a file was expected` : `${shown} cannot be read: ${messageOf(error)}`;
-  return modelInvalid(
-    message,
-    folder ? "put the file in its place" : "check the permissions of the file and of its folder",
-    error,
-  );
 }
 
 function isNotFound(error: unknown): boolean {

@@ -1,4 +1,4 @@
-/** The server on a port of Node.js. Nothing else of it knows that there are sockets, but `sockets/`. */
+/** Runs the handler on a port of Node.js. Only this file and `http/sockets/` know sockets. */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
@@ -15,103 +15,111 @@ import { memoryShare } from "./http/sockets/memory-share.ts";
 import { meteredResponse } from "./http/sockets/metered-response.ts";
 import { UnreadResponses } from "./http/sockets/unread-responses.ts";
 
+/** Where the server listens, and the limits on its connections. Times are milliseconds, or durations such as "30s". */
 export interface ListenOptions {
   /** Default: "127.0.0.1". */
   readonly address?: string;
-  /** Default: 8080; 0 takes a free one. */
+  /** Default: 8080. 0 chooses a free port. */
   readonly port?: number;
-  /** Whether an address that others can reach may be listened on without keys. Default: false. */
+  /** Whether to listen without keys on an address that other machines can reach. Default: false. */
   readonly allowAnonymous?: boolean;
-  /** Longest time for a client to send the head of a request, and for the handshake of TLS; at most `bodyTimeout`. 0: no limit. Default: "10s". */
+  /** Maximum time for a client to send the head of a request, and for the TLS handshake; at most `bodyTimeout`. 0: no limit. Default: "10s". */
   readonly headersTimeout?: number | string;
-  /** Longest time for a client to send a whole request; after it the answer is 408. 0: no limit. Default: "60s". */
+  /** Maximum time for a client to send a whole request, after which the response is 408. 0: no limit. Default: "60s". */
   readonly bodyTimeout?: number | string;
-  /** A client that takes nothing of its answer for so long is disconnected. 0: no limit. Default: "30s". */
+  /** A client that takes nothing of its response for this long is disconnected. 0: no limit. Default: "30s". */
   readonly stallTimeout?: number | string;
-  /** Bytes of answers that clients have not taken yet, in all. Default: an eighth of the memory, at most 1 GiB. */
+  /**
+   * Maximum bytes of responses that clients have not taken yet, for all connections together. Default: an eighth of the memory, at most 1 GiB.
+   */
   readonly maxUnreadBytes?: number;
-  /** Connections in all. Default: 1024. */
+  /** Maximum number of connections. Default: 1024. */
   readonly maxConnections?: number;
   /**
-   * Connections of one address, or network of IPv6. Not counted with the handler's `trustProxy`. Default: a quarter of `maxConnections`, and
-   * no limit for addresses of this machine.
+   * Maximum number of connections per IPv4 address or IPv6 /64 network; not applied with the handler's `trustProxy`. Default: a quarter of
+   * `maxConnections`, and no limit for loopback addresses.
    */
   readonly maxConnectionsPerClient?: number;
   /** Certificate chain and private key, as PEM. Default: no TLS. */
   readonly tls?: { readonly cert: string; readonly key: string };
 }
 
+/** A server that listens. */
 export interface Listening {
+  /** Base URL, with the port that was bound. */
   readonly url: string;
   /**
-   * Takes no new requests, which get SHUTTING_DOWN; waits for those that run, at most `drainTimeout`; frees the port. Says how many were cut
-   * off.
+   * Shuts the server down: new requests get SHUTTING_DOWN, running ones have `drainTimeout` to finish, then the port is released. Resolves with
+   * the number of requests that were interrupted.
    */
   close(): Promise<number>;
 }
 
-/** Connections at rest are kept for longer than the load balancers in front do, so that it is they who close. */
+/** Idle connections are kept longer than load balancers keep them, so that the load balancer is the side that closes. */
 const keepAliveMs = 75_000;
 /**
- * A server that ends looks so often, at rest, until it stops listening: what was sent before the signal may not have been read yet. Looks are
- * counted and not time, since a turn of a busy event loop may take long, and connections are taken once in each.
+ * During shutdown the server checks this often, with nothing to do, before it stops listening: requests sent before the signal may not have been
+ * read yet. Checks are counted instead of time, since one turn of a busy event loop may take long, and each turn accepts connections once.
  */
 const quietChecks = 5;
 const drainCheckMs = 20;
-/** Where something comes all the time, or nothing on open connections, it looks no more often than this. */
+/** Maximum number of checks where new connections keep coming, or open ones carry no request. */
 const maxChecks = 50;
-/** How often connections are looked at for those that are too slow. */
+/** Interval of the checks for connections that are too slow, in milliseconds. */
 const checkMs = 500;
 const maxDefaultUnreadBytes = 2 ** 30;
 
-/** CONFIG_INVALID where the address is taken, is not one of this machine, or would be open to everybody. */
+/**
+ * Starts to listen. Throws CONFIG_INVALID if the address is in use, is not an address of this machine, or would be open to other machines without
+ * keys.
+ */
 export async function listen(handler: Handler, options: ListenOptions = {}): Promise<Listening> {
   const { address = serverDefaults.address, port = serverDefaults.port, allowAnonymous = false } = options;
   const { keys = [], drainTimeout = serverDefaults.drainTimeout, trustProxy = false } = handler.service.settings;
   if (!isLoopback(address) && keys.length === 0 && !allowAnonymous) refuseAnonymous(address);
   const { stallTimeout = serverDefaults.stallTimeout, maxUnreadBytes = memoryShare(1 / 8, maxDefaultUnreadBytes) } = options;
-  const answers = new UnreadResponses({ maxBytes: maxUnreadBytes, stallMs: parseDuration(stallTimeout) });
+  const responses = new UnreadResponses({ maxBytes: maxUnreadBytes, stallMs: parseDuration(stallTimeout) });
   const { maxConnections: max = serverDefaults.maxConnections, maxConnectionsPerClient: maxPerClient } = options;
   const limits = { max, ...(maxPerClient === undefined ? {} : { maxPerClient }), isProxied: trustProxy };
-  const connections = new Connections(limits, (connection) => answers.forget(connection));
+  const connections = new Connections(limits, (connection) => responses.forget(connection));
   handler.watchConnections(() => ({
     open: connections.size,
-    unreadBytes: answers.bytes,
+    unreadBytes: responses.bytes,
     refused: connections.refused,
-    disconnected: answers.disconnected,
+    disconnected: responses.disconnected,
   }));
-  const server = await startServer(handler, { ...options, address, port }, connections, answers);
-  const stalls = setInterval(() => answers.endStalled(), checkMs).unref();
-  const { port: taken } = server.address() as AddressInfo;
+  const server = await startServer(handler, { ...options, address, port }, connections, responses);
+  const stallTimer = setInterval(() => responses.endStalled(), checkMs).unref();
+  const { port: boundPort } = server.address() as AddressInfo;
   const scheme = options.tls === undefined ? "http" : "https";
   let closing: Promise<number> | undefined;
   return {
-    url: `${scheme}://${address.includes(":") ? `[${address}]` : address}:${taken}`,
+    url: `${scheme}://${address.includes(":") ? `[${address}]` : address}:${boundPort}`,
     close: () =>
-      (closing ??= drain(handler, server, connections, parseDuration(drainTimeout)).finally(() => clearInterval(stalls))),
+      (closing ??= drain(handler, server, connections, parseDuration(drainTimeout)).finally(() => clearInterval(stallTimer))),
   };
 }
 
-async function drain(handler: Handler, server: Server, connections: Connections, longestMs: number): Promise<number> {
+async function drain(handler: Handler, server: Server, connections: Connections, maxMs: number): Promise<number> {
   handler.service.drain();
-  const deadline = performance.now() + longestMs;
+  const deadline = performance.now() + maxMs;
   let quiet = 0;
-  // The port stays open meanwhile: who comes now is told so, which is better than a refused connection.
-  for (let look = 0; performance.now() < deadline; look += 1) {
-    const isLate = look >= maxChecks;
+  // The port stays open meanwhile: a response SHUTTING_DOWN is better than a refused connection.
+  for (let check = 0; performance.now() < deadline; check += 1) {
+    const isLate = check >= maxChecks;
     quiet = connections.open > 0 || (connections.hasUnused && !isLate) ? 0 : quiet + 1;
     if (quiet >= quietChecks || (quiet > 0 && isLate)) break;
-    await sleep(Math.min(drainCheckMs, longestMs));
+    await sleep(Math.min(drainCheckMs, maxMs));
   }
-  const cut = connections.open;
+  const interrupted = connections.open;
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   connections.destroyAll();
   await closed;
-  return cut;
+  return interrupted;
 }
 
 function refuseAnonymous(address: string): never {
-  throw new InferyardError("CONFIG_INVALID", `${address} can be reached by others, and no keys are set`, {
+  throw new InferyardError("CONFIG_INVALID", `${address} can be reached by other machines, and no keys are set`, {
     remedy: "set keys (docs/guide/serving.md), listen on 127.0.0.1, or say --allow-anonymous",
   });
 }
@@ -120,24 +128,24 @@ function startServer(
   handler: Handler,
   { address: hostname, port, ...options }: ListenOptions & { readonly address: string; readonly port: number },
   connections: Connections,
-  answers: UnreadResponses,
+  responses: UnreadResponses,
 ): Promise<Server> {
   const { tls } = options;
   const serverOptions = {
-    ...timesOf(options),
-    ServerResponse: meteredResponse(answers, ({ socket }) => connections.find(socket)),
+    ...serverTimes(options),
+    ServerResponse: meteredResponse(responses, ({ socket }) => connections.find(socket)),
   };
   const secure =
     tls === undefined
       ? { serverOptions }
-      : { createServer: createTlsServer, serverOptions: { ...serverOptions, ...handshakeOf(serverOptions), ...tls } };
+      : { createServer: createTlsServer, serverOptions: { ...serverOptions, ...handshakeTimes(serverOptions), ...tls } };
   const fetch = async (request: Request, { incoming, outgoing }: HttpBindings | Http2Bindings): Promise<Response> => {
     const { httpVersion, socket } = incoming;
-    const { remoteAddress = "" } = socket; // a socket that is closed already has none, and is nobody
+    const { remoteAddress = "" } = socket; // undefined on a socket that is already closed
     const connection = connections.find(socket);
     const turn = connection?.waitForTurn(outgoing) ?? false;
-    if (connection === undefined || !(turn === true || (await turn))) return new Response(null, { status: 499 }); // nobody reads it
-    const refusal = connection.refusal ?? (answers.isFull() ? unreadRefusal(answers.bytes) : undefined);
+    if (connection === undefined || !(turn === true || (await turn))) return new Response(null, { status: 499 }); // the client is gone
+    const refusal = connection.refusal ?? (responses.isFull() ? overloadError(responses.bytes) : undefined);
     return handler(request, {
       remoteAddress,
       listenAddress: hostname,
@@ -149,7 +157,7 @@ function startServer(
     const server = serve({ fetch, hostname, port, ...secure }, () => resolve(server)) as Server;
     server.prependListener("connection", (socket: Socket) => connections.accept(socket));
     if (tls !== undefined) server.prependListener("secureConnection", (socket: Socket) => connections.secure(socket));
-    // Before the handler, which may have sent its head already when others are told.
+    // Before the handler, which may have sent the head when later listeners run.
     server.prependListener("request", ({ socket }: IncomingMessage, response: ServerResponse) => {
       const connection = connections.find(socket);
       if (connection === undefined) return;
@@ -157,10 +165,10 @@ function startServer(
       if (handler.service.draining || connection.refusal !== undefined) response.setHeader("connection", "close");
     });
     server.once("error", (error: NodeJS.ErrnoException) => {
-      const taken = error.code === "EADDRINUSE";
+      const inUse = error.code === "EADDRINUSE";
       reject(
-        new InferyardError("CONFIG_INVALID", `cannot listen on ${hostname}:${port}: ${taken ? "it is in use" : error.message}`, {
-          remedy: taken ? "choose another port: --port" : "choose another address or port",
+        new InferyardError("CONFIG_INVALID", `cannot listen on ${hostname}:${port}: ${inUse ? "it is in use" : error.message}`, {
+          remedy: inUse ? "choose another port: --port" : "choose another address or port",
           cause: error,
         }),
       );
@@ -173,8 +181,8 @@ function follow(connections: Connections, connection: Connection, response: Serv
   response.once("close", () => connections.end(connection, response));
 }
 
-/** Milliseconds, as Node.js takes them: whole, and no longer for the head than for the whole request. 0: no limit. */
-function timesOf({
+/** The timeouts as Node.js takes them: whole milliseconds, and not more for the head than for the whole request. 0: no limit. */
+function serverTimes({
   headersTimeout = serverDefaults.headersTimeout,
   bodyTimeout = serverDefaults.bodyTimeout,
 }: Pick<ListenOptions, "headersTimeout" | "bodyTimeout">): ServerTimes {
@@ -194,14 +202,14 @@ interface ServerTimes {
   readonly keepAliveTimeout: number;
 }
 
-/** A handshake of TLS has the time of a head; without a limit for that, the one of Node.js. */
-function handshakeOf({ headersTimeout }: ServerTimes): { readonly handshakeTimeout?: number } {
+/** The TLS handshake has the timeout of the head; without one, the default of Node.js. */
+function handshakeTimes({ headersTimeout }: ServerTimes): { readonly handshakeTimeout?: number } {
   return headersTimeout === 0 ? {} : { handshakeTimeout: headersTimeout };
 }
 
-function unreadRefusal(bytes: number): InferyardError {
-  return new InferyardError("OVERLOADED", `${bytes} bytes of answers wait for their readers, and nothing more is computed`, {
-    remedy: "send the request again later, as Retry-After says, and read answers as they come",
+function overloadError(bytes: number): InferyardError {
+  return new InferyardError("OVERLOADED", `${bytes} bytes of responses wait for their readers, and no more are computed`, {
+    remedy: "send the request again later, as Retry-After says, and read responses as they arrive",
     retryAfterMs: 1000,
   });
 }

@@ -1,4 +1,4 @@
-/** The types of the tasks that are public, for the package's two faces: Node.js and browser. */
+/** Public types and functions of the tasks, re-exported by the entry points for Node.js and browsers. */
 export type { Answer, AnswerOptions, Answers } from "./question-answering/answer.ts";
 export type { Chunk, ChunkedText } from "./chunking/chunk.ts";
 export type { ChunkOptions, ChunkStrategy, LateStructure } from "./chunking/chunk-options.ts";

@@ -1,11 +1,11 @@
-/** Added tokens ([CLS], <|endoftext|>, ...): found in a text and set apart before anything else is done with it. */
+/** Matching of added tokens ([CLS], <|endoftext|>, ...), as `AddedVocabulary::extract_and_normalize` of the Rust library does it. */
 import { characterLength } from "./alignment/aligned-text.ts";
 import { isWhitespace } from "./unicode/character-properties.ts";
 import { Trie } from "./models/trie.ts";
 import { characterStart } from "./alignment/rewriter.ts";
 import type { AddedToken } from "./config/tokenizer-json.ts";
 
-/** A part of a text: an added token, or what lies between. */
+/** A range [start, end) of a text in UTF-16 code units: a match of an added token, or the text between matches. */
 export interface Section {
   readonly start: number;
   readonly end: number;
@@ -14,14 +14,14 @@ export interface Section {
 
 const word = /^[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\u200c\u200d]/u;
 
-/** Finds tokens by their texts: the leftmost, and of those that begin there the longest. */
+/** Finds added tokens in a text by leftmost-longest matching. */
 export class AddedTokenFinder {
   readonly #trie: Trie;
   readonly #tokens: readonly AddedToken[];
-  /** Whether a token begins with a unit. */
+  /** By UTF-16 code unit: 1 if a token starts with it. */
   readonly #opens = new Uint8Array(0x10000);
 
-  /** `textOf`: what to look for, the token's content or what the normalizer makes of it. */
+  /** `textOf`: the text to match for a token, its content or its normalized content. */
   constructor(tokens: readonly AddedToken[], textOf: (token: AddedToken) => string) {
     this.#tokens = tokens;
     const texts = tokens.map((token, index): [string, number] => [textOf(token), index]).filter(([text]) => text !== "");
@@ -29,11 +29,11 @@ export class AddedTokenFinder {
     for (const [text] of texts) this.#opens[text.charCodeAt(0)] = 1;
   }
 
-  /** The whole text in sections, in order. An empty text has none. */
+  /** Splits a text into sections that cover it, in order. An empty text has none. */
   sections(text: string): Section[] {
     const sections: Section[] = [];
     let done = 0;
-    /** End of the white space that was last looked through. */
+    /** End of the white space that was scanned last, so that it is scanned once. */
     let spaceEnd = 0;
     if (this.#tokens.length > 0) {
       for (let unit = 0; unit < text.length;) {
@@ -44,7 +44,7 @@ export class AddedTokenFinder {
         }
         const { token, end: tokenEnd } = found;
         const from = unit;
-        // A match that is refused is used up all the same.
+        // The search continues after a match even if it is rejected, as in the Rust library.
         unit = tokenEnd;
         if (token.singleWord && (endsInWord(text, from) || word.test(text.slice(tokenEnd, tokenEnd + 2)))) continue;
         let [start, end] = [from, tokenEnd];

@@ -1,22 +1,25 @@
-/** An encoding over the token rows of its texts: ids at once, everything else when it is asked for. */
+/** Implementation of `Encoding`: a view of the tokens of its texts. Ids are computed at once, the other columns on access. */
 import type { Template, OffsetTrimming } from "./post-processors/index.ts";
 import type { TokenColumns } from "./token-columns.ts";
 import type { Encoding } from "./tokenizer.ts";
 import { trimOffsets } from "./post-processors/trim-offsets.ts";
 import type { Window } from "./truncation.ts";
 
-/** What all windows of one text or pair have in common. */
+/** Fields shared by all windows of one text or pair. */
 export interface EncodingSource {
+  /** The tokens of the first and, of a pair, the second text. */
   readonly rows: readonly TokenColumns[];
+  /** The order of texts and special tokens. */
   readonly template: Template;
   readonly addSpecialTokens: boolean;
+  /** Offset trims to apply, in order. */
   readonly trimming: readonly OffsetTrimming[];
   readonly tokenOf: (id: number) => string | undefined;
   readonly wholeLength: number;
   readonly truncated: boolean;
 }
 
-/** One window of each text, as `windowsOf` lays them. */
+/** Creates the encoding of the first window of each text; `overflowing` holds the others. `windows`: result of `truncationWindows`. */
 export function createEncoding(source: EncodingSource, windows: readonly (readonly Window[])[], promptTokens: number): Encoding {
   const kept = windows.map(([first]) => first ?? nothing);
   return new WindowEncoding(source, kept, promptTokens, () =>
@@ -27,7 +30,7 @@ export function createEncoding(source: EncodingSource, windows: readonly (readon
 const nothing: Window = { from: 0, to: 0 };
 const none = (): readonly Encoding[] => [];
 
-/** All windows of the first text with all of the second but the two that are kept; the first text's own come first. */
+/** All combinations of windows of the two texts except that of the first windows, in the order of the Rust library. */
 function overflow([first = [], second]: readonly (readonly Window[])[]): Window[][] {
   if (second === undefined) return first.slice(1).map((window) => [window]);
   const pairs = [...first.slice(1), ...first.slice(0, 1)].flatMap((window) => second.map((other) => [window, other]));
@@ -125,7 +128,7 @@ class WindowEncoding implements Encoding {
     return this.#overflowing;
   }
 
-  /** One column of the table of tokens, put together as the template says. */
+  /** Assembles one column in the order of the template. */
   #column<Value>(
     ofText: (row: TokenColumns, window: Window, sequence: 0 | 1, typeId: number) => Value[],
     ofSpecial: (ids: readonly number[], tokens: readonly string[], typeId: number) => Value[],

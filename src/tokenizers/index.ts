@@ -1,4 +1,4 @@
-/** Text to tokens, from the model's own tokenizer.json. */
+/** Tokenizers in TypeScript, equal to Hugging Face's Rust library `tokenizers`: loaded from a model's tokenizer.json. */
 import { messageOf } from "../errors.ts";
 import type { TextSettings } from "../models/manifest.ts";
 import { applyTokenizerConfig } from "./config/tokenizer-config.ts";
@@ -20,19 +20,22 @@ export type {
   TruncationStrategy,
 } from "./tokenizer.ts";
 
-/** Loads the tokenizer of a model. Throws TOKENIZER_INVALID when its file is missing, not JSON, or has a part that is not known. */
+/**
+ * Loads the tokenizer of a model (`Tokenizer.from_file` in the Rust library). `threads`: worker threads for long texts; default: none. Throws
+ * TOKENIZER_INVALID if the file is missing, is not JSON, or has a component that is not supported.
+ */
 export function loadTokenizer(settings: TextSettings, threads?: TokenizerThreads): Promise<Tokenizer> {
   return loadTextTokenizer(settings, threads);
 }
 
-/** The same with what only this program's own threads need. `threads`: read long texts. Default: the calling thread does. */
+/** Same as `loadTokenizer`, with the internal methods that worker threads need. */
 export async function loadTextTokenizer(settings: TextSettings, threads?: TokenizerThreads): Promise<TextTokenizer> {
   const json = await readTokenizerJson(settings.tokenizerPath, settings.tokenizerShown);
-  // Imported here, so that a program that takes no text does not pay for it.
+  // Imported on demand: a program that processes no text does not load it.
   const { TextTokenizer } = await import("./text-tokenizer.ts");
   try {
     return new TextTokenizer(applyTokenizerConfig(json, settings), settings, threads);
   } catch (error) {
-    throw tokenizerInvalid(settings.tokenizerShown, `is not a tokenizer that can be used: ${messageOf(error)}`, error);
+    throw tokenizerInvalid(settings.tokenizerShown, `cannot be used: ${messageOf(error)}`, error);
   }
 }

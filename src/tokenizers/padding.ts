@@ -1,6 +1,7 @@
-/** Brings encodings to one length. */
+/** Padding (`pad_encodings` of the Rust library). */
 import type { Encoding, PadOptions, PaddedBatch } from "./tokenizer.ts";
 
+/** Pads encodings to one length with `padId`. */
 export function padEncodings(encodings: readonly Encoding[], padId: number, options: PadOptions = {}): PaddedBatch {
   const { multipleOf = 1, side = "right", typeId = 0 } = options;
   const longest = options.length ?? encodings.reduce((most, { ids }) => Math.max(most, ids.length), 0);

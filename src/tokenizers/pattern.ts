@@ -1,14 +1,14 @@
-/** What a text is searched for, and the ways it is then cut. */
+/** Patterns and the split behaviors of the Rust library (`Pattern`, `SplitDelimiterBehavior`). */
 import { messageOf } from "../errors.ts";
 import { characterLength } from "./alignment/aligned-text.ts";
 import { parseRegex, shown } from "./regex/parse.ts";
 import { compileRegex } from "./regex/automaton.ts";
 import { RegexSearch } from "./regex/search.ts";
 
-/** All matches in a text, in order: start, end, start, end, ... A match may be empty. */
+/** Finds all matches in a text, flattened: start, end, start, end, ..., in UTF-16 code units. A match may be empty. */
 export type Pattern = (text: string) => readonly number[];
 
-/** Throws Error for a regular expression that cannot be searched for in linear time. */
+/** Creates the pattern of a literal text or a regular expression. Throws Error for an expression that cannot be matched in linear time. */
 export function createPattern(pattern: { readonly text: string } | { readonly regex: string }): Pattern {
   return "regex" in pattern ? searchedPattern(pattern.regex) : textPattern(pattern.text);
 }
@@ -23,7 +23,7 @@ function searchedPattern(source: string): Pattern {
   }
 }
 
-/** Like the Rust library, an empty text is found before, between and after all characters. */
+/** As in the Rust library, an empty text matches before, between and after all characters. */
 function textPattern(searched: string): Pattern {
   if (searched === "") return betweenCharacters;
   return (text) => {
@@ -44,8 +44,8 @@ function betweenCharacters(text: string): readonly number[] {
 }
 
 /**
- * For expressions of this program, never of a model's file: JavaScript's engine goes back and tries again, which takes exponential time at
- * worst. `regex` needs the flag g, and u or v.
+ * Pattern of a JavaScript regular expression with the flag g, and u or v. Only for expressions in this source: JavaScript's engine backtracks,
+ * which takes exponential time for some expressions, so that those of a model's file must not run on it.
  */
 export function regexPattern(regex: RegExp): Pattern {
   return (text) => {
@@ -57,7 +57,7 @@ export function regexPattern(regex: RegExp): Pattern {
       const start = end - found[0].length;
       if (start < end) matches.push(start, end);
       else {
-        // An empty match right behind the match before it is none; without a step the search would stand still.
+        // An empty match directly after the previous match is skipped; the search must advance after an empty match.
         if (start !== lastEnd) matches.push(start, end);
         if (end >= text.length) break;
         if (start === lastEnd) regex.lastIndex = end + characterLength(text, end);
@@ -68,7 +68,7 @@ export function regexPattern(regex: RegExp): Pattern {
   };
 }
 
-/** Each character of a kind by itself. */
+/** Pattern that matches every single character for which `matches` returns true. */
 export function characterPattern(matches: (point: number) => boolean): Pattern {
   return (text) => {
     const found: number[] = [];
@@ -82,13 +82,17 @@ export function characterPattern(matches: (point: number) => boolean): Pattern {
   };
 }
 
-/** What becomes of a match when a text is cut at it. */
+/**
+ * What happens to a match when a text is split at it: removed, a piece of its own, joined to the piece before or after, or joined to adjacent
+ * matches.
+ */
 export const splitBehaviors = ["Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous"] as const;
+/** `SplitDelimiterBehavior` of the Rust library. */
 export type SplitBehavior = (typeof splitBehaviors)[number];
 
 /**
- * Cuts a text of `length` units at matches, and appends the bounds of the parts, moved by `shift`, to `bounds`: start, end, ...
- * `invert` takes what lies between matches for the matches. Empty parts are left out.
+ * Splits a text of `length` UTF-16 code units at matches and appends the pieces to `bounds`, flattened (start, end, ...) and shifted by `shift`.
+ * `invert`: the text between matches is treated as the matches. Empty pieces are dropped.
  */
 export function splitAtMatches(
   matches: readonly number[],
@@ -128,7 +132,7 @@ function merged(parts: Part[], behavior: SplitBehavior): readonly Part[] {
     case "MergedWithPrevious":
       return joined(parts, (part, before) => part.match && !before);
     case "MergedWithNext": {
-      // The same from the back.
+      // Mirror image of MergedWithPrevious.
       const mirrored = parts.toReversed().map(({ start, end, match }) => ({ start: -end, end: -start, match }));
       const back = joined(mirrored, (part, before) => part.match && !before);
       return back.toReversed().map(({ start, end, match }) => ({ start: -end, end: -start, match }));
@@ -136,7 +140,7 @@ function merged(parts: Part[], behavior: SplitBehavior): readonly Part[] {
   }
 }
 
-/** `before`: whether the part before was a match, joined or not. */
+/** Joins parts to the one before if `joins` says so. `before`: whether the part before was a match. */
 function joined(parts: readonly Part[], joins: (part: Part, before: boolean) => boolean): Part[] {
   const result: Part[] = [];
   let before = false;

@@ -1,17 +1,18 @@
-/** Offsets in other units than JavaScript's own. */
+/** Conversion of text offsets between units. */
 
-/** UTF-16 units, Unicode code points (as Python counts), or bytes of UTF-8. */
+/** Units of offsets: UTF-16 code units as in JavaScript strings, code points as in Python strings, bytes of UTF-8. */
 export const offsetUnits = ["utf16", "codepoints", "bytes"] as const;
+/** A unit of offsets. */
 export type OffsetUnit = (typeof offsetUnits)[number];
 
-/** Offsets of an encoding, which count UTF-16 units of `text`, in another unit. A lone surrogate is one code point and three bytes. */
+/** Converts offsets into `text` from UTF-16 code units to another unit. An unpaired surrogate counts as one code point and three bytes. */
 export function convertOffsets(offsets: Int32Array, text: string, unit: OffsetUnit): Int32Array {
   if (unit === "utf16") return offsets;
   const positions = positionsOf(text, unit);
   return offsets.map((offset) => positions[offset] ?? 0);
 }
 
-/** For every offset of a text, its end included, the same place in another unit. Within a surrogate pair it is the pair's start. */
+/** The position of every UTF-16 offset of a text, its end included, in another unit. Inside a surrogate pair it is that of the pair's start. */
 function positionsOf(text: string, unit: "codepoints" | "bytes"): Int32Array {
   const positions = new Int32Array(text.length + 1);
   let position = 0;

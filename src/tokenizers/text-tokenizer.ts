@@ -1,4 +1,7 @@
-/** The tokenizer of a model: the pipeline, with the model's limits, its frame of special tokens, and our errors. */
+/**
+ * `Tokenizer` of the Rust library for one model: runs the token pipeline, then applies the model's length limit, its special tokens, and
+ * worker threads for long texts.
+ */
 import { InferyardError, messageOf } from "../errors.ts";
 import type { TextSettings } from "../models/manifest.ts";
 import { createDecoder } from "./decoders/index.ts";
@@ -24,6 +27,7 @@ import type {
 } from "./tokenizer.ts";
 import { type Window, truncationWindows } from "./truncation.ts";
 
+/** A tokenizer made of a tokenizer.json. */
 export class TextTokenizer implements Tokenizer {
   readonly vocabularySize: number;
   readonly unknownId: number | undefined;
@@ -35,7 +39,7 @@ export class TextTokenizer implements Tokenizer {
   readonly decodeOnThread?: NonNullable<Tokenizer["decodeOnThread"]>;
   readonly #settings: TextSettings;
   readonly #threads: TokenizerThreads | undefined;
-  /** Texts up to this length, in UTF-16 units, are read by the calling thread. Less where that took long. */
+  /** Maximum length in UTF-16 code units of a text that the calling thread tokenizes. Lowered after a text that took long. */
   #inlineUnits = maxInlineUnits;
   readonly #pipeline: TokenPipeline;
   readonly #postProcessor: PostProcessor;
@@ -45,10 +49,10 @@ export class TextTokenizer implements Tokenizer {
   readonly #specialIds: ReadonlySet<number>;
   readonly #frameLength: number;
   readonly #medianTokenLength: number;
-  /** Content tokens of the prompts seen: a handful per model. */
+  /** Number of tokens of each prompt seen, special tokens not counted. */
   readonly #promptLengths = new Map<string, number>();
 
-  /** Throws an Error that says what of the file is not known. */
+  /** Throws Error with the component that is not supported. */
   constructor(json: TokenizerJson, settings: TextSettings, threads?: TokenizerThreads) {
     this.#settings = settings;
     this.#threads = threads;
@@ -69,13 +73,13 @@ export class TextTokenizer implements Tokenizer {
     this.vocabularySize = this.#tokens.length;
     this.unknownId = unknownId;
     this.#medianTokenLength = settings.dropUnknown ? medianLength(this.#tokens) : 0;
-    // Static embeddings take no special tokens, and their vocabularies are often cut without their post-processor.
+    // Static embeddings use no special tokens, and often have a reduced vocabulary with the original post-processor.
     checkSpecialTokens(this.#postProcessor, settings.specialTokens ? this.vocabularySize : Number.POSITIVE_INFINITY);
     this.frame = settings.specialTokens ? frameOf(this.#postProcessor.single) : { prefix: [], suffix: [] };
     this.#frameLength = this.frame.prefix.length + this.frame.suffix.length;
     this.padId = this.#padIdOf(json);
     this.maskId = this.#idOfNamed("mask_token", ["[MASK]", "<mask>"]);
-    // Where a file names what begins a text and no class token, "<s>" is the first and not the second.
+    // If tokenizer_config.json names a bos_token and no cls_token, "<s>" is the bos token, not a class token.
     this.clsId = this.#idOfNamed("cls_token", "bos_token" in settings.tokenizerConfig ? ["[CLS]"] : ["[CLS]", "<s>"]);
   }
 
@@ -100,12 +104,12 @@ export class TextTokenizer implements Tokenizer {
 
   async #decodeOn(threads: TokenizerThreads, ids: readonly number[], options: DecodeOptions = {}): Promise<string> {
     requireMaxLength(ids.length, "tokens", threads);
-    // A token is a character at least, and seldom more than four.
+    // A token is about four characters.
     if (ids.length <= this.#inlineUnits / 4) return this.decode(ids, options);
     return threads.decode(this.#settings, ids, options);
   }
 
-  /** What is to be read, and the limits that hold. */
+  /** Validates the options of one call, and prepares the texts to tokenize. */
   #asked(text: string, options: EncodeOptions): Asked {
     const { prompt = "", pair, maxTokens = this.#settings.maxTokens ?? Infinity } = options;
     const { addSpecialTokens = this.#settings.specialTokens, stride = 0, strategy = "longest_first" } = options;
@@ -167,8 +171,8 @@ export class TextTokenizer implements Tokenizer {
       tokens.push(token);
       units += token.length;
       if (units > maxDecodedUnits)
-        throw new InferyardError("INPUT_TOO_LONG", `the tokens stand for more than ${maxDecodedUnits} characters`, {
-          remedy: "decode them in parts",
+        throw new InferyardError("INPUT_TOO_LONG", `the tokens decode to more than ${maxDecodedUnits} characters`, {
+          remedy: "decode them in several calls",
         });
     }
     if (this.#decode === undefined) return tokens.join(" ");
@@ -210,8 +214,8 @@ export class TextTokenizer implements Tokenizer {
   }
 
   /**
-   * Static models are read as model2vec reads them: a text is cut to the limit times the median length of a token, in code points,
-   * before it is tokenized. Other models read the whole text.
+   * For static embeddings, as in model2vec: the first `maxTokens` times the median token length code points of a text, which bounds the cost of
+   * tokenizing it. Other models tokenize the whole text.
    */
   #firstCharacters(text: string, maxTokens: number): string {
     const limit = maxTokens * this.#medianTokenLength;
@@ -221,7 +225,7 @@ export class TextTokenizer implements Tokenizer {
       .join("");
   }
 
-  /** A row without its unknown tokens, and where windows over the whole row lie in it. */
+  /** Removes unknown tokens; `moved` maps a window over the original tokens to the remaining ones. */
   #withoutUnknown(row: TokenColumns): { readonly row: TokenColumns; readonly moved: (window: Window) => Window } {
     const known = new TokenColumns();
     const places: number[] = [];
@@ -236,7 +240,7 @@ export class TextTokenizer implements Tokenizer {
     return { row: known, moved: ({ from, to }) => ({ from: places[from] ?? 0, to: places[to] ?? 0 }) };
   }
 
-  /** The text's own tokens, before anything is cut or put around them. */
+  /** Tokenizes a text on the calling thread, without truncation and special tokens. Throws TOKENIZER_INVALID. */
   row(text: string): TokenColumns {
     try {
       const started = performance.now();
@@ -250,7 +254,7 @@ export class TextTokenizer implements Tokenizer {
     }
   }
 
-  /** What the model's files name, else the usual names; 0 where there is none, since padding is masked. */
+  /** `pad_token` of tokenizer_config.json, otherwise `padding.pad_id` of tokenizer.json, otherwise a token with a usual name, otherwise 0. */
   #padIdOf(json: TokenizerJson): number {
     const inFile = json.padding?.pad_id;
     return (
@@ -261,7 +265,7 @@ export class TextTokenizer implements Tokenizer {
     );
   }
 
-  /** The token with a role: what the model's files name, else the first of the usual names that is a token. */
+  /** Id of a special token: the one tokenizer_config.json names, otherwise the first usual name in the vocabulary. */
   #idOfNamed(role: Parameters<typeof configuredSpecialToken>[1], usual: readonly string[]): number | undefined {
     const named = configuredSpecialToken(this.#settings, role);
     const names = named === undefined ? usual : [named, ...usual];
@@ -272,12 +276,12 @@ export class TextTokenizer implements Tokenizer {
 interface Asked {
   readonly options: EncodeOptions;
   readonly prompt: string;
-  /** The text, the prompt before it, and its pair; and what is read of them. */
+  /** Prompt + text, and the pair. */
   readonly whole: readonly string[];
   readonly read: readonly string[];
   readonly template: Template;
   readonly addSpecialTokens: boolean;
-  /** Special tokens around the text, and what is left of the limit. */
+  /** Number of special tokens, and number of tokens left for content. */
   readonly special: number;
   readonly room: number;
   readonly stride: number;
@@ -285,20 +289,20 @@ interface Asked {
 }
 
 /**
- * An expression or a normalizer of the model's file may take a thousand times as long for each character as usual. Where a text takes longer
- * than this, only shorter ones are read by the calling thread from then on.
+ * Maximum time in milliseconds to tokenize a text on the calling thread; regular expressions and normalizers of a model's file can be a thousand
+ * times slower than usual. After a text that took longer, `#inlineUnits` is lowered.
  */
 const maxInlineMs = 20;
 const minInlineUnits = 64;
-/** Longest text that tokens are decoded to, in UTF-16 units. */
+/** Maximum length of a decoded text in UTF-16 code units. */
 const maxDecodedUnits = 2 ** 25;
-/** Prompts whose length is remembered. */
+/** Maximum number of prompts whose length is cached. */
 const maxPrompts = 64;
 
-/** Half of a surrogate pair, which no encoding of Unicode can hold: it is read as U+FFFD. */
+/** An unpaired surrogate, which UTF-8 cannot encode; replaced by U+FFFD. */
 const loneSurrogate = /\p{Cs}/gu;
 
-/** Ids may leave gaps. The table of tokens is as long as the highest of them, so it must stay in proportion to the file. */
+/** Ids may have gaps, and the table of tokens has an entry for each: its length is limited in proportion to the vocabulary. */
 const idsPerToken = 8;
 const spareIds = 2 ** 16;
 
@@ -321,7 +325,7 @@ function tokensById(vocabulary: ReadonlyMap<string, number>, added: ReadonlyMap<
   return tokens;
 }
 
-/** An id without a token would be looked up behind the end of the model's embeddings. */
+/** Throws Error for a special token id outside the vocabulary, which would index past the model's embedding table. */
 function checkSpecialTokens({ single, pair }: PostProcessor, vocabularySize: number): void {
   for (const part of [...single, ...pair]) {
     if ("sequence" in part) continue;
@@ -341,7 +345,7 @@ function frameOf(single: Template): Frame {
   return { prefix: idsOf(single.slice(0, at)), suffix: idsOf(single.slice(at + 1)) };
 }
 
-/** Where the first text is. */
+/** Index of the first text in a template. */
 function textPlace(template: Template): number {
   return template.findIndex((part) => "sequence" in part && part.sequence === 0);
 }
@@ -354,7 +358,7 @@ function specialLength(template: Template): number {
   return idsOf(template).length;
 }
 
-/** In code points, rounded down. */
+/** Median length of the tokens in code points, rounded down. */
 function medianLength(tokens: readonly (string | undefined)[]): number {
   const lengths = tokens.flatMap((token) => (token === undefined ? [] : [Array.from(token).length])).toSorted((a, b) => a - b);
   const middle = lengths.length / 2;
@@ -367,6 +371,6 @@ function notText(value: unknown): InferyardError {
 
 function noRoom(maxTokens: number, frame: number): InferyardError {
   const remedy = `give a limit of more than ${frame} tokens`;
-  const message = `a limit of ${maxTokens} tokens leaves no room: this model puts ${frame} special tokens around each text`;
+  const message = `a limit of ${maxTokens} tokens leaves no room for text: this model adds ${frame} special tokens`;
   return new InferyardError("INPUT_INVALID", message, { remedy, data: { maxTokens, specialTokens: frame } });
 }

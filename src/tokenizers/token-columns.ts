@@ -1,12 +1,13 @@
-/** The tokens of one text, before anything is cut or put around them: one column for each thing known of a token. */
+/** The tokens of one text before truncation and special tokens, as a table of columns. */
 
+/** Tokens as parallel arrays with one entry per token (`offsets` two). */
 export class TokenColumns {
   readonly ids: number[] = [];
-  /** UTF-16 units of the original text, flattened: start, end, ... */
+  /** Ranges in the original text in UTF-16 code units, flattened: start, end, start, end, ... */
   readonly offsets: number[] = [];
-  /** Which piece of the text the token belongs to, counted from 0. */
+  /** Index of the word (pre-tokenizer piece) that the token belongs to, from 0. */
   readonly words: number[] = [];
-  /** Texts of tokens that are not shown by their vocabulary entry, by index. */
+  /** By token index: text of a token that `Encoding.tokens` shows in place of its vocabulary entry. */
   readonly shown: Map<number, string> = new Map();
 
   get length(): number {

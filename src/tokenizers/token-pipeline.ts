@@ -1,4 +1,7 @@
-/** The way of a text through normalizer, pre-tokenizer and model, with the place in the original kept for every token. */
+/**
+ * The pipeline of `TokenizerImpl` in the Rust library: added tokens, normalizer, pre-tokenizer, model. Every token keeps its offsets in the
+ * original text.
+ */
 import { AddedTokenFinder, type Section } from "./added-tokens.ts";
 import { AlignedText } from "./alignment/aligned-text.ts";
 import { GrowthLimit } from "./alignment/growth-limit.ts";
@@ -16,16 +19,17 @@ import type { AddedToken, TokenizerJson } from "./config/tokenizer-json.ts";
 
 const unchanged = <Value>(value: Value): Value => value;
 
+/** Converts texts to tokens, without truncation and special tokens. */
 export class TokenPipeline {
   readonly model: Model;
   readonly addedTokens: readonly AddedToken[];
   readonly #normalize: Normalizer;
   readonly #preTokenize: PreTokenizer;
-  /** Added tokens that are looked for before and after a text is normalized. */
+  /** Added tokens that are matched in the original text, and those matched after normalization. */
   readonly #asWritten: AddedTokenFinder;
   readonly #normalized: AddedTokenFinder;
 
-  /** Throws an Error that names what is not known. */
+  /** Throws Error with the component that is not supported. */
   constructor(json: TokenizerJson) {
     this.#normalize = json.normalizer === null ? unchanged : createNormalizer(json.normalizer);
     const bytes = modelType(json.model) === "BPE" ? endingInBytes(json.pre_tokenizer) : undefined;
@@ -44,7 +48,7 @@ export class TokenPipeline {
     );
   }
 
-  /** `text`: without lone surrogates. */
+  /** Tokenizes a text, which must not contain unpaired surrogates. */
   tokenize(text: string): TokenColumns {
     const row = new TokenColumns();
     let word = 0;
@@ -71,7 +75,7 @@ export class TokenPipeline {
     return row;
   }
 
-  /** Returns the number of the next word. */
+  /** Tokenizes pieces with the model. Returns the index of the next word. */
   #addPieces({ source, bounds }: Pieces, firstWord: number, row: TokenColumns): number {
     const { model } = this;
     const { text, starts, ends, base } = source;
@@ -93,8 +97,8 @@ export class TokenPipeline {
 }
 
 /**
- * Where ByteLevel is the last step, only its first half: BPE then takes the characters' bytes itself, and no text has to be written out
- * in the alphabet of bytes.
+ * If ByteLevel is the last pre-tokenizer, returns a pre-tokenizer with only its splitting half. BPE then maps characters to bytes itself, which
+ * saves writing the text in the byte-level alphabet.
  */
 function endingInBytes(step: ComponentConfig | null): PreTokenizer | undefined {
   if (step?.type === "ByteLevel") return byteLevelWords(step);
@@ -107,8 +111,8 @@ function endingInBytes(step: ComponentConfig | null): PreTokenizer | undefined {
 }
 
 /**
- * Added tokens under the ids the Rust library gives them, whatever ids the file states: the vocabulary's own for a token it has, the next
- * free one for another. In a file that is whole, these are the ids it states.
+ * Assigns ids to added tokens as the Rust library's `AddedVocabulary` does, regardless of the ids in the file: that of the vocabulary for a token
+ * in it, otherwise the next free id. In a consistent file these are the ids it states.
  */
 function numbered(tokens: readonly AddedToken[], vocabulary: ReadonlyMap<string, number>): AddedToken[] {
   const ids = new Map<string, number>();

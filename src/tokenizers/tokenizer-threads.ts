@@ -1,19 +1,20 @@
-/** What reads long texts off the calling thread. In Node.js: src/tasks/text-threads/. A browser has none. */
+/** Interface of worker threads that tokenize long texts. Implemented for Node.js in src/tasks/text-threads/; browsers have none. */
 import { InferyardError } from "../errors.ts";
 import type { TextSettings } from "../models/manifest.ts";
 import type { DecodeOptions } from "./tokenizer.ts";
 import { TokenColumns } from "./token-columns.ts";
 
+/** Worker threads that tokenize and decode. */
 export interface TokenizerThreads {
-  /** Longest text in UTF-16 units, and longest list of token ids. Longer ones are LIMIT_EXCEEDED. */
+  /** Maximum length of a text in UTF-16 code units, and of a list of token ids. */
   readonly maxCharacters: number;
-  /** Tokens of a text. LIMIT_EXCEEDED where they take too long or too much memory. */
+  /** Tokenizes a text with the tokenizer of `settings`. Throws LIMIT_EXCEEDED if it takes too long or too much memory. */
   tokenize(settings: TextSettings, text: string): Promise<TransferableTokens>;
-  /** Text of tokens. Throws the same. */
+  /** Decodes token ids. Throws LIMIT_EXCEEDED if it takes too long or too much memory. */
   decode(settings: TextSettings, ids: readonly number[], options: DecodeOptions): Promise<string>;
 }
 
-/** Throws LIMIT_EXCEEDED for a text, or a list of token ids, that is longer than threads may read. */
+/** Throws LIMIT_EXCEEDED for a text, or a list of token ids, longer than `maxCharacters`. */
 export function requireMaxLength(
   length: number,
   what: "characters" | "tokens",
@@ -21,15 +22,18 @@ export function requireMaxLength(
 ): void {
   if (length <= maxCharacters) return;
   throw new InferyardError("LIMIT_EXCEEDED", `a text of ${length} ${what} is longer than the limit of ${maxCharacters}`, {
-    remedy: "send it in parts, or raise `maxTextCharacters`",
+    remedy: "split it, or raise `maxTextCharacters`",
     data: { length, limit: maxCharacters },
   });
 }
 
-/** Texts up to this length, in UTF-16 units, are read by the calling thread: to hand one over takes 0.1 ms, to read this many some 5. */
+/**
+ * Maximum length in UTF-16 code units of a text that the calling thread tokenizes. Measured: a text of this length takes about 5 ms; sending one to
+ * a thread costs 0.1 ms.
+ */
 export const maxInlineUnits = 8192;
 
-/** The columns of a `TokenRow`, as they travel between threads. */
+/** `TokenColumns` in a form whose buffers can be transferred between threads. */
 export interface TransferableTokens {
   readonly ids: Int32Array<ArrayBuffer>;
   readonly offsets: Int32Array<ArrayBuffer>;
@@ -37,10 +41,12 @@ export interface TransferableTokens {
   readonly shown: ReadonlyMap<number, string>;
 }
 
+/** Copies columns into transferable buffers. */
 export function toTransferable({ ids, offsets, words, shown }: TokenColumns): TransferableTokens {
   return { ids: Int32Array.from(ids), offsets: Int32Array.from(offsets), words: Int32Array.from(words), shown };
 }
 
+/** Converts transferred columns back. */
 export function fromTransferable({ ids, offsets, words, shown }: TransferableTokens): TokenColumns {
   const row = new TokenColumns();
   for (let index = 0; index < ids.length; index++)

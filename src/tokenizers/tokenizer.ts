@@ -1,75 +1,80 @@
-/** Text to tokens: the interface the tasks see. */
-/** What a model needs of one text. */
+/** The interface of tokenizers, modelled on `Tokenizer` and `Encoding` of Hugging Face's tokenizers library. */
+
+/** The token ids of one text or pair, without the other columns of an `Encoding`. */
 export interface TokenIds {
-  /** Special tokens of the frame included, cut to the limit; no padding. */
+  /** Token ids, special tokens included, truncated to the limit, without padding. */
   readonly ids: number[];
-  /** Whether content was cut to keep the limit. */
+  /** Whether the text was truncated. */
   readonly truncated: boolean;
-  /** Length of the whole text or pair in tokens, special tokens included, before anything was cut. */
+  /** Number of tokens of the text or pair before truncation, special tokens included. */
   readonly wholeLength: number;
   /**
-   * How many of the leading ids belong to the prompt: the frame's prefix and the prompt's own tokens, counted as
-   * sentence-transformers counts them (the prompt encoded alone, its closing special token left off). 0 without a prompt.
+   * Number of leading ids that belong to the prompt: the prefix and the prompt's own tokens, counted as sentence-transformers counts them (the
+   * prompt tokenized alone, without the suffix). 0 without a prompt.
    */
   readonly promptTokens: number;
 }
 
-/** One text, or a pair of texts, as tokens. The columns beside `ids` are made when they are first asked for. */
+/**
+ * The tokens of one text or pair (`Encoding` of the Rust library). Arrays have one entry per id. The columns other than `ids` are computed when
+ * they are read, so read each once.
+ */
 export interface Encoding extends TokenIds {
-  /** Each token as the vocabulary writes it; an unknown one of a Unigram model as the text it stands for. */
+  /** Each token as the vocabulary has it; an unknown token of a Unigram model as the text it covers. */
   readonly tokens: readonly string[];
-  /** 0 for the first text and 1 for the second, or whatever the model's own template says. */
+  /** Token type (segment) ids: usually 0 for the first text and 1 for the second. */
   readonly typeIds: readonly number[];
-  /** 1 for a token that was put around the texts, 0 for one of a text. */
+  /** 1 for a special token that the post-processor added, 0 for a token of a text. */
   readonly specialTokensMask: readonly number[];
-  /** 1 for every token: there is no padding. */
+  /** 1 for every token, since there is no padding. */
   readonly attentionMask: readonly number[];
-  /** Which text a token is of: 0, 1, or null for one that was put around them. */
+  /** 0 for a token of the first text, 1 for one of the second, null for an added special token. */
   readonly sequenceIds: readonly (0 | 1 | null)[];
-  /** Which piece of its text a token is of, as the pre-tokenizer cut it; null for a token that was put around the texts. */
+  /** Index of the word (pre-tokenizer piece) of its text that a token belongs to; null for an added special token. */
   readonly wordIds: readonly (number | null)[];
   /**
-   * Two numbers for each token: what part [start, end) of its text it stands for, in UTF-16 units as JavaScript counts them. With a
-   * prompt the first text is the prompt and the text. Tokens put around the texts have 0 and 0. Tokens may overlap (several bytes of one
-   * character) and leave gaps (white space).
+   * Two entries per token, start and end: the range [start, end) of its text in UTF-16 code units; 0 and 0 for an added special token. With a
+   * prompt the first text is prompt + text. Ranges may overlap (several byte tokens of one character) and have gaps (white space).
    */
   readonly offsets: Int32Array;
-  /** What was cut, in windows of the same length that overlap by the stride. Empty where nothing was cut. */
+  /** The truncated parts, in windows of the same length that overlap by the stride. Empty if nothing was truncated. */
   readonly overflowing: readonly Encoding[];
 }
 
-/** Which of two texts is cut: the longer one, then both; or one of them alone. */
+/** Which text of a pair is truncated: the longer one first ("longest_first"), or only the first or second. */
 export type TruncationStrategy = "longest_first" | "only_first" | "only_second";
 
+/** Options of `Tokenizer.encode`. */
 export interface EncodeOptions {
-  /** Longest result in tokens, special tokens included; Infinity = no limit. Default: the model's own limit. */
+  /** Maximum number of tokens, special tokens included; Infinity: no limit. Default: the model's own limit. */
   readonly maxTokens?: number;
-  /** Put before the text. Default: none. */
+  /** Text prepended to the first text. Default: none. */
   readonly prompt?: string;
-  /** A second text, for models that take two. Default: none. */
+  /** Second text of a pair. Default: none. */
   readonly pair?: string;
-  /** Whether special tokens are put around the texts. Default: what the model takes. */
+  /** Whether the post-processor adds special tokens. Default: as the model was trained. */
   readonly addSpecialTokens?: boolean;
-  /** Tokens by which windows of `overflowing` overlap; less than the room for content. Default: 0. */
+  /** Overlap of the windows in `overflowing`, in tokens; less than the room for content. Default: 0. */
   readonly stride?: number;
-  /** Default: "longest_first". */
+  /** Which text of a pair is truncated. Default: "longest_first". */
   readonly strategy?: TruncationStrategy;
-  /** The side that is cut. Default: `truncation_side` of tokenizer_config.json, else right. */
+  /** The end at which tokens are removed. Default: `truncation_side` of tokenizer_config.json, otherwise "right". */
   readonly truncationSide?: "left" | "right";
 }
 
+/** Options of `Tokenizer.pad`. */
 export interface PadOptions {
-  /** Length of every row; longer rows stay as they are. Default: the longest row. */
+  /** Length of every row in tokens; longer rows are not changed. Default: that of the longest row. */
   readonly length?: number;
   /** The length is rounded up to a multiple of this. Default: 1. */
   readonly multipleOf?: number;
-  /** The side the padding is put on. Default: "right". */
+  /** The end at which padding is added. Default: "right". */
   readonly side?: "left" | "right";
-  /** Type id of padding. Default: 0. */
+  /** Token type id of padding. Default: 0. */
   readonly typeId?: number;
 }
 
-/** One row per encoding. */
+/** Padded encodings, one row per encoding: each field is `[rows, length]`. */
 export interface PaddedBatch {
   readonly ids: number[][];
   readonly typeIds: number[][];
@@ -77,46 +82,49 @@ export interface PaddedBatch {
   readonly attentionMask: number[][];
 }
 
+/** Options of `Tokenizer.decode`. */
 export interface DecodeOptions {
-  /** Default: true. */
+  /** Whether special tokens are left out of the text. Default: true. */
   readonly skipSpecialTokens?: boolean;
 }
 
-/** The special tokens around a single text, as the tokenizer's post-processor puts them; empty where the model takes none. */
+/** Ids of the special tokens that the post-processor adds before and after a single text; empty for a model without. */
 export interface Frame {
   readonly prefix: readonly number[];
   readonly suffix: readonly number[];
 }
 
+/** The tokenizer of a model. Stateless apart from caches: one instance serves concurrent calls. */
 export interface Tokenizer {
   /**
-   * Content that does not fit is cut; special tokens stay.
-   * Throws INPUT_INVALID when the limit leaves no room for them, TOKENIZER_INVALID when the tokenizer's own file fails.
+   * Tokenizes a text or pair and truncates it to the limit; special tokens are never truncated. Throws INPUT_INVALID if the limit leaves no room
+   * beside the special tokens, TOKENIZER_INVALID if a component of the tokenizer fails on the text.
    */
   encode(text: string, options?: EncodeOptions): Encoding;
-  /** Tokens the whole text takes, frame included. */
+  /** Number of tokens of a text, special tokens included, without truncation. */
   count(text: string): number;
-  /** Text of tokens. Ids without a token are left out. */
+  /** Converts token ids to text. Ids without a token are skipped. */
   decode(ids: Iterable<number>, options?: DecodeOptions): string;
-  /** The same as `encode`; a long text is read by another thread. Left out where no threads read texts. */
+  /** Same as `encode`, with long texts on a worker thread. Absent if there are no threads. */
   encodeOnThread?(text: string, options?: EncodeOptions): Promise<Encoding>;
-  /** The same as `decode`; many ids are read by another thread. Left out where no threads read texts. */
+  /** Same as `decode`, with long lists on a worker thread. Absent if there are no threads. */
   decodeOnThread?(ids: readonly number[], options?: DecodeOptions): Promise<string>;
-  /** Brings encodings to one length. */
+  /** Pads encodings to one length. */
   pad(encodings: readonly Encoding[], options?: PadOptions): PaddedBatch;
-  /** Undefined for an id without a token. */
+  /** The token with an id; undefined if there is none. */
   tokenOf(id: number): string | undefined;
-  /** Undefined for a text that is no token. */
+  /** The id of a token, by its exact vocabulary entry; undefined if there is none. */
   idOf(token: string): number | undefined;
-  /** One more than the highest id, added tokens included. */
+  /** Highest id plus 1, added tokens included. */
   readonly vocabularySize: number;
-  /** Fills shorter rows of a batch; such positions are masked. 0 where the model's files name no padding token. */
+  /** Id of the padding token; 0 if the model's files name none. Padded positions are masked. */
   readonly padId: number;
-  /** The token for what the vocabulary does not hold; undefined where there is none. */
+  /** Id of the token for text outside the vocabulary; undefined if there is none. */
   readonly unknownId: number | undefined;
-  /** The token that stands for a word to be found; undefined where there is none. */
+  /** Id of the mask token; undefined if there is none. */
   readonly maskId: number | undefined;
-  /** The token a classifier reads, and where an answering model says that there is no answer; undefined where there is none. */
+  /** Id of the class token, which classification heads read; undefined if there is none. */
   readonly clsId: number | undefined;
+  /** The special tokens around a single text. */
   readonly frame: Frame;
 }

@@ -1,20 +1,26 @@
-/** Where texts are cut to fit a limit: windows over their tokens, as the Rust library lays them. */
+/** Truncation (`truncate_encodings` of the Rust library): windows over the tokens of each text. */
 import { InferyardError } from "../errors.ts";
 import type { TruncationStrategy } from "./tokenizer.ts";
 
-/** Tokens [from, to) of a text. */
+/** The tokens [from, to) of a text. */
 export interface Window {
   readonly from: number;
   readonly to: number;
 }
 
+/** How texts are truncated (`TruncationParams` of the Rust library). */
 export interface TruncationRules {
   readonly strategy: TruncationStrategy;
+  /** Overlap of consecutive windows in tokens. */
   readonly stride: number;
+  /** The end at which tokens are removed. */
   readonly side: "left" | "right";
 }
 
-/** The windows of each text, the one that is kept first. `room`: tokens for both together. */
+/**
+ * The windows of each text; the first one of each is kept, the others are overflow. `lengths`: tokens of one or two texts; `room`: maximum number
+ * of tokens of all together. Throws INPUT_INVALID if the strategy cannot meet the limit, or the stride is not shorter than a window.
+ */
 export function truncationWindows(lengths: readonly number[], room: number, rules: TruncationRules): Window[][] {
   const [first = 0, second] = lengths;
   const surplus = first + (second ?? 0) - room;
@@ -29,7 +35,8 @@ function roomOfEach(
   surplus: number,
   strategy: TruncationStrategy,
 ): number[] {
-  if (strategy === "only_second" && second === undefined) throw cannotCut("the strategy only_second needs a second text");
+  if (strategy === "only_second" && second === undefined)
+    throw cannotCut("the truncation strategy only_second needs a second text");
   if (strategy !== "longest_first") {
     const cut = strategy === "only_first" ? first : (second ?? 0);
     if (cut <= surplus && room > 0)
@@ -46,7 +53,7 @@ function roomOfEach(
   return first > second ? [most, least] : [least, most];
 }
 
-/** Tokens of all windows of one text: a stride close to the length of a window makes a long text many times as long. */
+/** Maximum number of tokens in all windows of one text: a stride close to the window length multiplies the length of a text. */
 const maxWindowedTokens = 2 ** 20;
 
 function windows(length: number, most: number, { stride, side }: TruncationRules): Window[] {

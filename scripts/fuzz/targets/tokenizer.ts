@@ -107,7 +107,7 @@ function tokenizerOf(text: string): Tokenizer {
     return new TextTokenizer(applyTokenizerConfig(json, settings), settings);
   } catch (error) {
     if (error instanceof InferyardError || !(error instanceof Error) || isDefect(error)) throw error;
-    throw tokenizerInvalid("tokenizer.json", `is not a tokenizer that can be used: ${error.message}`, error);
+    throw tokenizerInvalid("tokenizer.json", `cannot be used: ${error.message}`, error);
   }
 }
 

@@ -3,7 +3,7 @@
  * in memory. Each kind of storage has its own tight loop; the calls between are one per token.
  */
 import type { Precision } from "../../backend.ts";
-import { halfTable } from "../../formats/floats/float16.ts";
+import { float16Table } from "../../formats/floats/float16.ts";
 
 /** A matrix of which rows are added up. */
 export interface EmbeddingMatrix {
@@ -32,7 +32,7 @@ export function float32Matrix(data: Float32Array, dimensions: number): Embedding
 
 /** float16 bits [count, dimensions]. */
 export function float16Matrix(data: Uint16Array, dimensions: number): EmbeddingMatrix {
-  const table = halfTable();
+  const table = float16Table();
   return {
     precision: "fp16",
     rows: data.length / dimensions,

@@ -13,7 +13,7 @@ import type { DataType, ModelFiles, Tensor } from "../../backend.ts";
 import { yieldToEventLoop } from "../../platform/event-loop.ts";
 import { readSafetensorsHeader, readTensor } from "../../formats/safetensors/read-safetensors.ts";
 import type { SafetensorsHeader } from "../../formats/safetensors/read-safetensors.ts";
-import { halfValue } from "../../formats/floats/float16.ts";
+import { decodeFloat16 } from "../../formats/floats/float16.ts";
 import { int8Matrix, float32Matrix, float16Matrix, int4Matrix } from "./embedding-matrix.ts";
 import type { EmbeddingMatrix } from "./embedding-matrix.ts";
 import type { StaticEmbeddings } from "./static-model.ts";
@@ -87,7 +87,7 @@ async function readWeights(header: SafetensorsHeader, tokenCount: number, signal
   }
   await checkFinite(header, "weights", tensor, signal);
   const { data } = tensor;
-  if (data instanceof Uint16Array) return Float32Array.from(data, halfValue);
+  if (data instanceof Uint16Array) return Float32Array.from(data, decodeFloat16);
   return data instanceof Float32Array ? data : Float32Array.from(data as Float64Array);
 }
 

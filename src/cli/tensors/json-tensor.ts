@@ -1,9 +1,9 @@
 /** Nested JSON arrays to tensors of the type that the model declares, and tensors to JSON. */
-import { halfValue } from "../../formats/floats/float16.ts";
+import { decodeFloat16, encodeFloat16 } from "../../formats/floats/float16.ts";
+import { decodeFloat } from "../../formats/floats/small-floats.ts";
 import { InferyardError } from "../../errors.ts";
 import { type DataType, type Tensor, type TensorInfo, zeros } from "../../tensor.ts";
 import { shortFloat } from "../output/units.ts";
-import { encodeFloat16 } from "../../formats/floats/encode-float16.ts";
 
 /** JSON has no words for these. */
 const nonFiniteNumbers: ReadonlyMap<unknown, number> = new Map([
@@ -95,7 +95,7 @@ function elementOf(leaf: unknown, dataType: DataType): number | undefined {
   if (value === undefined) return undefined;
   const range = ranges[dataType];
   if (range !== undefined) return Number.isInteger(value) && value >= range[0] && value <= range[1] ? value : undefined;
-  if (dataType === "float16") return fits(value, halfValue(encodeFloat16(value))) ? encodeFloat16(value) : undefined;
+  if (dataType === "float16") return fits(value, decodeFloat16(encodeFloat16(value))) ? encodeFloat16(value) : undefined;
   if (dataType === "float32") return fits(value, Math.fround(value)) ? value : undefined;
   return dataType === "float64" ? value : undefined;
 }
@@ -143,7 +143,8 @@ export function jsonOfTensor({ dataType, shape, data }: Tensor, most: number = d
     if (typeof value === "string") return value;
     if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
     if (dataType === "bool") return value !== 0;
-    const number = dataType === "float16" ? halfValue(value) : dataType === "bfloat16" ? bfloat16Value(value) : value;
+    const number =
+      dataType === "float16" ? decodeFloat16(value) : dataType === "bfloat16" ? decodeFloat("bfloat16", value) : value;
     return Number.isFinite(number) ? shortest(number, dataType) : String(number);
   });
   return { dtype: dataType, shape, data: shown };
@@ -151,11 +152,4 @@ export function jsonOfTensor({ dataType, shape, data }: Tensor, most: number = d
 
 function shortest(value: number, dataType: DataType): number {
   return dataType === "float32" ? shortFloat(value) : value;
-}
-
-/** A bfloat16 is the upper half of a float32. */
-function bfloat16Value(bits: number): number {
-  const view = new DataView(new ArrayBuffer(4));
-  view.setUint32(0, bits * 0x1_00_00);
-  return view.getFloat32(0);
 }

@@ -1,8 +1,9 @@
 /**
- * Builds a program graph, operation by operation. What is known beforehand is computed at once by the interpreter, so that shape arithmetic never
- * reaches the graph; when all inputs are known the whole program is, and building it is running it.
+ * Builds a graph, operation by operation, with constant folding: an operation whose inputs are all constants is computed at once by the interpreter
+ * and adds no node. So shape arithmetic never reaches the graph, and if all inputs of a model are constants, building its graph computes its outputs.
  */
 import { InferyardError } from "../../errors.ts";
+import { required } from "../../checked.ts";
 import { elementCount } from "../../tensor.ts";
 import { TraceBudget, recordOverheadBytes, type TraceLimits } from "./trace-budget.ts";
 import { describeType, type Graph, type NamedValue, type TensorType, typeOf, type Value } from "../ir/graph.ts";
@@ -16,47 +17,55 @@ import { isOptional, isSequence, type TracedValue } from "./traced-value.ts";
 import { DataDependencyError } from "./data-dependency-error.ts";
 import { literalBytes, isCostly, estimatedBytes, maxRank, scratchBytes, estimatedWork } from "./operation-cost.ts";
 
-/** Elements of a table of weights, at least; shapes are looked up in smaller ones. */
+/** A gather from a table of at least so many elements is an embedding lookup; shape arithmetic gathers from smaller ones. */
 const minTableElements = 2 ** 16;
-/** Elements looked up in a table, at most, while building: more are a text's positions, which would be computed and kept for each of its lengths. */
+/** Largest result, in elements, of an embedding lookup that is folded. A larger one, such as position embeddings, would be stored once per length. */
 const maxFoldedLookup = 2 ** 12;
 
 /**
- * What is built: a program that runs many times, in which random numbers are drawn anew by each run, or one run, in which they are drawn at
- * once.
+ * What a builder is for. "graph": a graph that runs many times; large folds and nondeterministic operations are left to its runs. "eager": one
+ * evaluation; everything with constant inputs is computed at once, and what exceeds the limits throws.
  */
 export type BuildMode = "graph" | "eager";
 
-/** Elements of a tensor that may be asked for as one of a program's constants: those of shapes, axes, conditions. */
+/** Largest tensor, in elements, whose run-time value may become a constant of the next graph segment: a shape, an axis or a condition. */
 const maxResolvedElements = 64;
 
+/** Adds operations to a graph, or evaluates them where their inputs are constants. Throws where the model exceeds the limits of its budget. */
 export class Builder {
-  /** Charged for everything that is built. */
+  /** Charged for all operations, folds and memory of this trace. */
   readonly budget: TraceBudget;
   readonly #mode: BuildMode;
   readonly #fold: ConstantFolder;
   readonly #log: TraceLog;
 
-  /** `fold` computes what is known; the interpreter where absent. `log`: of a trace that stopped, where this one is to go on. */
+  /**
+   * `fold` evaluates an operation with constant inputs; default: the interpreter. `log` is that of a trace which stopped at a data dependency, when
+   * this builder continues it.
+   */
   constructor(
     limits: Partial<TraceLimits> | TraceBudget = {},
-    purpose: BuildMode = "graph",
+    mode: BuildMode = "graph",
     fold: ConstantFolder = evaluate,
     log: TraceLog = new TraceLog(),
   ) {
     this.budget = limits instanceof TraceBudget ? limits : new TraceBudget(limits);
-    this.#mode = purpose;
+    this.#mode = mode;
     this.#fold = fold;
     this.#log = log;
   }
 
+  /** The literal as a value of the graph. Its bytes are charged to the budget. */
   constant(literal: Literal): Value {
-    // Large tensors of the model itself are held: they are no part of what tracing takes.
+    // The model's large weights have lazy storage; they are not part of the memory of the trace.
     if (literal.storage === undefined) this.#own(literal);
     return { type: typeOf(literal), constant: literal };
   }
 
-  /** The elements, where they are known; ValueUnknown where not. `what` is said in its message. */
+  /**
+   * The elements of a tensor that parametrizes an operator (a shape, an axis). Throws DataDependencyError if only a run provides them: the trace
+   * then continues in another segment, with the elements as a constant. `what` names the tensor in the message.
+   */
   known(value: Value, what: string): Literal {
     const known = this.#knownElements(value);
     if (known !== undefined) return known;
@@ -66,33 +75,39 @@ export class Builder {
     );
   }
 
-  /** As `known`, of elements that are no parameters: however few they are, they will be others in each run. */
+  /** As `known`, for a tensor that is data rather than a parameter: its elements differ in each run and never become constants of a segment. */
   knownData(value: Value, what: string): Literal {
     const known = this.#knownElements(value);
     if (known === undefined) throw new DataDependencyError(what, undefined);
     return known;
   }
 
-  /** As a constant, where its elements were asked for. */
+  /** The value as a constant if an earlier segment resolved its elements; else the value itself. */
   resolved(value: Value): Value {
     const literal = value.constant === undefined ? this.#log.resolved(value) : undefined;
     return literal === undefined ? value : this.constant(literal);
   }
 
-  /** A part of the trace, which is not done again when the trace goes on from where it had to stop. `isNamed`: names lead to all of its outputs. */
+  /**
+   * Runs `work`, a part of the trace that is logged as a unit: when the trace is repeated to continue after a data dependency, a completed step
+   * returns its logged outputs. `isNamed`: the model names all outputs, so those that no name refers to any more can be dropped.
+   */
   step(work: () => readonly TracedValue[], isNamed = false): readonly TracedValue[] {
     return this.stepOrInterpret(work, () => undefined, isNamed);
   }
 
-  /** The same of a part that the host may compute where the trace cannot: `host` says what it has to. */
+  /**
+   * As `step`; if a data dependency stops `work`, `interpret` may return an operation to be interpreted in place of the step. Undefined lets the
+   * error pass on.
+   */
   stepOrInterpret(
     work: () => readonly TracedValue[],
-    host: (unknown: DataDependencyError) => object | undefined,
+    interpret: (error: DataDependencyError) => object | undefined,
     isNamed = false,
   ): readonly TracedValue[] {
     const log = this.#log;
-    const before = log.begin(isNamed);
-    if (before !== undefined) return before;
+    const logged = log.begin(isNamed);
+    if (logged !== undefined) return logged;
     this.budget.beginStep();
     try {
       const outputs = this.#endStep(work());
@@ -100,21 +115,21 @@ export class Builder {
       return outputs;
     } catch (error) {
       if (!(error instanceof DataDependencyError)) throw error;
-      const asked = host(error);
-      if (asked !== undefined) log.undo();
-      throw asked === undefined ? error : new DataDependencyError(error.what, { kind: "interpreted-op", work: asked });
+      const op = interpret(error);
+      if (op !== undefined) log.undo();
+      throw op === undefined ? error : new DataDependencyError(error.what, { kind: "interpreted-op", op });
     } finally {
       log.leave();
     }
   }
 
-  /** The first output. */
+  /** Adds or folds an operation and returns its first output. */
   add(operation: Operation, ...inputs: readonly Value[]): Value {
     const [first] = this.addAll(operation, ...inputs);
-    if (first === undefined) throw new Error(`"${operation.kind}" gives nothing`);
-    return first;
+    return required(first, `the output of "${operation.kind}"`);
   }
 
+  /** Adds or folds an operation and returns all its outputs. Throws where the inputs do not fit the operation or an output exceeds a limit. */
   addAll(operation: Operation, ...inputs: readonly Value[]): readonly Value[] {
     this.count();
     checkAttributes(operation);
@@ -127,34 +142,37 @@ export class Builder {
     if (literals.every((literal) => literal !== undefined) && this.#shouldFold(operation, inputs, types))
       return this.#fold(operation, literals).map((literal): Value => {
         if (literal.storage === undefined) this.#own(literal);
-        else this.budget.share(literal.storage, literalBytes(literal), describeType(literal)); // the memory of folds keeps it
+        else this.budget.share(literal.storage, literalBytes(literal), describeType(literal)); // the constant-folding cache owns it
         return { type: typeOf(literal), constant: literal };
       });
     for (const literal of literals) if (literal !== undefined) this.budget.retain(storageIdentity(literal));
     return this.#log.node(() => {
       const node = { operation, inputs, outputs: types.map((type): Value => ({ type })) };
-      this.budget.chargeOwner(node, recordOverheadBytes.node, "a node of the program");
+      this.budget.chargeOwner(node, recordOverheadBytes.node, "a node of the graph");
       this.budget.retain(node);
       return node;
     }).outputs;
   }
 
-  /** What was built, with these inputs and outputs. */
+  /** The graph of all nodes added so far, with these inputs and outputs. */
   graph(inputs: readonly NamedValue[], outputs: readonly NamedValue[]): Graph {
     return { inputs, nodes: this.#log.nodes, outputs };
   }
 
-  /** Refuses a tensor of impossible or excessive size. A dimension of 0 does not make up for the others: what loops over those would not end. */
+  /**
+   * Throws if a tensor of this type has a negative size or too many axes, OUT_OF_MEMORY if it exceeds `tensorBytes`. An axis of size 0 counts as 1:
+   * the other axes may still be loop counts.
+   */
   checkSize(type: TensorType): void {
     const { shape } = type;
-    if (shape.length > maxRank) throw new Error(`it would make a tensor of ${shape.length} axes, and ${maxRank} are allowed`);
-    if (shape.some((size) => !(size >= 0))) throw new Error(`it would make ${describeType(type)}`);
+    if (shape.length > maxRank) throw new Error(`the result has ${shape.length} axes, more than the ${maxRank} allowed`);
+    if (shape.some((size) => !(size >= 0))) throw new Error(`the result would be ${describeType(type)}`);
     const bytes = estimatedBytes({ dataType: type.dataType, shape: shape.map((size) => Math.max(size, 1)) });
     const { tensorBytes } = this.budget.limits;
     if (bytes <= tensorBytes) return;
     throw new InferyardError(
       "OUT_OF_MEMORY",
-      `the model makes ${describeType(type)}, ${bytes} bytes, and ${tensorBytes} are allowed`,
+      `the model computes ${describeType(type)}, ${bytes} bytes, more than the ${tensorBytes} allowed`,
       {
         remedy: "give smaller inputs: fewer or shorter ones at once",
         data: { limit: "tensorBytes", allowed: tensorBytes },
@@ -163,8 +181,8 @@ export class Builder {
   }
 
   /**
-   * Refuses what an operator is about to compute by itself, element by element, and give to `constant`: where the tensor, or a list of numbers or
-   * objects of `elementBytes` each that it is made of, does not fit.
+   * Called before an operator computes a constant of this type in JavaScript: throws if the tensor, or a list of its elements at `elementBytes` bytes
+   * each, exceeds the budget, and charges one step of work per element.
    */
   reserve(type: TensorType, elementBytes: number = 16): void {
     this.checkSize(type);
@@ -173,12 +191,12 @@ export class Builder {
     this.budget.chargeWork(count);
   }
 
-  /** Counts one node or iteration that builds no operation: see `Budget.count`. */
+  /** Charges one node or loop iteration that adds no operation, so that every loop of a trace ends at a limit (`TraceBudget.countOperation`). */
   count(): void {
     this.budget.countOperation();
   }
 
-  /** Ends the step of the budget: of what it charged, what is in the outputs stays. */
+  /** Ends the budget's step: charges for what the outputs refer to stay, all others are released. */
   #endStep(outputs: readonly TracedValue[]): readonly TracedValue[] {
     this.budget.endStep(() => ownersIn(outputs));
     for (const output of outputs) this.#ownItems(output);
@@ -189,7 +207,7 @@ export class Builder {
     this.budget.chargeOwner(storageIdentity(literal), literalBytes(literal, literal), describeType(literal));
   }
 
-  /** A sequence is copied for each change, so its items count wherever they stand. */
+  /** ONNX sequences are immutable and copied on each change, so every sequence pays for its items. */
   #ownItems(traced: TracedValue): void {
     if (isSequence(traced)) this.budget.chargeOwner(traced.items, traced.items.length * recordOverheadBytes.item, "a sequence");
   }
@@ -198,20 +216,20 @@ export class Builder {
     return value.constant ?? this.#log.resolve(value);
   }
 
-  /** Whether what is known is computed now: always in a run, and there the limits hold. */
+  /** Whether an operation with constant inputs is computed now: always in eager mode, where a limit that is exceeded throws. */
   #shouldFold(operation: Operation, inputs: readonly Value[], types: readonly TensorType[]): boolean {
     const { budget } = this;
-    const isRun = this.#mode === "eager";
-    if (operation.kind === "call" && operation.nondeterministic === true && !isRun) return false;
-    const largest = types.reduce((most, { shape }) => Math.max(most, elementCount(shape)), 0);
-    if (largest > budget.foldedElements && !isRun) return false;
-    const given = inputs.map(({ type }) => type);
-    const steps = estimatedWork(operation, given, types);
-    if (isCostly(operation) && steps > budget.limits.foldedWork && !isRun) return false;
-    if (!isRun && isLookup(operation, inputs) && largest > maxFoldedLookup) return false;
+    const isEager = this.#mode === "eager";
+    if (operation.kind === "call" && operation.nondeterministic === true && !isEager) return false;
+    const largest = types.reduce((max, { shape }) => Math.max(max, elementCount(shape)), 0);
+    if (largest > budget.foldedElements && !isEager) return false;
+    const inputTypes = inputs.map(({ type }) => type);
+    const steps = estimatedWork(operation, inputTypes, types);
+    if (isCostly(operation) && steps > budget.limits.foldedWork && !isEager) return false;
+    if (!isEager && isLookup(operation, inputs) && largest > maxFoldedLookup) return false;
     const label = `"${operation.kind}" of ${types.map(describeType).join(" and ")}`;
     budget.requireBytes(
-      types.reduce((sum, type) => sum + literalBytes(type), scratchBytes(operation, given, types)),
+      types.reduce((sum, type) => sum + literalBytes(type), scratchBytes(operation, inputTypes, types)),
       label,
     );
     budget.chargeWork(steps);
@@ -219,16 +237,16 @@ export class Builder {
   }
 }
 
-/** Lists in an operation that name axes, sizes or steps: no tensor has so many axes. */
+/** Throws for an attribute list longer than any list of axes, sizes or pads can be. */
 function checkAttributes(operation: Operation): void {
   if (operation.kind === "call" || operation.kind === "elementwise") return;
   for (const [name, value] of Object.entries(operation)) {
     if (!Array.isArray(value) || value.length <= 2 * maxRank) continue;
-    throw new Error(`its "${name}" has ${value.length} entries, and a tensor has ${maxRank} axes at most`);
+    throw new Error(`the attribute "${name}" has ${value.length} entries, and a tensor has at most ${maxRank} axes`);
   }
 }
 
-/** What holds the elements of the tensors in these, and their items. */
+/** The objects that own memory in these values: the storage of constants and the item lists of sequences. */
 function* ownersIn(traced: readonly TracedValue[]): Generator<object> {
   for (const each of traced) {
     if (isSequence(each)) {

@@ -1,24 +1,27 @@
-/** The end of a trace that cannot go on by itself. */
+/** The error that ends a trace at a data dependency: an operator needs elements that are known only while the model runs. */
 import type { Value } from "../ir/graph.ts";
 import type { TracedValue } from "./traced-value.ts";
 
-/** Elements of a small tensor, or work of the host: `questionOf` tells of which kind. */
+/**
+ * What a trace needs before it can go on. `DataDependency` in data-dependency.ts is the same with the type of `op`, which cannot stand here because
+ * that file imports the builder, which throws this error.
+ */
 export type UntypedDependency =
   | { readonly kind: "value"; readonly value: Value }
-  | { readonly kind: "interpreted-op"; readonly work: object };
+  | { readonly kind: "interpreted-op"; readonly op: object };
 
-/** Thrown where an operator must know a value that only a run tells. */
+/** Thrown by `Builder.known` and `Builder.knownData` for a tensor whose elements only a run provides. */
 export class DataDependencyError extends Error {
-  /** Absent where elements are wanted that are too many to be constants: only the operator as a whole can be computed then. */
+  /** Undefined when the tensor has too many elements to become a constant of the graph: then only the whole operator can be interpreted. */
   readonly dependency: UntypedDependency | undefined;
-  /** What is not known, for messages. */
+  /** Names the tensor in messages, for example "input 1 of Reshape "r"". */
   readonly what: string;
-  /** What the rest of the trace may use, as far as names tell. */
+  /** The values that the untraced rest of the model may still read. Filled while the error passes through the graphs that are being traced. */
   readonly liveValues: Set<TracedValue> = new Set();
 
-  constructor(what: string, question: UntypedDependency | undefined) {
+  constructor(what: string, dependency: UntypedDependency | undefined) {
     super(`${what} is only known while the model runs`);
-    this.dependency = question;
+    this.dependency = dependency;
     this.what = what;
   }
 }

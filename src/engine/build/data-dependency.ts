@@ -1,4 +1,4 @@
-/** What must be found out before a trace can go on: a value that only a run tells, or what the host computes between two programs. */
+/** Data dependencies: what a run must provide before a trace can go on. They split a model into graph segments. */
 import type { Value } from "../ir/graph.ts";
 import type { Literal } from "../ir/literal.ts";
 import type { TraceLimits } from "./trace-budget.ts";
@@ -6,46 +6,58 @@ import type { GraphSource } from "./graph-source.ts";
 import type { TracedValue } from "./traced-value.ts";
 import type { DataDependencyError } from "./data-dependency-error.ts";
 
+/** What a trace stopped at. */
 export type DataDependency =
-  /** Elements of a small tensor: a shape, an axis, a condition. They are constants of what is traced after. */
-  { readonly kind: "value"; readonly value: Value } | { readonly kind: "interpreted-op"; readonly work: InterpretedOp };
+  /** The elements of a small tensor (a shape, an axis, a condition). The rest of the trace uses them as constants. */
+  | { readonly kind: "value"; readonly value: Value }
+  /** An operator or loop that runs outside of graphs, between two segments. */
+  | { readonly kind: "interpreted-op"; readonly op: InterpretedOp };
 
-/** What is computed outside of programs, because its results have shapes that only their computation tells. */
+/** An operation that is computed between two graph segments, because the shapes of its results depend on the elements of its inputs. */
 export type InterpretedOp = InterpretedNode | InterpretedLoop;
 
-/** An operator whose result depends in its shape on large values: the interpreter computes it as a whole. */
+/** An operator that the interpreter computes whole, such as NonZero: the shape of its result depends on a large tensor. */
 export interface InterpretedNode {
   readonly kind: "node";
+  /** Undefined for an optional input that the model leaves out. */
   readonly inputs: readonly (TracedValue | undefined)[];
-  /** Takes the inputs with all their elements, and gives the outputs with theirs. */
+  /** Evaluates the operator. `inputs` are those above with their elements; so are the results. Throws where `limits` are exceeded. */
   compute(inputs: readonly (TracedValue | undefined)[], limits: Partial<TraceLimits>): readonly TracedValue[];
 }
 
-/** The rounds of a loop whose end depends on values. Its body is a model of its own, so rounds of equal shapes share their programs. */
+/**
+ * A loop whose trip count depends on data (ONNX Loop). The body is traced as a model of its own, so that iterations with equal shapes share one
+ * executable.
+ */
 export interface InterpretedLoop {
   readonly kind: "loop";
-  /** For messages. */
+  /** Names the loop in messages. */
   readonly name: string;
-  /** Gives the condition and what is carried on, then the rows of this round, all by their places: "0", "1", ... Takes the round, the condition and what is carried likewise, and what is around it by `aroundName`. */
+  /**
+   * One iteration. Inputs: "0" the iteration number, "1" the condition, "2", ... the loop-carried values, and captured values under
+   * `captureName(name)`. Outputs: "0" the condition, "1", ... the loop-carried values, then the scan outputs.
+   */
   readonly body: GraphSource;
-  /** Names of what is around the body, is used in it and only known in a run. */
+  /** Values from outside of the body that it reads and that only a run provides, by their name in the model. */
   readonly captures: ReadonlyMap<string, TracedValue>;
-  /** How many rounds there are at most; without an end where absent. A scalar. */
+  /** Maximum number of iterations, an integer scalar. Undefined: no limit. */
   readonly maxIterations: Value | undefined;
-  /** Whether there is a first round: a scalar, of bool. True where absent. */
+  /** Whether the first iteration runs, a bool scalar. Undefined: true. */
   readonly initialCondition: Value | undefined;
+  /** Loop-carried values before the first iteration. */
   readonly carried: readonly TracedValue[];
-  /** How many rows a round gives. Those of all rounds are stacked. */
+  /** Number of scan outputs: each iteration gives one row of each, and the rows are stacked along a new first axis. */
   readonly scanOutputCount: number;
-  /** What is stacked where there is no round. Error where that cannot be told. */
+  /** Scan output `row` of a loop without iterations. Throws MODEL_UNSUPPORTED if the model does not declare its type. */
   emptyScanOutput(row: number): Literal;
 }
 
+/** The input name under which a loop body receives the captured value `name`. */
 export function captureName(name: string): string {
   return `captured ${name}`;
 }
 
-/** What was asked where the error says so. */
+/** The dependency that the error states; undefined if nothing can resolve it and the model is unsupported. */
 export function dependencyOf({ dependency }: DataDependencyError): DataDependency | undefined {
-  return dependency as DataDependency | undefined; // nothing but operators asks, and they state work of these kinds
+  return dependency as DataDependency | undefined; // only operators create these errors, and every `op` of theirs is an InterpretedOp
 }

@@ -1,13 +1,17 @@
-/** Where an engine model's programs come from: an ONNX file, or a transformer built from its configuration. */
+/** The interface between a model's format and the executor: an ONNX file is one implementation, a transformer built from config.json another. */
 import type { Literal } from "../ir/literal.ts";
 import type { Builder } from "./builder.ts";
 import type { TracedValue } from "./traced-value.ts";
 
+/** A model that can be traced into a graph for given input shapes. */
 export interface GraphSource {
-  /** Builds what the model computes from these inputs and gives its outputs by name: a program, or at once the results where the inputs are known. */
-  trace(inputs: ReadonlyMap<string, TracedValue>, build: Builder): ReadonlyMap<string, TracedValue>;
-  /** The model's own tensors, which every trace uses as they are: what is packed of them is shared by all programs. */
+  /**
+   * Adds the model's operations to `builder` and returns its outputs by name. `inputs` are the model's inputs by name: with a shape only, or, for
+   * eager evaluation, with their elements. Throws DataDependencyError where the trace needs elements that only a run provides.
+   */
+  trace(inputs: ReadonlyMap<string, TracedValue>, builder: Builder): ReadonlyMap<string, TracedValue>;
+  /** The model's weights. Every trace refers to these same literals, so that all executables of the model share what is packed of them. */
   readonly weights: readonly Literal[];
-  /** Elements of all tensors the model holds, those in nodes among them. Default: of `weights`. */
+  /** Number of elements of all constants of the model, those in nodes included. Default: that of `weights`. */
   readonly weightElements?: number;
 }

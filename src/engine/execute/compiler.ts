@@ -48,7 +48,6 @@ export class Compiler {
   readonly #threadCount: number;
   readonly #kernels = new Set<string>();
   readonly #modules: SharedEngineState["modules"][number][] = [];
-  readonly #supported = new Map<string, boolean>();
   /** What another copy has folded. */
   readonly #importedFolds: FoldingSnapshot | undefined;
   #memory: EngineMemory;
@@ -153,7 +152,6 @@ export class Compiler {
       isModelConstant: (literal) => this.#foldingCache.isModelConstant(literal),
       hasByteDot: this.#settings.features.byteDot !== "none",
       threads: this.#threadCount,
-      emittable: this.#supported,
       states,
       budget,
     });

@@ -1,4 +1,5 @@
 /** A plan that runs: its kernels compiled, its weights in place. */
+import { required } from "../../checked.ts";
 import { InferyardError } from "../../errors.ts";
 import { elementCount, type Tensor, type TensorData, type TensorMap } from "../../tensor.ts";
 import { type KernelCall, kernelCall } from "../codegen/wasm/index.ts";
@@ -13,24 +14,28 @@ import { evaluateStep } from "./evaluate-step.ts";
 /** Computes one call of a kernel, on one thread or on several, and gives its status. Its counts come before the offsets; the last offset is that of scratch memory, if it takes any. */
 export type RunKernel = (kernel: KernelCall, offsets: readonly number[], scratchStride: number) => number;
 
-/** Where the movable regions of a run start. */
+/** Start offsets of the regions that may move between runs, in bytes. */
 interface Bases {
   readonly arena: number;
   readonly state: number;
 }
 
-/** One thing to do in a run. */
+/** One step of a run. */
 type Action = (bases: Bases) => void;
 
+/**
+ * A plan that is ready to run: kernels compiled, weights packed in memory. Runs in three phases, `writeInputs`, `runSteps` and `readOutputs`, so that
+ * the caller can yield between steps. Runs must not overlap, nor overlap those of other executables over the same memory.
+ */
 export class Executable {
-  /** Without what is done with: kernels that are compiled, weights that are packed, steps that are actions. */
+  /** The parts of the plan that runs still need; kernels and steps are dropped after construction. */
   readonly #plan: Pick<Plan, "arenaBytes" | "constants" | "inputs" | "outputs" | "stateBytes">;
-  /** Steps of a run, and how many of them the interpreter computes. */
+  /** Number of steps of one run, and how many of them the interpreter computes. */
   readonly steps: { readonly all: number; readonly interpreted: number };
   readonly #memory: EngineMemory;
   readonly #ownWeights = new Set<PackedWeights>();
   readonly #actions: readonly Action[];
-  /** By their places; those of the run. */
+  /** String tensors of the current run, by the index in their buffer references. */
   readonly #strings: TensorData[] = [];
   #state = 0;
 
@@ -52,21 +57,22 @@ export class Executable {
     this.#actions = steps.map((step) => this.#action(step, run));
   }
 
-  /** Bytes of the block of states that each run is given. */
+  /** Size in bytes of the state block that each run is given. */
   get stateBytes(): number {
     return this.#plan.stateBytes;
   }
 
+  /** Size in bytes of the arena that a run needs. */
   get arenaBytes(): number {
     return this.#plan.arenaBytes;
   }
 
-  /** What it holds beside the engine's memory, which its constants are copied to. */
+  /** Bytes held outside of the engine's memory: the constants that are copied into the arena before each run. */
   get bytes(): number {
     return this.#plan.constants.reduce((sum, { literal }) => sum + byteSize(literal), 0);
   }
 
-  /** Puts the inputs in place. Another program may have used the arena since the last run. `state` is where the block of states starts. */
+  /** Starts a run: makes room for the arena and writes constants and inputs to it. `state` is the offset of the state block. Throws TypeError for a missing input. */
   writeInputs(inputs: TensorMap, state: number = 0): void {
     this.#memory.reserveArena(this.#plan.arenaBytes);
     this.#state = state;
@@ -74,12 +80,12 @@ export class Executable {
     const bases = this.#bases();
     for (const { literal, offset } of this.#plan.constants) copyTo(this.#view(literal, bases.arena + offset), literal.data);
     for (const { name, type, buffer } of this.#plan.inputs) {
-      const tensor = inputs[name];
-      if (tensor !== undefined) this.#write(tensor.data, { type, buffer }, bases);
+      const tensor = required(inputs[name], `the input "${name}"`);
+      this.#write(tensor.data, { type, buffer }, bases);
     }
   }
 
-  /** Runs steps from `first` on until `deadline` (of performance.now()), and gives the next one. All are done when that is `steps.all`. */
+  /** Runs steps from `first` on until `deadline`, a time of performance.now(). Returns the next step to run; the run is complete when that is `steps.all`. */
   runSteps(first: number, deadline: number): number {
     const bases = this.#bases();
     let step = first;
@@ -91,7 +97,7 @@ export class Executable {
     return step;
   }
 
-  /** Copies of the outputs. */
+  /** Ends a run and returns copies of its outputs. `names` restricts which; undefined means all. */
   readOutputs(names: ReadonlySet<string> | undefined): TensorMap {
     const bases = this.#bases();
     const results: Record<string, Tensor> = {};
@@ -103,7 +109,7 @@ export class Executable {
     return results;
   }
 
-  /** Lets go what is this program's own. It may not run again. */
+  /** Releases the weights that only this executable uses. It must not run again. */
   dispose(): void {
     for (const weights of this.#ownWeights) this.#memory.releaseWeights(weights);
     this.#ownWeights.clear();
@@ -111,11 +117,10 @@ export class Executable {
 
   #action(step: PlanStep, run: RunKernel): Action {
     if (step.kind === "interpret") return this.#interpretAction(step);
-    const { places, scratch } = step;
+    const { operands, scratch } = step;
     const kernel = kernelCall(step.kernel);
-    const located = places.map((place) => this.#offset(place, { arena: 0, state: 0 }));
-    const fixed = [...kernel.dynamicSizes, ...located];
-    const regions = [...kernel.dynamicSizes.map(() => undefined), ...places.map(({ region }) => region)];
+    const fixed = [...kernel.dynamicSizes, ...operands.map((operand) => this.#offset(operand, { arena: 0, state: 0 }))];
+    const regions = [...kernel.dynamicSizes.map(() => undefined), ...operands.map(({ region }) => region)];
     return (bases) => {
       const offsets = fixed.map((offset, index) => {
         const region = regions[index];
@@ -127,7 +132,7 @@ export class Executable {
   }
 
   #interpretAction({ operation, inputs, outputs }: Extract<PlanStep, { readonly kind: "interpret" }>): Action {
-    // Held elements are asked for once and not in each run.
+    // Elements of lazy storage are read once here, and not in each run.
     const operands = inputs.map((input) => {
       if ("buffer" in input) return input;
       const { dataType, shape, data } = input;
@@ -137,8 +142,7 @@ export class Executable {
       const literals = operands.map((input) => ("buffer" in input ? this.#read(input, bases) : input));
       const results = evaluateStep(operation, literals);
       for (const [index, { type, buffer }] of outputs.entries()) {
-        const result = results[index];
-        if (result !== undefined) this.#write(result.data, { type, buffer }, bases);
+        this.#write(required(results[index], `output ${index} of "${operation.kind}"`).data, { type, buffer }, bases);
       }
     };
   }
@@ -151,21 +155,19 @@ export class Executable {
     return { arena: this.#memory.arenaStart, state: this.#state };
   }
 
-  #offset(place: BufferRef, bases: Bases): number {
-    if (place.region === "texts") throw new Error("texts lie in no memory");
-    return place.region === "weights"
-      ? this.#weightsOffset(place.weights) + place.byteOffset
-      : bases[place.region] + place.offset;
+  #offset(ref: BufferRef, bases: Bases): number {
+    if (ref.region === "strings") throw new TypeError("strings have no offset in engine memory");
+    return ref.region === "weights" ? this.#weightsOffset(ref.weights) + ref.byteOffset : bases[ref.region] + ref.offset;
   }
 
-  /** A view of the tensor in memory, valid until the memory grows. */
+  /** A view of the tensor in memory. It is valid until the memory grows. */
   #read({ type, buffer }: TensorRef, bases: Bases): Literal {
-    if (buffer.region === "texts") return { ...type, data: this.#strings[buffer.index] ?? [] };
+    if (buffer.region === "strings") return { ...type, data: required(this.#strings[buffer.index], "a string tensor") };
     return { ...type, data: this.#view(type, this.#offset(buffer, bases)) };
   }
 
   #write(data: TensorData, { type, buffer }: TensorRef, bases: Bases): void {
-    if (buffer.region === "texts") this.#strings[buffer.index] = data;
+    if (buffer.region === "strings") this.#strings[buffer.index] = data;
     else copyTo(this.#view(type, this.#offset(buffer, bases)), data);
   }
 

@@ -3,7 +3,8 @@
  * visible list.
  */
 import type { Literal } from "../ir/literal.ts";
-import type { CallAttributes, CallType, OperationOf } from "../ir/operations.ts";
+import type { TensorType } from "../ir/graph.ts";
+import type { CallAttributes, OperationOf } from "../ir/operations.ts";
 import { determinants } from "./determinant.ts";
 import { multinomial, randomNormal, randomUniform } from "./random.ts";
 import { lookup } from "./lookup.ts";
@@ -13,7 +14,7 @@ import { concatenateStrings, tfIdf, regexFullMatch } from "./text.ts";
 type InterpretedFunction = (
   inputs: readonly Literal[],
   attributes: CallAttributes,
-  types: readonly CallType[],
+  types: readonly TensorType[],
 ) => readonly Literal[];
 
 const functions: Readonly<Record<string, InterpretedFunction>> = {

@@ -2,7 +2,8 @@
 import { elementCount } from "../../tensor.ts";
 import type { ElementType } from "../ir/element-types.ts";
 import { type Literal, literalOf, numbersOf } from "../ir/literal.ts";
-import type { CallAttributes, CallType } from "../ir/operations.ts";
+import type { TensorType } from "../ir/graph.ts";
+import type { CallAttributes } from "../ir/operations.ts";
 
 /** Numbers from 0 to below 1, in steps of 2^-53. */
 export type Generator = () => number;
@@ -39,7 +40,7 @@ const digits: Readonly<Partial<Record<ElementType, number>>> = { float32: 24, fl
 export function randomUniform(
   _: readonly Literal[],
   attributes: CallAttributes,
-  [type]: readonly CallType[],
+  [type]: readonly TensorType[],
 ): readonly Literal[] {
   if (type === undefined) throw new Error("it gives nothing");
   const random = randomGenerator(seedOf(attributes));
@@ -54,7 +55,11 @@ export function randomUniform(
 }
 
 /** Attributes: mean, scale, [seed]. */
-export function randomNormal(_: readonly Literal[], attributes: CallAttributes, [type]: readonly CallType[]): readonly Literal[] {
+export function randomNormal(
+  _: readonly Literal[],
+  attributes: CallAttributes,
+  [type]: readonly TensorType[],
+): readonly Literal[] {
   if (type === undefined) throw new Error("it gives nothing");
   const random = randomGenerator(seedOf(attributes));
   const [mean, scale] = [Number(attributes["mean"]), Number(attributes["scale"])];
@@ -71,7 +76,7 @@ export function randomNormal(_: readonly Literal[], attributes: CallAttributes, 
 export function multinomial(
   [logits]: readonly Literal[],
   attributes: CallAttributes,
-  [type]: readonly CallType[],
+  [type]: readonly TensorType[],
 ): readonly Literal[] {
   if (type === undefined || logits === undefined) throw new Error("it lacks its operand");
   const random = randomGenerator(seedOf(attributes));

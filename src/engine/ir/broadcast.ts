@@ -1,13 +1,14 @@
-/** Broadcasting as numpy does it: shapes are aligned at their ends, and an axis of size 1 is repeated. */
+/** Broadcasting by NumPy's rules: shapes are aligned at their last axes, and an axis of size 1 is repeated. */
+import { at } from "../../checked.ts";
 import { elementCount } from "../../tensor.ts";
 
-/** The shape that all broadcast to; Error where two sizes of an axis differ and neither is 1. */
+/** The common shape that all shapes broadcast to. Throws if two sizes of an axis differ and neither is 1. */
 export function broadcastShape(...shapes: readonly (readonly number[])[]): readonly number[] {
   const rank = Math.max(0, ...shapes.map(({ length }) => length));
   return Array.from({ length: rank }, (_, axis) => {
     let size = 1;
     for (const shape of shapes) {
-      const own = shape[axis - rank + shape.length] ?? 1;
+      const own = shape[axis - rank + shape.length] ?? 1; // a missing leading axis counts as 1
       if (own === size || own === 1) continue;
       if (size !== 1)
         throw new Error(`the shapes ${shapes.map((each) => `[${each.join(", ")}]`).join(" and ")} do not broadcast`);
@@ -17,41 +18,45 @@ export function broadcastShape(...shapes: readonly (readonly number[])[]): reado
   });
 }
 
-/** Elements from one index of an axis to the next, row-major. */
+/** Row-major strides of a contiguous tensor, in elements. */
 export function stridesOf(shape: readonly number[]): number[] {
   const strides = Array.from(shape, () => 1);
-  for (let axis = shape.length - 2; axis >= 0; axis -= 1) strides[axis] = (strides[axis + 1] ?? 1) * (shape[axis + 1] ?? 1);
+  for (let axis = shape.length - 2; axis >= 0; axis -= 1) strides[axis] = at(strides, axis + 1) * at(shape, axis + 1);
   return strides;
 }
 
-/** Strides of a tensor of shape `from` read as if it had the shape `to`: 0 along repeated axes. */
+/** Strides in elements with which a contiguous tensor of shape `from` is read as if it had the shape `to`; 0 along repeated axes. */
 export function broadcastStrides(from: readonly number[], to: readonly number[]): number[] {
   const own = stridesOf(from);
   return Array.from(to, (size, axis) => {
-    const at = axis - to.length + from.length;
-    return at < 0 || (from[at] === 1 && size !== 1) ? 0 : (own[at] ?? 0);
+    const source = axis - to.length + from.length;
+    return source < 0 || (from[source] === 1 && size !== 1) ? 0 : at(own, source);
   });
 }
 
-/** For every element of `shape`, row-major, its place in a buffer with these strides. */
+/**
+ * For every element of a tensor of `shape`, in row-major order, its offset in a buffer with the given strides. Strides, offsets and `start`, the
+ * offset of the first element, are in elements.
+ */
 export function elementOffsets(shape: readonly number[], strides: readonly number[], start = 0): Int32Array | Float64Array {
   const count = elementCount(shape);
-  const places = start + count < 2 ** 31 ? new Int32Array(count) : new Float64Array(count);
-  if (count === 0) return places;
+  const offsets = start + count < 2 ** 31 ? new Int32Array(count) : new Float64Array(count);
+  if (count === 0) return offsets;
   const index = Array.from(shape, () => 0);
-  let place = start;
+  let offset = start;
   for (let element = 0; element < count; element += 1) {
-    places[element] = place;
+    offsets[element] = offset;
     for (let axis = shape.length - 1; axis >= 0; axis -= 1) {
-      const next = (index[axis] ?? 0) + 1;
-      place += strides[axis] ?? 0;
-      if (next < (shape[axis] ?? 0)) {
+      const next = at(index, axis) + 1;
+      const stride = at(strides, axis);
+      offset += stride;
+      if (next < at(shape, axis)) {
         index[axis] = next;
         break;
       }
-      place -= next * (strides[axis] ?? 0);
+      offset -= next * stride;
       index[axis] = 0;
     }
   }
-  return places;
+  return offsets;
 }

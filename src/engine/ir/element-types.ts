@@ -1,7 +1,10 @@
-/** Element types of the engine: those tensors have outside, and the small ones that only models hold. */
+/** Element types of the engine: those of tensors in the public API, and the types below a byte and of 8 bits that occur only inside models. */
 import type { DataType } from "../../tensor.ts";
 
-/** Types below a byte and the small floating-point ones are held one element per array slot; the floating-point ones as their bits. */
+/**
+ * An element type. Types below a byte take one array element each. Floating-point types of 16 bits and fewer are stored as their bit patterns in
+ * unsigned integers.
+ */
 export type ElementType =
   | DataType
   | "float8e4m3fn"
@@ -19,9 +22,9 @@ type ElementKind = "float" | "signed" | "unsigned" | "bool" | "string";
 
 interface ElementFacts {
   readonly kind: ElementKind;
-  /** Bits of one element as models store it; 0 for strings. */
+  /** Bits of one element in a model file, where elements below a byte are packed; 0 for strings. */
   readonly bits: number;
-  /** Holds the elements, one per slot. */
+  /** Constructor of the array that holds the elements, one per index. */
   readonly array:
     | Float32ArrayConstructor
     | Float64ArrayConstructor
@@ -36,6 +39,7 @@ interface ElementFacts {
     | ArrayConstructor;
 }
 
+/** Properties of every element type. */
 export const elementTypes: Readonly<Record<ElementType, ElementFacts>> = {
   float32: { kind: "float", bits: 32, array: Float32Array },
   float64: { kind: "float", bits: 64, array: Float64Array },
@@ -63,11 +67,12 @@ export const elementTypes: Readonly<Record<ElementType, ElementFacts>> = {
   string: { kind: "string", bits: 0, array: Array },
 };
 
+/** Whether the type is a floating-point type of any width. */
 export function isFloat(type: ElementType): boolean {
   return elementTypes[type].kind === "float";
 }
 
-/** int64 and uint64, whose elements are bigints. */
+/** Whether elements of the type are JavaScript bigints: int64 and uint64. */
 export function isBigIntType(type: ElementType): type is "int64" | "uint64" {
   return type === "int64" || type === "uint64";
 }

@@ -1,52 +1,66 @@
-/** The program graph: operations on tensors of known types and shapes, in order. Every consumer (interpreter, WebAssembly, ...) reads this and nothing else. */
+/**
+ * The intermediate representation (IR): a graph of primitive operations on tensors whose types and shapes are known. The interpreter, the passes
+ * and the code generator read this and no ONNX.
+ */
 import { elementCount } from "../../tensor.ts";
 import { type ElementType, elementTypes } from "./element-types.ts";
 import type { Literal } from "./literal.ts";
-import type { Operation } from "./operations.ts";
+import type { Operation, OperationKind, OperationOf } from "./operations.ts";
 
+/** Element type and shape of a tensor. */
 export interface TensorType {
   readonly dataType: ElementType;
   readonly shape: readonly number[];
 }
 
-/** One tensor of a program; values are told apart by identity. */
+/** One tensor of a graph in SSA form: an input, a constant, or an output of one node. Two values are the same only if they are the same object. */
 export interface Value {
   readonly type: TensorType;
-  /** Set where the elements are known before the program runs: a weight, or what was folded. */
+  /** The elements, if they are known before the graph runs: a weight, or the result of constant folding. */
   readonly constant?: Literal;
 }
 
+/** One operation with the values it reads and those it defines. */
 export interface GraphNode {
   readonly operation: Operation;
   readonly inputs: readonly Value[];
   readonly outputs: readonly Value[];
 }
 
+/** A node whose operation is of a known kind. */
+export interface NodeOf<Kind extends OperationKind> extends GraphNode {
+  readonly operation: OperationOf<Kind>;
+}
+
+/** An input or output of a graph with its public name. */
 export interface NamedValue {
   readonly name: string;
   readonly value: Value;
 }
 
-/** Nodes stand in an order in which they can run. */
+/** A graph. Nodes are in topological order: a node reads only inputs, constants and outputs of earlier nodes. */
 export interface Graph {
   readonly inputs: readonly NamedValue[];
   readonly nodes: readonly GraphNode[];
   readonly outputs: readonly NamedValue[];
 }
 
+/** The tensor type of a literal. */
 export function typeOf({ dataType, shape }: Literal): TensorType {
   return { dataType, shape };
 }
 
+/** Bytes of a tensor of this type, elements below a byte packed; 0 for strings. */
 export function byteSize({ dataType, shape }: TensorType): number {
   return Math.ceil((elementCount(shape) * elementTypes[dataType].bits) / 8);
 }
 
-/** For people and the text form: "float32[2,3]". */
+/** The type as written in messages and in the text form: "float32[2,3]". */
 export function describeType({ dataType, shape }: TensorType): string {
   return `${dataType}[${shape.join(",")}]`;
 }
 
+/** Whether two shapes are equal axis by axis. */
 export function sameShape(one: readonly number[], other: readonly number[]): boolean {
   return one.length === other.length && one.every((size, axis) => size === other[axis]);
 }

@@ -1,87 +1,94 @@
 /**
- * Elements of a large literal that need not be in memory: they are read, unpacked or computed anew when somebody asks. Literals that share
- * elements share one of these, so it is what tells them from others.
+ * Storage for the elements of a large constant. The elements may be in memory, in a file, or neither: then they are read, unpacked or computed
+ * again on access. Literals that share elements share one storage object, so its identity tells whether two literals are the same data.
  */
 import type { TensorData } from "../../tensor.ts";
 
-/** Where elements are to be had from. */
+/** Where a lazy storage gets its elements from. */
 export interface ElementSource {
-  /** A new array of them, the same each time. */
+  /** Returns the elements in a new array. Every call returns equal elements. */
   materialize(): TensorData;
-  /** Writes their bytes without an array in between, where that is possible. */
+  /** Writes the bytes of the elements to `target` without an array in between. Default: not possible. */
   copyTo?(target: Uint8Array): void;
-  /** They lie in a file that will be closed: see `keep`. */
+  /** The source reads a file that will be closed; `LazyStorage.loadFromFile` must run before that. */
   readonly inFile?: true;
 }
 
+/** The elements of one large constant, and what analyses have found out about them. */
 export class LazyStorage {
+  /** The elements while they are resident. */
   #data: TensorData | undefined;
-  /** Spares making them again while nobody needs the memory. */
+  /** The array of the last access, until the garbage collector takes it: repeated accesses do not materialize again. */
   #cached: WeakRef<TensorData & object> | undefined;
   #source: ElementSource | undefined;
   readonly #analyses = new Map<string, unknown>();
 
-  constructor(kept: TensorData | undefined, source: ElementSource | undefined) {
-    this.#data = kept;
+  /** `data`: the elements, if they are in memory. `source`: where they come from once they were released, or if they never were in memory. */
+  constructor(data: TensorData | undefined, source: ElementSource | undefined) {
+    this.#data = data;
     this.#source = source;
   }
 
-  /** What they take beside the places they were packed to. */
+  /** Bytes that this object keeps in memory; 0 once released. */
   get residentBytes(): number {
     return (this.#data as Uint8Array | undefined)?.byteLength ?? 0;
   }
 
-  /** The same elements each time, perhaps in another array. */
+  /** The elements. Equal on every access, but perhaps in another array: read it once and keep the result. */
   get data(): TensorData {
     const known = this.#data ?? this.#cached?.deref();
     if (known !== undefined) return known;
-    if (this.#source === undefined) throw new Error("these elements were never given");
+    if (this.#source === undefined) throw new Error("a lazy storage has neither elements nor a source of them");
     const elements = this.#source.materialize();
     this.#cached = new WeakRef(elements);
     return elements;
   }
 
-  /** Writes their bytes without an array of them in between. */
+  /** Writes the bytes of the elements to `target` without an array in between; does nothing unless `canCopy`. */
   copyTo(target: Uint8Array): void {
     this.#source?.copyTo?.(target);
   }
 
-  /** They may go, since they can be had again: from `source`, where one is given. */
+  /** Frees the elements, if there is a source to get them from again: `source`, or the one given before. */
   release(source: ElementSource | undefined = this.#source): void {
     if (source === undefined) return;
     this.#source = source;
     this.#data = undefined;
   }
 
-  /** Whether `write` can be asked: they are not in an array anyway. */
+  /** Whether `copyTo` works: the elements are not resident, and the source can write them. */
   get canCopy(): boolean {
     return this.#data === undefined && this.#source?.copyTo !== undefined;
   }
 
-  /** Whether they are kept in an array, or would be by `keep`. */
+  /** Whether the elements exist in memory or in a file, as opposed to being computed again on access. */
   get isStored(): boolean {
     return this.#data !== undefined || this.#source?.inFile === true;
   }
 
-  /** Those that lie in a file come into memory: the file may be closed then. */
+  /** Reads elements that are in a file into memory, so that the file can be closed. Does nothing for other storage. */
   loadFromFile(): void {
     if (this.#source?.inFile !== true) return;
     this.#data = this.data;
     this.#source = undefined;
   }
 
-  /** What was found out about the elements so far, and what another copy of the model has found out about the same ones. */
+  /** Results of all analyses so far, by name. */
   get analyses(): ReadonlyMap<string, unknown> {
     return this.#analyses;
   }
 
-  addAnalyses(facts: ReadonlyMap<string, unknown>): void {
-    for (const [name, value] of facts) this.#analyses.set(name, value);
+  /** Adds results that another replica of the model has computed for equal elements. */
+  addAnalyses(results: ReadonlyMap<string, unknown>): void {
+    for (const [name, value] of results) this.#analyses.set(name, value);
   }
 
-  /** What was found out about the elements. It is looked for once, and outlives them. Plain data, as `learn` takes it. */
-  analysis<T>(name: string, find: () => T): T {
-    if (!this.#analyses.has(name)) this.#analyses.set(name, find());
+  /**
+   * The result of an analysis of the elements, such as their range. `compute` runs once; the result outlives the elements. It must be plain data,
+   * since it is sent to other threads.
+   */
+  analysis<T>(name: string, compute: () => T): T {
+    if (!this.#analyses.has(name)) this.#analyses.set(name, compute());
     return this.#analyses.get(name) as T;
   }
 }

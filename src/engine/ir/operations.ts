@@ -1,10 +1,12 @@
 /**
- * The primitive operations of a program graph. Attributes are plain data, so that operations print, parse and compare alike. Axes are counted from
- * 0 and never negative; shapes are whole. What each one gives is in `infer/`, what it computes in `../interpret/`.
+ * The primitive operations of the graph. Attributes are plain data, so that operations can be printed, parsed, compared and sent to other threads.
+ * Axes count from 0 and are never negative; shapes have no unknown dimensions. Output types are in `shape-inference/`, semantics in
+ * `../interpret/`.
  */
 import type { ElementType } from "./element-types.ts";
+import type { TensorType } from "./graph.ts";
 
-/** One operand, the result has its shape and type; the last three give bool. */
+/** A function of one operand, element by element. The result has the operand's shape and type; that of `not`, `is-nan` and `is-infinite` is bool. */
 export type UnaryFunction =
   | "abs"
   | "neg"
@@ -36,12 +38,12 @@ export type UnaryFunction =
   | "is-nan"
   | "is-infinite";
 
-/** Two operands of one type, broadcast as numpy does. */
+/** A function of two operands of one type, element by element, with NumPy broadcasting. */
 export type BinaryFunction =
   | "add"
   | "sub"
   | "mul"
-  | "div" // whole numbers: towards zero
+  | "div" // integers: truncated towards zero
   | "pow"
   | "min"
   | "max"
@@ -55,33 +57,38 @@ export type BinaryFunction =
   | CompareFunction
   | LogicalFunction;
 
-/** Give bool. */
+/** Comparisons; the result is bool. */
 export type CompareFunction = "equal" | "less" | "less-or-equal" | "greater" | "greater-or-equal";
-/** Of bool, give bool. */
+/** Logical functions; operands and result are bool. */
 export type LogicalFunction = "and" | "or" | "xor";
 
+/** How a reduction combines the elements of the reduced axes. */
 export type ReduceFunction = "sum" | "product" | "min" | "max" | "mean";
+/** How a scatter combines an update with the element that is there; "none" overwrites it. */
 export type ScatterReduction = "none" | "add" | "mul" | "min" | "max";
 
-/** Of windows: where each axis starts, steps and is spread. `pads` names the begins of all spatial axes, then the ends. */
+/** Geometry of a sliding window over the spatial axes. `pads` lists the padding before every axis, then that after every axis, as in ONNX. */
 export interface Window {
   readonly strides: readonly number[];
   readonly dilations: readonly number[];
   readonly pads: readonly number[];
 }
 
+/** An operation of the graph, told apart by `kind`. */
 export type Operation =
   | { readonly kind: "unary"; readonly function: UnaryFunction }
   | { readonly kind: "binary"; readonly function: BinaryFunction }
-  /** Inputs: condition (bool), then, else; all broadcast. */
+  /** Inputs: condition (bool), then, else; all three broadcast. */
   | { readonly kind: "select" }
-  /** `saturate`: what the type cannot hold becomes its end (of float8 and smaller; of quantised whole numbers), else it wraps or is infinite. */
+  /** `saturate`: values out of range become the nearest value of the type (for float8 and smaller, and for integers); otherwise integers wrap around and floats become infinite. */
   | { readonly kind: "cast"; readonly to: ElementType; readonly saturate: boolean }
-  /** The same bits, another type of the same width. */
+  /** Reinterprets the bits as another type of the same width. */
   | { readonly kind: "bitcast"; readonly to: ElementType }
+  /** `keep`: reduced axes stay, with size 1. */
   | { readonly kind: "reduce"; readonly function: ReduceFunction; readonly axes: readonly number[]; readonly keep: boolean }
-  /** The place of the largest or smallest element of an axis, as int64; of equals the first, or the last. The axis stays, with size 1. */
+  /** Argmax or argmin: the index along the axis, as int64. `last`: the last of equal elements, else the first. The axis stays, with size 1. */
   | { readonly kind: "arg"; readonly function: "max" | "min"; readonly axis: number; readonly last: boolean }
+  /** Prefix sum or product. `exclusive`: an element is not part of its own result. `reverse`: from the end of the axis. */
   | {
       readonly kind: "cumulative";
       readonly function: "sum" | "product";
@@ -89,46 +96,51 @@ export type Operation =
       readonly exclusive: boolean;
       readonly reverse: boolean;
     }
-  /** numpy's matmul of two operands of rank 2 or more; leading axes broadcast. Whole numbers of 8 bits are to be cast before. */
+  /** Matrix product as numpy.matmul, of two operands of rank 2 or more; leading axes broadcast. 8-bit integers must be cast first. */
   | { readonly kind: "matmul" }
-  /** Inputs: x [N,C,...], weights [M,C/groups,...], and perhaps a bias [M]. Default of the activation: none. */
+  /** Inputs: x [N,C,...], weights [M,C/groups,...], and optionally a bias [M]. Default activation: none. */
   | ({ readonly kind: "convolution"; readonly groups: number; readonly activation?: Activation } & Window)
-  /** Inputs: x [N,C,...], weights [C,M/groups,...], and perhaps a bias [M]; `outputPads` are added at the end of each axis. */
+  /** Inputs: x [N,C,...], weights [C,M/groups,...], and optionally a bias [M]. `outputPads`: elements added at the end of each axis. */
   | ({
       readonly kind: "convolution-transpose";
       readonly groups: number;
       readonly outputPads: readonly number[];
       readonly activation?: Activation;
     } & Window)
-  /** The largest of each window of x [N,C,...]; padding is never the largest. Second output: its place in the whole tensor, as int64. `ceil`: windows that begin inside count though they end outside. */
+  /**
+   * The maximum of each window of x [N,C,...]; padding does not take part. Second output: the index of the maximum in the flattened tensor, as int64.
+   * `ceil`: windows that start inside the input and end outside count too. `columnMajor`: indices count the spatial axes in column-major order.
+   */
   | ({
       readonly kind: "max-pool";
       readonly kernel: readonly number[];
       readonly ceil: boolean;
       readonly columnMajor: boolean;
     } & Window)
-  /** The mean of each window; padding counts as zeros where `countPadding`. */
+  /** The mean of each window. `countPadding`: padding counts as zeros, else it does not count. */
   | ({
       readonly kind: "average-pool";
       readonly kernel: readonly number[];
       readonly ceil: boolean;
       readonly countPadding: boolean;
     } & Window)
-  /** Input: indices of any shape, from -n to n-1, take the place of the axis. */
+  /** Inputs: data, and indices of any shape, from -n to n - 1 for an axis of size n; the shape of the indices replaces the axis. */
   | { readonly kind: "gather"; readonly axis: number }
+  /** ONNX GatherElements: inputs data and indices of equal rank. */
   | { readonly kind: "gather-elements"; readonly axis: number }
+  /** ONNX GatherND: the last axis of the indices holds coordinates, after `batchAxes` common axes. */
   | { readonly kind: "gather-nd"; readonly batchAxes: number }
   /** Inputs: data, indices, updates. */
   | { readonly kind: "scatter-elements"; readonly axis: number; readonly reduction: ScatterReduction }
   | { readonly kind: "scatter-nd"; readonly reduction: ScatterReduction }
-  /** For every axis: the first element, the step (may be negative) and how many. */
+  /** For every axis: the first index, the step (may be negative) and the number of elements. */
   | {
       readonly kind: "slice";
       readonly starts: readonly number[];
       readonly steps: readonly number[];
       readonly sizes: readonly number[];
     }
-  /** Inputs: data, and for "constant" the value, a scalar. */
+  /** Inputs: data, and for the mode "constant" the value, a scalar. `before` and `after`: elements added to each axis. */
   | {
       readonly kind: "pad";
       readonly mode: "constant" | "reflect" | "edge" | "wrap";
@@ -138,28 +150,29 @@ export type Operation =
   | { readonly kind: "concat"; readonly axis: number }
   | { readonly kind: "transpose"; readonly permutation: readonly number[] }
   | { readonly kind: "reshape"; readonly shape: readonly number[] }
-  /** numpy's broadcast_to. */
+  /** numpy.broadcast_to. */
   | { readonly kind: "expand"; readonly shape: readonly number[] }
-  /** The `count` largest or smallest of an axis, in order, equals by their place; second output: their places, as int64. */
+  /** The `count` largest or smallest elements of an axis, sorted, equal ones by index. Second output: their indices, as int64. */
   | { readonly kind: "top-k"; readonly axis: number; readonly count: number; readonly largest: boolean }
-  /** exp(x) / sum(exp(x)) over an axis, or its logarithm. A second input, a mask that broadcasts, is added to x first. */
+  /** exp(x) / sum(exp(x)) over an axis, or its logarithm. An optional second input, an additive mask that broadcasts, is added to x first. */
   | { readonly kind: "softmax"; readonly axis: number; readonly logarithm: boolean }
-  /** (x - mean) / sqrt(variance + epsilon) over the last axes from `axis` on, times inputs[1], plus inputs[2] where there is one. */
+  /** Layer normalization (Ba et al. 2016): (x - mean) / sqrt(variance + epsilon) over the axes from `axis` on. Inputs: x, optional scale, optional shift. */
   | { readonly kind: "layer-norm"; readonly axis: number; readonly epsilon: number }
+  /** GELU (Hendrycks and Gimpel 2016), exact or approximated by tanh. */
   | { readonly kind: "gelu"; readonly approximate: "none" | "tanh" }
-  /** activation(x weights + bias), x of [..., k], weights [k, n]. Inputs: x, weights, then bias and residual where there are any; see `LinearParts`. */
+  /** A matmul with its epilogue. Inputs: x [..., k], weights [k, n], then bias and residual if the epilogue has them. */
   | ({ readonly kind: "linear" } & LinearEpilogue)
-  /** Scale (float32) and zero point (uint8) that spread the range of x, made to hold 0, over 0 to 255: those of DynamicQuantizeLinear. Scalars. */
+  /** Quantization parameters of ONNX DynamicQuantizeLinear: scale (float32) and zero point (uint8), both scalars, that map the range of x, extended to contain 0, to 0..255. */
   | { readonly kind: "quantization-range" }
-  /** clamp(round(x / scale) + zero, 0, 255) - zero as int16: an activation of 8 bits without its zero point. Inputs: x, scale, zero (uint8), both scalars. */
+  /** clamp(round(x / scale) + zero, 0, 255) - zero, as int16: an 8-bit activation with its zero point subtracted. Inputs: x, scale and zero (uint8), both scalars. */
   | { readonly kind: "quantize" }
-  /** Bytes without their zero point, as int16. Inputs: x (uint8 or int8), and perhaps its zero point, a scalar of the same type. */
+  /** x - zero, as int16. Inputs: x (uint8 or int8), and optionally its zero point, a scalar of the same type. */
   | { readonly kind: "centre" }
-  /** The product of int16 [..., k] and int32 weights [k, n] that fit 16 bits, exact in int32. */
+  /** The matrix product of int16 x [..., k] and int32 weights [k, n] whose values fit 16 bits, exact in int32. */
   | { readonly kind: "integer-matmul" }
-  /** As `linear`, of integers: activation(x weights * (scale * columnScale) + bias). Inputs: x (int16), weights (int32), scale, columnScale [1] or [n], bias and residual. */
+  /** `integer-matmul`, times scale * columnScale, with an epilogue in float32. Inputs: x (int16), weights (int32), scale, columnScale [1] or [n], then bias and residual if the epilogue has them. */
   | ({ readonly kind: "integer-linear" } & LinearEpilogue)
-  /** alpha times the matmul of both operands, each with its axes in another order, and the axes of the result in another order in the end. */
+  /** alpha * matmul of both operands, as onnxruntime's FusedMatMul. `a`, `b` and `result`: permutations of the axes of the operands before and of the product after. */
   | {
       readonly kind: "fused-matmul";
       readonly a: readonly number[];
@@ -167,43 +180,59 @@ export type Operation =
       readonly result: readonly number[];
       readonly alpha: number;
     }
-  /** A chain of operations on elements, computed in one go; all inputs broadcast to the output. */
+  /** A fused chain of elementwise operations; all inputs broadcast to the shape of the output. */
   | { readonly kind: "elementwise"; readonly steps: readonly ElementStep[] }
-  /** A function that only the interpreter computes; see `../interpret/functions.ts`. Its output types stand beside it. */
+  /** A function that only the interpreter computes, by its name in `../interpret/functions.ts`. `types`: types of its outputs. */
   | {
       readonly kind: "call";
       readonly function: string;
       readonly attributes: CallAttributes;
-      readonly types: readonly CallType[];
-      /** Gives something else each time (random numbers without a seed): never folded, shared or left out of a later run. */
+      readonly types: readonly TensorType[];
+      /** The results differ from call to call (random numbers without a seed), so the call is never folded, shared or skipped in a later run. */
       readonly nondeterministic?: true;
     };
 
+/** What a fused matrix product computes on its result, in this order: bias, activation, residual. */
 export interface LinearEpilogue {
-  /** A vector of n is added. */
+  /** Whether a vector [n] is added. */
   readonly bias: boolean;
   readonly activation: Activation;
-  /** Whether a tensor of the output's shape is added, and when. */
+  /** Whether and when a tensor of the output's shape is added. */
   readonly residual: "none" | "before-activation" | "after-activation";
 }
 
-/** `gelu-tanh` is the approximation by tanh, `silu` is x sigmoid(x). */
+/** An activation function. `gelu-tanh` is GELU's tanh approximation, `silu` is x * sigmoid(x). */
 export type Activation = "none" | "relu" | "gelu" | "gelu-tanh" | "tanh" | "sigmoid" | "silu";
 
-/** One step of a chain. Values are numbered: the inputs first, then the result of each step; the last is the output. */
+/** One step of a fused elementwise chain. `operands` are numbers of values: the inputs first, then the result of each step. The last step is the output. */
 export interface ElementStep {
   readonly operation: ElementOperation;
   readonly operands: readonly number[];
 }
 
+/** Operations that a fused elementwise chain may consist of. */
 export type ElementOperation = OperationOf<"unary" | "binary" | "select" | "cast" | "gelu">;
 
+/** The name of an operation: its `kind`. */
 export type OperationKind = Operation["kind"];
+/** The operation of one kind, with its attributes. */
 export type OperationOf<Kind extends OperationKind> = Extract<Operation, { readonly kind: Kind }>;
 
+/** Attributes of a call of an interpreted function: plain data by name. */
 export type CallAttributes = Readonly<Record<string, number | string | boolean | readonly number[] | readonly string[]>>;
 
-export interface CallType {
-  readonly dataType: ElementType;
-  readonly shape: readonly number[];
+const booleanResult: ReadonlySet<BinaryFunction> = new Set<CompareFunction | LogicalFunction>([
+  "equal",
+  "less",
+  "less-or-equal",
+  "greater",
+  "greater-or-equal",
+  "and",
+  "or",
+  "xor",
+]);
+
+/** Whether the result of a binary function is bool, whatever the type of its operands: comparisons and logical functions. */
+export function givesBool(name: BinaryFunction): boolean {
+  return booleanResult.has(name);
 }

@@ -1,4 +1,4 @@
-/** Reads the text form that `print.ts` writes. For tests and tools: what a person wrote, so that every error names its line. */
+/** Parser of the text form of a graph, which `print.ts` defines. For tests and tools. */
 import { elementCount } from "../../tensor.ts";
 import { messageOf } from "../../errors.ts";
 import { type ElementType, elementTypes, isBigIntType } from "./element-types.ts";
@@ -7,7 +7,7 @@ import { type Literal, literalOf, literalOfBigints } from "./literal.ts";
 import type { ElementOperation, ElementStep, Operation } from "./operations.ts";
 import { TextCursor } from "./text-cursor.ts";
 
-/** Error where the text is not of this form. Types are taken as they are written; `verify` holds them against what operations give. */
+/** Parses a graph. Throws with the line number if the text is malformed. Types are taken as written; `verify` compares them with inferred ones. */
 export function parseGraph(text: string): Graph {
   const parser = new Parser();
   for (const [index, line] of text.split("\n").entries()) {
@@ -40,7 +40,7 @@ class Parser {
       cursor.expect("=");
       this.outputs.push({ name, value: this.#find(cursor.name()) });
     } else this.#node(cursor);
-    if (!cursor.ended) throw new Error(`"${cursor.rest}" is left over`);
+    if (!cursor.ended) throw new Error(`unexpected "${cursor.rest}" at the end of the line`);
   }
 
   #node(cursor: TextCursor): void {
@@ -55,14 +55,14 @@ class Parser {
   }
 
   #made(name: string, value: Value): Value {
-    if (this.#values.has(name)) throw new Error(`"${name}" is there already`);
+    if (this.#values.has(name)) throw new Error(`"${name}" is defined twice`);
     this.#values.set(name, value);
     return value;
   }
 
   #find(name: string): Value {
     const value = this.#values.get(name);
-    if (value === undefined) throw new Error(`nothing before it is called "${name}"`);
+    if (value === undefined) throw new Error(`"${name}" is not defined before its use`);
     return value;
   }
 }
@@ -71,9 +71,9 @@ function typedName(cursor: TextCursor): { readonly name: string; readonly type: 
   const name = cursor.name();
   cursor.expect(":");
   const dataType = cursor.word();
-  if (!Object.hasOwn(elementTypes, dataType)) throw new Error(`"${dataType}" is no element type`);
+  if (!Object.hasOwn(elementTypes, dataType)) throw new Error(`"${dataType}" is not an element type`);
   const shape = cursor.json();
-  if (!Array.isArray(shape)) throw new Error("a type ends with its shape");
+  if (!Array.isArray(shape)) throw new Error("a type must end with a shape, as in float32[2,3]");
   return { name, type: { dataType: dataType as ElementType, shape: shape as readonly number[] } };
 }
 
@@ -89,7 +89,7 @@ function operands<Item>(cursor: TextCursor, read: () => Item): readonly Item[] {
 
 function attributed(kind: string, cursor: TextCursor): object {
   const attributes: [string, unknown][] = [];
-  while (!cursor.ended && !cursor.stands(";") && !cursor.stands("}")) {
+  while (!cursor.ended && !cursor.startsWith(";") && !cursor.startsWith("}")) {
     const name = cursor.word();
     cursor.expect("=");
     attributes.push([name, cursor.json()]);
@@ -102,11 +102,11 @@ function steps(cursor: TextCursor): readonly ElementStep[] {
   const found: ElementStep[] = [];
   do {
     const kind = cursor.word();
-    const of = operands(cursor, () => {
+    const valueNumbers = operands(cursor, () => {
       cursor.expect("$");
       return Number(cursor.word());
     });
-    found.push({ operation: attributed(kind, cursor) as ElementOperation, operands: of });
+    found.push({ operation: attributed(kind, cursor) as ElementOperation, operands: valueNumbers });
   } while (cursor.take(";"));
   cursor.expect("}");
   return found;
@@ -114,12 +114,15 @@ function steps(cursor: TextCursor): readonly ElementStep[] {
 
 function literal({ dataType, shape }: TensorType, cursor: TextCursor): Literal {
   const elements = cursor.elements();
-  if (elements.length !== elementCount(shape)) throw new Error(`it has ${elements.length} elements`);
+  if (elements.length !== elementCount(shape))
+    throw new Error(
+      `the constant has ${elements.length} elements, and its shape [${shape.join(",")}] needs ${elementCount(shape)}`,
+    );
   if (dataType === "string") return { dataType, shape, data: elements.map((element) => JSON.parse(element) as string) };
   if (isBigIntType(dataType)) return literalOfBigints(dataType, shape, elements.map(BigInt));
   const numbers = elements.map((element) => {
     const number = Number(element);
-    if (Number.isNaN(number) && element !== "NaN") throw new Error(`"${element}" is no number`);
+    if (Number.isNaN(number) && element !== "NaN") throw new Error(`"${element}" is not a number`);
     return number;
   });
   return literalOf(dataType, shape, numbers);

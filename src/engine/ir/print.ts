@@ -1,6 +1,6 @@
 /**
- * The text form of a program graph, one line for each input, constant, node and output, in this order but for constants, which stand before the
- * node that first uses them:
+ * The text form of a graph, with one line for each input, constant, node and output, in this order; a constant stands before the first node that
+ * uses it:
  *
  *     input x: float32[2,3]
  *     constant c0: float32[3] = [1, 2, 0.5]
@@ -8,25 +8,27 @@
  *     v1: float32[2,3] = elementwise(v0, x) { gelu($0) approximate=none; binary($2, $1) function=mul }
  *     output y = v1
  *
- * `parse.ts` reads it. Elements of large constants are left out unless asked for, and then it cannot be read back.
+ * `parse.ts` reads it back, unless elements of large constants were left out.
  */
 import { describeType, type Graph, type Value } from "./graph.ts";
 import { bigintsOf, type Literal, numbersOf, stringsOf } from "./literal.ts";
 import type { Operation } from "./operations.ts";
 import { isBigIntType } from "./element-types.ts";
 
+/** Options of `printGraph`. */
 export interface PrintOptions {
-  /** Constants with more elements than this are printed without them. Default: 16. */
+  /** Constants with more elements than this are printed without their elements. Default: 16. */
   readonly maxElements?: number;
 }
 
+/** The text form of a graph. A value that is used before its definition is printed as "?". */
 export function printGraph(graph: Graph, { maxElements = 16 }: PrintOptions = {}): string {
   const names = new Names(graph.inputs.map(({ name }) => name));
   const lines: string[] = [];
   const nameOf = (value: Value): string => {
     const known = names.find(value);
     if (known !== undefined) return known;
-    if (value.constant === undefined) return "?"; // used before it is made: `verify` says so
+    if (value.constant === undefined) return "?"; // used before its definition; `verify` reports it
     const name = names.give(value, "c");
     lines.push(`constant ${typed(name, value)} = ${printedElements(value.constant, maxElements)}`);
     return name;
@@ -44,7 +46,7 @@ export function printGraph(graph: Graph, { maxElements = 16 }: PrintOptions = {}
   return lines.join("\n");
 }
 
-/** Names of values: an input has its own, others a letter and a number that no input has taken. */
+/** Names of values: inputs keep theirs, constants are c0, c1, ... and other values v0, v1, ..., without those that are names of inputs. */
 class Names {
   readonly #names = new Map<Value, string>();
   readonly #taken: Set<string>;
@@ -58,8 +60,8 @@ class Names {
     return this.#names.get(value);
   }
 
-  give(value: Value, constraints: string): string {
-    const name = constraints === "c" || constraints === "v" ? this.#numbered(constraints) : printedName(constraints);
+  give(value: Value, requested: string): string {
+    const name = requested === "c" || requested === "v" ? this.#numbered(requested) : printedName(requested);
     this.#names.set(value, name);
     return name;
   }
@@ -77,7 +79,7 @@ function typed(name: string, { type }: Value): string {
   return `${name}: ${describeType(type)}`;
 }
 
-/** Names of models may hold any character. */
+/** A name as it is, or as a JSON string if it is not an identifier: names in models may contain any character. */
 function printedName(name: string): string {
   return /^[A-Za-z_][\w.]*$/.test(name) ? name : JSON.stringify(name);
 }
@@ -87,7 +89,7 @@ function printedOperation(operation: Operation, operands: readonly string[]): st
     const steps = operation.steps.map((step) =>
       printedOperation(
         step.operation,
-        step.operands.map((place) => `$${place}`),
+        step.operands.map((operand) => `$${operand}`),
       ),
     );
     return `elementwise(${operands.join(", ")}) { ${steps.join("; ")} }`;
@@ -108,9 +110,9 @@ function printedNumber(value: number): string {
   return Object.is(value, -0) ? "-0" : String(value);
 }
 
-function printedElements(literal: Literal, most: number): string {
+function printedElements(literal: Literal, maxElements: number): string {
   const { dataType, data } = literal;
-  if (data.length > most) return `${data.length} elements`;
+  if (data.length > maxElements) return `${data.length} elements`;
   if (dataType === "string")
     return `[${stringsOf(literal)
       .map((text) => JSON.stringify(text))
@@ -120,7 +122,7 @@ function printedElements(literal: Literal, most: number): string {
   return `[${Array.from(numbersOf(literal), print).join(", ")}]`;
 }
 
-/** As few digits as tell a number of float32 from its neighbours. */
+/** The shortest decimal that reads back as the same float32. */
 function shortest(value: number): string {
   for (let digits = 6; digits < 9; digits += 1) {
     const text = String(Number(value.toPrecision(digits)));

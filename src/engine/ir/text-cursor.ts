@@ -1,61 +1,67 @@
-/** Reads one line of the text form from left to right; spaces between tokens mean nothing. */
+/** Tokenizer of one line of the text form. Whitespace between tokens is skipped. Every `expect`-like method throws if the token is missing. */
 export class TextCursor {
   readonly #line: string;
-  #place = 0;
+  #position = 0;
 
   constructor(line: string) {
     this.#line = line;
     this.#skip(/\s*/y);
   }
 
+  /** Whether the whole line has been consumed. */
   get ended(): boolean {
-    return this.#place >= this.#line.length;
+    return this.#position >= this.#line.length;
   }
 
+  /** The part of the line that has not been consumed. */
   get rest(): string {
-    return this.#line.slice(this.#place);
+    return this.#line.slice(this.#position);
   }
 
-  stands(text: string): boolean {
-    return this.#line.startsWith(text, this.#place);
+  /** Whether the rest of the line begins with `text`. */
+  startsWith(text: string): boolean {
+    return this.#line.startsWith(text, this.#position);
   }
 
+  /** Consumes `text` if the rest of the line begins with it. */
   take(text: string): boolean {
-    if (!this.stands(text)) return false;
-    this.#place += text.length;
+    if (!this.startsWith(text)) return false;
+    this.#position += text.length;
     this.#skip(/\s*/y);
     return true;
   }
 
-  /** A keyword, which a space follows: names may begin alike. */
+  /** Consumes a keyword. Not a name that begins with it, nor a value of that name ("input: float32[2] = ..."). */
   takeWord(word: string): boolean {
-    return this.stands(`${word} `) && !/^\s*[:,]/.test(this.rest.slice(word.length)) && this.take(word);
+    return this.startsWith(`${word} `) && !/^\s*[:,]/.test(this.rest.slice(word.length)) && this.take(word);
   }
 
+  /** Consumes `text`. */
   expect(text: string): void {
-    if (!this.take(text)) throw new Error(`"${text}" is missing before "${this.rest}"`);
+    if (!this.take(text)) throw new Error(`expected "${text}" before "${this.rest}"`);
   }
 
+  /** A token of letters, digits, _ and -. */
   word(): string {
     return this.#token(/[\w-]+/y, "a word");
   }
 
-  /** A name, bare or in quotes. */
+  /** A name: an identifier, or a JSON string. */
   name(): string {
     const token = this.#token(/"(?:[^"\\]|\\.)*"|[A-Za-z_][\w.]*/y, "a name");
     return token.startsWith('"') ? (JSON.parse(token) as string) : token;
   }
 
-  /** A list or a word or a number; numbers that JSON does not know are allowed. */
+  /** An attribute value: a list, a string, a bare word, a boolean or a number, NaN and Infinity included. */
   json(): unknown {
-    if (this.stands("[")) return this.#list();
+    if (this.startsWith("[")) return this.#list();
     const token = this.#token(/"(?:[^"\\]|\\.)*"|[\w.+-]+/y, "a value");
     if (token.startsWith('"')) return JSON.parse(token);
     if (token === "true" || token === "false") return token === "true";
     return token === "NaN" || !Number.isNaN(Number(token)) ? Number(token) : token;
   }
 
-  /** The elements of a constant, each as it is written. */
+  /** The elements of a constant in brackets, unparsed. */
   elements(): readonly string[] {
     this.expect("[");
     const found: string[] = [];
@@ -78,15 +84,15 @@ export class TextCursor {
 
   #token(pattern: RegExp, what: string): string {
     const token = this.#skip(pattern);
-    if (token === "") throw new Error(`${what} is missing before "${this.rest}"`);
+    if (token === "") throw new Error(`expected ${what} before "${this.rest}"`);
     this.#skip(/\s*/y);
     return token;
   }
 
   #skip(pattern: RegExp): string {
-    pattern.lastIndex = this.#place;
+    pattern.lastIndex = this.#position;
     const [found = ""] = pattern.exec(this.#line) ?? [];
-    this.#place += found.length;
+    this.#position += found.length;
     return found;
   }
 }

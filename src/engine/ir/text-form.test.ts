@@ -27,25 +27,25 @@ describe("the text form", () => {
   });
 
   it.each([
-    ["y: float32[2] = unary(x) function=exp", /line 1: nothing before it is called "x"/],
-    ["input x: floot[2]", /"floot" is no element type/],
-    ["constant c: int32[2] = [1]", /it has 1 elements/],
-    ["constant c: int32[2] = 2 elements", /"\[" is missing/],
-    ["input x: int32[2] more", /"more" is left over/],
-    ["input x: int32[2]\ninput x: int32[2]", /line 2: "x" is there already/],
+    ["y: float32[2] = unary(x) function=exp", /line 1: "x" is not defined before its use/],
+    ["input x: floot[2]", /"floot" is not an element type/],
+    ["constant c: int32[2] = [1]", /the constant has 1 elements, and its shape \[2\] needs 2/],
+    ["constant c: int32[2] = 2 elements", /expected "\["/],
+    ["input x: int32[2] more", /unexpected "more"/],
+    ["input x: int32[2]\ninput x: int32[2]", /line 2: "x" is defined twice/],
   ])("refuses %s", (wrong, reason) => expect(() => parseGraph(wrong)).toThrow(reason));
 });
 
 describe("verify", () => {
-  it("names types that are not what the operation gives, values before their time and names given twice", () => {
+  it("reports types that differ from inferred ones, uses before definitions and duplicate names", () => {
     const graph = parseGraph("input x: float32[2]\ny: float32[3] = unary(x) function=exp\noutput y = y\noutput y = x");
     expect(verify(graph)).toEqual([
-      "node 0, unary: it is said to give float32[3], and gives float32[2]",
-      'there is more than one output "y"',
+      "node 0, unary: its output type is float32[3], and inference gives float32[2]",
+      'more than one output is called "y"',
     ]);
     expect(verify({ ...graph, nodes: [], outputs: graph.outputs.slice(0, 1) })).toEqual([
-      'the output "y" is used before it is made',
+      'the output "y" is used before it is defined',
     ]);
-    expect(verify({ ...graph, nodes: [...graph.nodes, ...graph.nodes] }).join()).toContain("is made twice");
+    expect(verify({ ...graph, nodes: [...graph.nodes, ...graph.nodes] }).join()).toContain("is defined twice");
   });
 });

@@ -1,26 +1,29 @@
-/** What a graph must be for its consumers: every value made before its use, of the type its operation gives, and names that tell apart. */
+/**
+ * The verifier of graphs: every value is defined once and before its uses, its type is the one that its operation infers, constants match their
+ * types, and names of inputs and of outputs are unique.
+ */
 import { messageOf } from "../../errors.ts";
 import { elementCount } from "../../tensor.ts";
 import { describeType, type Graph, type GraphNode, sameShape, type TensorType, type Value } from "./graph.ts";
 import { inferTypes } from "./shape-inference/index.ts";
 
-/** Every problem as a sentence without a full stop; none where the graph is sound. */
+/** Every violation as a sentence without a full stop; empty for a valid graph. */
 export function verify(graph: Graph): readonly string[] {
   const problems: string[] = [];
-  const made = new Set<Value>();
-  const make = (value: Value, who: string): void => {
-    if (made.has(value) || value.constant !== undefined) problems.push(`${who} is made twice`);
-    made.add(value);
+  const defined = new Set<Value>();
+  const define = (value: Value, who: string): void => {
+    if (defined.has(value) || value.constant !== undefined) problems.push(`${who} is defined twice`);
+    defined.add(value);
   };
   const use = (value: Value, who: string): void => {
-    if (value.constant === undefined && !made.has(value)) problems.push(`${who} is used before it is made`);
-    if (value.constant !== undefined && !isWhole(value)) problems.push(`${who} is a constant that is not of its type`);
+    if (value.constant === undefined && !defined.has(value)) problems.push(`${who} is used before it is defined`);
+    if (value.constant !== undefined && !matchesType(value)) problems.push(`${who} is a constant that does not match its type`);
   };
-  for (const { name, value } of graph.inputs) make(value, `the input "${name}"`);
-  for (const [index, node] of graph.nodes.entries()) {
-    const where = `node ${index}, ${node.operation.kind}`;
-    for (const [place, input] of node.inputs.entries()) use(input, `${where}: its input ${place}`);
-    for (const [place, output] of node.outputs.entries()) make(output, `${where}: its output ${place}`);
+  for (const { name, value } of graph.inputs) define(value, `the input "${name}"`);
+  for (const [number, node] of graph.nodes.entries()) {
+    const where = `node ${number}, ${node.operation.kind}`;
+    for (const [index, input] of node.inputs.entries()) use(input, `${where}: its input ${index}`);
+    for (const [index, output] of node.outputs.entries()) define(output, `${where}: its output ${index}`);
     const problem = typeProblem(node);
     if (problem !== undefined) problems.push(`${where}: ${problem}`);
   }
@@ -28,7 +31,7 @@ export function verify(graph: Graph): readonly string[] {
   for (const [what, list] of Object.entries({ input: graph.inputs, output: graph.outputs })) {
     const names = list.map(({ name }) => name);
     for (const name of new Set(names.filter((each, index) => names.indexOf(each) !== index)))
-      problems.push(`there is more than one ${what} "${name}"`);
+      problems.push(`more than one ${what} is called "${name}"`);
   }
   return problems;
 }
@@ -45,10 +48,10 @@ function typeProblem({ operation, inputs, outputs }: GraphNode): string | undefi
   }
   const given = outputs.map(({ type }) => describeType(type)).join(", ");
   const wanted = types.map(describeType).join(", ");
-  return given === wanted ? undefined : `it is said to give ${given}, and gives ${wanted}`;
+  return given === wanted ? undefined : `its output type is ${given}, and inference gives ${wanted}`;
 }
 
-function isWhole({ type, constant }: Value): boolean {
+function matchesType({ type, constant }: Value): boolean {
   return (
     constant !== undefined &&
     constant.dataType === type.dataType &&

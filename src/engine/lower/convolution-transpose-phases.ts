@@ -1,65 +1,85 @@
 /**
- * A transposed convolution as a plain one. With a stride of s the outputs at u = r (mod s) see every s-th element of the kernel alone, from r on,
- * and between neighbours of them the input moves by one: each of these phases is a convolution of stride 1 with its part of the kernel turned
- * around (Shi and others, https://arxiv.org/abs/1609.05158). All phases together are one convolution with s times as many channels.
+ * Decomposes a transposed convolution into a plain convolution (sub-pixel convolution, Shi et al. 2016, https://arxiv.org/abs/1609.05158).
+ *
+ * With stride s, the output elements at positions u = r (mod s) depend only on every s-th kernel element, starting at element r, and moving from
+ * one of them to the next moves the window by one input element. So each residue r, a "phase", is a convolution of stride 1 with the kernel
+ * elements of that phase in reverse order. All phases together are one convolution with s times as many output channels.
  */
+import { at } from "../../checked.ts";
 import { elementCount } from "../../tensor.ts";
 import { stridesOf } from "../ir/broadcast.ts";
 import type { OperationOf } from "../ir/operations.ts";
 
-/** One axis of that convolution. */
+/** One spatial axis of the decomposed convolution. */
 export interface PhasedAxis {
+  /** Number of phases: the stride of the transposed convolution. */
   readonly phases: number;
-  /** Of its window; dilations are 1 but where there is one phase. */
+  /** Window size of each phase, in taps. */
   readonly size: number;
+  /** Window dilation; always 1 when there is more than one phase. */
   readonly dilation: number;
+  /** Zeros added to the input before and after it. */
   readonly pads: readonly [begin: number, end: number];
-  /** Elements that each phase gives, how many of all phases together are left out at the beginning, and how many are kept behind them. */
+  /** Output elements of one phase. */
   readonly phaseLength: number;
+  /** Leading elements of the interleaved phases that are cropped. */
   readonly skip: number;
+  /** Output elements kept after the cropped ones: the output size of the transposed convolution. */
   readonly length: number;
 }
 
-/** Where one element of the kernel goes: row-major numbers of its phase, of its place in the window, and of itself in the kernel. */
+/** Where one kernel element is stored after decomposition. All three are row-major indices over the spatial axes. */
 export interface PhasedTap {
+  /** Index of its phase. */
   readonly phase: number;
+  /** Index within the window of that phase. */
   readonly position: number;
+  /** Index in the original kernel. */
   readonly tap: number;
 }
 
+/** A transposed convolution as a stride-1 convolution with one output channel per original channel and phase. */
 export interface Phases {
-  /** Weights are put in the same order where this is the same. */
+  /** Equal keys mean the same weight layout, so weights packed for one serve the other. */
   readonly layoutKey: string;
+  /** The spatial axes, outermost first. */
   readonly axes: readonly PhasedAxis[];
+  /** One entry per kernel element. */
   readonly taps: readonly PhasedTap[];
-  /** Of all axes together. */
+  /** Number of phases, all axes multiplied. */
   readonly phases: number;
+  /** Taps of one phase's window, all axes multiplied. */
   readonly window: number;
 }
 
+/** The operation and the spatial sizes (without batch and channels) that determine a decomposition. */
 export interface TransposedShape {
+  /** Strides, dilations and pads of the transposed convolution. */
   readonly operation: OperationOf<"convolution-transpose">;
-  /** Of the input and of the output, without batch and channels. */
+  /** Input size per spatial axis. */
   readonly sizes: readonly number[];
+  /** Kernel size per spatial axis. */
   readonly kernel: readonly number[];
+  /** Output size per spatial axis. */
   readonly outputSizes: readonly number[];
 }
 
+/** Computes the phases, their windows and pads, and where each kernel element goes. */
 export function decomposePhases({ operation, sizes, kernel, outputSizes }: TransposedShape): Phases {
   const { strides, dilations, pads } = operation;
   const axes = sizes.map((size, axis): PhasedAxis => {
-    const [stride = 1, dilation = 1, pad = 0, length = 1] = [strides[axis], dilations[axis], pads[axis], kernel[axis]];
-    return phasedAxis({ size, length, stride, dilation, pad, outputSize: outputSizes[axis] ?? 0 });
+    const [stride, dilation, pad, length] = [at(strides, axis), at(dilations, axis), at(pads, axis), at(kernel, axis)];
+    return phasedAxis({ size, length, stride, dilation, pad, outputSize: at(outputSizes, axis) });
   });
-  const [phases, windows, own] = [axes.map((axis) => axis.phases), axes.map((axis) => axis.size), stridesOf(kernel)];
+  const [phases, windows, kernelSteps] = [axes.map((axis) => axis.phases), axes.map((axis) => axis.size), stridesOf(kernel)];
   const [phaseSteps, positionSteps] = [stridesOf(phases), stridesOf(windows)];
   const taps = Array.from({ length: elementCount(kernel) }, (_, tap): PhasedTap => {
     const found = { phase: 0, position: 0, tap };
     for (const [axis, { phases: stride, size }] of axes.entries()) {
-      const at = Math.floor(tap / (own[axis] ?? 1)) % (kernel[axis] ?? 1);
-      const offset = stride === 1 ? at : at * (dilations[axis] ?? 1);
-      found.phase += (offset % stride) * (phaseSteps[axis] ?? 1);
-      found.position += (size - 1 - Math.floor(offset / stride)) * (positionSteps[axis] ?? 1);
+      const index = Math.floor(tap / at(kernelSteps, axis)) % at(kernel, axis);
+      const offset = stride === 1 ? index : index * at(dilations, axis);
+      found.phase += (offset % stride) * at(phaseSteps, axis);
+      found.position += (size - 1 - Math.floor(offset / stride)) * at(positionSteps, axis);
     }
     return found;
   });
@@ -72,7 +92,7 @@ interface Axis {
   readonly length: number;
   readonly stride: number;
   readonly dilation: number;
-  /** What is cut away at the beginning. */
+  /** Output elements cropped at the beginning. */
   readonly pad: number;
   readonly outputSize: number;
 }
@@ -80,7 +100,7 @@ interface Axis {
 function phasedAxis({ size, length, stride, dilation, pad, outputSize }: Axis): PhasedAxis {
   const own = stride === 1 ? dilation : 1;
   const reach = Math.floor(((length - 1) * dilation) / stride);
-  // Where more is cut away than the window reaches over the edge, too much is computed and left out.
+  // When the crop exceeds the overlap of the window with the left border, leading elements are computed and skipped.
   const begin = Math.max(0, reach - Math.floor(pad / stride));
   const skip = pad - (reach - begin) * stride;
   const end = Math.max(0, Math.ceil((skip + outputSize) / stride) + reach - size - begin);
@@ -96,21 +116,24 @@ function phasedAxis({ size, length, stride, dilation, pad, outputSize }: Axis): 
   };
 }
 
-/** Channels of a group, and how many groups there are. */
+/** Channel counts of a grouped transposed convolution; `inputs` and `outputs` are per group. */
 export interface PhasedChannels {
+  /** Number of groups. */
   readonly groups: number;
+  /** Input channels of one group. */
   readonly inputs: number;
+  /** Output channels of one group. */
   readonly outputs: number;
 }
 
-/** Weights [groups * inputs, outputs, kernel] as the convolution takes them: [groups * outputs * phases, inputs, window]. */
+/** Reorders weights [groups * inputs, outputs, kernel] into the layout of the decomposed convolution: [groups * outputs * phases, inputs, window]. */
 export function packPhases(
   packed: Float32Array,
   weights: Float32Array,
   { groups, inputs, outputs }: PhasedChannels,
   { taps, phases, window }: Phases,
 ): void {
-  packed.fill(0); // phases need not have equally many elements of the kernel
+  packed.fill(0); // phases may have different numbers of taps: unused window positions stay zero
   for (let group = 0; group < groups; group += 1)
     for (let output = 0; output < outputs; output += 1)
       for (let input = 0; input < inputs; input += 1) {

@@ -1,9 +1,9 @@
-/** Transposed convolutions as plain ones with more channels, whose results are put between each other; see `transposed-phases.ts`. */
+/** Lowers transposed convolutions to plain convolutions with more channels, followed by interleaving; see `convolution-transpose-phases.ts`. */
+import { at } from "../../checked.ts";
 import { elementCount } from "../../tensor.ts";
 import { conv2d, type DepthWindow, interleave, stridedCopy } from "../codegen/wasm/index.ts";
-import type { Value } from "../ir/graph.ts";
+import type { NodeOf, Value } from "../ir/graph.ts";
 import { type Literal, literalOf } from "../ir/literal.ts";
-import type { NodeOf } from "../passes/rewrite.ts";
 import { type LoweredNode, type Operand, type LoweredCall, tensorOperand } from "./lowered-node.ts";
 import {
   packPhases,
@@ -14,11 +14,15 @@ import {
 } from "./convolution-transpose-phases.ts";
 
 const floatBytes = 4;
-/** So many times the kernel's own products at most may be with the zeros that fill phases. */
+/** Upper bound on the ratio of multiplications after decomposition (including zero-filled taps) to those of the original kernel. */
 const maxZeroFillRatio = 8;
-/** Weights that are computed are put in order element by element of the kernel. */
+/** Upper bound on kernel elements when the weights are computed at run time: each one takes a strided copy. */
 const maxDynamicTaps = 64;
 
+/**
+ * Lowers a transposed convolution of one to three spatial axes in float32: packing of the weights, a convolution, and interleaving where the stride
+ * exceeds 1. undefined when decomposition would multiply the work by more than `maxZeroFillRatio`.
+ */
 export function lowerConvolutionTranspose({
   operation,
   inputs,
@@ -27,8 +31,10 @@ export function lowerConvolutionTranspose({
   const [x, weights, bias] = inputs;
   const [y] = outputs;
   if (x === undefined || weights === undefined || y === undefined || x.type.dataType !== "float32") return undefined;
-  const [batch = 0, inChannels = 0, ...sizes] = x.type.shape;
-  const [, ownOutputs = 0, ...kernel] = weights.type.shape;
+  const [batch, inChannels] = [at(x.type.shape, 0), at(x.type.shape, 1)];
+  const sizes = x.type.shape.slice(2);
+  const ownOutputs = at(weights.type.shape, 1);
+  const kernel = weights.type.shape.slice(2);
   const { groups, activation = "none" } = operation;
   if (sizes.length > 3) return undefined;
   const phases = decomposePhases({ operation, sizes, kernel, outputSizes: y.type.shape.slice(2) });
@@ -40,7 +46,7 @@ export function lowerConvolutionTranspose({
   if (packed === undefined) return undefined;
   const [row = unitAxis, column = unitAxis] = [unitAxis, ...phases.axes].slice(-2);
   const [height = 1, width = 1] = [1, ...sizes].slice(-2);
-  const depth = sizes.length === 3 ? depthWindow(phases.axes[0] ?? unitAxis, sizes[0] ?? 1) : undefined;
+  const depth = sizes.length === 3 ? depthWindow(at(phases.axes, 0), at(sizes, 0)) : undefined;
   const outChannels = groups * ownOutputs * phases.phases;
   const convolution = conv2d({
     batch,
@@ -58,24 +64,25 @@ export function lowerConvolutionTranspose({
     ...(depth === undefined ? {} : { depth }),
   });
   const biases = bias === undefined ? [] : [repeatedBias(bias, phases.phases)];
-  const given = [tensorOperand(x), packed.operand, ...biases];
+  const convolutionInputs = [tensorOperand(x), packed.operand, ...biases];
   if (phases.axes.every(isUnphased)) {
-    return { calls: [...packed.calls, { kernel: convolution, operands: [...given, tensorOperand(y)] }], temporaries };
+    return { calls: [...packed.calls, { kernel: convolution, operands: [...convolutionInputs, tensorOperand(y)] }], temporaries };
   }
-  const apart = temporary(batch * outChannels * elementCount(phases.axes.map(({ phaseLength }) => phaseLength)) * floatBytes);
-  const joined = interleave({ planes: batch * groups * ownOutputs, axes: phases.axes });
+  const phaseElements = elementCount(phases.axes.map(({ phaseLength }) => phaseLength));
+  const phaseResults = temporary(batch * outChannels * phaseElements * floatBytes);
+  const interleaving = interleave({ planes: batch * groups * ownOutputs, axes: phases.axes });
   const calls: LoweredCall[] = [
     ...packed.calls,
-    { kernel: convolution, operands: [...given, apart] },
-    { kernel: joined, operands: [apart, tensorOperand(y)] },
+    { kernel: convolution, operands: [...convolutionInputs, phaseResults] },
+    { kernel: interleaving, operands: [phaseResults, tensorOperand(y)] },
   ];
   return { calls, temporaries };
 }
 
-/** The axis that a sequence lacks, to be a plane. */
+/** Stands in for the missing second axis, so that a 1-D convolution runs as a 2-D one. */
 const unitAxis: PhasedAxis = { phases: 1, size: 1, dilation: 1, pads: [0, 0], phaseLength: 1, skip: 0, length: 1 };
 
-/** The first of three axes. */
+/** The depth axis, the outermost of three spatial axes, as the kernel takes it. */
 function depthWindow({ size, dilation, pads, phaseLength }: PhasedAxis, input: number): DepthWindow {
   return { input, size, stride: 1, dilation, pad: pads[0], output: phaseLength };
 }
@@ -86,7 +93,7 @@ function isUnphased({ phases, phaseLength, skip, length }: PhasedAxis): boolean 
 
 interface PackedOperand {
   readonly operand: Operand;
-  /** What puts weights in order that are only known in a run. */
+  /** Copies that reorder weights which are only known at run time; empty for constants. */
   readonly calls: readonly LoweredCall[];
 }
 
@@ -108,28 +115,31 @@ function packedWeights(
   if (phases.taps.length > maxDynamicTaps) return undefined;
   const operand = temporary(bytes);
   const shape = [groups, outputs, inputs];
-  const own = phases.taps.length;
-  const from = [inputs * outputs * own, own, outputs * own];
+  const taps = phases.taps.length;
+  const from = [inputs * outputs * taps, taps, outputs * taps];
   const to = [outputs * phases.phases * inputs * phases.window, phases.phases * inputs * phases.window, phases.window];
   const calls = phases.taps.map(({ phase, position, tap }): LoweredCall => ({
     kernel: stridedCopy({ shape, from, to, elementBytes: floatBytes }),
-    operands: [tensorOperand(weights, tap * floatBytes), at(operand, (phase * inputs * phases.window + position) * floatBytes)],
+    operands: [
+      tensorOperand(weights, tap * floatBytes),
+      withByteOffset(operand, (phase * inputs * phases.window + position) * floatBytes),
+    ],
   }));
-  const filling = phases.phases * phases.window > own ? [zeroFill(operand, bytes / floatBytes)] : [];
-  return { operand, calls: [...filling, ...calls] };
+  const fill = phases.phases * phases.window > taps ? [zeroFill(operand, bytes / floatBytes)] : [];
+  return { operand, calls: [...fill, ...calls] };
 }
 
-/** Zeros, which lie between computed weights. */
+/** A call that fills a temporary with zeros, for window positions without a kernel element. */
 function zeroFill(operand: Operand, count: number): LoweredCall {
   const zero: Operand = { kind: "packed", weights: { source: literalOf("float32", [], [0]), layout: "zero", bytes: floatBytes } };
   return { kernel: stridedCopy({ shape: [count], from: [0], to: [1], elementBytes: floatBytes }), operands: [zero, operand] };
 }
 
-function at(operand: Operand, byteOffset: number): Operand {
+function withByteOffset(operand: Operand, byteOffset: number): Operand {
   return operand.kind === "temporary" ? { ...operand, byteOffset } : operand;
 }
 
-/** Each number of the bias once for every phase. */
+/** The bias with each element repeated once per phase, to match the output channels of the decomposed convolution. */
 function repeatedBias(bias: Value, times: number): Operand {
   const source = bias.constant;
   if (times === 1 || source === undefined) return tensorOperand(bias);

@@ -1,15 +1,14 @@
-/** Chains of operations on elements as generated loops. */
-import { InferyardError } from "../../errors.ts";
+/** Lowers fused chains of elementwise operations to generated loops. */
+import { at } from "../../checked.ts";
 import { elementCount } from "../../tensor.ts";
-import { type ElementwiseRequest, type Kernel, assembleKernels, elementwise } from "../codegen/wasm/index.ts";
+import { type ElementwiseRequest, elementwise, supportsElementwise } from "../codegen/wasm/index.ts";
 import { broadcastStrides } from "../ir/broadcast.ts";
 import type { ElementType } from "../ir/element-types.ts";
-import type { TensorType, Value } from "../ir/graph.ts";
+import type { NodeOf, TensorType, Value } from "../ir/graph.ts";
 import { inferTypes } from "../ir/shape-inference/index.ts";
 import { numbersOf } from "../ir/literal.ts";
 import type { BinaryFunction, ElementOperation, OperationOf, UnaryFunction } from "../ir/operations.ts";
-import type { NodeOf } from "../passes/rewrite.ts";
-import { type LoweredNode, singleCall, type LoweringContext, tensorOperand } from "./lowered-node.ts";
+import { type LoweredNode, singleCall, tensorOperand } from "./lowered-node.ts";
 
 type Step = ElementwiseRequest["steps"][number];
 type KernelType = ElementwiseRequest["output"];
@@ -28,7 +27,7 @@ const kernelTypes: ReadonlySet<ElementType> = new Set<KernelType>([
   "bool",
 ]);
 
-/** Names that differ from ours, and functions that are made of several. */
+/** Comparisons, which the kernels name otherwise. */
 const comparisons: Readonly<Partial<Record<BinaryFunction, "eq" | "lt" | "le" | "gt" | "ge">>> = {
   equal: "eq",
   less: "lt",
@@ -62,18 +61,19 @@ const bitwise: Readonly<Partial<Record<BinaryFunction, "and" | "or" | "xor">>> =
 
 const compositeUnary: ReadonlySet<UnaryFunction> = new Set(["softplus", "is-nan", "is-infinite"]);
 
-/** Whole numbers that kernels hold in 32 bits, and what they span. */
-const smallIntegerRanges: Readonly<Partial<Record<ElementType, readonly [least: number, most: number]>>> = {
+/** Integer types that kernels compute as int32, with their smallest and largest value. */
+const smallIntegerRanges: Readonly<Partial<Record<ElementType, readonly [min: number, max: number]>>> = {
   int8: [-128, 127],
   uint8: [0, 255],
   int16: [-32_768, 32_767],
   uint16: [0, 65_535],
 };
 
-export function lowerElementwise(
-  { operation, inputs, outputs }: NodeOf<"elementwise">,
-  { emittable }: LoweringContext,
-): LoweredNode | undefined {
+/**
+ * Lowers a fused chain of elementwise operations to one kernel. undefined when the kernel does not support a step for the types of its operands, or
+ * when the chain computes in float16.
+ */
+export function lowerElementwise({ operation, inputs, outputs }: NodeOf<"elementwise">): LoweredNode | undefined {
   const [output] = outputs;
   const type = output?.type.dataType;
   if (output === undefined || !isKernelType(type)) return undefined;
@@ -92,20 +92,21 @@ export function lowerElementwise(
     output: type,
   };
   if (tensors.some((input) => !isKernelType(input.type.dataType))) return undefined;
-  const kernel = elementwise(request);
-  const canBe = emittable.get(kernel.key) ?? canEmit(kernel);
-  emittable.set(kernel.key, canBe);
-  if (!canBe) return undefined;
-  return { ...singleCall(kernel, ...tensors.map((input) => tensorOperand(input)), tensorOperand(output)), inPlace: tensors };
+  if (!supportsElementwise(request)) return undefined;
+  return {
+    ...singleCall(elementwise(request), ...tensors.map((input) => tensorOperand(input)), tensorOperand(output)),
+    inPlace: tensors,
+  };
 }
 
 /**
- * Kernels compute halves in float32, so that results would not be rounded: they only turn halves into float32 first and float32 into halves at last.
+ * Whether the chain computes with float16 values. Kernels compute float16 in float32 and would not round intermediate results, so the only float16
+ * steps they take are casts to float32 and, as the last step, a cast from float32.
  */
 function computesInFloat16({ steps }: NodeOf<"elementwise">["operation"], inputs: readonly Value[]): boolean {
   const types = inputs.map(({ type }) => type);
   return steps.some(({ operation, operands: of }, index) => {
-    const operands = of.map((place) => types[place]).filter((type) => type !== undefined);
+    const operands = of.map((value) => types[value]).filter((type) => type !== undefined);
     types.push(...inferTypes(operation, operands));
     const [from] = operands;
     if (types.at(-1)?.dataType === "float16") {
@@ -120,24 +121,13 @@ function isKernelType(type: ElementType | undefined): type is KernelType {
   return type !== undefined && kernelTypes.has(type);
 }
 
-/** The generator refuses combinations of operation and type while it writes code. */
-function canEmit(kernel: Kernel): boolean {
-  try {
-    assembleKernels([kernel], { features: { simd: true, relaxedSimd: false, byteDot: "none" }, shared: false });
-    return true;
-  } catch (error) {
-    if (error instanceof InferyardError && error.code === "CONTRACT_VIOLATION") return false;
-    throw error;
-  }
-}
-
-/** Our steps in the words of the generator. Scalars become constants; all values are numbered anew. */
+/** Translates steps of the graph to steps of the kernel. Scalar constants become constant steps, so values are renumbered. */
 class StepTranslator {
   readonly steps: Step[] = [];
   readonly tensors: readonly Value[];
-  /** By our number of a value, the generator's, filled as steps are added. */
+  /** Kernel value number by graph value number; grows as steps are added. */
   readonly #numbers: number[] = [];
-  /** Their types, as the model has them. */
+  /** Type of each graph value by its number. */
   readonly #types: TensorType[];
 
   constructor(inputs: readonly Value[]) {
@@ -149,10 +139,10 @@ class StepTranslator {
     }
   }
 
-  /** false where the generator has no word for it. */
+  /** Adds a step. Returns false when the kernel has no such operation. */
   add(operation: ElementOperation, of: readonly number[]): boolean {
-    const operands = of.map((place) => this.#numbers[place] ?? 0);
-    const given = of.map((place) => this.#types[place]).filter((type) => type !== undefined);
+    const operands = of.map((value) => at(this.#numbers, value));
+    const given = of.map((value) => at(this.#types, value));
     const [from, type] = [given[0]?.dataType, inferTypes(operation, given)[0]];
     const result = this.#translate(operation, operands, from);
     if (result === undefined || type === undefined) return false;
@@ -161,7 +151,7 @@ class StepTranslator {
     return true;
   }
 
-  /** Sums of small numbers leave their type; what chooses among them does not. */
+  /** Narrows results of 8- and 16-bit integer arithmetic, which kernels compute in 32 bits. Selection needs no narrowing. */
   #wrapToType(result: number, operation: ElementOperation, type: ElementType): number {
     const computes = operation.kind === "unary" || operation.kind === "binary";
     return computes && smallIntegerRanges[type] !== undefined
@@ -188,19 +178,18 @@ class StepTranslator {
     }
   }
 
-  /** Kernels keep the low bits of what a small type cannot hold; a cast that saturates is clamped before. */
+  /** A cast. Kernels truncate to the low bits, so a saturating cast to 8 or 16 bits is preceded by a clamp. */
   #cast(a: number, { to, saturate }: OperationOf<"cast">, from: ElementType | undefined): number | undefined {
     const range = saturate ? smallIntegerRanges[to] : undefined;
     if (range === undefined) {
-      // Floats are cut off at the ends of these types as they are; whole numbers would wrap around.
+      // Casts from floats saturate at the range of int32 and uint32; casts from integers would wrap around.
       if (saturate && (to === "int32" || to === "uint32") && /int(32|64)$/.test(from ?? "")) return undefined;
       return this.#emit({ op: "cast", of: [a], to: to as KernelType });
     }
     const type = from === "float32" || from === "int64" || from === "float64" ? from : "int32";
     if (from === "uint32" || from === "bool") return undefined;
-    const [least, most] = range.map((value) => this.#emit({ op: "constant", type, value }));
-    if (least === undefined || most === undefined) return undefined;
-    const clamped = this.#emit({ op: "min", of: [this.#emit({ op: "max", of: [a, least] }), most] });
+    const [min, max] = [range[0], range[1]].map((value) => this.#emit({ op: "constant", type, value })) as [number, number];
+    const clamped = this.#emit({ op: "min", of: [this.#emit({ op: "max", of: [a, min] }), max] });
     return this.#emit({ op: "cast", of: [clamped], to: to as KernelType });
   }
 
@@ -216,31 +205,31 @@ class StepTranslator {
     if (name === "bitwise-not") return this.#emit({ op: "not", of: [a] });
     if (name === "is-nan") return this.#emit({ op: "ne", of: [a, a] });
     if (name === "is-infinite") {
-      const endless = this.#emit({ op: "constant", type: "float32", value: Number.POSITIVE_INFINITY });
-      return this.#emit({ op: "eq", of: [this.#emit({ op: "abs", of: [a] }), endless] });
+      const infinity = this.#emit({ op: "constant", type: "float32", value: Number.POSITIVE_INFINITY });
+      return this.#emit({ op: "eq", of: [this.#emit({ op: "abs", of: [a] }), infinity] });
     }
     if (name === "softplus") {
       // max(x, 0) + log(1 + exp(-|x|))
       const zero = this.#emit({ op: "constant", type: "float32", value: 0 });
-      const down = this.#emit({ op: "neg", of: [this.#emit({ op: "abs", of: [a] })] });
-      const tail = this.#emit({ op: "log1p", of: [this.#emit({ op: "exp", of: [down] })] });
-      return this.#emit({ op: "add", of: [this.#emit({ op: "max", of: [a, zero] }), tail] });
+      const negated = this.#emit({ op: "neg", of: [this.#emit({ op: "abs", of: [a] })] });
+      const logarithm = this.#emit({ op: "log1p", of: [this.#emit({ op: "exp", of: [negated] })] });
+      return this.#emit({ op: "add", of: [this.#emit({ op: "max", of: [a, zero] }), logarithm] });
     }
     return compositeUnary.has(name) ? undefined : this.#emit({ op: name as "abs", of: [a] });
   }
 
-  /** The number of the step's result. */
+  /** Appends a kernel step and returns the number of its result. */
   #emit(step: Step): number {
     this.steps.push(step);
     return this.tensors.length + this.steps.length - 1;
   }
 }
 
-/** A scalar as a step; numbers of 64 bits only where a double holds them. */
+/** A scalar constant as a constant step; undefined for other values, for float16, and for int64 beyond 2^53. */
 function constantStep({ constant }: Value): Extract<Step, { readonly op: "constant" }> | undefined {
   if (constant === undefined || elementCount(constant.shape) !== 1 || !isKernelType(constant.dataType)) return undefined;
   if (constant.dataType === "float16") return undefined;
-  const [value = 0] = Array.from(numbersOf(constant));
+  const value = at(numbersOf(constant), 0);
   if (!Number.isSafeInteger(value) && constant.dataType === "int64") return undefined;
   const { dataType } = constant;
   if (dataType === "int8" || dataType === "uint8" || dataType === "int16" || dataType === "uint16")

@@ -1,4 +1,5 @@
-/** Elements and blocks that indices name. */
+/** Lowers gather and scatter operations, which read or write elements or blocks at positions given by an index tensor. */
+import { at } from "../../checked.ts";
 import { elementCount } from "../../tensor.ts";
 import {
   gatherBlocks,
@@ -10,30 +11,35 @@ import {
 } from "../codegen/wasm/index.ts";
 import { stridesOf } from "../ir/broadcast.ts";
 import type { ElementType } from "../ir/element-types.ts";
-import type { Value } from "../ir/graph.ts";
+import type { NodeOf, Value } from "../ir/graph.ts";
 import type { ScatterReduction } from "../ir/operations.ts";
-import type { NodeOf } from "../passes/rewrite.ts";
 import { stridedCopyCall, storageBytes } from "./movement.ts";
 import { type LoweredNode, singleCall, type LoweredCall, tensorOperand } from "./lowered-node.ts";
 
+/** Lowers gather-elements (ONNX GatherElements): for each index, the element at its own coordinates with `axis` replaced by the index. */
 export function lowerGatherElements({ operation, inputs, outputs }: NodeOf<"gather-elements">): LoweredNode | undefined {
   const [data, indices] = inputs;
-  const places = elementIndexing(data, indices, operation.axis);
-  if (data === undefined || places === undefined) return undefined;
-  const kernel = gatherElements({ ...places, elementBytes: storageBytes(data.type.dataType) });
+  const indexing = elementIndexing(data, indices, operation.axis);
+  if (data === undefined || indexing === undefined) return undefined;
+  const kernel = gatherElements({ ...indexing, elementBytes: storageBytes(data.type.dataType) });
   return singleCall(kernel, tensorOperand(data), tensorOperand(indices), tensorOperand(outputs[0]));
 }
 
+/** Lowers scatter-elements (ONNX ScatterElements): copies the data, then combines each update with the element that its index names. */
 export function lowerScatterElements({ operation, inputs, outputs }: NodeOf<"scatter-elements">): LoweredNode | undefined {
   const [data, indices, updates] = inputs;
   const { axis, reduction } = operation;
-  const places = elementIndexing(data, indices, axis);
+  const indexing = elementIndexing(data, indices, axis);
   const type = data && scatterType(data.type.dataType, reduction);
-  if (data === undefined || places === undefined || type === undefined || !haveSameShape(indices, updates)) return undefined;
-  const call = { kernel: scatterElements({ ...places, type, reduction }), operands: [indices, updates, outputs[0]].map(operand) };
-  return copyThenScatter(data, outputs[0], elementCount(places.shape) === 0 ? [] : [call]);
+  if (data === undefined || indexing === undefined || type === undefined || !haveSameShape(indices, updates)) return undefined;
+  const call = {
+    kernel: scatterElements({ ...indexing, type, reduction }),
+    operands: [indices, updates, outputs[0]].map(operand),
+  };
+  return copyThenScatter(data, outputs[0], elementCount(indexing.shape) === 0 ? [] : [call]);
 }
 
+/** Lowers gather-nd (ONNX GatherND): the last axis of the indices holds coordinates of blocks of the data. */
 export function lowerGatherNd({ operation, inputs, outputs }: NodeOf<"gather-nd">): LoweredNode | undefined {
   const [data, indices] = inputs;
   const { batchAxes } = operation;
@@ -45,6 +51,7 @@ export function lowerGatherNd({ operation, inputs, outputs }: NodeOf<"gather-nd"
   return singleCall(kernel, tensorOperand(data), tensorOperand(indices), tensorOperand(outputs[0]));
 }
 
+/** Lowers scatter-nd (ONNX ScatterND): copies the data, then combines each update with the block that its coordinates name. */
 export function lowerScatterNd({ operation, inputs, outputs }: NodeOf<"scatter-nd">): LoweredNode | undefined {
   const [data, indices, updates] = inputs;
   const { reduction } = operation;
@@ -59,7 +66,7 @@ export function lowerScatterNd({ operation, inputs, outputs }: NodeOf<"scatter-n
 
 const operand = (value: Value | undefined): ReturnType<typeof tensorOperand> => tensorOperand(value);
 
-/** The data first, which may lie there already, then what changes. */
+/** Copies the data to the output (a no-op when both share a buffer), then applies the updates. */
 function copyThenScatter(data: Value, to: Value | undefined, calls: readonly LoweredCall[]): LoweredNode | undefined {
   if (to === undefined) return undefined;
   const shape = [elementCount(data.type.shape)];
@@ -75,7 +82,7 @@ function indexTypeOf(indices: Value | undefined): IndexType | undefined {
   return type === "int64" || type === "int32" ? type : undefined;
 }
 
-/** undefined where the interpreter must see what is wrong with them. */
+/** The addressing of gather-elements and scatter-elements. undefined when types or shapes are unsupported: the interpreter reports the error. */
 function elementIndexing(
   data: Value | undefined,
   indices: Value | undefined,
@@ -85,10 +92,11 @@ function elementIndexing(
   if (data === undefined || indices === undefined || indexType === undefined || data.type.dataType === "string") return undefined;
   const [sizes, { shape }] = [data.type.shape, indices.type];
   if (sizes.length === 0 || shape.length !== sizes.length) return undefined;
-  if (shape.some((size, at) => at !== axis && size > (sizes[at] ?? 0))) return undefined;
-  return { shape, strides: stridesOf(sizes), axis, size: sizes[axis] ?? 0, indexType };
+  if (shape.some((size, each) => each !== axis && size > at(sizes, each))) return undefined;
+  return { shape, strides: stridesOf(sizes), axis, size: at(sizes, axis), indexType };
 }
 
+/** The addressing of gather-nd and scatter-nd. undefined when types are unsupported. */
 function blockIndexing(
   data: Value | undefined,
   indices: Value | undefined,
@@ -97,7 +105,7 @@ function blockIndexing(
   const indexType = indexTypeOf(indices);
   if (data === undefined || indices === undefined || indexType === undefined || data.type.dataType === "string") return undefined;
   const [sizes, { shape }] = [data.type.shape, indices.type];
-  const depth = shape.at(-1) ?? 0;
+  const depth = at(shape, shape.length - 1);
   const axes = [batchAxes, batchAxes + depth] as const;
   return {
     rows: elementCount(shape.slice(0, -1)),

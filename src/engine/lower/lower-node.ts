@@ -1,7 +1,6 @@
-/** Which kernels compute an operation. One visible list; what is not in it, or refused there, the interpreter computes. */
-import type { GraphNode } from "../ir/graph.ts";
+/** The lowering rules by operation kind. The interpreter computes operations that have no rule, or whose rule returns undefined. */
+import type { GraphNode, NodeOf } from "../ir/graph.ts";
 import type { OperationKind } from "../ir/operations.ts";
-import type { NodeOf } from "../passes/rewrite.ts";
 import { lowerElementwise } from "./elementwise.ts";
 import { lowerCentre, lowerIntegerLinear, lowerIntegerMatmul, lowerQuantizationRange, lowerQuantize } from "./quantized.ts";
 import { lowerGatherElements, lowerGatherNd, lowerScatterElements, lowerScatterNd } from "./gather-scatter.ts";
@@ -46,7 +45,8 @@ const rules: { readonly [Kind in OperationKind]?: LoweringRule<NodeOf<Kind>> } =
   "average-pool": lowerAveragePool,
 };
 
-export function lowerNode(node: GraphNode, surroundings: LoweringContext): LoweredNode | undefined {
+/** The kernel calls that compute a node, or undefined when the interpreter must compute it. */
+export function lowerNode(node: GraphNode, context: LoweringContext): LoweredNode | undefined {
   const rule = rules[node.operation.kind] as LoweringRule | undefined;
-  return rule?.(node, surroundings);
+  return rule?.(node, context);
 }

@@ -1,66 +1,70 @@
-/** How the operations of a graph become calls of kernels. Plain data: running a plan is a loop. */
+/** The result of lowering one graph node: kernel calls on symbolic operands, as plain data. The planner turns operands into memory offsets. */
 import type { TensorData } from "../../tensor.ts";
 import type { Kernel } from "../codegen/wasm/index.ts";
 import type { GraphNode, Value } from "../ir/graph.ts";
 import type { Literal } from "../ir/literal.ts";
 
-/** Something in memory that a kernel is handed the place of. */
+/** An operand of a kernel call; the planner resolves it to a byte offset. */
 export type Operand =
+  /** A tensor of the graph, from `byteOffset` on. */
   | { readonly kind: "tensor"; readonly value: Value; readonly byteOffset: number }
+  /** A constant in the layout that the kernel reads. */
   | { readonly kind: "packed"; readonly weights: PackedWeights }
-  /** Memory of this node's calls alone, by its place in `LoweredNode.temporaries`. */
+  /** Scratch memory shared by the calls of this node only; `index` refers to `LoweredNode.temporaries`. */
   | { readonly kind: "temporary"; readonly index: number; readonly byteOffset?: number };
 
-/** Weights in the order in which a kernel reads them. */
+/** A constant stored in the layout that a kernel reads (blocked, padded, reordered). */
 export interface PackedWeights {
+  /** The constant that is packed. */
   readonly source: Literal;
-  /** The same source packed alike has the same name. */
+  /** Name of the layout. The same source with the same layout name is packed once and shared. */
   readonly layout: string;
+  /** Size of the packed data in bytes. */
   readonly bytes: number;
-  /** Writes them in that order. Where it is absent they lie as the source has them. */
+  /** Writes the packed data to `target`, which has `bytes` bytes. Default: the elements are stored unchanged, row-major. */
   pack?(target: Uint8Array, elements: TensorData): void;
-  /** The source's elements, to the bit, where that is simple: then the source need not keep them. */
+  /** Restores the source's elements bit for bit, so that the source need not keep its own copy. Absent when the layout is not invertible. */
   unpack?(packed: Uint8Array): TensorData;
 }
 
+/** One call of a generated kernel. */
 export interface LoweredCall {
+  /** The kernel to call. */
   readonly kernel: Kernel;
-  /** In the order of the kernel's parameters, without scratch memory. */
+  /** In the order of `kernel.parameters`, without the scratch parameter. */
   readonly operands: readonly Operand[];
 }
 
+/** The kernel calls that compute one node, in order. */
 export interface LoweredNode {
+  /** Executed in this order. */
   readonly calls: readonly LoweredCall[];
-  /** Bytes of each. */
+  /** Sizes in bytes of the temporaries that the calls use. Default: none. */
   readonly temporaries?: readonly number[];
-  /** Inputs that the output may be written over, where nothing else needs them. */
+  /** Inputs whose buffer the output may overwrite, provided that no later node reads them. Default: none. */
   readonly inPlace?: readonly Value[];
-  /** Whether that is so only where no other input lies there as well: elements are not read where they are written. Default: false. */
+  /** Writing in place also requires that no other input shares the buffer, because the calls write elements before they have read all inputs. Default: false. */
   readonly requiresUniqueBuffer?: boolean;
 }
 
-/** What the rest of the graph has to do with a node. */
+/** What lowering needs to know about the rest of the graph. */
 export interface LoweringContext {
-  /** Whether anybody uses an output of the node. */
+  /** Whether any node or graph output uses output number `output` of the node being lowered. */
   isOutputUsed(output: number): boolean;
-  /** Whether all that use these quantised activations take them as rows of bytes: then they lie so, else as the int16 they are. */
+  /** Whether all consumers of these quantized activations read them as rows of bytes. Otherwise they are stored as int16. */
   hasByteLayout(value: Value | undefined): boolean;
-  /** By key, whether code can be written for a kernel of which that is not sure. Filled as it is found out. */
-  readonly emittable: Map<string, boolean>;
 }
 
-/** Gives the calls of a node, or undefined where the interpreter must compute it. */
-export type LoweringRule<Node extends GraphNode = GraphNode> = (
-  node: Node,
-  surroundings: LoweringContext,
-) => LoweredNode | undefined;
+/** Lowers a node of one operation kind. Returns undefined when no kernel supports it; then the interpreter computes the node. */
+export type LoweringRule<Node extends GraphNode = GraphNode> = (node: Node, context: LoweringContext) => LoweredNode | undefined;
 
+/** The operand for a tensor of the graph, starting `byteOffset` bytes after its first element. Throws when the node lacks the value. */
 export function tensorOperand(value: Value | undefined, byteOffset = 0): Operand {
-  if (value === undefined) throw new Error("an operand is missing");
+  if (value === undefined) throw new TypeError("a kernel operand is missing");
   return { kind: "tensor", value, byteOffset };
 }
 
-/** One kernel, with its operands. */
+/** A node lowered to a single kernel call. */
 export function singleCall(kernel: Kernel, ...operands: readonly Operand[]): LoweredNode {
   return { calls: [{ kernel, operands }] };
 }

@@ -1,4 +1,5 @@
 /** Linear layers and products of two computed matrices. */
+import { at } from "../../checked.ts";
 import {
   type BatchedMatmulRequest,
   batchedMatmul,
@@ -9,18 +10,18 @@ import {
   unpackMatmulWeights,
 } from "../codegen/wasm/index.ts";
 import { broadcastStrides, stridesOf } from "../ir/broadcast.ts";
-import type { TensorType, Value } from "../ir/graph.ts";
+import type { NodeOf, TensorType, Value } from "../ir/graph.ts";
 import type { OperationOf } from "../ir/operations.ts";
 import { elementCount } from "../../tensor.ts";
-import type { NodeOf } from "../passes/rewrite.ts";
 import { type LoweredNode, singleCall, type Operand, type PackedWeights, tensorOperand } from "./lowered-node.ts";
 
+/** Lowers a linear layer with constant weights [k, n], which are packed once, and with bias, activation and residual. float32 only. */
 export function lowerLinear({ operation, inputs, outputs }: NodeOf<"linear">): LoweredNode | undefined {
   const [x, weights, ...added] = inputs;
   const [output] = outputs;
   const source = weights?.constant;
   if (x === undefined || source === undefined || output === undefined || x.type.dataType !== "float32") return undefined;
-  const [k = 0, n = 0] = source.shape;
+  const [k, n] = [at(source.shape, 0), at(source.shape, 1)];
   const m = elementCount(x.type.shape.slice(0, -1));
   const { bias, activation, residual } = operation;
   const packed: PackedWeights = {
@@ -53,6 +54,7 @@ export function lowerMatmul({ inputs, outputs }: NodeOf<"matmul">): LoweredNode 
   return lowerBatchedMatmul({ a: order, b: order, result: order, alpha: 1 }, inputs, raised, outputs);
 }
 
+/** Lowers `product`: a batched matrix product with permuted operands and result, in float32, or int32 with alpha 1. */
 export function lowerProduct({ operation, inputs, outputs }: NodeOf<"fused-matmul">): LoweredNode | undefined {
   const types = inputs.map(({ type }) => type);
   return lowerBatchedMatmul(operation, inputs, types, outputs);
@@ -70,21 +72,22 @@ function lowerBatchedMatmul(
   if (type !== "float32" && (type !== "int32" || operation.alpha !== 1)) return undefined;
   const rank = operation.result.length;
   // The axes of the result before its own reordering: those of the batch, the rows, the columns.
-  const whole = Array.from({ length: rank }, (_, axis) => output.type.shape[operation.result.indexOf(axis)] ?? 0);
-  const batch = whole.slice(0, -2);
+  const sizes = Array.from({ length: rank }, (_, axis) => at(output.type.shape, operation.result.indexOf(axis)));
+  const batch = sizes.slice(0, -2);
+  const [m, n] = [at(sizes, rank - 2), at(sizes, rank - 1)];
   const left = permutedView(aType, operation.a);
   const right = permutedView(bType, operation.b);
   const target = stridesOf(output.type.shape);
-  const own = Array.from({ length: rank }, (_, axis) => target[operation.result.indexOf(axis)] ?? 0);
-  if (own.at(-1) !== 1 && (whole.at(-1) ?? 0) > 1) return undefined;
+  const strides = Array.from({ length: rank }, (_, axis) => at(target, operation.result.indexOf(axis)));
+  if (strides.at(-1) !== 1 && n > 1) return undefined;
   const request: BatchedMatmulRequest = {
-    m: whole.at(-2) ?? 0,
-    n: whole.at(-1) ?? 0,
-    k: left.shape.at(-1) ?? 0,
+    m,
+    n,
+    k: at(left.shape, rank - 1),
     batch,
     a: matrixStrides(left, batch),
     b: matrixStrides(right, batch),
-    c: { row: own.at(-2) ?? 0, column: 1, batch: own.slice(0, -2) },
+    c: { row: at(strides, rank - 2), column: 1, batch: strides.slice(0, -2) },
     alpha: operation.alpha,
     type,
   };
@@ -98,18 +101,18 @@ interface View {
 
 function permutedView({ shape }: TensorType, permutation: readonly number[]): View {
   const strides = stridesOf(shape);
-  return { shape: permutation.map((axis) => shape[axis] ?? 0), strides: permutation.map((axis) => strides[axis] ?? 0) };
+  return { shape: permutation.map((axis) => at(shape, axis)), strides: permutation.map((axis) => at(strides, axis)) };
 }
 
 /** Axes of the batch that have one element here repeat. */
 function matrixStrides({ shape, strides }: View, batch: readonly number[]): MatrixStrides {
   const repeats = broadcastStrides(shape.slice(0, -2), batch);
   return {
-    row: strides.at(-2) ?? 0,
-    column: strides.at(-1) ?? 0,
+    row: at(strides, strides.length - 2),
+    column: at(strides, strides.length - 1),
     batch: batch.map((_, axis) => {
-      const at = axis - batch.length + shape.length - 2;
-      return at < 0 || repeats[axis] === 0 ? 0 : (strides[at] ?? 0);
+      const own = axis - batch.length + shape.length - 2;
+      return own < 0 || repeats[axis] === 0 ? 0 : at(strides, own);
     }),
   };
 }

@@ -1,32 +1,39 @@
-/** Operations that move elements, as copies between layouts. */
+/** Lowers operations that only move elements (transpose, slice, concat, expand, gather) to strided copies. */
+import { at } from "../../checked.ts";
 import { elementCount } from "../../tensor.ts";
 import { gather, stridedCopy } from "../codegen/wasm/index.ts";
 import { broadcastStrides, stridesOf } from "../ir/broadcast.ts";
 import { type ElementType, elementTypes } from "../ir/element-types.ts";
-import type { GraphNode, Value } from "../ir/graph.ts";
-import type { NodeOf } from "../passes/rewrite.ts";
+import type { GraphNode, NodeOf, Value } from "../ir/graph.ts";
 import { type LoweredNode, singleCall, type LoweredCall, tensorOperand } from "./lowered-node.ts";
 
 type Width = 1 | 2 | 4 | 8;
 
-/** Bytes an element takes in memory; those below a byte are held one per byte. */
+/** Bytes that one element takes in engine memory. Types narrower than a byte are stored one element per byte. */
 export function storageBytes(type: ElementType): Width {
   const bytes = Math.max(1, elementTypes[type].bits / 8);
   return bytes === 8 ? 8 : bytes === 4 ? 4 : bytes === 2 ? 2 : 1;
 }
 
+/** A copy between two strided layouts of the same shape. */
 export interface StridedCopyOperands {
+  /** Tensor that is read. */
   readonly from: Value;
+  /** Tensor that is written. */
   readonly to: Value;
+  /** Shape of the copied region. */
   readonly shape: readonly number[];
+  /** Strides of the region in `from`, in elements; 0 repeats. */
   readonly source: readonly number[];
+  /** Strides of the region in `to`, in elements. */
   readonly target: readonly number[];
-  /** Elements to the first one. */
+  /** Offset of the region in `from`, in elements. Default: 0. */
   readonly sourceStart?: number;
+  /** Offset of the region in `to`, in elements. Default: 0. */
   readonly targetStart?: number;
 }
 
-/** One copy between two layouts. */
+/** The kernel call that copies one strided layout to another. */
 export function stridedCopyCall({
   from,
   to,
@@ -47,24 +54,27 @@ function onlyOperands({ inputs, outputs }: GraphNode): readonly [Value, Value] |
   return x === undefined || y === undefined ? undefined : [x, y];
 }
 
+/** Lowers a transpose to one strided copy. */
 export function lowerTranspose(node: NodeOf<"transpose">): LoweredNode | undefined {
   const [from, to] = onlyOperands(node) ?? [];
   if (from === undefined || to === undefined) return undefined;
   const strides = stridesOf(from.type.shape);
-  const source = node.operation.permutation.map((axis) => strides[axis] ?? 0);
+  const source = node.operation.permutation.map((axis) => at(strides, axis));
   return { calls: [stridedCopyCall({ from, to, shape: to.type.shape, source, target: stridesOf(to.type.shape) })] };
 }
 
+/** Lowers a slice, with negative steps too, to one strided copy. */
 export function lowerSlice(node: NodeOf<"slice">): LoweredNode | undefined {
   const [from, to] = onlyOperands(node) ?? [];
   if (from === undefined || to === undefined) return undefined;
   const { starts, steps } = node.operation;
   const strides = stridesOf(from.type.shape);
-  const source = steps.map((step, axis) => step * (strides[axis] ?? 0));
-  const sourceStart = starts.reduce((sum, start, axis) => sum + start * (strides[axis] ?? 0), 0);
+  const source = steps.map((step, axis) => step * at(strides, axis));
+  const sourceStart = starts.reduce((sum, start, axis) => sum + start * at(strides, axis), 0);
   return { calls: [stridedCopyCall({ from, to, shape: to.type.shape, source, target: stridesOf(to.type.shape), sourceStart })] };
 }
 
+/** Lowers a broadcast to one strided copy whose source strides are 0 on broadcast axes. */
 export function lowerExpand(node: NodeOf<"expand">): LoweredNode | undefined {
   const [from, to] = onlyOperands(node) ?? [];
   if (from === undefined || to === undefined) return undefined;
@@ -74,26 +84,28 @@ export function lowerExpand(node: NodeOf<"expand">): LoweredNode | undefined {
   };
 }
 
+/** Lowers a concatenation to one strided copy per operand. */
 export function lowerConcat(node: NodeOf<"concat">): LoweredNode | undefined {
   return { calls: node.inputs.flatMap((_, operand) => appendOperand(node, operand)) };
 }
 
-/** A concatenation whose first operand lies in place already. */
+/** Lowers a concatenation whose first operand is already stored at the beginning of the output. */
 export function lowerAppend(node: NodeOf<"concat">): LoweredNode {
   return { calls: node.inputs.slice(1).flatMap((_, operand) => appendOperand(node, operand + 1)) };
 }
 
-/** The copy of one operand behind those before it; none where it is empty. */
+/** The copy of one operand to its position in the output; empty when the operand has no elements. */
 function appendOperand({ operation, inputs, outputs }: NodeOf<"concat">, operand: number): readonly LoweredCall[] {
   const [from, to] = [inputs[operand], outputs[0]];
   if (from === undefined || to === undefined || elementCount(from.type.shape) === 0) return [];
   const { shape } = from.type;
   const target = stridesOf(to.type.shape);
-  const start = inputs.slice(0, operand).reduce((sum, { type }) => sum + (type.shape[operation.axis] ?? 0), 0);
-  const targetStart = start * (target[operation.axis] ?? 0);
+  const start = inputs.slice(0, operand).reduce((sum, { type }) => sum + at(type.shape, operation.axis), 0);
+  const targetStart = start * at(target, operation.axis);
   return [stridedCopyCall({ from, to, shape, source: stridesOf(shape), target, targetStart })];
 }
 
+/** Lowers gather (ONNX Gather) with int32 or int64 indices along one axis. */
 export function lowerGather({ operation, inputs, outputs }: NodeOf<"gather">): LoweredNode | undefined {
   const [data, indices] = inputs;
   const indexType = indices?.type.dataType;
@@ -101,7 +113,7 @@ export function lowerGather({ operation, inputs, outputs }: NodeOf<"gather">): L
   const { shape } = data.type;
   const request = {
     outer: elementCount(shape.slice(0, operation.axis)),
-    n: shape[operation.axis] ?? 0,
+    n: at(shape, operation.axis),
     inner: elementCount(shape.slice(operation.axis + 1)),
     count: elementCount(indices?.type.shape ?? []),
     elementBytes: storageBytes(data.type.dataType),

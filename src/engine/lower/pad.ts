@@ -1,13 +1,15 @@
-/** Padding as copies: what is there first, then axis by axis what lies before and behind it, from the last axis on. */
+/** Lowers padding to strided copies: the input first, then, from the last axis to the first, the pads before and after it. */
+import type { NodeOf } from "../ir/graph.ts";
+import { at } from "../../checked.ts";
 import { elementCount } from "../../tensor.ts";
 import { stridesOf } from "../ir/broadcast.ts";
 import type { OperationOf } from "../ir/operations.ts";
-import type { NodeOf } from "../passes/rewrite.ts";
 import { stridedCopyCall } from "./movement.ts";
 import type { LoweredNode, LoweredCall } from "./lowered-node.ts";
 
 type RepeatingMode = Exclude<OperationOf<"pad">["mode"], "constant">;
 
+/** Lowers padding of any mode. undefined when a pad is longer than what it repeats; the interpreter then computes it. */
 export function lowerPad({ operation, inputs, outputs }: NodeOf<"pad">): LoweredNode | undefined {
   const [x, value] = inputs;
   const [y] = outputs;
@@ -15,30 +17,32 @@ export function lowerPad({ operation, inputs, outputs }: NodeOf<"pad">): Lowered
   const { mode, before, after } = operation;
   if (mode === "constant" && value?.type.dataType !== x.type.dataType) return undefined;
   const sizes = x.type.shape;
-  if (mode !== "constant" && !sizes.every((size, axis) => canRepeat(mode, size, before[axis] ?? 0, after[axis] ?? 0)))
+  if (mode !== "constant" && !sizes.every((size, axis) => canRepeat(mode, size, at(before, axis), at(after, axis))))
     return undefined;
   const target = stridesOf(y.type.shape);
-  const placeOf = (coordinates: readonly number[]): number =>
-    coordinates.reduce((sum, coordinate, axis) => sum + coordinate * (target[axis] ?? 0), 0);
+  const offsetOf = (coordinates: readonly number[]): number =>
+    coordinates.reduce((sum, coordinate, axis) => sum + coordinate * at(target, axis), 0);
   const calls: LoweredCall[] = [];
   if (elementCount(sizes) > 0)
-    calls.push(stridedCopyCall({ from: x, to: y, shape: sizes, source: stridesOf(sizes), target, targetStart: placeOf(before) }));
-  // The part of y that is there: where it begins, and its shape.
+    calls.push(
+      stridedCopyCall({ from: x, to: y, shape: sizes, source: stridesOf(sizes), target, targetStart: offsetOf(before) }),
+    );
+  // The part of y that is filled so far: its first coordinate and its shape.
   const begins = [...before];
   const region = [...sizes];
   for (const axis of [...sizes.keys()].reverse()) {
-    const [size = 0, first = 0, last = 0] = [sizes[axis], before[axis], after[axis]];
-    for (const [at, count] of [
+    const [size, first, last] = [at(sizes, axis), at(before, axis), at(after, axis)];
+    for (const [start, count] of [
       [0, first],
       [first + size, last],
     ] as const) {
       const shape = region.with(axis, count);
-      const targetStart = placeOf(begins.with(axis, at));
+      const targetStart = offsetOf(begins.with(axis, start));
       if (elementCount(shape) === 0) continue;
       if (mode !== "constant") {
-        const { from, step } = repeatedElements(mode, at < first, first, size);
+        const { from, step } = repeatedElements(mode, start < first, first, size);
         const source = target.map((stride, each) => (each === axis ? stride * step : stride));
-        const sourceStart = placeOf(begins.with(axis, from));
+        const sourceStart = offsetOf(begins.with(axis, from));
         calls.push(stridedCopyCall({ from: y, to: y, shape, source, target, targetStart, sourceStart }));
       } else if (value !== undefined) {
         calls.push(stridedCopyCall({ from: value, to: y, shape, source: shape.map(() => 0), target, targetStart }));
@@ -50,13 +54,13 @@ export function lowerPad({ operation, inputs, outputs }: NodeOf<"pad">): Lowered
   return { calls };
 }
 
-/** Whether each pad can be copied from what is there, in one go. */
+/** Whether each pad can be copied from the input with a single strided copy. */
 function canRepeat(mode: RepeatingMode, size: number, before: number, after: number): boolean {
-  const most = mode === "reflect" ? size - 1 : mode === "wrap" ? size : Number.POSITIVE_INFINITY;
-  return size > 0 && before <= most && after <= most;
+  const limit = mode === "reflect" ? size - 1 : mode === "wrap" ? size : Number.POSITIVE_INFINITY;
+  return size > 0 && before <= limit && after <= limit;
 }
 
-/** The place in the output that the pad's first element repeats, and the step from there. `first` is where the input begins. */
+/** The coordinate in the output from which a pad's first element is copied, and the step to the next one. `first` is where the input begins. */
 function repeatedElements(
   mode: RepeatingMode,
   isBefore: boolean,

@@ -1,13 +1,14 @@
-/** Pooling of one to three spatial axes. */
+/** Lowers max and average pooling of one to three spatial axes to the pool2d kernel. */
+import type { NodeOf } from "../ir/graph.ts";
 import { elementCount } from "../../tensor.ts";
 import { elementwise, type Kernel, pool2d } from "../codegen/wasm/index.ts";
 import type { Window } from "../ir/operations.ts";
-import type { NodeOf } from "../passes/rewrite.ts";
 import { type LoweredNode, type Operand, type LoweringContext, tensorOperand } from "./lowered-node.ts";
 import { ceilModeWindow, window2d } from "./window-2d.ts";
 
 const floatBytes = 4;
 
+/** Lowers max pooling of float32, uint8 or int8 whose second output, the positions, nobody uses. */
 export function lowerMaxPool(
   { operation, inputs, outputs }: NodeOf<"max-pool">,
   { isOutputUsed }: LoweringContext,
@@ -20,7 +21,7 @@ export function lowerMaxPool(
   const pooling: Pooling = { kind: "max", kernel: operation.kernel, window: operation, countPadding: false, from, to };
   if (type === "float32") return lowerPooling(pooling, tensorOperand(x), tensorOperand(y), 0);
   if (type !== "uint8" && type !== "int8") return undefined;
-  // Bytes are compared as float32, which holds them all.
+  // 8-bit integers are converted to float32, which represents them exactly, and back.
   const [wide, largest] = [temporary(0), temporary(1)];
   const floats = lowerPooling(pooling, wide, largest, 2);
   if (floats === undefined) return undefined;
@@ -44,6 +45,7 @@ function temporary(index: number): Operand {
   return { kind: "temporary", index };
 }
 
+/** Lowers average pooling of float32. */
 export function lowerAveragePool({ operation, inputs, outputs }: NodeOf<"average-pool">): LoweredNode | undefined {
   const [x] = inputs;
   const [y] = outputs;
@@ -63,12 +65,12 @@ interface Pooling {
   readonly kernel: readonly number[];
   readonly window: Window;
   readonly countPadding: boolean;
-  /** Shapes of input and output. */
+  /** Shape of the input, [batch, channels, ...spatial]. */
   readonly from: readonly number[];
   readonly to: readonly number[];
 }
 
-/** Of three axes the last two are pooled first, and then the first over planes that lie in one row. `next`: the number of the first temporary. */
+/** Lowers pooling. Three axes take two calls: height and width first, then depth, with each plane flattened to a row. `next` is the index of the first free temporary. */
 function lowerPooling(pooling: Pooling, x: Operand, y: Operand, next: number): LoweredNode | undefined {
   const { kernel, window } = pooling;
   const [batch = 0, channels = 0, ...sizes] = pooling.from;
@@ -112,7 +114,7 @@ function lowerPooling(pooling: Pooling, x: Operand, y: Operand, next: number): L
 
 interface PoolPlanes {
   readonly planes: number;
-  /** Of one or two axes. */
+  /** Spatial sizes of the input: one or two axes. */
   readonly sizes: readonly number[];
   readonly to: readonly number[];
   readonly kernel: readonly number[];

@@ -1,4 +1,5 @@
 /** Quantised layers. */
+import { at } from "../../checked.ts";
 import { elementCount, type TensorData } from "../../tensor.ts";
 import {
   byteMatmul,
@@ -18,10 +19,8 @@ import {
   quantizeRows,
   rowBytes,
 } from "../codegen/wasm/index.ts";
-import type { Graph, Value } from "../ir/graph.ts";
-import { cachedAnalysis, type Literal, numbersOf } from "../ir/literal.ts";
-import { rangeOfWeights } from "../passes/fuse-quantized-matmul.ts";
-import type { NodeOf } from "../passes/rewrite.ts";
+import type { Graph, NodeOf, Value } from "../ir/graph.ts";
+import { cachedAnalysis, type Literal, numbersOf, rangeIncludingZero } from "../ir/literal.ts";
 import {
   type LoweredNode,
   singleCall,
@@ -51,6 +50,7 @@ export function valuesWithByteLayout({ nodes, outputs }: Graph): ReadonlySet<Val
 
 const int16Bytes = 2;
 
+/** Lowers the scale and zero point of a dynamic quantization of a whole float32 tensor. */
 export function lowerQuantizationRange({ inputs, outputs }: NodeOf<"quantization-range">): LoweredNode | undefined {
   const [x] = inputs;
   if (x === undefined || x.type.dataType !== "float32") return undefined;
@@ -58,6 +58,7 @@ export function lowerQuantizationRange({ inputs, outputs }: NodeOf<"quantization
   return singleCall(kernel, ...[x, ...outputs].map((value) => tensorOperand(value)));
 }
 
+/** Lowers quantization with one scale and zero point, to rows of bytes where all consumers read them, else to int16 without the zero point. */
 export function lowerQuantize(
   { inputs, outputs }: NodeOf<"quantize">,
   { hasByteLayout }: LoweringContext,
@@ -70,6 +71,7 @@ export function lowerQuantize(
   return singleCall(kernel, tensorOperand(x), tensorOperand(scale), tensorOperand(zero), tensorOperand(outputs[0]));
 }
 
+/** Lowers the subtraction of the zero point from uint8 or int8 activations; the result is int16. */
 export function lowerCentre({ inputs, outputs }: NodeOf<"centre">): LoweredNode | undefined {
   const [x, zero] = inputs;
   const type = x?.type.dataType;
@@ -78,16 +80,18 @@ export function lowerCentre({ inputs, outputs }: NodeOf<"centre">): LoweredNode 
   return singleCall(kernel, tensorOperand(x), ...(zero === undefined ? [] : [tensorOperand(zero)]), tensorOperand(outputs[0]));
 }
 
+/** Lowers a product of int16 activations and constant integer weights to exact int32 sums. */
 export function lowerIntegerMatmul(
   { inputs, outputs }: NodeOf<"integer-matmul">,
-  surroundings: LoweringContext,
+  context: LoweringContext,
 ): LoweredNode | undefined {
-  return lowerIntegerProduct(inputs, "int32", [tensorOperand(outputs[0])], surroundings);
+  return lowerIntegerProduct(inputs, "int32", [tensorOperand(outputs[0])], context);
 }
 
+/** Lowers a quantized linear layer: integer sums times scales, with bias, activation and residual, to float32. */
 export function lowerIntegerLinear(
   { operation, inputs, outputs }: NodeOf<"integer-linear">,
-  surroundings: LoweringContext,
+  context: LoweringContext,
 ): LoweredNode | undefined {
   const [, , scale, columnScale, ...added] = inputs;
   if (columnScale === undefined) return undefined;
@@ -95,7 +99,7 @@ export function lowerIntegerLinear(
   const bScale = elementCount(columnScale.type.shape) === 1 ? "tensor" : "column";
   const output = { aScale: "tensor", bScale, bias, activation, residual } as const;
   const rest = [scale, columnScale, ...added, outputs[0]].map((value) => tensorOperand(value));
-  return lowerIntegerProduct(inputs, output, rest, surroundings);
+  return lowerIntegerProduct(inputs, output, rest, context);
 }
 
 function lowerIntegerProduct(
@@ -142,20 +146,20 @@ function packedIntegerWeights(
   | { readonly shape: Pick<Parameters<typeof integerMatmul>[0], "n" | "k" | "weightBytes">; readonly weights: PackedWeights }
   | undefined {
   if (source === undefined) return undefined;
-  const [k = 0, n = 0] = source.shape;
-  const [least, most] = rangeOfWeights(source);
-  if (most - least > 255 || least < -255) return undefined;
-  const isSigned = least >= -128 && most <= 127;
+  const [k, n] = [at(source.shape, 0), at(source.shape, 1)];
+  const [min, max] = rangeIncludingZero(source);
+  if (max - min > 255 || min < -255) return undefined;
+  const isSigned = min >= -128 && max <= 127;
   const given = (data: TensorData): IntegerWeights => {
     const numbers = numbersOf({ dataType: source.dataType, shape: source.shape, data });
     return isSigned
       ? { values: new Int8Array(numbers), k, n }
-      : { values: Uint8Array.from(numbers, (value) => value - least), k, n, zeroPoints: [-least] };
+      : { values: Uint8Array.from(numbers, (value) => value - min), k, n, zeroPoints: [-min] };
   };
   // How long it will be does not depend on the elements, so they are not asked for here.
   const outline: IntegerWeights = isSigned
     ? { values: new Int8Array(0), k, n }
-    : { values: new Uint8Array(0), k, n, zeroPoints: [-least] };
+    : { values: new Uint8Array(0), k, n, zeroPoints: [-min] };
   const weights: PackedWeights = {
     source,
     layout: `integer ${k}x${n}`,
@@ -166,13 +170,13 @@ function packedIntegerWeights(
 }
 
 function fitsByteLayout(source: Literal): boolean {
-  const [k = 0, n = 0] = source.shape;
+  const [k, n] = [at(source.shape, 0), at(source.shape, 1)];
   return cachedAnalysis(source, `lies as bytes ${k}x${n}`, () => fitsBytes({ values: numbersOf(source), k, n }));
 }
 
 function packedByteWeights(source: Literal): { readonly shape: Pick<ByteWeights, "k" | "n">; readonly weights: PackedWeights } {
   const { dataType, shape } = source;
-  const [k = 0, n = 0] = shape;
+  const [k, n] = [at(shape, 0), at(shape, 1)];
   const weights: PackedWeights = {
     source,
     layout: `bytes ${k}x${n}`,

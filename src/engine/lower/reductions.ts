@@ -1,4 +1,6 @@
-/** Softmax, norms and reductions. */
+/** Lowers operations along axes: softmax, normalization, reductions, cumulative operations, arg-max and top-k. */
+import type { NodeOf } from "../ir/graph.ts";
+import { at } from "../../checked.ts";
 import {
   argReduce,
   cumulative,
@@ -14,10 +16,10 @@ import {
 import { broadcastStrides } from "../ir/broadcast.ts";
 import { elementCount } from "../../tensor.ts";
 import type { ReduceFunction } from "../ir/operations.ts";
-import type { NodeOf } from "../passes/rewrite.ts";
 import { storageBytes } from "./movement.ts";
 import { type LoweredNode, singleCall, type Operand, type LoweredCall, tensorOperand } from "./lowered-node.ts";
 
+/** Lowers softmax and log-softmax of float32 over any axis. A mask is supported over the last axis only. */
 export function lowerSoftmax({ operation, inputs, outputs }: NodeOf<"softmax">): LoweredNode | undefined {
   const [x, mask] = inputs;
   if (x === undefined || x.type.dataType !== "float32") return undefined;
@@ -38,6 +40,7 @@ export function lowerSoftmax({ operation, inputs, outputs }: NodeOf<"softmax">):
   return { ...singleCall(kernel, tensorOperand(x), tensorOperand(mask), output), inPlace: [x] };
 }
 
+/** Lowers layer normalization of float32 over the last axes, with scale and optional bias. */
 export function lowerLayerNorm({ operation, inputs, outputs }: NodeOf<"layer-norm">): LoweredNode | undefined {
   const [x, gamma, beta] = inputs;
   if (x === undefined || x.type.dataType !== "float32") return undefined;
@@ -67,7 +70,7 @@ const kernelReductions: Readonly<Record<ReduceFunction, "sum" | "mean" | "max" |
   product: "prod",
 };
 
-/** Axes that lie side by side are one; runs of them are reduced one after the other, the last first. */
+/** Lowers a reduction. Adjacent axes are merged; separate groups of axes are reduced one after the other, the last group first. */
 export function lowerReduce({ operation, inputs, outputs }: NodeOf<"reduce">): LoweredNode | undefined {
   const [x] = inputs;
   const type = x?.type.dataType;
@@ -96,7 +99,7 @@ export function lowerReduce({ operation, inputs, outputs }: NodeOf<"reduce">): L
   return { calls, temporaries };
 }
 
-/** Runs of neighbouring axes, the last first. */
+/** Groups of adjacent axes, the last group first. */
 function adjacentAxes(axes: readonly number[]): readonly { readonly first: number; readonly last: number }[] {
   const runs: { first: number; last: number }[] = [];
   for (const axis of axes.toSorted((one, other) => other - one)) {
@@ -107,7 +110,7 @@ function adjacentAxes(axes: readonly number[]): readonly { readonly first: numbe
   return runs;
 }
 
-/** A shape as what lies before some axes, those, and what lies behind them. */
+/** A shape as [outer, n, inner]: the sizes before, at and after the axes `first` to `last`, each multiplied. */
 function splitAt(
   shape: readonly number[],
   first: number,
@@ -122,6 +125,7 @@ function splitAt(
 
 const scanTypes: ReadonlySet<string> = new Set<CumulativeType>(["float32", "int32", "int64"]);
 
+/** Lowers cumulative sums and products of float32, int32 and int64. */
 export function lowerCumulative({ operation, inputs, outputs }: NodeOf<"cumulative">): LoweredNode | undefined {
   const [x] = inputs;
   if (x === undefined || !scanTypes.has(x.type.dataType)) return undefined;
@@ -131,6 +135,7 @@ export function lowerCumulative({ operation, inputs, outputs }: NodeOf<"cumulati
   return { ...singleCall(kernel, tensorOperand(x), tensorOperand(outputs[0])), inPlace: [x] };
 }
 
+/** Lowers top-k of float32, int32 and int64: values and their int64 positions. */
 export function lowerTopK({ operation, inputs, outputs }: NodeOf<"top-k">): LoweredNode | undefined {
   const [x] = inputs;
   if (x === undefined || !scanTypes.has(x.type.dataType)) return undefined;
@@ -139,6 +144,7 @@ export function lowerTopK({ operation, inputs, outputs }: NodeOf<"top-k">): Lowe
   return singleCall(kernel, tensorOperand(x), tensorOperand(outputs[0]), tensorOperand(outputs[1]));
 }
 
+/** Lowers arg-max and arg-min of float32 to int64 positions. */
 export function lowerArg({ operation, inputs, outputs }: NodeOf<"arg">): LoweredNode | undefined {
   const [x] = inputs;
   if (x === undefined || x.type.dataType !== "float32") return undefined;
@@ -146,7 +152,7 @@ export function lowerArg({ operation, inputs, outputs }: NodeOf<"arg">): Lowered
   const { shape } = x.type;
   const request = {
     outer: elementCount(shape.slice(0, axis)),
-    n: shape[axis] ?? 0,
+    n: at(shape, axis),
     inner: elementCount(shape.slice(axis + 1)),
     kind,
     last,

@@ -1,18 +1,25 @@
-/** Windows over one or two axes as the kernels take them: one axis is a plane of height 1. */
+/** Sliding windows over one or two spatial axes in the form the 2-D kernels take: one axis becomes a plane of height 1. */
+import { at } from "../../checked.ts";
 import type { Window } from "../ir/operations.ts";
 
 type Pair = readonly [number, number];
 type Sides = readonly [number, number, number, number];
 
+/** A window over planes of [height, width]. Every pair is [height, width]. */
 export interface Window2d {
+  /** Size of the input plane. */
   readonly input: Pair;
+  /** Size of the window, in taps. */
   readonly size: Pair;
+  /** Steps of the window. */
   readonly strides: Pair;
+  /** Distance between neighbouring taps. */
   readonly dilations: Pair;
+  /** Rows and columns added to the input: [top, left, bottom, right]. */
   readonly pads: Sides;
 }
 
-/** undefined for other than one or two axes. */
+/** The window over a plane; undefined for other than one or two axes. */
 export function window2d(
   sizes: readonly number[],
   kernel: readonly number[],
@@ -38,7 +45,7 @@ function pair([first = 1, second = 1]: readonly number[]): Pair {
   return [first, second];
 }
 
-/** Windows that begin inside and end outside are padding at the bottom and the right. */
+/** The window of a pooling with ceil mode: rows and columns that the last windows exceed the input by are added to the bottom and right pads. */
 export function ceilModeWindow(
   from: readonly number[],
   to: readonly number[],
@@ -47,10 +54,10 @@ export function ceilModeWindow(
 ): Window2d | undefined {
   const plane = window2d(from, kernel, window);
   if (plane === undefined) return undefined;
-  const target: Pair = to.length === 1 ? [1, to[0] ?? 1] : [to[0] ?? 1, to[1] ?? 1];
+  const target: Pair = to.length === 1 ? [1, at(to, 0)] : [at(to, 0), at(to, 1)];
   const missing = (axis: 0 | 1): number => {
     const reach = (target[axis] - 1) * plane.strides[axis] + (plane.size[axis] - 1) * plane.dilations[axis] + 1;
-    return Math.max(plane.pads[axis + 2] ?? 0, reach - plane.input[axis] - (plane.pads[axis] ?? 0));
+    return Math.max(at(plane.pads, axis + 2), reach - plane.input[axis] - plane.pads[axis]);
   };
   const [top, left] = plane.pads;
   return { ...plane, pads: [top, left, missing(0), missing(1)] };

@@ -1,7 +1,8 @@
-/** Blocks of one copy, cut out of its regions of a memory. */
+/** Allocates blocks within the regions of a shared memory that belong to one replica. */
 import { FreeList } from "./free-list.ts";
 import type { Region, RegionTable } from "./region-table.ts";
 
+/** Block allocator of one replica. Offsets are bytes from the start of the memory. */
 export class BlockAllocator {
   readonly #regions: RegionTable;
   readonly #ownRegions: Region[] = [];
@@ -12,28 +13,29 @@ export class BlockAllocator {
   }
 
   /**
-   * Where so many bytes start, which nobody else has until they are given back; they hold anything. `atOnce`: bytes of a new region, where it
-   * takes one. OUT_OF_MEMORY.
+   * The offset of a block of `bytes` bytes with undefined content, reserved until it is freed. When no free block fits, a region is extended or a new
+   * one of `regionBytes` bytes is claimed. Throws OUT_OF_MEMORY.
    */
-  allocate(bytes: number, atOnce: number = bytes): number {
+  allocate(bytes: number, regionBytes: number = bytes): number {
     for (;;) {
       const start = this.#free.allocate(bytes);
       if (start !== undefined) return start;
-      this.#grow(bytes, Math.max(bytes, atOnce));
+      this.#grow(bytes, Math.max(bytes, regionBytes));
     }
   }
 
+  /** Returns a block. `bytes` must be the size it was allocated with. */
   free(start: number, bytes: number): void {
     this.#free.free(start, bytes);
   }
 
-  /** All copies read what lies in the regions so far. What is free in them stays this copy's to fill. */
+  /** Makes the regions readable by all replicas for good. Free blocks within them remain allocatable by this replica. */
   publish(): void {
     for (const region of this.#ownRegions) this.#regions.publish(region);
   }
 
-  /** The last region grows where it can, so that a block that grows leaves no hole behind it. */
-  #grow(bytes: number, atOnce: number): void {
+  /** Extends the last region where possible, so that a growing block leaves no gap behind it; else claims a new region. */
+  #grow(bytes: number, regionBytes: number): void {
     const last = this.#ownRegions.at(-1);
     const end = last === undefined ? 0 : last.start + last.bytes;
     const longer = last && this.#regions.extend(last, bytes - this.#free.bytesEndingAt(end));
@@ -42,7 +44,7 @@ export class BlockAllocator {
       this.#free.free(end, longer.start + longer.bytes - end);
       return;
     }
-    const region = this.#regions.claim(atOnce);
+    const region = this.#regions.claim(regionBytes);
     this.#ownRegions.push(region);
     this.#free.free(region.start, region.bytes);
   }

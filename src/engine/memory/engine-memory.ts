@@ -1,6 +1,6 @@
 /**
- * The memory of one loaded model, or of several copies of it: weights, packed once and shared by all programs of all copies, and what each copy has
- * for itself: the arena its programs compute in, and blocks that outlive a run.
+ * The WebAssembly memory of one loaded model, or of several replicas of it. It holds packed weights, shared by all executables of all replicas, and
+ * for each replica the arena its executables compute in and blocks that outlive a run.
  */
 import { elementCount, type TensorData } from "../../tensor.ts";
 import { readPaddingBytes, type WasmMemory, wasmHost, wasmPageBytes } from "../codegen/wasm/index.ts";
@@ -11,47 +11,55 @@ import { BlockAllocator } from "./block-allocator.ts";
 import { type ReplicaIds, RegionTable, outOfEngineMemory } from "./region-table.ts";
 
 const alignment = 64;
-/** 4 GiB: shared memory states its end beforehand, and takes no more than it has grown to. */
+/** Pages of 4 GiB. A shared memory must declare its maximum, and takes only what it has grown to. */
 const maxPages = 65_536;
 
 /**
- * Regions for arenas are as large as a power of this. An arena leaves its region where it has to grow and another copy's memory lies behind: a copy
- * that comes later may want nearly as much, and finds it.
+ * Arena regions of replicas have sizes that are powers of this factor. An arena that must grow while another replica's region follows it leaves its
+ * region behind; equal size classes let the next replica reuse that region.
  */
 const arenaGrowth = 1.5;
 
-/** Where packed weights lie. */
+/** Where packed weights are stored. */
+/** Name of the layout they are packed in. */
 export interface PackedLocation {
+  /** Offset in bytes. */
   readonly layout: string;
+  /** Size in bytes. */
   readonly start: number;
   readonly bytes: number;
 }
 
-/** A memory that other copies compute in as well. Survives being posted to their threads. */
+/** A memory that other replicas also compute in, with its region table. Can be posted to their threads. */
+/** The shared WebAssembly memory. */
 export interface SharedMemoryHandle {
+  /** The shared table of regions. */
   readonly memory: WasmMemory;
   readonly regions: ArrayBufferLike;
 }
+/** How an engine memory is created. */
 
 export interface MemorySettings {
-  /** Whether several threads compute in it. */
+  /** Whether several threads access it: the memory is then a SharedArrayBuffer. */
   readonly shared: boolean;
-  /** The copies there are, and which of them this one is. Default: it is alone. */
+  /** The ids of all replicas, and the slot of this one. Default: there are no replicas. */
   readonly replica?: { readonly replicaIds: ReplicaIds; readonly index: number };
-  /** That of another copy. Default: a new one. */
+  /** The memory of another replica, to be used by this one too. Default: a new memory. */
   readonly from?: SharedMemoryHandle;
-  /** Where the same weights were packed by another copy, if they were. */
+  /** Looks up weights that another replica has packed. Default: there are none. */
   readonly findPacked?: (source: Literal, layout: string) => PackedLocation | undefined;
 }
 
 export class EngineMemory {
+  /** One replica's view of the memory: weights, arena and blocks. Offsets are bytes from the start of the memory. */
+  /** The WebAssembly memory that kernels are instantiated with. */
   readonly memory: WasmMemory;
   readonly #regions: RegionTable;
-  /** Blocks that hold weights, which are never given back, and all others. */
+  /** Weights of the model are never freed, so they have an allocator of their own; `#blocks` serves everything else. */
   readonly #weights: BlockAllocator;
   readonly #blocks: BlockAllocator;
   readonly #locations = new WeakMap<object, Map<string, PackedLocation>>();
-  /** How many programs hold weights that are not the model's, by their places. */
+  /** Number of executables that use weights which are not the model's own, by offset. */
   readonly #useCounts = new Map<number, number>();
   readonly #findPacked: NonNullable<MemorySettings["findPacked"]>;
   readonly #isFirst: boolean;
@@ -72,52 +80,52 @@ export class EngineMemory {
     this.#isAlone = replica === undefined;
   }
 
-  /** Where the arena starts. `reserve` may move it. */
+  /** Offset of the arena. `reserveArena` may move it. */
   get arenaStart(): number {
     return this.#arena.start;
   }
 
-  /** What this copy takes now. What all share, and what is free, counts for the first one. */
+  /** Bytes this replica takes now. Weights shared by all and free memory count for the first replica. */
   get bytes(): number {
     const { all, own, others } = this.#regions.usage;
     return this.#isFirst ? all - others : own;
   }
 
   /**
-   * Where weights lie; they are packed when they are first asked for. `isDurable`: they are weights of the model, and stay. Others go when `drop`
-   * says so.
+   * The offset of packed weights; packs them at the first call. `isModelConstant`: they belong to the model and are kept for good. Others are released
+   * by `releaseWeights`. Throws OUT_OF_MEMORY.
    */
-  pack(weights: PackedWeights, isDurable: boolean): number {
+  pack(weights: PackedWeights, isModelConstant: boolean): number {
     const { source, layout, bytes } = weights;
     const layouts = this.#locations.get(storageIdentity(source)) ?? new Map<string, PackedLocation>();
     this.#locations.set(storageIdentity(source), layouts);
     const known = layouts.get(layout);
     if (known !== undefined) return known.start;
-    const place = this.#packedByReplica(weights) ?? this.#packNew(weights, isDurable);
-    layouts.set(layout, place);
+    const location = this.#packedByReplica(weights) ?? this.#packNew(weights, isModelConstant);
+    layouts.set(layout, location);
     const { unpack } = weights;
-    const packed = (): Uint8Array => new Uint8Array(this.memory.buffer, place.start, bytes);
+    const packed = (): Uint8Array => new Uint8Array(this.memory.buffer, location.start, bytes);
     if (unpack !== undefined) source.storage?.release({ materialize: () => unpack(packed()) });
-    return place.start;
+    return location.start;
   }
 
-  /** Where these weights lie by now, in each layout they were asked for. */
+  /** Where these weights are packed so far: one location per layout that was requested. */
   packedLocations(source: Literal): readonly PackedLocation[] {
     return [...(this.#locations.get(storageIdentity(source))?.values() ?? [])];
   }
 
-  /** What other copies need. All weights that are packed by now may be read by them from now on, whatever becomes of this copy. */
+  /** What other replicas need to use this memory. All weights packed so far become readable by them, even after this replica has ended. */
   share(): SharedMemoryHandle {
     this.#weights.publish();
     return { memory: this.memory, regions: this.#regions.buffer };
   }
 
-  /** Gives everything back that is this copy's alone. It computes no more. */
+  /** Gives up everything that belongs to this replica alone. It must not compute any more. */
   close(): void {
     this.#regions.releaseAll();
   }
 
-  /** Where a block of so many bytes starts, all zeros; it stays there until it is released. */
+  /** The offset of a zero-filled block of `bytes` bytes, reserved until it is released. Throws OUT_OF_MEMORY. */
   allocate(bytes: number): number {
     const size = paddedSize(bytes);
     const start = this.#blocks.allocate(size);
@@ -125,21 +133,21 @@ export class EngineMemory {
     return start;
   }
 
-  /** Lets a block be used again for others; the memory does not shrink. */
+  /** Returns a block to the allocator. The memory does not shrink. `bytes` must be the size it was allocated with. */
   release(start: number, bytes: number): void {
     this.#blocks.free(start, paddedSize(bytes));
   }
 
   #packedByReplica({ source, layout, bytes }: PackedWeights): PackedLocation | undefined {
-    const place = this.#findPacked(source, layout);
-    if (place?.bytes !== bytes) return undefined;
-    this.#grow(place.start + paddedSize(bytes)); // another thread has: here it may not show yet
-    return place;
+    const location = this.#findPacked(source, layout);
+    if (location?.bytes !== bytes) return undefined;
+    this.#grow(location.start + paddedSize(bytes)); // another thread may have grown the memory: make that visible here
+    return location;
   }
 
-  #packNew(weights: PackedWeights, isDurable: boolean): PackedLocation {
+  #packNew(weights: PackedWeights, isModelConstant: boolean): PackedLocation {
     const { layout, bytes } = weights;
-    const blocks = isDurable ? this.#weights : this.#blocks;
+    const blocks = isModelConstant ? this.#weights : this.#blocks;
     const start = blocks.allocate(paddedSize(bytes));
     try {
       this.#writePacked(weights, start);
@@ -150,7 +158,7 @@ export class EngineMemory {
     return { layout, start, bytes };
   }
 
-  /** What lies in a file is read into this memory and not into an array, which nobody would need for long. */
+  /** Weights stored in a file are read straight into this memory, without an intermediate array. */
   #writePacked({ source, bytes, pack }: PackedWeights, start: number): void {
     const { dataType, shape, storage } = source;
     const View = elementTypes[dataType].array as Float64ArrayConstructor;
@@ -174,12 +182,13 @@ export class EngineMemory {
     }
   }
 
-  /** Weights that may go once all who hold them have dropped them. */
+  /** Counts one more user of weights that are not the model's, and packs them at the first. */
   retainWeights(weights: PackedWeights): void {
     const start = this.pack(weights, false);
     this.#useCounts.set(start, (this.#useCounts.get(start) ?? 0) + 1);
   }
 
+  /** Counts one user less; the last one frees the packed data. */
   releaseWeights(weights: PackedWeights): void {
     const layouts = this.#locations.get(storageIdentity(weights.source));
     const start = layouts?.get(weights.layout)?.start;
@@ -192,7 +201,7 @@ export class EngineMemory {
     this.release(start, weights.bytes);
   }
 
-  /** Makes room for an arena of so many bytes. What lay in a smaller one is lost. */
+  /** Makes room for an arena of `arenaBytes` bytes. When it must move, the content of the old arena is lost. Throws OUT_OF_MEMORY. */
   reserveArena(arenaBytes: number): void {
     const wanted = paddedSize(arenaBytes);
     const { start, bytes } = this.#arena;
@@ -203,7 +212,7 @@ export class EngineMemory {
     this.#arena = { start: this.#blocks.allocate(wanted, atOnce), bytes: wanted };
   }
 
-  /** The memory is at least so long, and shows it here. Two threads that grow it at once may make it longer than they want. */
+  /** Makes the memory at least so many bytes long, and visible here. Two threads that grow it at the same time may make it longer than needed. */
   #grow(bytes: number): void {
     if (this.memory.buffer.byteLength >= bytes) return;
     this.memory.grow(0);
@@ -218,7 +227,7 @@ export class EngineMemory {
   }
 }
 
-/** With what kernels may read beyond the end. */
+/** The size including the padding that kernels may read behind it, rounded up to the alignment. */
 function paddedSize(bytes: number): number {
   return Math.ceil((bytes + readPaddingBytes) / alignment) * alignment;
 }

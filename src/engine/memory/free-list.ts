@@ -1,15 +1,16 @@
-/** Blocks of a memory that were given back, to be given out again. */
+/** A free list of memory blocks with best-fit allocation and merging of neighbours. */
 
 interface Block {
   readonly start: number;
   readonly bytes: number;
 }
 
+/** Free blocks of one memory. Offsets and sizes are bytes. */
 export class FreeList {
-  /** By their starts; no two touch. */
+  /** Sorted by start; no two blocks touch. */
   #blocks: readonly Block[] = [];
 
-  /** The start of so many bytes, taken from the smallest block that holds them; undefined where none does. */
+  /** The start of `bytes` bytes, cut off the smallest block that holds them; undefined when there is none. */
   allocate(bytes: number): number | undefined {
     const [best] = this.#blocks.filter((block) => block.bytes >= bytes).toSorted((one, other) => one.bytes - other.bytes);
     if (best === undefined) return undefined;
@@ -18,12 +19,12 @@ export class FreeList {
     return best.start;
   }
 
-  /** Bytes of the block that ends here; 0 where none does. */
+  /** Size in bytes of the free block that ends at `end`; 0 when there is none. */
   bytesEndingAt(end: number): number {
     return this.#blocks.find((block) => block.start + block.bytes === end)?.bytes ?? 0;
   }
 
-  /** Neighbours become one. */
+  /** Adds a block, merged with free neighbours. */
   free(start: number, bytes: number): void {
     const sorted = [...this.#blocks, { start, bytes }].toSorted((one, other) => one.start - other.start);
     const merged: Block[] = [];

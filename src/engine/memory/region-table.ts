@@ -1,32 +1,38 @@
 /**
- * Who has which part of a memory that copies of a model share: a table of regions in words that all their threads see. Nobody ever waits here,
- * so a thread that ends at any step leaves nothing locked: at worst some bytes that nobody uses until all copies are gone. A region is large
- * and never moves; within it its owner hands out blocks (see `Blocks`). What a copy had that has ended goes to whoever wants as much.
+ * A lock-free table of who owns which region of a memory that replicas of a model share. The table is shared memory itself and is changed by atomic
+ * compare-and-exchange only, so no thread ever waits, and a thread that dies at any point leaves nothing locked; at worst some bytes stay unused until
+ * all replicas are gone. Regions are whole pages and never move. Each replica allocates blocks within its own regions (see `BlockAllocator`). The
+ * regions of a replica that has ended can be claimed by any other.
  */
 import { InferyardError } from "../../errors.ts";
 
-/** Numbers of the copies whose threads live, each in a word; 0 where there is none. No number is ever used again. */
+/** One 32-bit word per replica slot: the id of the replica whose thread is alive, or 0 when the slot is free. Ids start at 1 and are never reused. */
 export type ReplicaIds = Int32Array;
+/** A part of the shared memory that one replica owns. */
 
+/** Index of its entry in the table, in words. */
 export interface Region {
+  /** Start in the memory, in bytes. */
   readonly entry: number;
+  /** Size in bytes. */
   readonly start: number;
   readonly bytes: number;
 }
 
 const unitBytes = 64;
-/** 4 GiB. */
+/** 4 GiB in units. */
 const maxUnits = 2 ** 26;
 const maxRegions = 2048;
-/** Regions are whole pages: few are needed then. */
+/** Units per page of 64 KiB: regions are whole pages, so that few are needed. */
 const pageUnits = 1024;
 const words = { end: 0, count: 1, entries: 2 } as const;
 const entryWords = { start: 0, units: 1, owner: 2 } as const;
 const entrySize = 3;
 const unowned = 0;
-/** Owns what all copies read, for as long as the memory is there. */
+/** Owner of regions that all replicas read. They are never freed. */
 const sharedByAll = -1;
 
+/** One replica's view of the table. */
 export class RegionTable {
   readonly #words: Int32Array;
   readonly #replicaIds: ReplicaIds;
@@ -34,8 +40,8 @@ export class RegionTable {
   readonly #ensureBytes: (bytes: number) => void;
 
   /**
-   * `buffer`: of another copy; new where absent. `owner`: the number of this one, which stands among `members`. `reach` makes the memory so many
-   * bytes long, or throws.
+   * `buffer`: the table of another replica; undefined creates one. `owner`: the id of this replica, which must be in `replicaIds`. `ensureBytes` makes
+   * the memory at least so many bytes long, or throws.
    */
   constructor(
     options: { readonly buffer: ArrayBufferLike | undefined; readonly members: ReplicaIds; readonly owner: number },
@@ -47,12 +53,15 @@ export class RegionTable {
     this.#ensureBytes = reach;
   }
 
-  /** To be posted to other copies. */
+  /** The table, to be passed to other replicas. */
   get buffer(): ArrayBufferLike {
     return this.#words.buffer;
   }
 
-  /** A region of at least so many bytes, whatever they hold: one that was left, perhaps made longer, or a new one. OUT_OF_MEMORY. */
+  /**
+   * Claims a region of at least `bytes` bytes with undefined content: one without a living owner, extended where that is possible, else a new one at the
+   * end of the memory. Throws OUT_OF_MEMORY.
+   */
   claim(bytes: number): Region {
     const wanted = Math.ceil(bytes / unitBytes / pageUnits) * pageUnits;
     for (;;) {
@@ -62,24 +71,24 @@ export class RegionTable {
         .filter(({ start, units, owner }) => isFree(owner, living) && (units >= wanted || (units > 0 && start + units === end)))
         .toSorted((one, other) => Number(one.units < wanted) - Number(other.units < wanted) || one.units - other.units)[0];
       if (best === undefined) return this.#append(wanted);
-      if (!this.#compareExchange(best.entry + entryWords.owner, best.owner, this.#owner)) continue; // another was faster
+      if (!this.#compareExchange(best.entry + entryWords.owner, best.owner, this.#owner)) continue; // another thread claimed it first
       const units = this.#load(best.entry + entryWords.units);
       const region = { entry: best.entry, start: best.start * unitBytes, bytes: units * unitBytes };
       try {
         const long = units >= wanted ? region : this.extend(region, (wanted - units) * unitBytes);
         if (long !== undefined) {
-          this.#ensureBytes(long.start + long.bytes); // what another thread has grown shows here now
+          this.#ensureBytes(long.start + long.bytes); // makes growth by other threads visible here
           return long;
         }
       } catch (error) {
         this.#compareExchange(best.entry + entryWords.owner, this.#owner, unowned);
         throw error;
       }
-      this.#compareExchange(best.entry + entryWords.owner, this.#owner, unowned); // it is the last one no more
+      this.#compareExchange(best.entry + entryWords.owner, this.#owner, unowned); // no longer the last region: it cannot be extended
     }
   }
 
-  /** The same region with so many bytes more behind it, where nothing lies there yet; else undefined. OUT_OF_MEMORY. */
+  /** The region extended by `bytes` bytes, or undefined when another region follows it. Throws OUT_OF_MEMORY. */
   extend(region: Region, bytes: number): Region | undefined {
     const [first, units] = [region.start / unitBytes, region.bytes / unitBytes];
     const wanted = units + Math.ceil(bytes / unitBytes / pageUnits) * pageUnits;
@@ -90,17 +99,17 @@ export class RegionTable {
     return { ...region, bytes: wanted * unitBytes };
   }
 
-  /** From now on all copies may read what lies there, and none writes over it. */
+  /** Makes the region readable by all replicas for good. Nobody may write to it any more. */
   publish({ entry }: Region): void {
     Atomics.store(this.#words, entry + entryWords.owner, sharedByAll);
   }
 
-  /** All regions of this copy may be taken by others. */
+  /** Gives up all regions of this replica, for others to claim. */
   releaseAll(): void {
     for (const { entry } of this.#entries()) this.#compareExchange(entry + entryWords.owner, this.#owner, unowned);
   }
 
-  /** Bytes of the memory that belong to copies that live, each with its number; the rest is shared, or free. */
+  /** Bytes of the whole memory, of this replica's regions, and of those of other living replicas. The rest is shared by all or free. */
   get usage(): { readonly all: number; readonly own: number; readonly others: number } {
     const living = this.#liveOwners();
     let [own, others] = [0, 0];
@@ -122,7 +131,7 @@ export class RegionTable {
       const entry = words.entries + index * entrySize;
       Atomics.store(this.#words, entry + entryWords.start, end);
       Atomics.store(this.#words, entry + entryWords.owner, this.#owner);
-      Atomics.store(this.#words, entry + entryWords.units, wanted); // last: one of no bytes is wanted by nobody
+      Atomics.store(this.#words, entry + entryWords.units, wanted); // written last: entries with 0 units are ignored by others
       return { entry, start: end * unitBytes, bytes: wanted * unitBytes };
     }
   }
@@ -136,7 +145,7 @@ export class RegionTable {
     const count = Math.min(this.#load(words.count), maxRegions);
     return Array.from({ length: count }, (_, index) => {
       const entry = words.entries + index * entrySize;
-      const units = this.#load(entry + entryWords.units); // first: it is written last
+      const units = this.#load(entry + entryWords.units); // read first, since it is written last
       return { entry, start: this.#load(entry + entryWords.start), units, owner: this.#load(entry + entryWords.owner) };
     });
   }
@@ -158,15 +167,16 @@ function isFree(owner: number, living: ReadonlySet<number>): boolean {
   return owner === unowned || (owner !== sharedByAll && !living.has(owner));
 }
 
+/** The OUT_OF_MEMORY error for a memory that cannot grow to `bytes` bytes. */
 export function outOfEngineMemory(bytes: number, cause: unknown): InferyardError {
   return new InferyardError(
     "OUT_OF_MEMORY",
-    `the model needs ${bytes} bytes of WebAssembly memory, and the machine or its limit of 4 GiB refuses`,
-    { remedy: "give smaller inputs, or a smaller model, or let fewer copies share the memory", cause },
+    `the model needs ${bytes} bytes of WebAssembly memory, which exceeds what the machine allocates or the limit of 4 GiB`,
+    { remedy: "give smaller inputs, use a smaller model, or let fewer replicas share the memory", cause },
   );
 }
 
-/** Where members are told of in memory of all threads, regions are as well. The first page stays free, so that no offset is 0. */
+/** A new table, in shared memory when the ids are. The first page of the memory stays unused, so that no offset is 0. */
 function newTable({ buffer }: ReplicaIds): ArrayBufferLike {
   const size = (words.entries + maxRegions * entrySize) * Int32Array.BYTES_PER_ELEMENT;
   const table = buffer instanceof ArrayBuffer ? new ArrayBuffer(size) : new SharedArrayBuffer(size);

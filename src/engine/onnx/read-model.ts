@@ -29,8 +29,8 @@ export function readOnnxModel(
   budget: TraceBudget = new TraceBudget(),
 ): ImportedModel {
   try {
-    const { bytes, cuts } = file instanceof Uint8Array ? { bytes: file, cuts: undefined } : detachedModel(file);
-    return new ModelReader(new MessageReader(new PbfReader(bytes), cuts, budget)).read();
+    const { bytes, ranges } = file instanceof Uint8Array ? { bytes: file, ranges: undefined } : detachedModel(file);
+    return new ModelReader(new MessageReader(new PbfReader(bytes), ranges, budget)).read();
   } catch (error) {
     if (error instanceof InferyardError) throw error;
     throw new InferyardError("MODEL_INVALID", `${shown} is not a whole ONNX file: ${messageOf(error)}`, {

@@ -1,10 +1,10 @@
 /** A convolution takes the bias and the activation that follow it. */
 import { elementCount } from "../../tensor.ts";
-import type { Graph, GraphNode, Value } from "../ir/graph.ts";
+import type { Graph, GraphNode, NodeOf, Value } from "../ir/graph.ts";
 import { reshaped } from "../ir/literal.ts";
 import type { Activation } from "../ir/operations.ts";
 import { scalarOf } from "./patterns.ts";
-import { type NodeOf, rewrite, type Rewriter } from "./rewrite.ts";
+import { rewrite, type Rewriter } from "./rewrite.ts";
 
 export function fuseConvolutions(graph: Graph): Graph {
   return rewrite(graph, (node, rewriter) => {

@@ -1,7 +1,7 @@
 /** Operations on elements that follow each other become one chain, which needs memory for its inputs and its output alone. */
-import { type Graph, type GraphNode, sameShape, type Value } from "../ir/graph.ts";
+import { type Graph, type GraphNode, type NodeOf, sameShape, type Value } from "../ir/graph.ts";
 import type { ElementOperation, ElementStep } from "../ir/operations.ts";
-import { type NodeOf, rewrite, type Rewriter } from "./rewrite.ts";
+import { rewrite, type Rewriter } from "./rewrite.ts";
 
 /** Longer chains are cut: their values no longer fit into registers. */
 const maxSteps = 24;

@@ -1,8 +1,8 @@
 /** A product with constant weights takes the bias, the residual and the activation that follow it. */
-import { type Graph, type GraphNode, sameShape, type Value } from "../ir/graph.ts";
+import { type Graph, type GraphNode, type NodeOf, sameShape, type Value } from "../ir/graph.ts";
 import type { Activation, LinearEpilogue } from "../ir/operations.ts";
 import { scalarOf } from "./patterns.ts";
-import { type NodeOf, rewrite, type Rewriter } from "./rewrite.ts";
+import { rewrite, type Rewriter } from "./rewrite.ts";
 
 export function fuseLinear(graph: Graph): Graph {
   return rewrite(graph, (node, rewriter) => {

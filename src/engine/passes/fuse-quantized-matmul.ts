@@ -1,7 +1,7 @@
 /** Products of 8-bit activations with constant weights, as MatMulInteger and the operators around it spell them out. */
 import { elementCount } from "../../tensor.ts";
 import type { Graph, GraphNode, Value } from "../ir/graph.ts";
-import { cachedAnalysis, type Literal, numbersOf } from "../ir/literal.ts";
+import { rangeIncludingZero } from "../ir/literal.ts";
 import { eitherOrder, operandOf, operandsOf } from "./patterns.ts";
 import { rewrite, type Rewriter } from "./rewrite.ts";
 
@@ -18,26 +18,10 @@ function integerMatmul({ operation, inputs }: GraphNode, rewriter: Rewriter): Va
   if (operation.kind !== "matmul" || x === undefined || weights?.constant === undefined) return undefined;
   if (weights.type.dataType !== "int32" || weights.type.shape.length !== 2 || (weights.type.shape[0] ?? 1) % 2 !== 0)
     return undefined;
-  const [least, most] = rangeOfWeights(weights.constant);
-  if (most - least > 255) return undefined;
+  const [min, max] = rangeIncludingZero(weights.constant);
+  if (max - min > 255) return undefined;
   const centred = centredOf(rewriter, x);
   return centred && rewriter.add({ kind: "integer-matmul" }, centred, weights);
-}
-
-/** The least and the greatest of the numbers and 0. */
-export function rangeOfWeights(weights: Literal): readonly [least: number, most: number] {
-  return cachedAnalysis(weights, "range", () => rangeOf(weights));
-}
-
-function rangeOf(weights: Literal): readonly [least: number, most: number] {
-  const numbers = numbersOf(weights);
-  let [least, most] = [0, 0];
-  for (let index = 0; index < numbers.length; index += 1) {
-    const value = numbers[index] ?? 0;
-    if (value < least) least = value;
-    else if (value > most) most = value;
-  }
-  return [least, most];
 }
 
 /** int16 of the same numbers, where they are bytes, perhaps without their zero point. */

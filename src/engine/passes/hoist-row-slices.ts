@@ -1,7 +1,7 @@
 /** Of a linear layer of which only some rows are used, only those are computed: the logits of a prompt's last token, say. */
-import { type Graph, sameShape, type Value } from "../ir/graph.ts";
+import { type Graph, type NodeOf, sameShape, type Value } from "../ir/graph.ts";
 import type { OperationOf } from "../ir/operations.ts";
-import { type NodeOf, rewrite, type Rewriter } from "./rewrite.ts";
+import { rewrite, type Rewriter } from "./rewrite.ts";
 
 export function hoistRowSlices(graph: Graph): Graph {
   return rewrite(graph, ({ operation, inputs }, rewriter) => {

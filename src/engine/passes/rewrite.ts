@@ -1,16 +1,11 @@
 /** Rebuilds a graph node by node. A pass is a pure function from graph to graph; graphs are never changed in place. */
-import type { Graph, GraphNode, Value } from "../ir/graph.ts";
+import type { Graph, GraphNode, NodeOf, Value } from "../ir/graph.ts";
 import { inferTypes } from "../ir/shape-inference/index.ts";
-import type { Operation, OperationKind, OperationOf } from "../ir/operations.ts";
+import type { Operation, OperationKind } from "../ir/operations.ts";
 import type { ConstantFolder } from "../interpret/evaluate.ts";
 
 /** `fold` computes constants from constants; the interpreter where absent. */
 export type Pass = (graph: Graph, fold?: ConstantFolder) => Graph;
-
-/** A node whose operation is of a known kind. */
-export interface NodeOf<Kind extends OperationKind> extends GraphNode {
-  readonly operation: OperationOf<Kind>;
-}
 
 /** Looks at one node, whose inputs are already rebuilt. Gives what stands in the place of its outputs, or undefined to keep it. */
 export type Visit = (node: GraphNode, rewriter: Rewriter) => readonly Value[] | undefined;

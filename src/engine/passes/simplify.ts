@@ -1,9 +1,9 @@
 /** Drops what changes nothing, and brings what remains into the forms that other passes look for. */
 import { elementCount } from "../../tensor.ts";
 import { broadcastShape } from "../ir/broadcast.ts";
-import { type Graph, type GraphNode, sameShape, type Value } from "../ir/graph.ts";
+import { type Graph, type GraphNode, type NodeOf, sameShape, type Value } from "../ir/graph.ts";
 import { scalarOf } from "./patterns.ts";
-import { type NodeOf, rewrite, type Rewriter } from "./rewrite.ts";
+import { rewrite, type Rewriter } from "./rewrite.ts";
 
 export function simplify(graph: Graph): Graph {
   return rewrite(graph, (node, rewriter) => {

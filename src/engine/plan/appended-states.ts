@@ -1,18 +1,23 @@
-/** Which inputs of a graph are states, and where rows are appended to them. */
+/** Finds the inputs of a graph that are states: tensors such as a decoder's keys and values, to which each run appends rows. */
 import { InferyardError } from "../../errors.ts";
-import type { Graph, Value } from "../ir/graph.ts";
-import type { NodeOf } from "../passes/rewrite.ts";
+import type { Graph, NodeOf, Value } from "../ir/graph.ts";
 
-/** An input that is nothing but the first operand of a concatenation. What comes of it lies in the state's own place, so that the input is never copied. */
+/**
+ * An input whose only use is as the first operand of a concatenation. The concatenation's result is stored where the state is, so that appending
+ * copies the new rows only.
+ */
 export interface AppendedState {
+  /** Name of the input. */
   readonly name: string;
+  /** The input's value: the rows of earlier runs. */
   readonly past: Value;
+  /** The concatenation that appends to it. */
   readonly append: NodeOf<"concat">;
-  /** Past and appended rows. */
+  /** Result of the concatenation: past and new rows. */
   readonly appended: Value;
 }
 
-/** In the order of the names. MODEL_UNSUPPORTED where something else reads a state: it lies with gaps between its rows. */
+/** The states of these names, in the same order. Throws MODEL_UNSUPPORTED when an input is missing or used in any other way: its rows are not contiguous in memory. */
 export function appendedStates(graph: Graph, names: readonly string[]): readonly AppendedState[] {
   return names.map((name): AppendedState => {
     const past = graph.inputs.find((input) => input.name === name)?.value;

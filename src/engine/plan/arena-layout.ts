@@ -1,35 +1,39 @@
-/** Gives buffers their places in one block of memory, so that those which live at the same time do not overlap. */
+/** Assigns buffers offsets in one block of memory so that buffers that are alive at the same time do not overlap. */
+import { at } from "../../checked.ts";
 
+/** A buffer's size and the steps during which it is needed. */
 export interface Lifetime {
+  /** Size in bytes. */
   readonly bytes: number;
-  /** The first and the last step that needs it. */
+  /** First step that needs it. */
   readonly from: number;
+  /** Last step that needs it. */
   readonly to: number;
 }
 
+/** Offsets of all buffers in one block. */
 export interface ArenaLayout {
-  /** Bytes from the block's start, for each lifetime. */
+  /** Bytes from the start of the block, in the order of the lifetimes. */
   readonly offsets: readonly number[];
+  /** Size of the block in bytes. */
   readonly bytes: number;
 }
 
-/** Of buffers and of the whole block. */
+/** Alignment in bytes of each buffer and of the block's size. */
 const alignment = 64;
 
 /**
- * Largest first, each at the lowest place that is free while it lives (Pisarchyk and Lee 2020, "greedy by size"). The time is quadratic in the number
- * of buffers: `onBuffer` is called for each, and may throw.
+ * Assigns offsets greedily by size (Pisarchyk and Lee 2020, "Efficient Memory Management for Deep Neural Net Inference"): the largest buffer first,
+ * each at the lowest offset that is free during its lifetime. Each buffer is followed by at least `padding` unused bytes. Takes quadratic time in the
+ * number of buffers; `onBuffer` is called for each and may throw to stop.
  */
 export function assignOffsets(lifetimes: readonly Lifetime[], padding: number, onBuffer: () => void = () => {}): ArenaLayout {
-  const order = [...lifetimes.keys()].sort(
-    (one, other) => (lifetimes[other]?.bytes ?? 0) - (lifetimes[one]?.bytes ?? 0) || one - other,
-  );
+  const order = [...lifetimes.keys()].sort((one, other) => at(lifetimes, other).bytes - at(lifetimes, one).bytes || one - other);
   const offsets = Array.from(lifetimes, () => 0);
   const placed: { readonly start: number; readonly end: number; readonly life: Lifetime }[] = [];
   let bytes = 0;
   for (const index of order) {
-    const life = lifetimes[index];
-    if (life === undefined) continue;
+    const life = at(lifetimes, index);
     onBuffer();
     const size = Math.ceil((life.bytes + padding) / alignment) * alignment;
     let start = 0;
@@ -41,8 +45,8 @@ export function assignOffsets(lifetimes: readonly Lifetime[], padding: number, o
     offsets[index] = start;
     const end = start + size;
     bytes = Math.max(bytes, end);
-    const at = placed.findIndex((other) => other.start > start);
-    placed.splice(at < 0 ? placed.length : at, 0, { start, end, life });
+    const position = placed.findIndex((other) => other.start > start);
+    placed.splice(position < 0 ? placed.length : position, 0, { start, end, life });
   }
   return { offsets, bytes };
 }

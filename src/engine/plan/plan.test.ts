@@ -38,7 +38,7 @@ function planned(text: string): Plan {
 function offsetsOf(plan: Plan, step: number): readonly number[] {
   const found = plan.steps[step];
   if (found?.kind !== "kernel") throw new Error("it is no kernel");
-  return found.places.map((place) => (place.region === "arena" ? place.offset : -1));
+  return found.operands.map((operand) => (operand.region === "arena" ? operand.offset : -1));
 }
 
 describe("planGraph", () => {
@@ -130,9 +130,9 @@ all: float32[2,4,4] = concat(past, fresh) axis=1
     if (append?.kind !== "kernel") throw new Error("it is no kernel");
     expect(plan.steps).toHaveLength(2);
     expect(append.kernel.key).toContain("strides:[4,16]"); // two rows of four elements, 16 apart in the state
-    expect(append.places.at(-1)).toEqual({ region: "state", offset: 3 * 4 * 4 });
+    expect(append.operands.at(-1)).toEqual({ region: "state", offset: 3 * 4 * 4 });
     expect(plan.inputs.map(({ name }) => name)).toEqual(["fresh"]);
-    expect(plan.outputs[1]?.source).toMatchObject({ place: { region: "state", offset: 0 } });
+    expect(plan.outputs[1]?.source).toMatchObject({ buffer: { region: "state", offset: 0 } });
     expect(plan.stateBytes).toBe(2 * 4 * 4 * 4 + 64);
   });
 
@@ -140,7 +140,7 @@ all: float32[2,4,4] = concat(past, fresh) axis=1
     const plan = withStates(`${appended}y: float32[2,4,4] = elementwise(all) { unary($0) function=exp }\noutput y = y`);
     const last = plan.steps.at(-1);
     if (last?.kind !== "kernel") throw new Error("it is no kernel");
-    expect(last.places.map(({ region }) => region)).toEqual(["state", "arena"]);
+    expect(last.operands.map(({ region }) => region)).toEqual(["state", "arena"]);
   });
 
   it.each([

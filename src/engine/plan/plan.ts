@@ -1,4 +1,5 @@
-/** Lays a graph out as a list of calls over one memory: which kernel, on which bytes, in which order. Plain data. */
+/** Memory planning: turns a graph into a list of kernel calls and interpreted operations whose operands are offsets into one memory. Plain data. */
+import { at, required } from "../../checked.ts";
 import { elementCount } from "../../tensor.ts";
 import { type Kernel, readPaddingBytes } from "../codegen/wasm/index.ts";
 import { elementTypes } from "../ir/element-types.ts";
@@ -15,24 +16,31 @@ import type { Operand, PackedWeights, LoweringContext } from "../lower/lowered-n
 import { layOutStates } from "./state-layout.ts";
 
 /**
- * A place in memory. Those of the arena are bytes from its start, which may move between runs; those of the state are bytes from the start of a
- * block that the caller of a run names. Texts lie in no memory, but in a list of tensors.
+ * Where a tensor or temporary is stored. `arena` offsets are bytes from the start of the arena, which may move between runs. `state` offsets are
+ * bytes from the start of a block that the caller of a run supplies. `weights` are packed constants plus a byte offset into them. Strings are not in
+ * engine memory: `strings` is an index into a list of string tensors.
  */
 export type BufferRef =
   | { readonly region: "arena" | "state"; readonly offset: number }
-  | { readonly region: "texts"; readonly index: number }
+  | { readonly region: "strings"; readonly index: number }
   | { readonly region: "weights"; readonly weights: PackedWeights; readonly byteOffset: number };
 
+/** A tensor with known type and location. */
 export interface TensorRef {
+  /** Element type and shape. */
   readonly type: TensorType;
+  /** Where its elements are stored. */
   readonly buffer: BufferRef;
 }
 
+/** One step of a plan: a call of a generated kernel, or an operation that the interpreter computes on the same memory. */
 export type PlanStep =
   | {
       readonly kind: "kernel";
       readonly kernel: Kernel;
-      readonly places: readonly BufferRef[];
+      /** In the order of `kernel.parameters`, without the scratch parameter. */
+      readonly operands: readonly BufferRef[];
+      /** Scratch memory of the kernel; undefined when it needs none. */
       readonly scratch: Scratch | undefined;
     }
   | {
@@ -42,58 +50,70 @@ export type PlanStep =
       readonly outputs: readonly TensorRef[];
     };
 
-/** Memory of a kernel's own, once for each thread. */
+/** Scratch memory of one kernel call. Thread t uses the `stride` bytes from `offset + t * stride` on. */
 export interface Scratch {
+  /** Bytes from the start of the arena. */
   readonly offset: number;
+  /** Bytes per thread. */
   readonly stride: number;
 }
 
+/** Everything needed to run a graph, except the memory itself. */
 export interface Plan {
+  /** Executed in this order. */
   readonly steps: readonly PlanStep[];
+  /** The kernels of all kernel steps, with repetitions. */
   readonly kernels: readonly Kernel[];
+  /** The packed constants that the steps read, each source and layout once. */
   readonly weights: readonly PackedWeights[];
-  /** Those among them that belong to this program alone. */
+  /** The entries of `weights` that only this plan uses; an executable releases them when it is disposed. */
   readonly ownWeights: readonly PackedWeights[];
-  /** Constants that belong to this program alone; they lie in its arena and are written before it runs. */
+  /** Constants that only this plan uses. They are copied to these arena offsets before each run. */
   readonly constants: readonly { readonly literal: Literal; readonly offset: number }[];
+  /** Size of the arena in bytes. */
   readonly arenaBytes: number;
-  /** Bytes of the block of states that a run is given; 0 where there are none. They lie in it as `layOutStates` says. */
+  /** Size in bytes of the state block that each run is given, laid out by `layOutStates`; 0 without states. */
   readonly stateBytes: number;
-  /** Without those that are states. */
+  /** The graph's inputs, except those that are states. */
   readonly inputs: readonly (TensorRef & { readonly name: string })[];
+  /** The graph's outputs, in order. Constants are given as literals. */
   readonly outputs: readonly { readonly name: string; readonly source: TensorRef | Literal }[];
 }
 
+/** Properties of the model and the machine that a plan depends on. */
 export interface PlanSettings {
-  /** Whether a constant is one of the model itself, so that all its programs share it. */
+  /** Whether a constant belongs to the model and is therefore shared by all its plans. */
   isModelConstant(literal: Literal): boolean;
-  /** Whether the machine multiplies bytes at once, so that activations of 8 bits should lie as such. Default: false. */
+  /** Whether the machine has an 8-bit dot product, so that quantized activations are better stored as bytes. Default: false. */
   readonly hasByteDot?: boolean;
-  /** Threads that may compute one call at once. Default: 1. */
+  /** Threads that may compute one call in parallel: each gets its own scratch memory. Default: 1. */
   readonly threads?: number;
-  /** Inputs that are states: see `AppendedState`. Default: none. */
+  /** Names of the inputs that are states (see `AppendedState`). Default: none. */
   readonly states?: readonly string[];
-  /** What is known of kernels by their keys; see `Surroundings`. Plans of one model share it. Default: nothing is known. */
-  readonly emittable?: Map<string, boolean>;
-  /** Checked for time while the plan is made. Default: it may take as long as it takes. */
+  /** Limits the time that planning takes. Default: unlimited. */
   readonly budget?: TraceBudget;
 }
 
+/**
+ * Plans a graph: chooses kernels for its nodes, assigns every tensor and temporary a buffer, reuses buffers whose lifetimes do not overlap, and writes
+ * in place where a kernel allows it. Throws MODEL_UNSUPPORTED when a state is used otherwise than by appending, or when `budget` is exceeded.
+ */
 export function planGraph(graph: Graph, settings: PlanSettings): Plan {
   return new Planner(graph, settings).plan();
 }
 
-/** Threads that write side by side share no line of the cache. */
+/** Alignment of each thread's scratch memory in bytes, so that threads do not share cache lines. */
 const scratchAlignment = 64;
 
+/** A buffer during planning. `from` and `to` are the first and last step that need it. */
 interface PlannedBuffer {
   readonly bytes: number;
   from: number;
   to: number;
-  /** The last step that uses any value that lies here: a tensor and its reshapes share one buffer. */
+  /** Last step that uses any value stored here. A tensor and its reshapes share one buffer. */
   lastUse: number;
   constant?: Literal;
-  /** It is a state: its place in the block of states. */
+  /** Offset in the state block, when the buffer is a state. */
   readonly stateOffset?: number;
 }
 
@@ -107,7 +127,6 @@ class Planner {
   readonly #lastUse: ReadonlyMap<Value, number>;
   readonly #states: readonly AppendedState[];
   readonly #byteLayoutValues: ReadonlySet<Value>;
-  readonly #emittable: Map<string, boolean>;
 
   constructor(graph: Graph, settings: PlanSettings) {
     this.#graph = graph;
@@ -115,7 +134,6 @@ class Planner {
     this.#lastUse = lastUseOf(graph);
     this.#states = appendedStates(graph, settings.states ?? []);
     this.#byteLayoutValues = settings.hasByteDot === true ? valuesWithByteLayout(graph) : new Set();
-    this.#emittable = settings.emittable ?? new Map<string, boolean>();
   }
 
   plan(): Plan {
@@ -123,7 +141,7 @@ class Planner {
     const inputs = this.#graph.inputs.filter(({ value }) => this.#states.every(({ past }) => past !== value));
     const { offsets: stateOffsets, bytes: stateBytes } = layOutStates(this.#states.map(({ appended }) => appended.type));
     for (const [index, { appended }] of this.#states.entries()) {
-      const [bytes, stateOffset] = [valueBytes(appended), stateOffsets[index] ?? 0];
+      const [bytes, stateOffset] = [valueBytes(appended), at(stateOffsets, index)];
       this.#buffers.push({ bytes, stateOffset, from: 0, to: Number.POSITIVE_INFINITY, lastUse: 0 });
       this.#assign(appended, this.#buffers.length - 1);
     }
@@ -135,52 +153,52 @@ class Planner {
     });
     for (const { value } of outputs) this.#extendLifetime(value, nodes.length);
     const { offsets, bytes } = assignOffsets(this.#buffers.map(arenaLifetime), readPaddingBytes, () => budget?.checkTime());
-    const place = (operand: Operand, temporaries: readonly number[]): BufferRef => {
+    const locate = (operand: Operand, temporaries: readonly number[]): BufferRef => {
       if (operand.kind === "packed") return { region: "weights", weights: this.#sharedWeights(operand.weights), byteOffset: 0 };
       if (operand.kind === "temporary") {
-        const start = offsets[temporaries[operand.index] ?? 0] ?? 0;
+        const start = at(offsets, at(temporaries, operand.index));
         return { region: "arena", offset: start + (operand.byteOffset ?? 0) };
       }
       const { constant, type } = operand.value;
-      if (type.dataType === "string") return { region: "texts", index: this.#stringSlotOf(operand.value) };
+      if (type.dataType === "string") return { region: "strings", index: this.#stringSlotOf(operand.value) };
       if (constant !== undefined && this.#settings.isModelConstant(constant)) {
         return { region: "weights", weights: this.#sharedWeights(unpacked(constant)), byteOffset: operand.byteOffset };
       }
-      const index = this.#bufferOf.get(operand.value) ?? -1;
-      const stateOffset = this.#buffers[index]?.stateOffset;
+      const index = required(this.#bufferOf.get(operand.value), "the buffer of a kernel operand");
+      const { stateOffset } = at(this.#buffers, index);
       if (stateOffset !== undefined) return { region: "state", offset: stateOffset + operand.byteOffset };
-      return { region: "arena", offset: (offsets[index] ?? 0) + operand.byteOffset };
+      return { region: "arena", offset: at(offsets, index) + operand.byteOffset };
     };
-    const located = (value: Value): TensorRef => ({
+    const tensorRef = (value: Value): TensorRef => ({
       type: value.type,
-      buffer: place({ kind: "tensor", value, byteOffset: 0 }, []),
+      buffer: locate({ kind: "tensor", value, byteOffset: 0 }, []),
     });
-    const source = (value: Value): TensorRef | Literal => value.constant ?? located(value);
+    const source = (value: Value): TensorRef | Literal => value.constant ?? tensorRef(value);
     const steps = drafts.map(({ node, call, temporaries, scratch }): PlanStep => {
       if (call === undefined) {
         return {
           kind: "interpret",
           operation: node.operation,
           inputs: node.inputs.map(source),
-          outputs: node.outputs.map(located),
+          outputs: node.outputs.map(tensorRef),
         };
       }
-      const places = call.operands.map((operand) => place(operand, temporaries));
-      const own = scratch && { offset: offsets[scratch.buffer] ?? 0, stride: scratch.stride };
-      return { kind: "kernel", kernel: call.kernel, places, scratch: own };
+      const operands = call.operands.map((operand) => locate(operand, temporaries));
+      const ownScratch = scratch && { offset: at(offsets, scratch.buffer), stride: scratch.stride };
+      return { kind: "kernel", kernel: call.kernel, operands, scratch: ownScratch };
     });
     const weights = [...this.#weights.values()].flatMap((layouts) => [...layouts.values()]);
-    const named = ({ name, value }: NamedValue): TensorRef & { readonly name: string } => ({ name, ...located(value) });
+    const named = ({ name, value }: NamedValue): TensorRef & { readonly name: string } => ({ name, ...tensorRef(value) });
     return {
       steps,
       kernels: steps.flatMap((step) => (step.kind === "kernel" ? [step.kernel] : [])),
       weights,
-      // What is held outlives every program, and may have let its elements go since they are packed.
+      // Literals with lazy storage outlive every plan, and may have released their elements after packing.
       ownWeights: weights.filter(
         ({ source: literal }) => literal.storage === undefined && !this.#settings.isModelConstant(literal),
       ),
       constants: this.#buffers.flatMap(({ constant }, index) =>
-        constant === undefined ? [] : [{ literal: constant, offset: offsets[index] ?? 0 }],
+        constant === undefined ? [] : [{ literal: constant, offset: at(offsets, index) }],
       ),
       arenaBytes: bytes,
       stateBytes,
@@ -189,7 +207,7 @@ class Planner {
     };
   }
 
-  /** The calls of a node, with the buffers they need. What has no elements is not computed. */
+  /** The calls of one node with the buffers they need. Nodes whose outputs have no elements need no calls. */
   #draftStep(node: GraphNode, step: number): readonly DraftStep[] {
     const empty = node.outputs.every(({ type }) => elementCount(type.shape) === 0);
     const [x] = node.inputs;
@@ -201,7 +219,7 @@ class Planner {
     }
     if (node.operation.kind === "reshape" && x !== undefined && y !== undefined && x.constant === undefined) {
       this.#extendLifetime(x, this.#lastUse.get(y) ?? step);
-      this.#assign(y, this.#bufferOf.get(x) ?? 0);
+      this.#assign(y, required(this.#bufferOf.get(x), "the buffer of a reshaped value"));
       return [];
     }
     const state = this.#states.find(({ appended }) => appended === y);
@@ -237,11 +255,10 @@ class Planner {
     return {
       isOutputUsed: (output) => isAmong(this.#lastUse, outputs[output]),
       hasByteLayout: (value) => isAmong(this.#byteLayoutValues, value),
-      emittable: this.#emittable,
     };
   }
 
-  /** An input that ends here may become the output where each of its elements lies where the output's will: as many of them, of one width. */
+  /** Whether the output may overwrite the input's buffer: the input is not used later, and both have equally many elements of equal width. */
   #canReuse(input: Value, output: Value, step: number): boolean {
     const index = this.#bufferOf.get(input);
     const buffer = index === undefined ? undefined : this.#buffers[index];
@@ -260,25 +277,26 @@ class Planner {
     return this.#buffers.length - 1;
   }
 
-  /** The value lies in this buffer from now on, perhaps with others. */
+  /** Stores the value in this buffer, possibly together with others. */
   #assign(value: Value, index: number): void {
     this.#bufferOf.set(value, index);
-    const buffer = this.#buffers[index];
-    if (buffer !== undefined) buffer.lastUse = Math.max(buffer.lastUse, this.#lastUse.get(value) ?? 0);
+    const buffer = at(this.#buffers, index);
+    buffer.lastUse = Math.max(buffer.lastUse, this.#lastUse.get(value) ?? 0); // a value that nobody uses has no last use
   }
 
+  /** The value is needed until this step. Constants of this plan alone get a buffer at their first use. */
   #extendLifetime(value: Value, step: number): void {
     const { constant } = value;
     if (constant?.dataType === "string") return;
     if (constant !== undefined && !this.#bufferOf.has(value) && !this.#settings.isModelConstant(constant)) {
       const index = this.#addBuffer(valueBytes(value), 0);
       this.#bufferOf.set(value, index);
-      const buffer = this.#buffers[index];
-      if (buffer !== undefined) Object.assign(buffer, { constant, to: Number.POSITIVE_INFINITY });
+      Object.assign(at(this.#buffers, index), { constant, to: Number.POSITIVE_INFINITY });
     }
     const index = this.#bufferOf.get(value);
-    const buffer = index === undefined ? undefined : this.#buffers[index];
-    if (buffer !== undefined) buffer.to = Math.max(buffer.to, step);
+    if (index === undefined) return;
+    const buffer = at(this.#buffers, index);
+    buffer.to = Math.max(buffer.to, step);
   }
 
   #stringSlotOf(value: Value): number {
@@ -297,6 +315,7 @@ class Planner {
   }
 }
 
+/** A step whose operands are not yet resolved to offsets. */
 interface DraftStep {
   readonly node: GraphNode;
   readonly call?: { readonly kernel: Kernel; readonly operands: readonly Operand[] };
@@ -304,12 +323,12 @@ interface DraftStep {
   readonly scratch?: { readonly buffer: number; readonly stride: number };
 }
 
-/** What lies elsewhere takes no place of the arena: of no bytes, and never alive. */
+/** The lifetime of a buffer in the arena. States are stored elsewhere: they get no bytes and never overlap another buffer. */
 function arenaLifetime({ bytes, from, to, stateOffset }: PlannedBuffer): Lifetime {
   return stateOffset === undefined ? { bytes, from, to } : { bytes: 0, from: -1, to: -1 };
 }
 
-/** Only the interpreter computes with texts. */
+/** Whether the node reads or gives strings, which only the interpreter supports. */
 function hasStrings({ inputs, outputs }: GraphNode): boolean {
   return [...inputs, ...outputs].some(({ type }) => type.dataType === "string");
 }
@@ -319,7 +338,7 @@ function valueBytes({ type }: Value): number {
   return elementCount(type.shape) * storageBytes(type.dataType);
 }
 
-/** The last node that uses each value; the end of the graph for its outputs. */
+/** The last step that uses each value; graph outputs are used after the last step. */
 function lastUseOf({ nodes, outputs }: Graph): ReadonlyMap<Value, number> {
   const last = new Map<Value, number>();
   for (const [step, { inputs }] of nodes.entries()) for (const input of inputs) last.set(input, step);
@@ -327,7 +346,7 @@ function lastUseOf({ nodes, outputs }: Graph): ReadonlyMap<Value, number> {
   return last;
 }
 
-/** Elements in their own order. */
+/** The "packing" that keeps the elements as they are, row-major. */
 export function unpacked(source: Literal): PackedWeights {
   const { dataType, shape } = source;
   const View = elementTypes[dataType].array as Float64ArrayConstructor;

@@ -1,20 +1,23 @@
 /**
- * State: tensors that outlive a run, as a decoder's keys and values. They lie in a block outside of the arena, one after the other, and every
- * program over states of the same shapes lays them out alike: so a block goes from one program to another as it is.
+ * The layout of states: tensors that outlive a run, such as a decoder's keys and values. They are stored one after the other in a block outside of the
+ * arena. The layout depends on their types only, so that a block can be passed between executables with states of the same types.
  */
 import { elementCount } from "../../tensor.ts";
 import { readPaddingBytes } from "../codegen/wasm/index.ts";
 import type { TensorType } from "../ir/graph.ts";
 import { storageBytes } from "../lower/movement.ts";
 
+/** Offsets of states in a block. */
 export interface StateLayout {
   /** Bytes from the block's start, in the order of the types. */
   readonly offsets: readonly number[];
+  /** Size of the block in bytes. */
   readonly bytes: number;
 }
 
 const alignment = 64;
 
+/** Lays out states of these types, each aligned to 64 bytes and followed by the padding that kernels may read. */
 export function layOutStates(types: readonly TensorType[]): StateLayout {
   let bytes = 0;
   const offsets = types.map(({ dataType, shape }) => {

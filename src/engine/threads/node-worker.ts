@@ -1,4 +1,4 @@
-/** The program of a thread in Node.js. */
+/** Entry point of a worker thread in Node.js: runs the worker loop on the messages it receives. */
 import { parentPort } from "node:worker_threads";
 import { type ThreadMessage, createWorkerLoop } from "./worker-loop.ts";
 

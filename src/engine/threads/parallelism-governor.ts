@@ -1,19 +1,21 @@
 /**
- * Whether sharing pays. On a busy machine a thread may be put aside in the middle of a chunk, and everybody waits for it; or it is woken on the
- * caller's own processor, and only takes time from it. So what sharing gains is put by, and what it loses is taken from that; once it has lost
- * more, calls are computed alone for a while, each time longer. That bounds what the other threads can cost, however busy the machine is.
+ * Decides whether kernel calls run on several threads. On a busy machine parallel execution can be slower: the system may preempt a thread in the middle
+ * of a chunk while the others wait, or run it on the caller's own processor. The governor keeps a credit of milliseconds: time that parallel calls saved
+ * is added, time that they lost is subtracted. When the credit is used up, calls run on one thread for a while, doubled each time. This bounds the time
+ * lost however busy the machine is.
  */
 
-/** Gains of long ago say little of the machine as it is now. */
+/** Upper bound on the credit in milliseconds: savings of long ago say little about the machine now. */
 const maxCreditMs = 10;
-/** What a try may lose: the first call wakes threads, and it may take the system some milliseconds to give them a processor of their own. */
+/** Milliseconds that a new attempt at parallel execution may lose: its first call wakes threads, and the system may take some time to schedule them. */
 const overheadBudgetMs = 5;
-/** A loss is spread over so many times its length: it costs a few percent at most. */
+/** Length of a serial phase as a multiple of the loss that caused it: the loss is then a few percent at most. */
 const serialFactor = 12;
-/** The shortest while, doubled until sharing pays again, up to the longest: what waking others costs cannot be seen in full. */
+/** Minimum length of a serial phase in milliseconds. It doubles, up to the maximum, until parallel execution pays again: part of the cost of waking threads cannot be measured. */
 const minSerialMs = 16;
 const maxSerialMs = 256;
 
+/** The decision for one pool of threads. */
 export class ParallelismGovernor {
   readonly #now: () => number;
   #creditMs: number = overheadBudgetMs;
@@ -24,12 +26,12 @@ export class ParallelismGovernor {
     this.#now = now;
   }
 
-  /** Whether calls are better computed alone for now. */
+  /** Whether calls should run on one thread for now. */
   get prefersSerial(): boolean {
     return this.#serialUntil > Number.NEGATIVE_INFINITY && this.#now() < this.#serialUntil;
   }
 
-  /** A call took so many milliseconds shared, and would have taken others alone. */
+  /** Records a parallel call: how many milliseconds it took, and how many it would have taken on one thread. */
   record(sharedMs: number, aloneMs: number): void {
     this.#creditMs += aloneMs - sharedMs;
     if (this.#creditMs >= maxCreditMs) {

@@ -1,16 +1,16 @@
-/** Threads in Node.js. */
+/** Starts engine threads as worker threads of Node.js. */
 import { Worker } from "node:worker_threads";
 import type { ThreadHandle } from "./thread-pool.ts";
 
 /**
- * Starts a thread that runs the program beside this module. One that does not start is one thread fewer: the others do its work, and
- * `onFailure` hears why.
+ * Starts a worker thread that runs `node-worker.ts`. A thread that fails to start only reduces parallelism: the others compute its share, and
+ * `onFailure` receives the cause.
  */
 export function spawnNodeThread(onFailure: (cause: unknown) => void = () => {}): ThreadHandle {
   return threadHandle(new Worker(new URL("./node-worker.js", import.meta.url)), onFailure);
 }
 
-/** Any worker that runs `kernelThread`. */
+/** The handle of any worker thread that runs `createWorkerLoop`. The thread does not keep the process alive. */
 export function threadHandle(worker: Worker, onFailure: (cause: unknown) => void): ThreadHandle {
   worker.on("error", onFailure);
   worker.unref();

@@ -1,6 +1,6 @@
-/** How threads of the engine are started here. A page has its own way: see src/platform/browser/spawn-thread.ts. */
+/** How this platform starts engine threads: worker threads in Node.js. In browsers src/platform/browser/spawn-thread.ts takes this module's place. */
 import type { ThreadHandle } from "./thread-pool.ts";
 import { spawnNodeThread } from "./spawn-node-thread.ts";
 
-/** undefined where no threads can be started. */
+/** Starts one thread; undefined on platforms without threads. */
 export const spawnThread: (() => ThreadHandle) | undefined = () => spawnNodeThread();

@@ -1,6 +1,6 @@
 /**
- * Threads that help with the calls of kernels. A call returns when all of it is computed; its result is the same to the bit with any number
- * of threads, because pieces do not depend on each other. The caller must be allowed to sleep: in a page it is a worker itself.
+ * A pool of threads that compute kernel calls in parallel. A call blocks until all of it is computed. Results are bit-identical for any number of
+ * threads, because pieces of a call are independent. The calling thread must be allowed to block, so in a browser it must be a worker.
  */
 import { InferyardError } from "../../errors.ts";
 import type { WasmMemory } from "../codegen/wasm/assembler/webassembly.ts";
@@ -11,30 +11,34 @@ import { KernelTimings } from "./kernel-timings.ts";
 import { ParallelismGovernor } from "./parallelism-governor.ts";
 import type { ThreadMessage } from "./worker-loop.ts";
 
-/** A started worker, as a platform gives it. It must not keep the program alive. */
+/** A running worker thread, as the platform provides it. It must not keep the process alive. */
+/** Sends a message to the thread. */
 export interface ThreadHandle {
+  /** Terminates the thread. */
   post(message: ThreadMessage): void;
   end(): Promise<void>;
 }
+/** How a pool is created. */
 
 export interface ThreadPoolOptions {
-  /** Threads that compute, the caller among them: 1 starts none. */
+  /** Number of threads that compute, including the caller. 1 starts none. */
   readonly threads: number;
-  /** Shared: plain memory cannot be seen by others. */
+  /** The memory that kernels compute in. With more than one thread it must be shared. */
   readonly memory: WasmMemory;
-  /** Starts a worker that runs `kernelThread`. */
+  /** Starts a thread that runs `createWorkerLoop`. */
   spawn(): ThreadHandle;
-  /** Says whether calls are to be shared. Default: as long as it pays. */
+  /** Decides whether calls run in parallel. Default: a new `ParallelismGovernor`. */
   readonly governor?: Pick<ParallelismGovernor, "record" | "prefersSerial">;
 }
 
-/** The least work that is a chunk: taking one costs a microsecond, and the last ones even out what threads are behind one another. */
+/** Minimum work of one chunk in nanoseconds. Taking a chunk costs about a microsecond; small chunks balance the load at the end of a call. */
 const minChunkNanoseconds = 10_000;
-/** The least work that threads are woken for: until they are awake, half of it is done. */
+/** Minimum work in nanoseconds of a call that wakes sleeping threads: waking takes about half as long. */
 const minWakingNanoseconds = 100_000;
-/** Until the caller sleeps, and leaves the processor to who keeps it waiting. */
+/** Milliseconds that the caller spins before it sleeps and leaves the processor to the threads it waits for. */
 const spinMs = 0.1;
 
+/** The threads of one engine, with the kernels they know. */
 export class ThreadPool {
   readonly #queue = new WorkQueue();
   readonly #memory: WasmMemory;
@@ -46,13 +50,13 @@ export class ThreadPool {
 
   constructor({ threads, memory, spawn, governor = new ParallelismGovernor() }: ThreadPoolOptions) {
     if (threads > 1 && memory.buffer instanceof ArrayBuffer)
-      throw new InferyardError("CONTRACT_VIOLATION", "threads need shared memory, and this one is not");
+      throw new InferyardError("CONTRACT_VIOLATION", "more than one thread needs shared memory, and this memory is not shared");
     this.#memory = memory;
     this.#governor = governor;
     this.#threads = Array.from({ length: threads - 1 }, () => spawn());
   }
 
-  /** The threads learn a module's kernels. Until they have, the caller computes alone. */
+  /** Makes compiled kernels known to all threads. Until the threads have received them, the caller computes alone. */
   add({ module, functions }: CompiledKernels): void {
     for (const [key, kernel] of functions) {
       this.#numbers.set(key, this.#kernels.length);
@@ -64,14 +68,14 @@ export class ThreadPool {
   }
 
   /**
-   * Computes a call of a kernel that was added, and gives its status. A kernel that takes scratch memory needs it once for each thread:
-   * the last offset is the first thread's, the others' follow, `scratchStride` bytes apart.
+   * Runs one call of a kernel that was added and returns its status. The last offset of a kernel with scratch memory is that of the first thread; thread t
+   * uses the offset plus t times `scratchStride` bytes. Throws CONTRACT_VIOLATION for an unknown kernel and RUN_FAILED when it traps.
    */
   run(kernel: KernelCall, offsets: readonly number[], scratchStride: number = 0): number {
     const number = this.#numbers.get(kernel.key);
     const call = number === undefined ? undefined : this.#kernels[number];
     if (number === undefined || call === undefined)
-      throw new InferyardError("CONTRACT_VIOLATION", `the kernel ${kernel.key} was not added to the threads`);
+      throw new InferyardError("CONTRACT_VIOLATION", `the kernel ${kernel.key} was not added to the thread pool`);
     const { pieces } = kernel;
     const chunks = this.#chunks(kernel, offsets);
     if (chunks < 2) return this.#runSerially(kernel, () => call(...offsets, 0, pieces));
@@ -96,7 +100,7 @@ export class ThreadPool {
     await Promise.all(this.#threads.map((peer) => peer.end()));
   }
 
-  /** What a call is cut into: one chunk where sharing it would not pay. */
+  /** Number of chunks a call is divided into; 1 when parallel execution would not pay. */
   #chunks(kernel: KernelCall, offsets: readonly number[]): number {
     const { pieces, pieceNanoseconds } = kernel;
     const work = pieces * pieceNanoseconds;
@@ -104,7 +108,7 @@ export class ThreadPool {
     if (this.#threads.length === 0 || chunks < 2 || !WorkQueue.fits(offsets)) return 1;
     if (work < minWakingNanoseconds && this.#queue.hasSleepers) return 1;
     if (this.#governor.prefersSerial || !this.#timings.isMeasured(kernel)) return 1;
-    return Math.ceil(pieces / Math.ceil(pieces / chunks)); // none is empty
+    return Math.ceil(pieces / Math.ceil(pieces / chunks)); // so that no chunk is empty
   }
 
   #runSerially(kernel: KernelCall, call: () => number): number {
@@ -119,14 +123,14 @@ export class ThreadPool {
     }
   }
 
-  /** After a trap: the other chunks are computed or trap as well, so that all are counted. */
+  /** After a trap: takes the remaining chunks, which are computed or trap as well, so that the call completes. */
   #drainChunks(): void {
     for (;;) {
       try {
         this.#queue.takeChunks(this.#kernels, 0);
         return;
       } catch {
-        // Counted by the chunk itself.
+        // The chunk has recorded the trap in the status.
       }
     }
   }

@@ -1,28 +1,29 @@
 /**
- * The words of shared memory through which threads agree on work, and how chunks of a call are taken.
+ * A work queue in shared memory: one kernel call at a time, divided into chunks of pieces that threads take.
  *
- * A call is cut into chunks of pieces. One word, the ticket, holds the call's number and the next free chunk; whoever raises it by one has
- * the chunk. So nobody waits for a thread that has not begun: on a busy machine the caller ends up computing everything itself, and what a
- * sleeping thread costs is nothing. What a chunk needs is read before the ticket is raised: raising it fails when the call has changed
- * since. The words of a call are written only while the ticket is closed.
+ * One word, the work counter, holds the number of the call and the index of the next free chunk. Incrementing it by compare-and-exchange takes that
+ * chunk. So nobody waits for a thread that has not started: on a busy machine the caller computes all chunks itself. A thread reads what it needs for a
+ * chunk before it increments the counter; the increment fails if the call has changed since. The words of a call are written only while the counter is
+ * closed, which means that its chunk index is the maximum.
  */
+import { at } from "../../checked.ts";
 import type { KernelFunction } from "../codegen/wasm/kernel.ts";
 
 const words = {
-  ticket: 0,
-  /** Chunks that are computed. */
+  workCounter: 0,
+  /** Number of chunks that are computed. */
   done: 1,
-  /** Threads that wait for a ticket, and must be woken. */
+  /** Number of threads that sleep until the work counter changes. */
   sleeping: 2,
-  /** Statuses of the chunks, or-ed. */
+  /** Bitwise or of the chunks' statuses. */
   status: 3,
-  /** Messages that were posted to each thread. A thread that has seen fewer leaves its loop to receive the others. */
-  mail: 4,
+  /** Number of messages posted to each thread. A thread that has received fewer leaves its loop to receive the rest. */
+  messageCount: 4,
   kernel: 5,
   pieces: 6,
   chunkPieces: 7,
   chunks: 8,
-  /** What thread t adds to the last offset: t times this. */
+  /** Bytes by which the last offset differs between neighbouring threads. */
   scratchStride: 9,
   offsetCount: 10,
   offsets: 11,
@@ -32,45 +33,51 @@ const maxOffsets = 32;
 const chunkBits = 6;
 const closed = 2 ** chunkBits - 1;
 
-/** Looks at a word of memory between two looks at the clock. */
+/** Polls of a word between two reads of the clock. */
 const pollsPerClockCheck = 64;
 
-/** Chunks of a call at most: their number must stay below that of a closed ticket. */
+/** Upper bound on the chunks of a call: chunk indices must be below that of a closed counter. */
 export const maxChunks: number = closed - 1;
-/** A kernel trapped: its memory is not to be trusted. */
+/** Status bit of a kernel that trapped: the content of its outputs is undefined. */
 export const trapped: number = 1 << 30;
 
-/** A call that is worth sharing. */
+/** A kernel call to be computed in parallel. */
 export interface SharedCall {
-  /** Its number: kernels count in the order in which they were handed to the threads. */
+  /** Number of the kernel, in the order in which kernels were added to the pool. */
+  /** Arguments of the kernel without the range of pieces: sizes and byte offsets. */
   readonly kernel: number;
+  /** Number of pieces of the call. */
   readonly offsets: readonly number[];
+  /** Number of chunks that the pieces are divided into. */
   readonly pieces: number;
   readonly chunks: number;
-  /** Bytes between the scratch memory of one thread and that of the next; 0 where the kernel takes none. */
+  /** Bytes between the scratch memories of neighbouring threads; 0 for kernels without any. */
   readonly scratchStride: number;
 }
 
+/** The queue as one thread sees it. */
 export class WorkQueue {
+  /** The shared memory of the queue, to be passed to other threads. */
   readonly buffer: SharedArrayBuffer;
   readonly #words: Int32Array<SharedArrayBuffer>;
 
   constructor(buffer: SharedArrayBuffer = new SharedArrayBuffer((words.offsets + maxOffsets) * 4)) {
     this.buffer = buffer;
     this.#words = new Int32Array(buffer);
-    if (this.#load("chunks") === 0 && this.#load("ticket") === 0) Atomics.store(this.#words, words.ticket, closed);
+    if (this.#load("chunks") === 0 && this.#load("workCounter") === 0) Atomics.store(this.#words, words.workCounter, closed);
   }
 
+  /** Number of messages posted to each thread so far. */
   get messageCount(): number {
-    return this.#load("mail");
+    return this.#load("messageCount");
   }
 
-  /** Whether a call with so many offsets fits. */
+  /** Whether a call with so many arguments fits the queue. */
   static fits(offsets: readonly number[]): boolean {
     return offsets.length <= maxOffsets;
   }
 
-  /** Opens a call: from now on its chunks may be taken. The last call must have ended. */
+  /** Starts a call: from now on threads may take its chunks. The previous call must be closed. */
   open(call: SharedCall): void {
     const { kernel, offsets, pieces, chunks, scratchStride } = call;
     this.#words.set(offsets, words.offsets);
@@ -80,9 +87,9 @@ export class WorkQueue {
     this.#publish(0);
   }
 
-  /** Closes the call, whose chunks are all done, and gives their statuses. */
+  /** Ends a call whose chunks are all computed, and returns the bitwise or of their statuses. */
   close(): number {
-    Atomics.store(this.#words, words.ticket, this.#load("ticket") | closed);
+    Atomics.store(this.#words, words.workCounter, this.#load("workCounter") | closed);
     return this.#load("status");
   }
 
@@ -91,63 +98,63 @@ export class WorkQueue {
     return this.#load("sleeping") > 0;
   }
 
-  /** Waits until all chunks are done: so many milliseconds awake, then asleep. */
-  waitForOthers(awakeMs: number): void {
+  /** Blocks until all chunks are computed. Spins for `spinMs` milliseconds, then sleeps. */
+  waitForOthers(spinMs: number): void {
     const chunks = this.#load("chunks");
-    if (spinUntil(() => this.#load("done") === chunks, awakeMs)) return;
+    if (spinUntil(() => this.#load("done") === chunks, spinMs)) return;
     for (let done = this.#load("done"); done !== chunks; done = this.#load("done")) Atomics.wait(this.#words, words.done, done);
   }
 
-  /** Takes chunks and computes them until none is left. `thread` is 0 for the caller. */
+  /** Takes and computes chunks until none is left. `thread` is the number of this thread; 0 is the caller. */
   takeChunks(kernels: readonly KernelFunction[], thread: number): void {
-    for (let ticket = this.#load("ticket"); ;) {
-      const chunk = ticket & closed;
+    for (let counter = this.#load("workCounter"); ;) {
+      const chunk = counter & closed;
       const chunks = this.#load("chunks");
       if (chunk >= chunks) return;
       const kernel = kernels[this.#load("kernel")];
       if (kernel === undefined) return;
-      const job = this.#chunkArguments(chunk, thread);
-      const found = Atomics.compareExchange(this.#words, words.ticket, ticket, ticket + 1);
-      if (found === ticket) this.#compute(kernel, job, chunks);
-      ticket = this.#load("ticket");
+      const args = this.#chunkArguments(chunk, thread);
+      const found = Atomics.compareExchange(this.#words, words.workCounter, counter, counter + 1);
+      if (found === counter) this.#compute(kernel, args, chunks);
+      counter = this.#load("workCounter");
     }
   }
 
-  /** Waits for the ticket to change: so many milliseconds awake, then asleep. Returns at once when there is mail. */
-  waitForWork(awakeMs: number, mailSeen: number): void {
-    const ticket = this.#load("ticket");
-    if (spinUntil(() => this.#load("ticket") !== ticket || this.messageCount !== mailSeen, awakeMs)) return;
+  /** Blocks until the work counter changes or a message arrives. Spins for `spinMs` milliseconds, then sleeps. */
+  waitForWork(spinMs: number, messagesSeen: number): void {
+    const counter = this.#load("workCounter");
+    if (spinUntil(() => this.#load("workCounter") !== counter || this.messageCount !== messagesSeen, spinMs)) return;
     Atomics.add(this.#words, words.sleeping, 1);
-    if (this.messageCount === mailSeen) Atomics.wait(this.#words, words.ticket, ticket);
+    if (this.messageCount === messagesSeen) Atomics.wait(this.#words, words.workCounter, counter);
     Atomics.sub(this.#words, words.sleeping, 1);
   }
 
-  /** A message was posted to every thread: those in their loop leave it. */
+  /** Tells threads in their loop that a message was posted to each of them. */
   announceMessage(): void {
-    Atomics.add(this.#words, words.mail, 1);
+    Atomics.add(this.#words, words.messageCount, 1);
     this.#publish(closed);
   }
 
-  /** The next call's number, open or closed; those who sleep are woken. */
+  /** Advances the work counter to the next call, open at `chunk` or closed, and wakes sleeping threads. */
   #publish(chunk: number): void {
-    const number = (this.#load("ticket") >> chunkBits) + 1;
-    Atomics.store(this.#words, words.ticket, (number << chunkBits) | chunk);
-    if (this.#load("sleeping") > 0) Atomics.notify(this.#words, words.ticket);
+    const number = (this.#load("workCounter") >> chunkBits) + 1;
+    Atomics.store(this.#words, words.workCounter, (number << chunkBits) | chunk);
+    if (this.#load("sleeping") > 0) Atomics.notify(this.#words, words.workCounter);
   }
 
   #chunkArguments(chunk: number, thread: number): number[] {
     const count = this.#load("offsetCount");
     const offsets = Array.from(this.#words.subarray(words.offsets, words.offsets + count));
-    if (count > 0) offsets[count - 1] = (offsets[count - 1] ?? 0) + thread * this.#load("scratchStride");
+    if (count > 0) offsets[count - 1] = at(offsets, count - 1) + thread * this.#load("scratchStride");
     const size = this.#load("chunkPieces");
     const pieces = this.#load("pieces");
     return [...offsets, Math.min(chunk * size, pieces), Math.min((chunk + 1) * size, pieces)];
   }
 
-  #compute(kernel: KernelFunction, job: readonly number[], chunks: number): void {
+  #compute(kernel: KernelFunction, args: readonly number[], chunks: number): void {
     let status = trapped;
     try {
-      status = kernel(...job);
+      status = kernel(...args);
     } finally {
       if (status !== 0) Atomics.or(this.#words, words.status, status);
       if (Atomics.add(this.#words, words.done, 1) + 1 === chunks) Atomics.notify(this.#words, words.done);
@@ -159,7 +166,7 @@ export class WorkQueue {
   }
 }
 
-/** Looks again and again for so long, and gives whether it came true: falling asleep and being woken takes far longer than a look. */
+/** Polls a condition for so many milliseconds and returns whether it became true. Spinning avoids the latency of sleeping and waking. */
 function spinUntil(isTrue: () => boolean, milliseconds: number): boolean {
   const end = performance.now() + milliseconds;
   do {

@@ -10,7 +10,8 @@ import {
   tokenClassifier,
   maskedLanguageModel,
 } from "./heads.ts";
-import { activation, configuredActivation, firstToken, layerNorm, linear, sequential } from "../build/nn/layers.ts";
+import { activation } from "../build/nn/activations.ts";
+import { firstToken, layerNorm, linear, sequential } from "../build/nn/layers.ts";
 import type { Weights } from "./weights.ts";
 
 const tokenClassification = (_config: Config, weights: Weights, { width }: Encoder): Head =>
@@ -21,7 +22,7 @@ export function bertMaskedLanguageModel(config: Config, weights: Weights, body: 
   const { width } = body;
   const transform = sequential(
     linear(weights, "cls.predictions.transform.dense", { inFeatures: width, outFeatures: width }),
-    configuredActivation(config, "hidden_act", "gelu"),
+    config.activation("hidden_act", "gelu"),
     layerNorm(weights, "cls.predictions.transform.LayerNorm", width, config.positiveNumber("layer_norm_eps", 1e-12)),
   );
   const names = { weight: "cls.predictions.decoder.weight", biases: ["cls.predictions.bias", "cls.predictions.decoder.bias"] };
@@ -32,7 +33,7 @@ export const bertHeads: Heads = {
   Model: baseModel,
   ForSequenceClassification: (_config, weights, { width }) => {
     const pooler = sequential(linear(weights, "pooler.dense", { inFeatures: width, outFeatures: width }), activation("tanh"));
-    return sequenceClassifier(weights, "classifier", width, (net, hidden) => pooler(net, firstToken(net, hidden)));
+    return sequenceClassifier(weights, "classifier", width, (ops, hidden) => pooler(ops, firstToken(ops, hidden)));
   },
   ForTokenClassification: tokenClassification,
   ForMaskedLM: bertMaskedLanguageModel,
@@ -43,7 +44,7 @@ export const robertaHeads: Heads = {
   Model: baseModel,
   ForSequenceClassification: (_config, weights, { width }) => {
     const dense = sequential(linear(weights, "classifier.dense", { inFeatures: width, outFeatures: width }), activation("tanh"));
-    return sequenceClassifier(weights, "classifier.out_proj", width, (net, hidden) => dense(net, firstToken(net, hidden)));
+    return sequenceClassifier(weights, "classifier.out_proj", width, (ops, hidden) => dense(ops, firstToken(ops, hidden)));
   },
   ForTokenClassification: tokenClassification,
   ForMaskedLM: (config, weights, body) => {
@@ -63,14 +64,14 @@ export const distilBertHeads: Heads = {
   Model: baseModel,
   ForSequenceClassification: (_config, weights, { width }) => {
     const dense = sequential(linear(weights, "pre_classifier", { inFeatures: width, outFeatures: width }), activation("relu"));
-    return sequenceClassifier(weights, "classifier", width, (net, hidden) => dense(net, firstToken(net, hidden)));
+    return sequenceClassifier(weights, "classifier", width, (ops, hidden) => dense(ops, firstToken(ops, hidden)));
   },
   ForTokenClassification: tokenClassification,
   ForMaskedLM: (config, weights, body) => {
     const { width } = body;
     const transform = sequential(
       linear(weights, "vocab_transform", { inFeatures: width, outFeatures: width }),
-      configuredActivation(config, "activation", "gelu"),
+      config.activation("activation", "gelu"),
       layerNorm(weights, "vocab_layer_norm", width, 1e-12),
     );
     return maskedLanguageModel(

@@ -8,7 +8,7 @@ import { attention, paddingBias, splitHeads } from "../build/nn/attention.ts";
 import { bertHeads, distilBertHeads, robertaHeads } from "./bert-heads.ts";
 import type { Config } from "./config.ts";
 import { type Encoder, encoderArchitectures } from "./heads.ts";
-import { configuredActivation, embedding, layerNorm, type Layer, linear, repeated, sequential } from "../build/nn/layers.ts";
+import { embedding, layerNorm, type Layer, linear, repeated, sequential } from "../build/nn/layers.ts";
 import { positionEmbeddings, positionEmbeddingsAfterPadding } from "./position-embeddings.ts";
 import type { Architectures } from "./transformer.ts";
 import type { Weights } from "./weights.ts";
@@ -69,7 +69,7 @@ function bertSizes(config: Config): EncoderSizes {
     layers: config.positiveInteger("num_hidden_layers"),
     inner: config.positiveInteger("intermediate_size"),
     epsilon: config.positiveNumber("layer_norm_eps", 1e-12),
-    activation: configuredActivation(config, "hidden_act", "gelu"),
+    activation: config.activation("hidden_act", "gelu"),
   };
 }
 
@@ -81,7 +81,7 @@ function distilBertSizes(config: Config): EncoderSizes {
     layers: config.positiveInteger("n_layers"),
     inner: config.positiveInteger("hidden_dim"),
     epsilon: 1e-12, // the class has no setting for it
-    activation: configuredActivation(config, "activation", "gelu"),
+    activation: config.activation("activation", "gelu"),
   };
 }
 
@@ -101,20 +101,20 @@ function encoderLayer(
   const outputNorm = layerNorm(weights, `${at}.${names.outputNorm}`, width, epsilon);
   const feedForward = sequential(up, activation, down);
   const scale = 1 / Math.sqrt(width / heads);
-  return (net: TensorOps, x: Value, bias: Value): Value => {
-    const mixed = attention(net, {
-      query: splitHeads(net, query(net, x), heads),
-      key: splitHeads(net, key(net, x), heads),
-      value: splitHeads(net, value(net, x), heads),
+  return (ops: TensorOps, x: Value, bias: Value): Value => {
+    const mixed = attention(ops, {
+      query: splitHeads(ops, query(ops, x), heads),
+      key: splitHeads(ops, key(ops, x), heads),
+      value: splitHeads(ops, value(ops, x), heads),
       scale,
       bias,
     });
-    const attended = attentionNorm(net, net.binary("add", output(net, mixed), x));
-    return outputNorm(net, net.binary("add", feedForward(net, attended), attended));
+    const attended = attentionNorm(ops, ops.binary("add", output(ops, mixed), x));
+    return outputNorm(ops, ops.binary("add", feedForward(ops, attended), attended));
   };
 }
 
-type Embed = (net: TensorOps, ids: Value, types: Value | undefined) => Value;
+type Embed = (ops: TensorOps, ids: Value, types: Value | undefined) => Value;
 
 function bertLikeEncoder(
   weights: Weights,
@@ -129,9 +129,9 @@ function bertLikeEncoder(
     width: sizes.width,
     takesTokenTypes,
     wordEmbeddings: "embeddings.word_embeddings.weight",
-    encode: (net, { ids, mask, tokenTypes: typeIds }) => {
-      const bias = paddingBias(net, mask);
-      return layers.reduce((x, each) => each(net, x, bias), norm(net, embed(net, ids, typeIds)));
+    encode: (ops, { ids, mask, tokenTypes: typeIds }) => {
+      const bias = paddingBias(ops, mask);
+      return layers.reduce((x, each) => each(ops, x, bias), norm(ops, embed(ops, ids, typeIds)));
     },
   };
 }
@@ -146,9 +146,9 @@ function bert(config: Config, weights: Weights): Encoder {
     sizes.width,
   );
   const places = positionEmbeddings(weights, config.positiveInteger("max_position_embeddings"), sizes.width);
-  const embed: Embed = (net, ids, types) => {
-    const sum = net.binary("add", words(net, ids), kinds(net, types ?? net.zeros("int64", ids.type.shape)));
-    return net.binary("add", sum, places(net, ids));
+  const embed: Embed = (ops, ids, types) => {
+    const sum = ops.binary("add", words(ops, ids), kinds(ops, types ?? ops.zeros("int64", ids.type.shape)));
+    return ops.binary("add", sum, places(ops, ids));
   };
   return bertLikeEncoder(weights, sizes, bertNames, embed, true);
 }
@@ -161,9 +161,9 @@ function roberta(config: Config, weights: Weights): Encoder {
   const kind = weights.tensor("embeddings.token_type_embeddings.weight", 1, sizes.width);
   const rows = config.positiveInteger("max_position_embeddings");
   const places = positionEmbeddingsAfterPadding(weights, rows, sizes.width, config.integer("pad_token_id", 1));
-  const embed: Embed = (net, ids) => {
-    const sum = net.binary("add", words(net, ids), net.reshape(net.builder.constant(kind), [sizes.width]));
-    return net.binary("add", sum, places(net, ids));
+  const embed: Embed = (ops, ids) => {
+    const sum = ops.binary("add", words(ops, ids), ops.reshape(ops.builder.constant(kind), [sizes.width]));
+    return ops.binary("add", sum, places(ops, ids));
   };
   return bertLikeEncoder(weights, sizes, bertNames, embed, false);
 }
@@ -173,7 +173,7 @@ function distilBert(config: Config, weights: Weights): Encoder {
   const sizes = distilBertSizes(config);
   const words = embedding(weights, "embeddings.word_embeddings.weight", config.positiveInteger("vocab_size"), sizes.width);
   const places = positionEmbeddings(weights, config.positiveInteger("max_position_embeddings"), sizes.width);
-  const embed: Embed = (net, ids) => net.binary("add", words(net, ids), places(net, ids));
+  const embed: Embed = (ops, ids) => ops.binary("add", words(ops, ids), places(ops, ids));
   return bertLikeEncoder(weights, sizes, distilBertNames, embed, false);
 }
 

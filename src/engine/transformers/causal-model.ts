@@ -31,7 +31,7 @@ export interface CausalModel {
   /** What comes out, [N, L, size]: logits, or hidden states. */
   readonly output: "logits" | "last_hidden_state";
   readonly outputSize: number;
-  build(net: TensorOps, inputs: CausalInputs, remember: UpdateCache): Value;
+  build(ops: TensorOps, inputs: CausalInputs, remember: UpdateCache): Value;
 }
 
 const cacheParts = ["key", "value"] as const;
@@ -53,15 +53,15 @@ export function causalTransformer(model: CausalModel): Transformer {
       ...caches("past_key_values", "past_sequence_length"),
     ],
     outputs: [float32Info(output, "batch_size", "sequence_length", outputSize), ...caches("present", total)],
-    forward: (net, given) => {
+    forward: (ops, given) => {
       const inputs = { ids: given("input_ids"), mask: given("attention_mask"), positions: given("position_ids") };
       checkTotal(inputs, cached ? pastLength(given) : 0);
       const present: Record<string, Value> = {};
-      const result = build(net, inputs, (layer, now) => {
+      const result = build(ops, inputs, (layer, now) => {
         if (!cached) return now;
         const [key, value] = cacheParts.map((part) => {
           const past = given(`past_key_values.${layer}.${part}`);
-          return (present[`present.${layer}.${part}`] = net.add({ kind: "concat", axis: 2 }, past, now[part]));
+          return (present[`present.${layer}.${part}`] = ops.add({ kind: "concat", axis: 2 }, past, now[part]));
         });
         if (key === undefined || value === undefined) throw new Error("a layer has no cache");
         return { key, value };

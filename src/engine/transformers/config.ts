@@ -1,83 +1,97 @@
-/** config.json of a transformer, read strictly: what is asked for must be there and be of its kind, and what is not built is refused by name. */
+/** Typed access to the config.json of a Hugging Face transformer. */
 import { InferyardError } from "../../errors.ts";
+import { activation, type ActivationName, activationNames } from "../build/nn/activations.ts";
+import type { Layer } from "../build/nn/layers.ts";
 
+/**
+ * The settings of one model, read strictly: a value of the wrong type throws MODEL_INVALID, and a valid value that the engine does not implement
+ * throws MODEL_UNSUPPORTED; both errors name the key. `null` counts as absent. A method without a default throws MODEL_INVALID for an absent key.
+ */
 export class Config {
   readonly #values: Readonly<Record<string, unknown>>;
   readonly #name: string;
 
-  /** `name`: of the architecture, for messages. */
+  /** `values` is the parsed file, or one object in it. `name` is the class name of the architecture, for messages. */
   constructor(values: Readonly<Record<string, unknown>>, name: string) {
     this.#values = values;
     this.#name = name;
   }
 
-  /** A whole number above 0. MODEL_INVALID where it is missing or something else. */
+  /** An integer above 0. */
   positiveInteger(key: string, otherwise?: number): number {
     const value = this.#get(key) ?? otherwise;
     if (typeof value === "number" && Number.isSafeInteger(value) && value > 0) return value;
-    throw this.#invalid(key, value, "a whole number above 0 is needed");
+    throw this.#invalid(key, value, "an integer above 0 is required");
   }
 
-  /** A count that divides another size: heads of a width. */
+  /** A positive integer that divides `size`: the number of heads of a hidden size. MODEL_INVALID if it leaves a remainder. */
   divisorOf(key: string, size: number, otherwise?: number): number {
     const value = this.positiveInteger(key, otherwise);
     if (size % value === 0) return value;
-    throw this.#invalid(key, value, `one that divides ${size} is needed`);
+    throw this.#invalid(key, value, `a divisor of ${size} is required`);
   }
 
+  /** An integer above 0, or undefined if the key is absent. */
   positiveIntegerIfGiven(key: string): number | undefined {
     return this.#get(key) === undefined ? undefined : this.positiveInteger(key);
   }
 
-  /** A whole number of any sign. */
+  /** An integer of any sign. */
   integer(key: string, otherwise: number): number {
     const value = this.#get(key) ?? otherwise;
     if (typeof value === "number" && Number.isSafeInteger(value)) return value;
-    throw this.#invalid(key, value, "a whole number is needed");
+    throw this.#invalid(key, value, "an integer is required");
   }
 
-  /** A number above 0. */
+  /** A finite number above 0. */
   positiveNumber(key: string, otherwise: number): number {
     const value = this.#get(key) ?? otherwise;
     if (typeof value === "number" && Number.isFinite(value) && value > 0) return value;
-    throw this.#invalid(key, value, "a number above 0 is needed");
+    throw this.#invalid(key, value, "a number above 0 is required");
   }
 
+  /** true or false. */
   boolean(key: string, otherwise: boolean): boolean {
     const value = this.#get(key) ?? otherwise;
     if (typeof value === "boolean") return value;
-    throw this.#invalid(key, value, "true or false is needed");
+    throw this.#invalid(key, value, "true or false is required");
   }
 
+  /** A string. */
   string(key: string, otherwise: string): string {
     const value = this.#get(key) ?? otherwise;
     if (typeof value === "string") return value;
-    throw this.#invalid(key, value, "a string is needed");
+    throw this.#invalid(key, value, "a string is required");
   }
 
-  /** A list of strings, or such a list in one string with bars between. */
+  /** A list of strings, or one string whose items are separated by "|". Empty if the key is absent. */
   stringList(key: string): readonly string[] {
     const value = this.#get(key) ?? [];
-    if (typeof value === "string") return value.split("|").filter((word) => word !== "");
-    if (Array.isArray(value) && value.every((word) => typeof word === "string")) return value;
-    throw this.#invalid(key, value, "a list of strings is needed");
+    if (typeof value === "string") return value.split("|").filter((item) => item !== "");
+    if (Array.isArray(value) && value.every((item) => typeof item === "string")) return value;
+    throw this.#invalid(key, value, "a list of strings is required");
   }
 
-  /** One of those that are built; MODEL_UNSUPPORTED for another. */
-  oneOf<Name extends string>(key: string, built: readonly Name[], otherwise: Name): Name {
+  /** One of the strings `supported`; MODEL_UNSUPPORTED for any other. */
+  oneOf<Name extends string>(key: string, supported: readonly Name[], otherwise: Name): Name {
     const value = this.string(key, otherwise);
-    const known = built.find((name) => name === value);
-    if (known === undefined) throw this.unsupported(key, built.join(", "));
+    const known = supported.find((name) => name === value);
+    if (known === undefined) throw this.unsupported(key, supported.join(", "));
     return known;
   }
 
-  /** MODEL_UNSUPPORTED where the key has another value than this one, which is what a missing key means. */
-  requireEqual(key: string, built: string | number | boolean): void {
-    const value = this.#get(key);
-    if (value !== undefined && value !== built) throw this.unsupported(key, JSON.stringify(built));
+  /** The activation function that the key names, as in transformers' `ACT2FN`; MODEL_UNSUPPORTED for one that the engine does not have. */
+  activation(key: string, otherwise: ActivationName): Layer {
+    return activation(this.oneOf(key, activationNames, otherwise));
   }
 
-  /** MODEL_UNSUPPORTED where the key is there and holds something. */
+  /** Throws MODEL_UNSUPPORTED if the key is present and its value is not `supported`. */
+  requireEqual(key: string, supported: string | number | boolean): void {
+    const value = this.#get(key);
+    if (value !== undefined && value !== supported) throw this.unsupported(key, JSON.stringify(supported));
+  }
+
+  /** Throws MODEL_UNSUPPORTED if one of the keys is present, unless its value is false, 0, or an empty list or object. */
   requireAbsent(...keys: readonly string[]): void {
     for (const key of keys) {
       const value = this.#get(key);
@@ -90,35 +104,37 @@ export class Config {
     }
   }
 
-  /** The object at a key, as a configuration of its own; undefined where there is none. */
+  /** The object at `key` as a configuration of its own; undefined if the key is absent. */
   section(key: string): Config | undefined {
     const value = this.#get(key);
     if (value === undefined) return undefined;
-    if (typeof value !== "object" || Array.isArray(value)) throw this.#invalid(key, value, "an object is needed");
+    if (typeof value !== "object" || Array.isArray(value)) throw this.#invalid(key, value, "an object is required");
     return new Config(value as Readonly<Record<string, unknown>>, this.#name);
   }
 
-  unsupported(key: string, built: string): InferyardError {
+  /** The error for a valid setting that the engine does not implement. `supported` says which values it implements. */
+  unsupported(key: string, supported: string): InferyardError {
     return new InferyardError(
       "MODEL_UNSUPPORTED",
-      `config.json says "${key}": ${shown(this.#get(key))}, and of ${this.#name} the engine builds ${built}`,
+      `config.json says "${key}": ${preview(this.#get(key))}, and for ${this.#name} the engine supports ${supported}`,
       { remedy: "use an ONNX export of the model", data: { key } },
     );
   }
 
-  /** null is how Python writes what is not there. */
   #get(key: string): unknown {
     const value = Object.hasOwn(this.#values, key) ? this.#values[key] : undefined;
     return value === null ? undefined : value;
   }
 
-  #invalid(key: string, value: unknown, needed: string): InferyardError {
-    const what = value === undefined ? `has no "${key}"` : `says "${key}": ${shown(value)}`;
-    return new InferyardError("MODEL_INVALID", `config.json of this ${this.#name} ${what}, and ${needed}`, { data: { key } });
+  #invalid(key: string, value: unknown, requirement: string): InferyardError {
+    const what = value === undefined ? `has no "${key}"` : `says "${key}": ${preview(value)}`;
+    return new InferyardError("MODEL_INVALID", `config.json of this ${this.#name} ${what}, and ${requirement}`, {
+      data: { key },
+    });
   }
 }
 
-function shown(value: unknown): string {
+function preview(value: unknown): string {
   const text = JSON.stringify(value) ?? "nothing";
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }

@@ -17,16 +17,7 @@ import {
   sequenceClassifier,
   tokenClassifier,
 } from "./heads.ts";
-import {
-  configuredActivation,
-  embedding,
-  firstToken,
-  layerNorm,
-  type Layer,
-  linear,
-  repeated,
-  sequential,
-} from "../build/nn/layers.ts";
+import { embedding, firstToken, layerNorm, type Layer, linear, repeated, sequential } from "../build/nn/layers.ts";
 import { positionEmbeddings } from "./position-embeddings.ts";
 import type { Architectures } from "./transformer.ts";
 import type { Weights } from "./weights.ts";
@@ -58,13 +49,13 @@ function sizesOf(config: Config): Sizes {
     inner: config.positiveInteger("intermediate_size"),
     heads: config.divisorOf("num_attention_heads", width),
     epsilon: config.positiveNumber("layer_norm_eps", 1e-7),
-    activation: configuredActivation(config, "hidden_act", "gelu"),
+    activation: config.activation("hidden_act", "gelu"),
     directions: config.stringList("pos_att_type"),
     sharesProjections: config.boolean("share_att_key", false),
   };
 }
 
-type Block = (net: TensorOps, x: Value, bias: Value, distances: RelativeEmbeddings | undefined) => Value;
+type Block = (ops: TensorOps, x: Value, bias: Value, distances: RelativeEmbeddings | undefined) => Value;
 
 function block(weights: Weights, at: string, sizes: Sizes, relative: boolean): Block {
   const { width, inner, heads, epsilon, activation, directions, sharesProjections } = sizes;
@@ -86,20 +77,20 @@ function block(weights: Weights, at: string, sizes: Sizes, relative: boolean): B
   );
   const outputNorm = layerNorm(weights, `${at}.output.LayerNorm`, width, epsilon);
   const scale = 1 / Math.sqrt((width / heads) * (1 + Number(toKeys) + Number(toQueries)));
-  return (net, x, mask, distances) => {
-    const [queries, keys] = [splitHeads(net, query(net, x), heads), splitHeads(net, key(net, x), heads)];
+  return (ops, x, mask, distances) => {
+    const [queries, keys] = [splitHeads(ops, query(ops, x), heads), splitHeads(ops, key(ops, x), heads)];
     let bias = mask;
     if (distanceKey !== undefined && distances !== undefined) {
-      const scores = relativePositionScores(net, queries, splitHeads(net, distanceKey(net, distances.forKeys), heads), scale);
-      bias = net.binary("add", scores, bias);
+      const scores = relativePositionScores(ops, queries, splitHeads(ops, distanceKey(ops, distances.forKeys), heads), scale);
+      bias = ops.binary("add", scores, bias);
     }
     if (distanceQuery !== undefined && distances !== undefined) {
-      const scores = relativePositionScores(net, keys, splitHeads(net, distanceQuery(net, distances.forQueries), heads), scale);
-      bias = net.binary("add", net.transpose(scores, [0, 1, 3, 2]), bias);
+      const scores = relativePositionScores(ops, keys, splitHeads(ops, distanceQuery(ops, distances.forQueries), heads), scale);
+      bias = ops.binary("add", ops.transpose(scores, [0, 1, 3, 2]), bias);
     }
-    const mixed = attention(net, { query: queries, key: keys, value: splitHeads(net, value(net, x), heads), scale, bias });
-    const attended = attentionNorm(net, net.binary("add", output(net, mixed), x));
-    return outputNorm(net, net.binary("add", feedForward(net, attended), attended));
+    const mixed = attention(ops, { query: queries, key: keys, value: splitHeads(ops, value(ops, x), heads), scale, bias });
+    const attended = attentionNorm(ops, ops.binary("add", output(ops, mixed), x));
+    return outputNorm(ops, ops.binary("add", feedForward(ops, attended), attended));
   };
 }
 
@@ -107,13 +98,13 @@ function block(weights: Weights, at: string, sizes: Sizes, relative: boolean): B
  * Scores [N, heads, L, L] of tokens [N, heads, L, D] with distances [1, heads, 2 L - 1, D], where entry (i, j) is that of token i with distance
  * j - i + L - 1. Row i of all products begins L - 1 - i places late: read with rows one place shorter, all begin at the same place.
  */
-function relativePositionScores(net: TensorOps, tokens: Value, distances: Value, scale: number): Value {
+function relativePositionScores(ops: TensorOps, tokens: Value, distances: Value, scale: number): Value {
   const [batch = 0, heads = 0, length = 0] = tokens.type.shape;
-  const all = net.binary("mul", net.add({ kind: "matmul" }, tokens, net.transpose(distances, [0, 1, 3, 2])), scale);
+  const all = ops.binary("mul", ops.add({ kind: "matmul" }, tokens, ops.transpose(distances, [0, 1, 3, 2])), scale);
   if (length <= 1) return all;
-  const flat = net.reshape(all, [batch, heads, length * (2 * length - 1)]);
-  const rows = net.slice(flat, 2, length - 1, length * (2 * length - 2));
-  return net.slice(net.reshape(rows, [batch, heads, length, 2 * length - 2]), 3, 0, length);
+  const flat = ops.reshape(all, [batch, heads, length * (2 * length - 1)]);
+  const rows = ops.slice(flat, 2, length - 1, length * (2 * length - 2));
+  return ops.slice(ops.reshape(rows, [batch, heads, length, 2 * length - 2]), 3, 0, length);
 }
 
 /** Near distances as they are; beyond half of the buckets their logarithm, so that the last bucket is the longest distance. */
@@ -126,7 +117,7 @@ function bucketOf(distance: number, buckets: number, longest: number): number {
   return Math.sign(distance) * (Math.ceil(fround(share * (middle - 1))) + middle);
 }
 
-type MakeRelativeEmbeddings = (net: TensorOps, length: number) => RelativeEmbeddings;
+type MakeRelativeEmbeddings = (ops: TensorOps, length: number) => RelativeEmbeddings;
 
 /** A table of distances, normalised where it is asked for: [2 * span, width]. */
 function relativeEmbeddings(config: Config, weights: Weights, { width, epsilon }: Sizes): MakeRelativeEmbeddings {
@@ -137,16 +128,16 @@ function relativeEmbeddings(config: Config, weights: Weights, { width, epsilon }
   const row = embedding(weights, "encoder.rel_embeddings.weight", 2 * span, width);
   const normed = config.stringList("norm_rel_ebd").includes("layer_norm");
   const norm: Layer = normed ? layerNorm(weights, "encoder.LayerNorm", width, epsilon) : (_net, x) => x;
-  const rows = (net: TensorOps, distances: readonly number[]): Value => {
+  const rows = (ops: TensorOps, distances: readonly number[]): Value => {
     const places = distances.map((each) => Math.min(2 * span - 1, Math.max(0, bucketOf(each, buckets, longest) + span)));
-    return norm(net, row(net, net.builder.constant(int64Literal(places, [1, places.length]))));
+    return norm(ops, row(ops, ops.builder.constant(int64Literal(places, [1, places.length]))));
   };
-  return (net, length) => {
+  return (ops, length) => {
     // Entry k belongs to the token at k - (L - 1) places from the one that looks.
     const offsets = Array.from({ length: Math.max(0, 2 * length - 1) }, (_, index) => index - (length - 1));
     // What is learned is how far a query stands behind a key: a query that looks ahead by an offset is behind by its opposite.
     const behind = offsets.map((offset) => -offset);
-    return { forKeys: rows(net, behind), forQueries: rows(net, offsets) };
+    return { forKeys: rows(ops, behind), forQueries: rows(ops, offsets) };
   };
 }
 
@@ -170,15 +161,15 @@ function debertaEncoder(config: Config, weights: Weights): Encoder {
     width,
     takesTokenTypes: kinds !== undefined,
     wordEmbeddings: "embeddings.word_embeddings.weight",
-    encode: (net, { ids, mask, tokenTypes }) => {
+    encode: (ops, { ids, mask, tokenTypes }) => {
       const [batch = 0, length = 0] = ids.type.shape;
-      const placed = places === undefined ? words(net, ids) : net.binary("add", words(net, ids), places(net, ids));
-      const typed = kinds === undefined || tokenTypes === undefined ? placed : net.binary("add", placed, kinds(net, tokenTypes));
-      const seen = net.reshape(net.cast(mask, "float32"), [batch, length, 1]);
-      const embedded = net.binary("mul", norm(net, typed), seen);
-      const bias = paddingBias(net, mask);
-      const distances = distancesOf?.(net, length);
-      return blocks.reduce((x, each) => each(net, x, bias, distances), embedded);
+      const placed = places === undefined ? words(ops, ids) : ops.binary("add", words(ops, ids), places(ops, ids));
+      const typed = kinds === undefined || tokenTypes === undefined ? placed : ops.binary("add", placed, kinds(ops, tokenTypes));
+      const seen = ops.reshape(ops.cast(mask, "float32"), [batch, length, 1]);
+      const embedded = ops.binary("mul", norm(ops, typed), seen);
+      const bias = paddingBias(ops, mask);
+      const distances = distancesOf?.(ops, length);
+      return blocks.reduce((x, each) => each(ops, x, bias, distances), embedded);
     },
   };
 }
@@ -189,9 +180,9 @@ const heads: Heads = {
     config.requireEqual("pooler_hidden_size", width);
     const pooler = sequential(
       linear(weights, "pooler.dense", { inFeatures: width, outFeatures: width }),
-      configuredActivation(config, "pooler_hidden_act", "gelu"),
+      config.activation("pooler_hidden_act", "gelu"),
     );
-    return sequenceClassifier(weights, "classifier", width, (net, hidden) => pooler(net, firstToken(net, hidden)));
+    return sequenceClassifier(weights, "classifier", width, (ops, hidden) => pooler(ops, firstToken(ops, hidden)));
   },
   ForTokenClassification: (_config, weights, { width }) => tokenClassifier(weights, "classifier", width),
   ForMaskedLM: (config, weights, encoder) => {

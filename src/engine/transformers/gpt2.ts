@@ -4,12 +4,12 @@ import type { TensorOps } from "../build/tensor-ops.ts";
 import { attention, causalBias, splitHeads } from "../build/nn/attention.ts";
 import { type KeyValueCache, causalTransformer, type CausalModel } from "./causal-model.ts";
 import type { Config } from "./config.ts";
-import { configuredActivation, embedding, layerNorm, linearTransposed, repeated, sequential } from "../build/nn/layers.ts";
+import { embedding, layerNorm, linearTransposed, repeated, sequential } from "../build/nn/layers.ts";
 import type { Architectures } from "./transformer.ts";
 import type { Weights } from "./weights.ts";
 
 interface Block {
-  build(net: TensorOps, x: Value, bias: Value, remember: (now: KeyValueCache) => KeyValueCache): Value;
+  build(ops: TensorOps, x: Value, bias: Value, remember: (now: KeyValueCache) => KeyValueCache): Value;
 }
 
 function block(config: Config, weights: Weights, index: number): Block {
@@ -24,23 +24,23 @@ function block(config: Config, weights: Weights, index: number): Block {
   const feedForward = sequential(
     layerNorm(weights, `${at}.ln_2`, width, epsilon),
     linearTransposed(weights, `${at}.mlp.c_fc`, { inFeatures: width, outFeatures: inner }),
-    configuredActivation(config, "activation_function", "gelu_new"),
+    config.activation("activation_function", "gelu_new"),
     linearTransposed(weights, `${at}.mlp.c_proj`, { inFeatures: inner, outFeatures: width }),
   );
   const scale = config.boolean("scale_attn_weights", true) ? 1 / Math.sqrt(width / heads) : 1;
   const byLayer = config.boolean("scale_attn_by_inverse_layer_idx", false) ? 1 / (index + 1) : 1;
   return {
-    build: (net, x, bias, remember) => {
-      const all = queriesKeysValues(net, attentionNorm(net, x));
-      const part = (place: number): Value => splitHeads(net, net.slice(all, 2, place * width, width), heads);
-      const mixed = attention(net, {
+    build: (ops, x, bias, remember) => {
+      const all = queriesKeysValues(ops, attentionNorm(ops, x));
+      const part = (place: number): Value => splitHeads(ops, ops.slice(all, 2, place * width, width), heads);
+      const mixed = attention(ops, {
         query: part(0),
         ...remember({ key: part(1), value: part(2) }),
         scale: scale * byLayer,
         bias,
       });
-      const attended = net.binary("add", output(net, mixed), x);
-      return net.binary("add", feedForward(net, attended), attended);
+      const attended = ops.binary("add", output(ops, mixed), x);
+      return ops.binary("add", feedForward(ops, attended), attended);
     },
   };
 }
@@ -61,14 +61,14 @@ function gpt2(config: Config, weights: Weights, output: CausalModel["output"]): 
     headSize: width / keyValueHeads,
     output,
     outputSize: table === undefined ? width : words,
-    build: (net, { ids, mask, positions }, remember) => {
-      const bias = causalBias(net, mask, ids.type.shape[1] ?? 0);
-      const embedded = net.binary("add", word(net, ids), place(net, positions));
+    build: (ops, { ids, mask, positions }, remember) => {
+      const bias = causalBias(ops, mask, ids.type.shape[1] ?? 0);
+      const embedded = ops.binary("add", word(ops, ids), place(ops, positions));
       const hidden = norm(
-        net,
-        blocks.reduce((x, each, index) => each.build(net, x, bias, (now) => remember(index, now)), embedded),
+        ops,
+        blocks.reduce((x, each, index) => each.build(ops, x, bias, (now) => remember(index, now)), embedded),
       );
-      return table === undefined ? hidden : net.add({ kind: "matmul" }, hidden, net.builder.constant(table));
+      return table === undefined ? hidden : ops.add({ kind: "matmul" }, hidden, ops.builder.constant(table));
     },
   };
 }

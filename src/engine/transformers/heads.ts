@@ -21,13 +21,13 @@ export interface Encoder {
   readonly takesTokenTypes: boolean;
   /** The tensor of its word embeddings, [vocabulary, width], which the last layer of a language model shares. */
   readonly wordEmbeddings: string;
-  encode(net: TensorOps, inputs: EncoderInputs): Value;
+  encode(ops: TensorOps, inputs: EncoderInputs): Value;
 }
 
 export interface Head {
   readonly outputs: readonly TensorInfo[];
   /** `hidden` is what the encoder gives; `mask` is [N, L]. */
-  build(net: TensorOps, hidden: Value, mask: Value): Readonly<Record<string, Value>>;
+  build(ops: TensorOps, hidden: Value, mask: Value): Readonly<Record<string, Value>>;
 }
 
 export type HeadFactory = (config: Config, weights: Weights, body: Encoder) => Head;
@@ -59,10 +59,10 @@ export function encoderArchitectures({ name, prefixes, ignoredTensors, encoder: 
           ...(body.takesTokenTypes ? [int64Info("token_type_ids")] : []),
         ],
         outputs: head.outputs,
-        forward: (net, given) => {
+        forward: (ops, given) => {
           const mask = given("attention_mask");
           const tokenTypes = body.takesTokenTypes ? given("token_type_ids") : undefined;
-          return head.build(net, body.encode(net, { ids: given("input_ids"), mask, tokenTypes }), mask);
+          return head.build(ops, body.encode(ops, { ids: given("input_ids"), mask, tokenTypes }), mask);
         },
       };
     },
@@ -76,7 +76,7 @@ export const baseModel: HeadFactory = (_config, _weights, { width }) => ({
 });
 
 /** What becomes of [N, L, width] and the mask before the classes are told: [N, width]. */
-export type Pool = (net: TensorOps, hidden: Value, mask: Value) => Value;
+export type Pool = (ops: TensorOps, hidden: Value, mask: Value) => Value;
 
 /** Logits of each text. `name`: the last layer, whose rows are the classes. */
 export function sequenceClassifier(weights: Weights, name: string, width: number, pool: Pool): Head {
@@ -84,7 +84,7 @@ export function sequenceClassifier(weights: Weights, name: string, width: number
   const last = linear(weights, name, { inFeatures: width, outFeatures: classes });
   return {
     outputs: [float32Info("logits", "batch_size", classes)],
-    build: (net, hidden, mask) => ({ logits: last(net, pool(net, hidden, mask)) }),
+    build: (ops, hidden, mask) => ({ logits: last(ops, pool(ops, hidden, mask)) }),
   };
 }
 
@@ -94,7 +94,7 @@ export function tokenClassifier(weights: Weights, name: string, width: number, .
   const last = sequential(...before, linear(weights, name, { inFeatures: width, outFeatures: classes }));
   return {
     outputs: [float32Info("logits", "batch_size", "sequence_length", classes)],
-    build: (net, hidden) => ({ logits: last(net, hidden) }),
+    build: (ops, hidden) => ({ logits: last(ops, hidden) }),
   };
 }
 
@@ -104,10 +104,10 @@ export const questionAnswering: HeadFactory = (_config, weights, { width }) => {
   const output = (name: string): TensorInfo => float32Info(name, "batch_size", "sequence_length");
   return {
     outputs: [output("start_logits"), output("end_logits")],
-    build: (net, hidden) => {
-      const both = layer(net, hidden);
+    build: (ops, hidden) => {
+      const both = layer(ops, hidden);
       const [batch = 0, length = 0] = both.type.shape;
-      const part = (index: number): Value => net.reshape(net.slice(both, 2, index, 1), [batch, length]);
+      const part = (index: number): Value => ops.reshape(ops.slice(both, 2, index, 1), [batch, length]);
       return { start_logits: part(0), end_logits: part(1) };
     },
   };
@@ -135,9 +135,9 @@ export function maskedLanguageModel(
   const added = weights.tensor(others.find((name) => !weights.has(bias) && weights.has(name)) ?? bias, words);
   return {
     outputs: [float32Info("logits", "batch_size", "sequence_length", words)],
-    build: (net, hidden) => {
-      const product = net.add({ kind: "matmul" }, before(net, hidden), net.builder.constant(table));
-      return { logits: net.binary("add", product, net.builder.constant(added)) };
+    build: (ops, hidden) => {
+      const product = ops.add({ kind: "matmul" }, before(ops, hidden), ops.builder.constant(table));
+      return { logits: ops.binary("add", product, ops.builder.constant(added)) };
     },
   };
 }

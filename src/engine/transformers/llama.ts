@@ -8,7 +8,8 @@ import type { TensorOps } from "../build/tensor-ops.ts";
 import { attention, causalBias, splitHeads } from "../build/nn/attention.ts";
 import { type KeyValueCache, causalTransformer, type CausalModel } from "./causal-model.ts";
 import type { Config } from "./config.ts";
-import { activation, configuredActivation, embedding, type Layer, linear, repeated, rmsNorm } from "../build/nn/layers.ts";
+import { activation } from "../build/nn/activations.ts";
+import { embedding, type Layer, linear, repeated, rmsNorm } from "../build/nn/layers.ts";
 import { type RotaryAngles, rotaryAngles, rotaryPairs, applyRotary } from "../build/nn/rotary-embedding.ts";
 import type { Architecture, Architectures } from "./transformer.ts";
 import type { Weights } from "./weights.ts";
@@ -48,19 +49,19 @@ const llama: FamilyOptionsOf = (config) => {
     inputBias: bias,
     outputBias: bias,
     feedForwardBias: config.boolean("mlp_bias", false),
-    activation: configuredActivation(config, "hidden_act", "silu"),
+    activation: config.activation("hidden_act", "silu"),
   };
 };
 
 const mistral: FamilyOptionsOf = (config) => ({
   ...defaultOptions,
-  activation: configuredActivation(config, "hidden_act", "silu"),
+  activation: config.activation("hidden_act", "silu"),
   window: config.positiveIntegerIfGiven("sliding_window") ?? Number.POSITIVE_INFINITY,
 });
 
 const qwen2: FamilyOptionsOf = (config) => {
   config.requireEqual("use_sliding_window", false);
-  return { ...defaultOptions, inputBias: true, activation: configuredActivation(config, "hidden_act", "silu") };
+  return { ...defaultOptions, inputBias: true, activation: config.activation("hidden_act", "silu") };
 };
 
 const gemma: FamilyOptionsOf = (config) => {
@@ -70,7 +71,7 @@ const gemma: FamilyOptionsOf = (config) => {
     inputBias: bias,
     outputBias: bias,
     // "hidden_act" is of old files, and means the same whatever it says.
-    activation: configuredActivation(config, "hidden_activation", "gelu_pytorch_tanh"),
+    activation: config.activation("hidden_activation", "gelu_pytorch_tanh"),
     normOffset: 1,
     embeddingScale: Math.sqrt(config.positiveInteger("hidden_size")),
     tiesEmbeddings: true,
@@ -109,7 +110,7 @@ function thetaOf(config: Config): number {
 }
 
 type Block = (
-  net: TensorOps,
+  ops: TensorOps,
   x: Value,
   angles: RotaryAngles,
   bias: Value,
@@ -133,18 +134,18 @@ function block(weights: Weights, at: string, sizes: Sizes, traits: FamilyOptions
   const [gate, up, down] = [feed("gate_proj", width, inner), feed("up_proj", width, inner), feed("down_proj", inner, width)];
   const norm = (name: string): Layer => rmsNorm(weights, `${at}.${name}`, width, epsilon, traits.normOffset);
   const [attentionNorm, feedForwardNorm] = [norm("input_layernorm"), norm("post_attention_layernorm")];
-  return (net, x, angles, bias, remember) => {
-    const given = attentionNorm(net, x);
+  return (ops, x, angles, bias, remember) => {
+    const given = attentionNorm(ops, x);
     const now = {
-      key: applyRotary(net, splitHeads(net, key(net, given), keyValueHeads), angles),
-      value: splitHeads(net, value(net, given), keyValueHeads),
+      key: applyRotary(ops, splitHeads(ops, key(ops, given), keyValueHeads), angles),
+      value: splitHeads(ops, value(ops, given), keyValueHeads),
     };
-    const queries = applyRotary(net, splitHeads(net, query(net, given), heads), angles);
-    const mixed = attention(net, { query: queries, ...remember(now), scale: 1 / Math.sqrt(headSize), bias });
-    const attended = net.binary("add", output(net, mixed), x);
-    const normed = feedForwardNorm(net, attended);
-    const gated = net.binary("mul", traits.activation(net, gate(net, normed)), up(net, normed));
-    return net.binary("add", down(net, gated), attended);
+    const queries = applyRotary(ops, splitHeads(ops, query(ops, given), heads), angles);
+    const mixed = attention(ops, { query: queries, ...remember(now), scale: 1 / Math.sqrt(headSize), bias });
+    const attended = ops.binary("add", output(ops, mixed), x);
+    const normed = feedForwardNorm(ops, attended);
+    const gated = ops.binary("mul", traits.activation(ops, gate(ops, normed)), up(ops, normed));
+    return ops.binary("add", down(ops, gated), attended);
   };
 }
 
@@ -167,16 +168,16 @@ function decoder(config: Config, weights: Weights, traits: FamilyOptions, output
     headSize,
     output,
     outputSize: table === undefined ? width : words,
-    build: (net, { ids, mask, positions }, remember) => {
-      const bias = causalBias(net, mask, ids.type.shape[1] ?? 0, traits.window);
-      const angles = rotaryAngles(net, positions, pairs, theta);
-      const rows = word(net, ids);
-      const embedded = traits.embeddingScale === 1 ? rows : net.binary("mul", rows, traits.embeddingScale);
+    build: (ops, { ids, mask, positions }, remember) => {
+      const bias = causalBias(ops, mask, ids.type.shape[1] ?? 0, traits.window);
+      const angles = rotaryAngles(ops, positions, pairs, theta);
+      const rows = word(ops, ids);
+      const embedded = traits.embeddingScale === 1 ? rows : ops.binary("mul", rows, traits.embeddingScale);
       const hidden = norm(
-        net,
-        blocks.reduce((x, each, index) => each(net, x, angles, bias, (now) => remember(index, now)), embedded),
+        ops,
+        blocks.reduce((x, each, index) => each(ops, x, angles, bias, (now) => remember(index, now)), embedded),
       );
-      return table === undefined ? hidden : net.add({ kind: "matmul" }, hidden, net.builder.constant(table));
+      return table === undefined ? hidden : ops.add({ kind: "matmul" }, hidden, ops.builder.constant(table));
     },
   };
 }

@@ -17,16 +17,7 @@ import {
   tokenClassifier,
   maskedLanguageModel,
 } from "./heads.ts";
-import {
-  configuredActivation,
-  embedding,
-  firstToken,
-  layerNorm,
-  type Layer,
-  linear,
-  repeated,
-  sequential,
-} from "../build/nn/layers.ts";
+import { embedding, firstToken, layerNorm, type Layer, linear, repeated, sequential } from "../build/nn/layers.ts";
 import { arange } from "./position-embeddings.ts";
 import { type RotaryAngles, rotaryAngles, rotaryPairs, applyRotary } from "../build/nn/rotary-embedding.ts";
 import type { Architectures } from "./transformer.ts";
@@ -48,7 +39,7 @@ interface AttentionScope {
   readonly angles: RotaryAngles;
 }
 
-type Block = (net: TensorOps, x: Value, sight: AttentionScope) => Value;
+type Block = (ops: TensorOps, x: Value, sight: AttentionScope) => Value;
 
 function block(weights: Weights, index: number, sizes: Sizes): Block {
   const { width, inner, heads, attentionBias, feedForwardBias, activation, norm } = sizes;
@@ -61,14 +52,14 @@ function block(weights: Weights, index: number, sizes: Sizes): Block {
   const both = linear(weights, `${at}.mlp.Wi`, { inFeatures: width, outFeatures: 2 * inner, bias: feedForwardBias });
   const down = linear(weights, `${at}.mlp.Wo`, { inFeatures: inner, outFeatures: width, bias: feedForwardBias });
   const scale = 1 / Math.sqrt(width / heads);
-  return (net, x, { bias, angles }) => {
-    const parts = all(net, attentionNorm(net, x));
-    const part = (place: number): Value => splitHeads(net, net.slice(parts, 2, place * width, width), heads);
-    const [query, key] = [applyRotary(net, part(0), angles), applyRotary(net, part(1), angles)];
-    const attended = net.binary("add", output(net, attention(net, { query, key, value: part(2), scale, bias })), x);
-    const raised = both(net, feedForwardNorm(net, attended));
-    const gated = net.binary("mul", activation(net, net.slice(raised, 2, 0, inner)), net.slice(raised, 2, inner, inner));
-    return net.binary("add", down(net, gated), attended);
+  return (ops, x, { bias, angles }) => {
+    const parts = all(ops, attentionNorm(ops, x));
+    const part = (place: number): Value => splitHeads(ops, ops.slice(parts, 2, place * width, width), heads);
+    const [query, key] = [applyRotary(ops, part(0), angles), applyRotary(ops, part(1), angles)];
+    const attended = ops.binary("add", output(ops, attention(ops, { query, key, value: part(2), scale, bias })), x);
+    const raised = both(ops, feedForwardNorm(ops, attended));
+    const gated = ops.binary("mul", activation(ops, ops.slice(raised, 2, 0, inner)), ops.slice(raised, 2, inner, inner));
+    return ops.binary("add", down(ops, gated), attended);
   };
 }
 
@@ -83,7 +74,7 @@ function modernBertEncoder(config: Config, weights: Weights): Encoder {
     heads,
     attentionBias: config.boolean("attention_bias", false),
     feedForwardBias: config.boolean("mlp_bias", false),
-    activation: configuredActivation(config, "hidden_activation", "gelu"),
+    activation: config.activation("hidden_activation", "gelu"),
     norm,
   };
   const pairs = rotaryPairs(width / heads);
@@ -100,19 +91,19 @@ function modernBertEncoder(config: Config, weights: Weights): Encoder {
     width,
     takesTokenTypes: false,
     wordEmbeddings: "embeddings.tok_embeddings.weight",
-    encode: (net, { ids, mask }) => {
+    encode: (ops, { ids, mask }) => {
       const [, length = 0] = ids.type.shape;
-      const places = net.reshape(arange(net, 0, length), [1, length]);
-      const seen = keyVisibility(net, mask);
-      const whole: AttentionScope = { bias: additiveMask(net, seen), angles: rotaryAngles(net, places, pairs, globalTheta) };
+      const places = ops.reshape(arange(ops, 0, length), [1, length]);
+      const seen = keyVisibility(ops, mask);
+      const whole: AttentionScope = { bias: additiveMask(ops, seen), angles: rotaryAngles(ops, places, pairs, globalTheta) };
       const near: AttentionScope = {
-        bias: additiveMask(net, net.binary("and", seen, slidingWindow(net, length, reach))),
-        angles: rotaryAngles(net, places, pairs, localTheta),
+        bias: additiveMask(ops, ops.binary("and", seen, slidingWindow(ops, length, reach))),
+        angles: rotaryAngles(ops, places, pairs, localTheta),
       };
-      const embedded = first(net, words(net, ids));
+      const embedded = first(ops, words(ops, ids));
       return last(
-        net,
-        blocks.reduce((x, each, index) => each(net, x, index % every === 0 ? whole : near), embedded),
+        ops,
+        blocks.reduce((x, each, index) => each(ops, x, index % every === 0 ? whole : near), embedded),
       );
     },
   };
@@ -125,32 +116,32 @@ function normOf(config: Config, weights: Weights, width: number): (name: string)
 }
 
 /** Whether two places are no more than `reach` apart: bool [1, 1, L, L]. */
-function slidingWindow(net: TensorOps, length: number, reach: number): Value {
+function slidingWindow(ops: TensorOps, length: number, reach: number): Value {
   const counted = Array.from({ length }, (_, index) => index);
   const [rows, columns] = [
     [length, 1],
     [1, length],
-  ].map((shape) => net.builder.constant(int64Literal(counted, shape)));
+  ].map((shape) => ops.builder.constant(int64Literal(counted, shape)));
   if (rows === undefined || columns === undefined) throw new Error("there are no places");
-  const near = net.binary("less-or-equal", net.unary("abs", net.binary("sub", rows, columns)), reach);
-  return net.reshape(near, [1, 1, length, length]);
+  const near = ops.binary("less-or-equal", ops.unary("abs", ops.binary("sub", rows, columns)), reach);
+  return ops.reshape(near, [1, 1, length, length]);
 }
 
 /** Stands before every last layer. */
 function predictionHead(config: Config, weights: Weights, width: number): Layer {
   return sequential(
     linear(weights, "head.dense", { inFeatures: width, outFeatures: width, bias: config.boolean("classifier_bias", false) }),
-    configuredActivation(config, "classifier_activation", "gelu"),
+    config.activation("classifier_activation", "gelu"),
     normOf(config, weights, width)("head.norm"),
   );
 }
 
 /** The mean of the tokens the mask has a one at. */
-const meanPool: Pool = (net, hidden, mask) => {
+const meanPool: Pool = (ops, hidden, mask) => {
   const [batch = 0, length = 0] = mask.type.shape;
-  const shares = net.reshape(net.cast(mask, "float32"), [batch, length, 1]);
-  const sum = net.reduce("sum", net.binary("mul", hidden, shares), [1], false);
-  return net.binary("div", sum, net.reduce("sum", shares, [1], false));
+  const shares = ops.reshape(ops.cast(mask, "float32"), [batch, length, 1]);
+  const sum = ops.reduce("sum", ops.binary("mul", hidden, shares), [1], false);
+  return ops.binary("div", sum, ops.reduce("sum", shares, [1], false));
 };
 
 const heads: Heads = {
@@ -158,7 +149,7 @@ const heads: Heads = {
   ForSequenceClassification: (config, weights, { width }) => {
     const pool = config.oneOf("classifier_pooling", ["cls", "mean"], "cls") === "mean" ? meanPool : firstToken;
     const dense = predictionHead(config, weights, width);
-    return sequenceClassifier(weights, "classifier", width, (net, hidden, mask) => dense(net, pool(net, hidden, mask)));
+    return sequenceClassifier(weights, "classifier", width, (ops, hidden, mask) => dense(ops, pool(ops, hidden, mask)));
   },
   ForTokenClassification: (config, weights, { width }) =>
     tokenClassifier(weights, "classifier", width, predictionHead(config, weights, width)),

@@ -11,28 +11,28 @@ const tableName = "embeddings.position_embeddings.weight";
 /** 0, 1, 2, ...: of ids [N, L] gives [L, width]. INPUT_INVALID where there are more tokens than rows. */
 export function positionEmbeddings(weights: Weights, rows: number, width: number): Layer {
   const row = embedding(weights, tableName, rows, width);
-  return (net, ids) => {
+  return (ops, ids) => {
     const [, length = 0] = ids.type.shape;
     checkLength(length, rows);
-    return row(net, arange(net, 0, length));
+    return row(ops, arange(ops, 0, length));
   };
 }
 
 /** Of ids [N, L] gives [N, L, width]: padding stands at its own id, the others count from behind it, as RoBERTa has it. */
 export function positionEmbeddingsAfterPadding(weights: Weights, rows: number, width: number, padding: number): Layer {
   const row = embedding(weights, tableName, rows, width);
-  return (net, ids) => {
+  return (ops, ids) => {
     const [, length = 0] = ids.type.shape;
     checkLength(length, rows - padding - 1);
-    const real = net.cast(net.unary("not", net.binary("equal", ids, padding)), "int64");
-    const counted = net.add({ kind: "cumulative", function: "sum", axis: 1, exclusive: false, reverse: false }, real);
-    return row(net, net.binary("add", net.binary("mul", counted, real), padding));
+    const real = ops.cast(ops.unary("not", ops.binary("equal", ids, padding)), "int64");
+    const counted = ops.add({ kind: "cumulative", function: "sum", axis: 1, exclusive: false, reverse: false }, real);
+    return row(ops, ops.binary("add", ops.binary("mul", counted, real), padding));
   };
 }
 
 /** first, first + 1, ...: int64 [count]. */
-export function arange(net: TensorOps, first: number, count: number): Value {
-  return net.builder.constant(int64Literal(Array.from({ length: count }, (_, index) => first + index)));
+export function arange(ops: TensorOps, first: number, count: number): Value {
+  return ops.builder.constant(int64Literal(Array.from({ length: count }, (_, index) => first + index)));
 }
 
 export function checkLength(length: number, most: number): void {

@@ -8,22 +8,12 @@
 import type { TensorInfo } from "../../tensor.ts";
 import type { Value } from "../ir/graph.ts";
 import type { TensorOps } from "../build/tensor-ops.ts";
-import { attention, additiveMask, paddingBias, splitHeads } from "../build/nn/attention.ts";
+import { attention, additiveMask, causalMask, paddingBias, splitHeads } from "../build/nn/attention.ts";
 import type { KeyValueCache } from "./causal-model.ts";
 import type { Config } from "./config.ts";
-import {
-  type ActivationName,
-  activation,
-  activationNames,
-  embedding,
-  type Layer,
-  linear,
-  repeated,
-  rmsNorm,
-  sequential,
-} from "../build/nn/layers.ts";
+import { type ActivationName, activation, activationNames } from "../build/nn/activations.ts";
+import { embedding, type Layer, linear, repeated, rmsNorm, sequential } from "../build/nn/layers.ts";
 import { relativePositionBias } from "../build/nn/relative-position-bias.ts";
-import { causalMask } from "../onnx/operators/attention/scaled-dot-product.ts";
 import { type Architecture, type Architectures, float32Info, type GetInput, int64Info, type Transformer } from "./transformer.ts";
 import type { Weights } from "./weights.ts";
 
@@ -62,8 +52,8 @@ function feedForwardOf(config: Config): Pick<Sizes, "activation" | "gated"> {
 
 /** Queries of one side, keys and values of the same or the other. Without biases, and scores are not scaled: what they start from is. */
 interface Attention {
-  keyValues(net: TensorOps, states: Value): KeyValueCache;
-  attend(net: TensorOps, x: Value, cache: KeyValueCache, bias: Value): Value;
+  keyValues(ops: TensorOps, states: Value): KeyValueCache;
+  attend(ops: TensorOps, x: Value, cache: KeyValueCache, bias: Value): Value;
 }
 
 function attentionOf(weights: Weights, at: string, { width, heads, headSize }: Sizes): Attention {
@@ -72,12 +62,12 @@ function attentionOf(weights: Weights, at: string, { width, heads, headSize }: S
   const [query, key, value] = [project("q"), project("k"), project("v")];
   const output = linear(weights, `${at}.o`, { inFeatures: heads * headSize, outFeatures: width, bias: false });
   return {
-    keyValues: (net, states) => ({
-      key: splitHeads(net, key(net, states), heads),
-      value: splitHeads(net, value(net, states), heads),
+    keyValues: (ops, states) => ({
+      key: splitHeads(ops, key(ops, states), heads),
+      value: splitHeads(ops, value(ops, states), heads),
     }),
-    attend: (net, x, cache, bias) =>
-      output(net, attention(net, { query: splitHeads(net, query(net, x), heads), ...cache, scale: 1, bias })),
+    attend: (ops, x, cache, bias) =>
+      output(ops, attention(ops, { query: splitHeads(ops, query(ops, x), heads), ...cache, scale: 1, bias })),
   };
 }
 
@@ -88,12 +78,12 @@ function feedForward(weights: Weights, at: string, { width, inner, epsilon, acti
   const down = layer("wo", inner, width);
   if (!gated) {
     const all = sequential(norm, layer("wi", width, inner), bend, down);
-    return (net, x) => net.binary("add", all(net, x), x);
+    return (ops, x) => ops.binary("add", all(ops, x), x);
   }
   const [gate, up] = [layer("wi_0", width, inner), layer("wi_1", width, inner)];
-  return (net, x) => {
-    const normed = norm(net, x);
-    return net.binary("add", down(net, net.binary("mul", bend(net, gate(net, normed)), up(net, normed))), x);
+  return (ops, x) => {
+    const normed = norm(ops, x);
+    return ops.binary("add", down(ops, ops.binary("mul", bend(ops, gate(ops, normed)), up(ops, normed))), x);
   };
 }
 
@@ -114,29 +104,29 @@ function relativePositionsOf(config: Config, weights: Weights, side: string, hea
 }
 
 /** `words`: ids become rows of the table both sides share. Gives [N, L, width]. */
-type Encode = (net: TensorOps, tokens: Value, mask: Value) => Value;
+type Encode = (ops: TensorOps, tokens: Value, mask: Value) => Value;
 
 function encoder(config: Config, weights: Weights, sizes: Sizes, words: Layer): Encode {
   const { width, epsilon, heads } = sizes;
-  const blocks = repeated(config.positiveInteger("num_layers"), (index): ((net: TensorOps, x: Value, bias: Value) => Value) => {
+  const blocks = repeated(config.positiveInteger("num_layers"), (index): ((ops: TensorOps, x: Value, bias: Value) => Value) => {
     const at = `encoder.block.${index}`;
     const norm = rmsNorm(weights, `${at}.layer.0.layer_norm`, width, epsilon);
     const self = attentionOf(weights, `${at}.layer.0.SelfAttention`, sizes);
     const feed = feedForward(weights, `${at}.layer.1`, sizes);
-    return (net, x, bias) => {
-      const normed = norm(net, x);
-      return feed(net, net.binary("add", self.attend(net, normed, self.keyValues(net, normed), bias), x));
+    return (ops, x, bias) => {
+      const normed = norm(ops, x);
+      return feed(ops, ops.binary("add", self.attend(ops, normed, self.keyValues(ops, normed), bias), x));
     };
   });
   const distances = relativePositionsOf(config, weights, "encoder", heads);
   const norm = rmsNorm(weights, "encoder.final_layer_norm", width, epsilon);
-  return (net, tokens, mask) => {
+  return (ops, tokens, mask) => {
     const [, length = 0] = tokens.type.shape;
-    const apart = relativePositionBias(net, { ...distances, queries: length, keys: length, bidirectional: true });
-    const bias = net.binary("add", apart, paddingBias(net, mask));
+    const apart = relativePositionBias(ops, { ...distances, queries: length, keys: length, bidirectional: true });
+    const bias = ops.binary("add", apart, paddingBias(ops, mask));
     return norm(
-      net,
-      blocks.reduce((x, each) => each(net, x, bias), words(net, tokens)),
+      ops,
+      blocks.reduce((x, each) => each(ops, x, bias), words(ops, tokens)),
     );
   };
 }
@@ -148,7 +138,7 @@ interface BlockCaches {
   crossAttention(compute: (states: Value) => KeyValueCache): KeyValueCache;
 }
 
-type DecoderBlock = (net: TensorOps, x: Value, bias: Value, otherBias: Value, memory: BlockCaches) => Value;
+type DecoderBlock = (ops: TensorOps, x: Value, bias: Value, otherBias: Value, memory: BlockCaches) => Value;
 
 function decoderBlock(weights: Weights, at: string, sizes: Sizes): DecoderBlock {
   const { width, epsilon } = sizes;
@@ -157,11 +147,11 @@ function decoderBlock(weights: Weights, at: string, sizes: Sizes): DecoderBlock 
   const cross = attentionOf(weights, `${at}.layer.1.EncDecAttention`, sizes);
   const feed = feedForward(weights, `${at}.layer.2`, sizes);
   const [selfNorm, crossNorm] = norms as readonly [Layer, Layer];
-  return (net, x, bias, otherBias, memory) => {
-    const normed = selfNorm(net, x);
-    const attended = net.binary("add", self.attend(net, normed, memory.selfAttention(self.keyValues(net, normed)), bias), x);
-    const cache = memory.crossAttention((states) => cross.keyValues(net, states));
-    return feed(net, net.binary("add", cross.attend(net, crossNorm(net, attended), cache, otherBias), attended));
+  return (ops, x, bias, otherBias, memory) => {
+    const normed = selfNorm(ops, x);
+    const attended = ops.binary("add", self.attend(ops, normed, memory.selfAttention(self.keyValues(ops, normed)), bias), x);
+    const cache = memory.crossAttention((states) => cross.keyValues(ops, states));
+    return feed(ops, ops.binary("add", cross.attend(ops, crossNorm(ops, attended), cache, otherBias), attended));
   };
 }
 
@@ -176,7 +166,7 @@ function encoderModel(config: Config, weights: Weights): Transformer {
   return {
     inputs: [int64Info("input_ids"), int64Info("attention_mask")],
     outputs: [float32Info("last_hidden_state", "batch_size", "sequence_length", sizes.width)],
-    forward: (net, given) => ({ last_hidden_state: encode(net, given("input_ids"), given("attention_mask")) }),
+    forward: (ops, given) => ({ last_hidden_state: encode(ops, given("input_ids"), given("attention_mask")) }),
   };
 }
 
@@ -220,32 +210,32 @@ function encoderDecoderModel(config: Config, weights: Weights): Transformer {
       float32Info("logits", "batch_size", "decoder_sequence_length", vocabulary),
       ...caches("present", "past_decoder_sequence_length + decoder_sequence_length", "encoder_sequence_length"),
     ],
-    forward: (net, given) => {
+    forward: (ops, given) => {
       const tokens = given("decoder_input_ids");
       const mask = given("attention_mask");
       const [, queries = 0] = tokens.type.shape;
       const [past, known] = sides.map((side) => given(`past_key_values.0.${side}.key`).type.shape[2] ?? 0) as [number, number];
-      const states = known === 0 ? encode(net, given("input_ids"), mask) : undefined;
+      const states = known === 0 ? encode(ops, given("input_ids"), mask) : undefined;
       const total = past + queries;
-      const apart = relativePositionBias(net, { ...distances, queries, keys: total, bidirectional: false });
-      const before = net.reshape(causalMask(net, queries, total, past), [1, 1, queries, total]);
-      const bias = net.binary("add", apart, additiveMask(net, before));
-      const otherBias = paddingBias(net, mask);
+      const apart = relativePositionBias(ops, { ...distances, queries, keys: total, bidirectional: false });
+      const before = ops.reshape(causalMask(ops, queries, total, past), [1, 1, queries, total]);
+      const bias = ops.binary("add", apart, additiveMask(ops, before));
+      const otherBias = paddingBias(ops, mask);
       const present: Record<string, Value> = {};
       const hidden = blocks.reduce(
-        (x, each, layer) => each(net, x, bias, otherBias, blockCaches(net, given, layer, states, present)),
-        words.layer(net, tokens),
+        (x, each, layer) => each(ops, x, bias, otherBias, blockCaches(ops, given, layer, states, present)),
+        words.layer(ops, tokens),
       );
       // Where the table is shared, what it is multiplied by is scaled to fit.
-      const scaled = shared ? net.binary("mul", norm(net, hidden), width ** -0.5) : norm(net, hidden);
-      return { logits: net.add({ kind: "matmul" }, scaled, net.builder.constant(table)), ...present };
+      const scaled = shared ? ops.binary("mul", norm(ops, hidden), width ** -0.5) : norm(ops, hidden);
+      return { logits: ops.add({ kind: "matmul" }, scaled, ops.builder.constant(table)), ...present };
     },
   };
 }
 
 /** Notes in `present` what a layer is to remember from now on. `states`: the encoder's, where it ran. */
 function blockCaches(
-  net: TensorOps,
+  ops: TensorOps,
   given: GetInput,
   layer: number,
   states: Value | undefined,
@@ -262,7 +252,7 @@ function blockCaches(
   return {
     selfAttention: (now) => {
       const { key, value } = past("decoder");
-      const behind = (before: Value, after: Value): Value => net.add({ kind: "concat", axis: 2 }, before, after);
+      const behind = (before: Value, after: Value): Value => ops.add({ kind: "concat", axis: 2 }, before, after);
       return noted("decoder", { key: behind(key, now.key), value: behind(value, now.value) });
     },
     crossAttention: (compute) => noted("encoder", states === undefined ? past("encoder") : compute(states)),

@@ -12,7 +12,7 @@ export interface Transformer {
   /** Named and shaped as Optimum's ONNX exports have them. */
   readonly inputs: readonly TensorInfo[];
   readonly outputs: readonly TensorInfo[];
-  forward(net: TensorOps, given: GetInput): Readonly<Record<string, Value>>;
+  forward(ops: TensorOps, given: GetInput): Readonly<Record<string, Value>>;
 }
 
 export interface Architecture {

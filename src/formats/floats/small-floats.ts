@@ -1,19 +1,29 @@
 /**
- * Floating-point types of 16 bits and fewer, as their bits. Rounding is to the nearest, ties to even. Sources: IEEE 754 binary16; bfloat16 is the
- * upper half of binary32; the float8 kinds as in https://onnx.ai/onnx/technical/float8.html; float4e2m1 and float8e8m0 as in the OCP Microscaling
- * specification 1.0.
+ * Conversion between numbers and the bits of floating-point types of 16 bits and fewer. Rounding is to nearest, ties to even. Sources: IEEE 754
+ * binary16; bfloat16 is the upper half of binary32; the float8 types as in https://onnx.ai/onnx/technical/float8.html; float4e2m1 and float8e8m0 as in
+ * the OCP Microscaling Formats specification 1.0.
  */
-import type { ElementType } from "../../engine/ir/element-types.ts";
+
+/** The types, under the names of ONNX. */
+export type SmallFloatType =
+  | "float16"
+  | "bfloat16"
+  | "float8e4m3fn"
+  | "float8e4m3fnuz"
+  | "float8e5m2"
+  | "float8e5m2fnuz"
+  | "float8e8m0"
+  | "float4e2m1";
 
 interface Format {
   readonly exponentBits: number;
   readonly fractionBits: number;
   readonly bias: number;
-  /** What the highest codes mean: "ieee" infinities and NaN, "finite" NaN at all ones only, "unsigned-zero" NaN in place of minus zero, "none" neither. */
+  /** What the highest codes mean: "ieee" has infinities and NaN; "finite" has NaN with all bits set; "unsigned-zero" has NaN in place of minus zero; "none" has neither. */
   readonly special: "ieee" | "finite" | "unsigned-zero" | "none";
 }
 
-const formatByType: Readonly<Partial<Record<ElementType, Format>>> = {
+const formatByType: Readonly<Record<Exclude<SmallFloatType, "float8e8m0">, Format>> = {
   float16: { exponentBits: 5, fractionBits: 10, bias: 15, special: "ieee" },
   bfloat16: { exponentBits: 8, fractionBits: 7, bias: 127, special: "ieee" },
   float8e4m3fn: { exponentBits: 4, fractionBits: 3, bias: 7, special: "finite" },
@@ -23,14 +33,15 @@ const formatByType: Readonly<Partial<Record<ElementType, Format>>> = {
   float4e2m1: { exponentBits: 2, fractionBits: 1, bias: 1, special: "none" },
 };
 
-/** Whether elements of this type are held as bits. */
-export function isStoredAsBits(type: ElementType): boolean {
-  return type === "float8e8m0" || formatByType[type] !== undefined;
+/** Whether a type is one of these, so that arrays of it hold the bits of the elements. `type` is the name of any element type. */
+export function isStoredAsBits(type: string): type is SmallFloatType {
+  return type === "float8e8m0" || Object.hasOwn(formatByType, type);
 }
 
-export function decodeFloat(type: ElementType, bits: number): number {
+/** The value of a bit pattern. float8e8m0 is a power of two without sign. */
+export function decodeFloat(type: SmallFloatType, bits: number): number {
   if (type === "float8e8m0") return bits === 0xff ? Number.NaN : 2 ** (bits - 127);
-  const format = formatOf(type);
+  const format = formatByType[type];
   const { exponentBits, fractionBits, bias, special } = format;
   const signBit = 1 << (exponentBits + fractionBits);
   if (special === "unsigned-zero" && bits === signBit) return Number.NaN;
@@ -45,10 +56,13 @@ export function decodeFloat(type: ElementType, bits: number): number {
   return sign * (1 + fraction / 2 ** fractionBits) * 2 ** (exponent - bias);
 }
 
-/** `saturate`: what is too large becomes the largest number, else infinity or, where the type has none, NaN. */
-export function encodeFloat(type: ElementType, value: number, saturate: boolean): number {
+/**
+ * The bits of the nearest number of the type. A magnitude beyond the largest one becomes, with `saturate`, the largest one, and otherwise infinity or, for
+ * types without infinities, NaN. float8e8m0 holds powers of two only and rounds up.
+ */
+export function encodeFloat(type: SmallFloatType, value: number, saturate: boolean): number {
   if (type === "float8e8m0") return encodeScale(value, saturate);
-  const format = formatOf(type);
+  const format = formatByType[type];
   const { exponentBits, fractionBits, bias, special } = format;
   const signBit = 1 << (exponentBits + fractionBits);
   const negative = value < 0 || Object.is(value, -0);
@@ -61,7 +75,7 @@ export function encodeFloat(type: ElementType, value: number, saturate: boolean)
   return sign | code;
 }
 
-/** The code of a magnitude, as if exponents had no end: codes of positive numbers grow with the number. */
+/** The code of a magnitude if exponents were unbounded. Codes of positive numbers are in the order of the numbers. */
 function roundedCode(magnitude: number, fractionBits: number, bias: number): number {
   if (magnitude === 0) return 0;
   if (magnitude === Number.POSITIVE_INFINITY) return Number.MAX_SAFE_INTEGER;
@@ -83,7 +97,7 @@ function maxFiniteCode({ exponentBits, fractionBits, special }: Format): number 
 }
 
 function nanCode({ exponentBits, fractionBits, special }: Format): number {
-  if (special === "none") return 0; // as ml_dtypes has it
+  if (special === "none") return 0; // as in ml_dtypes
   const all = (1 << (exponentBits + fractionBits)) - 1;
   if (special === "unsigned-zero") return all + 1;
   if (special === "ieee") return all - ((1 << fractionBits) - 1) + (1 << (fractionBits - 1));
@@ -93,13 +107,13 @@ function nanCode({ exponentBits, fractionBits, special }: Format): number {
 function overflowCode(format: Format, sign: number, value: number, saturate: boolean): number {
   const { fractionBits, special } = format;
   const largest = maxFiniteCode(format);
-  const endless = !Number.isFinite(value);
-  if (special === "none" || (saturate && !(endless && special === "ieee" && fractionBits > 3))) return sign | largest;
+  const isInfinite = !Number.isFinite(value);
+  if (special === "none" || (saturate && !(isInfinite && special === "ieee" && fractionBits > 3))) return sign | largest;
   if (special === "ieee") return sign | (largest + 1);
   return special === "finite" ? sign | (largest + 1) : nanCode(format);
 }
 
-/** float8e8m0 holds powers of two only; the nearest one above by default, as ONNX's Cast rounds "up". */
+/** float8e8m0: the next power of two, as Cast of ONNX rounds with round_mode "up". */
 function encodeScale(value: number, saturate: boolean): number {
   if (Number.isNaN(value) || value < 0) return 0xff;
   const exponent = Math.ceil(Math.log2(value)) + 127;
@@ -107,16 +121,11 @@ function encodeScale(value: number, saturate: boolean): number {
   return Math.max(exponent, 0);
 }
 
+/** The nearest integer; of two as near, the even one. */
 export function roundHalfToEven(value: number): number {
   const floor = Math.floor(value);
   const rest = value - floor;
   if (rest < 0.5) return floor;
   if (rest > 0.5) return floor + 1;
   return floor % 2 === 0 ? floor : floor + 1;
-}
-
-function formatOf(type: ElementType): Format {
-  const format = formatByType[type];
-  if (format === undefined) throw new TypeError(`${type} is not held as bits`);
-  return format;
 }

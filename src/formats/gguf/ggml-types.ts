@@ -1,16 +1,17 @@
 /**
- * Element types of GGUF tensors: how many elements make a block, and how many bytes a block takes. Source: `enum ggml_type` in
- * ggml.h and `GGML_QUANT_SIZES` in gguf-py/gguf/constants.py (https://github.com/ggml-org/llama.cpp); those of BitNet's fork, 36 to
- * 39, from https://github.com/microsoft/BitNet, which took over numbers that llama.cpp had given up (39 it has given anew).
+ * Element types of GGUF tensors, with the number of elements and bytes of a block. Sources: `enum ggml_type` in ggml.h and `GGML_QUANT_SIZES` in
+ * gguf-py/gguf/constants.py (https://github.com/ggml-org/llama.cpp). The types 36 to 39 are those of https://github.com/microsoft/BitNet, a fork that
+ * reuses numbers which llama.cpp had removed; llama.cpp has since assigned 39 again.
  */
 
+/** An element type of ggml. Quantized types store elements in blocks that share scales. */
 export interface GgmlType {
   readonly name: string;
-  /** Elements of a block: a row of a tensor is a whole number of them. */
+  /** Elements of a block. A row of a tensor consists of whole blocks. */
   readonly blockElements: number;
-  /** Bytes of a block; 0 where only the space up to the next tensor tells the size. */
+  /** Bytes of a block; 0 if the size of a tensor is only known from the position of the next one. */
   readonly blockBytes: number;
-  /** Bytes after the last block. */
+  /** Bytes behind the last block of a tensor. Default: 0. */
   readonly tailBytes?: number;
 }
 
@@ -68,16 +69,16 @@ const types: ReadonlyMap<number, GgmlType> = new Map([
   [42, type("Q2_0", 64, 18)],
 ]);
 
-/** What 39 means in the files of BitNet's fork, whose architectures are called bitnet-... */
+/** Type 39 in files of the BitNet fork, whose architectures are named bitnet-... */
 const bitnetTable: GgmlType = type("TL2", 1, 0);
 
-/** A number from later versions has a name that says so, and an unknown size. */
+/** The type with this number in a file of this architecture. A number of a later version has the name "type 99" and an unknown size. */
 export function ggmlType(number: number, architecture: string | undefined): GgmlType {
   if (number === 39 && architecture?.startsWith("bitnet") === true) return bitnetTable;
   return types.get(number) ?? type(`type ${number}`, 1, 0);
 }
 
-/** `general.file_type`: what the author meant the file to be, as a whole (`llama_ftype` in llama.h). 40 has two meanings. */
+/** `general.file_type`: the type that the author states for the file as a whole (`llama_ftype` in llama.h). 40 has two meanings. */
 const fileTypes: ReadonlyMap<number, string> = new Map([
   [0, "F32"],
   [1, "F16"],
@@ -118,10 +119,10 @@ const fileTypes: ReadonlyMap<number, string> = new Map([
   [41, "Q2_0"],
 ]);
 
-/** Added to a file type by programs that guessed it. */
+/** Programs that guessed the file type add this number to it. */
 const guessed = 1024;
 
-/** The name of a file type; "file type 99" for one that is not known. `hasBitnet`: the file holds I2_S tensors. */
+/** The name of a file type, "file type 99" for an unknown one. `hasBitnet`: the file has I2_S tensors, so 40 has the meaning of the BitNet fork. */
 export function ggmlFileType(number: number, hasBitnet: boolean): string {
   const plain = number >= guessed ? number - guessed : number;
   const name = plain === 40 && hasBitnet ? "I2_S" : (fileTypes.get(plain) ?? `file type ${plain}`);

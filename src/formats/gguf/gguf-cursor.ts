@@ -1,14 +1,14 @@
-/** Reads a GGUF file from front to back: numbers, and texts and counts, which are held against the bytes left before they are used. */
+/** Reads the values of a GGUF header one after the other. Lengths and counts are compared with the bytes left in the file before they are used. */
 import type { FileWindow } from "../file-window.ts";
 
-/** How a file writes what precedes a text or an array: version 1 had 32 bits, in either byte order since version 3. */
+/** How a file writes numbers: version 1 has lengths of 32 bits, later ones of 64 bits; since version 3 files may be big-endian. */
 export interface GgufEncoding {
   readonly littleEndian: boolean;
-  /** Bytes of a length, a count and a dimension. */
+  /** Bytes of a length, a count or a dimension. */
   readonly sizeBytes: 4 | 8;
 }
 
-/** Number types of the format, with their bytes. */
+/** Number types of the format. */
 export type GgufNumberType =
   | "uint8"
   | "int8"
@@ -21,6 +21,7 @@ export type GgufNumberType =
   | "int64"
   | "float64";
 
+/** Bytes of a number of each type. */
 export const numberBytes: Readonly<Record<GgufNumberType, number>> = {
   uint8: 1,
   int8: 1,
@@ -34,7 +35,7 @@ export const numberBytes: Readonly<Record<GgufNumberType, number>> = {
   float64: 8,
 };
 
-/** Throws Error where the file ends too early or claims more than is left. */
+/** A position in the header that each read advances. Methods throw Error if the file ends too early or a count exceeds the bytes left. */
 export class GgufCursor {
   readonly #window: FileWindow;
   readonly #encoding: GgufEncoding;
@@ -47,69 +48,72 @@ export class GgufCursor {
     this.#position = position;
   }
 
+  /** Position of the next value in the file. */
   get position(): number {
     return this.#position;
   }
 
+  /** Bytes of a length, a count or a dimension in this file. */
   get sizeBytes(): number {
     return this.#encoding.sizeBytes;
   }
 
-  /** Whole numbers beyond 2^53 come as their decimal digits, and numbers that are none as "NaN", "Infinity" or "-Infinity". */
+  /** A number. Integers beyond 2^53 are returned as a string of decimal digits, and values that are not finite as "NaN", "Infinity" or "-Infinity". */
   async number(type: GgufNumberType): Promise<number | string> {
     const view = this.#scratch;
     const bytes = numberBytes[type];
     if (this.#window.available(this.#position) < bytes) await this.#window.load(this.#position, bytes);
-    for (let index = 0; index < bytes; index += 1) view.setUint8(index, this.#window.byte(this.#position + index));
+    const offset = this.#position - this.#window.start;
+    new Uint8Array(view.buffer).set(this.#window.buffer.subarray(offset, offset + bytes));
     this.#position += bytes;
     const value = readers[type](view, this.#encoding.littleEndian);
     if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
     return Number.isFinite(value) ? value : String(value);
   }
 
-  /** A 32-bit number without a sign. */
+  /** An unsigned 32-bit integer. */
   async uint32(): Promise<number> {
     return Number(await this.number("uint32"));
   }
 
-  /** A length, a count or a dimension, as wide as the version has it. */
+  /** A length or a dimension, of `sizeBytes` bytes. `what` names it in the error for a value beyond 2^53. */
   async size(what: string): Promise<number> {
     const value = await this.number(this.#encoding.sizeBytes === 4 ? "uint32" : "uint64");
     if (typeof value === "number") return value;
     throw new Error(`${what} is ${value}`);
   }
 
-  /** A count of things of at least `leastBytes` each, which must fit into the rest of the file. */
-  async count(what: string, leastBytes: number): Promise<number> {
+  /** A count of items of at least `minBytes` each; throws Error if they do not fit into the rest of the file. */
+  async count(what: string, minBytes: number): Promise<number> {
     const count = await this.size(`the number of ${what}`);
     const left = this.#window.size - this.#position;
-    if (count * leastBytes > left) throw new Error(`it claims ${count} ${what}, and has ${left} bytes left`);
+    if (count * minBytes > left) throw new Error(`it claims ${count} ${what}, and has ${left} bytes left`);
     return count;
   }
 
-  /** A text, of which at most `most` bytes are kept; the whole length comes along. */
-  async text(what: string, most: number): Promise<{ text: string; bytes: number }> {
+  /** The first `maxBytes` bytes of a string, decoded as UTF-8, with the length of the whole string in bytes. */
+  async text(what: string, maxBytes: number): Promise<{ text: string; bytes: number }> {
     const bytes = await this.count(`bytes of ${what}`, 1);
     this.#window.countItems();
-    const text = await this.#window.text(this.#position, Math.min(bytes, most));
+    const text = await this.#window.text(this.#position, Math.min(bytes, maxBytes));
     this.#position += bytes;
     return { text, bytes };
   }
 
-  /** Passes over a text. */
+  /** Skips a string. */
   async skipText(what: string): Promise<void> {
     this.skip(await this.count(`bytes of ${what}`, 1));
     this.#window.countItems();
   }
 
-  /** Passes over bytes, which the caller has held against the bytes left. */
+  /** Skips bytes. The caller has checked that the file has them. */
   skip(bytes: number): void {
     this.#position += bytes;
   }
 
-  /** Counts what was read, in entries that cost as much time as a skipped text. */
-  countItems(entries = 1): void {
-    this.#window.countItems(entries);
+  /** Counts towards the limit of `FileWindow.countItems`; one item is about the cost of a skipped string. */
+  countItems(items = 1): void {
+    this.#window.countItems(items);
   }
 }
 

@@ -1,25 +1,29 @@
-/** The metadata of a GGUF file: keys with values of thirteen types. Long texts and arrays are kept in part, with their whole length. */
+/** Reads the metadata of a GGUF file: keys with values of thirteen types. Of long strings and arrays only the beginning is kept, with the length of the whole. */
+import { quoteName } from "../format-errors.ts";
 import { type GgufCursor, type GgufNumberType, numberBytes } from "./gguf-cursor.ts";
 
-/** Whole numbers beyond 2^53 and numbers that are none are texts; `type` tells. */
+/** A value that is not an array. Integers beyond 2^53 and numbers that are not finite are strings; `type` beside the value tells them from text. */
 export type GgufScalar = number | string | boolean;
 
+/** A value of the metadata, with its type. */
 export type GgufValue =
   | { readonly type: GgufNumberType | "bool"; readonly value: GgufScalar }
-  /** `bytes` of the whole text; `value` is its beginning. */
+  /** `value` is the beginning of the string, `bytes` the length of the whole string in bytes. */
   | { readonly type: "string"; readonly value: string; readonly bytes: number }
   | GgufArray;
 
+/** An array of the metadata. */
 export interface GgufArray {
   readonly type: "array";
-  /** Type of the elements. */
+  /** Type of the elements: "uint32", "string", ... */
   readonly of: string;
+  /** Number of elements. */
   readonly length: number;
-  /** The first elements. */
+  /** The first elements: at most 1024 numbers, or 8 of any other type. */
   readonly items: readonly (GgufScalar | GgufArray)[];
 }
 
-/** By the number the file has. */
+/** Names of the types; the index is the number in the file. */
 const typeNames = [
   "uint8",
   "int8",
@@ -38,26 +42,26 @@ const typeNames = [
 
 type TypeName = (typeof typeNames)[number];
 
-/** The specification's limit. */
+/** Limit of the specification. */
 const maxKeyBytes = 65_535;
-/** Of a value, for people to read. */
+/** Bytes of a string value that are kept. */
 const maxKeptTextBytes = 4096;
 const maxKeptStrings = 8;
-/** One number for each layer must be kept whole; no model has more layers. */
+/** Arrays with one number per layer must be kept whole; no model has more layers. */
 const maxKeptNumbers = 1024;
-/** What reading a key and its value costs, in skipped texts. */
+/** Cost of a key and its value, in items of `FileWindow.countItems`. */
 const itemsPerKey = 5;
-/** Arrays of arrays are allowed, and no known file has any. */
+/** Deepest nesting of arrays. The format allows arrays of arrays; no known file has any. */
 const maxArrayDepth = 8;
 
-/** Keys in the order of the file; Error for a key that comes twice. */
+/** Reads `count` keys with their values, in the order of the file. Throws Error for a repeated key and for a value of an unknown type. */
 export async function readGgufMetadata(cursor: GgufCursor, count: number): Promise<Map<string, GgufValue>> {
   const metadata = new Map<string, GgufValue>();
   for (let index = 0; index < count; index += 1) {
     cursor.countItems(itemsPerKey);
     const { text: key, bytes } = await cursor.text("a key", maxKeyBytes);
     if (bytes === 0 || bytes > maxKeyBytes) throw new Error(`metadata ${index} has a key of ${bytes} bytes`);
-    if (metadata.has(key)) throw new Error(`the key ${quote(key)} comes twice`);
+    if (metadata.has(key)) throw new Error(`the key ${quoteName(key)} comes twice`);
     metadata.set(key, await readValue(cursor, await readType(cursor, key), key));
   }
   return metadata;
@@ -66,7 +70,7 @@ export async function readGgufMetadata(cursor: GgufCursor, count: number): Promi
 async function readType(cursor: GgufCursor, key: string): Promise<TypeName> {
   const number = await cursor.uint32();
   const name = typeNames[number];
-  if (name === undefined) throw new Error(`the key ${quote(key)} has a value of the unknown type ${number}`);
+  if (name === undefined) throw new Error(`the key ${quoteName(key)} has a value of the unknown type ${number}`);
   return name;
 }
 
@@ -74,21 +78,21 @@ async function readValue(cursor: GgufCursor, type: TypeName, key: string): Promi
   if (type === "array") return await readArray(cursor, key, 0);
   if (type === "bool") return { type, value: await readBool(cursor, key) };
   if (type !== "string") return { type, value: await cursor.number(type) };
-  const { text, bytes } = await cursor.text(`the value of ${quote(key)}`, maxKeptTextBytes);
+  const { text, bytes } = await cursor.text(`the value of ${quoteName(key)}`, maxKeptTextBytes);
   return { type, value: text, bytes };
 }
 
 async function readBool(cursor: GgufCursor, key: string): Promise<boolean> {
   const value = await cursor.number("uint8");
-  if (value !== 0 && value !== 1) throw new Error(`the truth value of ${quote(key)} is ${value}`);
+  if (value !== 0 && value !== 1) throw new Error(`the truth value of ${quoteName(key)} is ${value}`);
   return value === 1;
 }
 
 async function readArray(cursor: GgufCursor, key: string, depth: number): Promise<GgufArray> {
-  if (depth > maxArrayDepth) throw new Error(`the key ${quote(key)} nests arrays too deep`);
+  if (depth > maxArrayDepth) throw new Error(`the key ${quoteName(key)} nests arrays too deep`);
   cursor.countItems();
   const of = await readType(cursor, key);
-  const length = await cursor.count(`elements of ${quote(key)}`, minElementBytes(of, cursor));
+  const length = await cursor.count(`elements of ${quoteName(key)}`, minElementBytes(of, cursor));
   const items: (GgufScalar | GgufArray)[] = [];
   if (of === "string") {
     for (let index = 0; index < length; index += 1) {
@@ -111,25 +115,20 @@ async function readArray(cursor: GgufCursor, key: string, depth: number): Promis
   return { type: "array", of, length, items };
 }
 
-/** A key out of the file, for a message: however long and odd it is. */
-function quote(key: string): string {
-  return JSON.stringify(key.slice(0, 80));
-}
-
-/** Bytes of a number; of a text or an array the bytes of what precedes it. */
+/** Bytes of a number; for a string or an array, the bytes of its length and type. */
 function minElementBytes(type: TypeName, cursor: GgufCursor): number {
   if (type === "string") return cursor.sizeBytes;
   if (type === "array") return 4 + cursor.sizeBytes;
   return type === "bool" ? 1 : numberBytes[type];
 }
 
-/** A value that is a text. */
+/** The string under a key, or undefined if there is none or the value has another type. */
 export function ggufText(metadata: ReadonlyMap<string, GgufValue>, key: string): string | undefined {
   const value = metadata.get(key);
   return value?.type === "string" ? value.value : undefined;
 }
 
-/** A value that is a number. */
+/** The number under a key, or undefined if there is none or the value has another type. */
 export function ggufNumber(metadata: ReadonlyMap<string, GgufValue>, key: string): number | undefined {
   const value = metadata.get(key);
   return value !== undefined && value.type !== "array" && typeof value.value === "number" ? value.value : undefined;

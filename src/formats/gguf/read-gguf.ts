@@ -1,40 +1,45 @@
 /**
- * The header of a GGUF file, versions 1 to 3 (https://github.com/ggml-org/ggml/blob/master/docs/gguf.md): metadata, and where each
- * tensor lies. The reader is strict, because model files come from strangers: every count is held against the bytes left before it is
- * used, and every tensor must lie inside the file, aligned, and over no other. The tensors themselves are not read.
+ * Reads the header of a GGUF file, versions 1 to 3 (https://github.com/ggml-org/ggml/blob/master/docs/gguf.md): its metadata, and the type, shape and
+ * position of each tensor. Model files come from untrusted sources, so every count is compared with the bytes left before it is used, and tensors
+ * must be inside the file, aligned, and must not overlap. The elements of the tensors are not read.
  */
-import { InferyardError, messageOf } from "../../errors.ts";
-import { openFile } from "../../platform/node/files.ts";
-import { FileWindow } from "../file-window.ts";
-import { modelInvalid, unreadable } from "../../models/model-folder.ts";
+import { InferyardError } from "../../errors.ts";
+import { type FileWindow, withFileWindow } from "../file-window.ts";
+import { quoteName } from "../format-errors.ts";
 import { ggmlType } from "./ggml-types.ts";
 import { GgufCursor, type GgufEncoding } from "./gguf-cursor.ts";
 import { type GgufValue, ggufNumber, ggufText, readGgufMetadata } from "./gguf-metadata.ts";
 
+/** One tensor of a GGUF file, without its elements. */
 export interface GgufTensor {
   readonly name: string;
-  /** ggml's name of the type: "Q4_K". */
+  /** The type in the spelling of ggml: "F16", "Q4_K", ... */
   readonly type: string;
-  /** As ggml has it: the dimension whose elements are neighbours comes first. */
+  /** Dimensions in the order of ggml: the innermost, whose elements are adjacent in memory, comes first. */
   readonly shape: readonly number[];
+  /** Number of elements. */
   readonly elements: number;
   readonly bytes: number;
-  /** Of its first byte in the file. */
+  /** Position of its first byte in the file. */
   readonly start: number;
 }
 
+/** The header of a GGUF file. */
 export interface GgufFile {
+  /** Version of the format, 1 to 3. */
   readonly version: number;
   readonly byteOrder: "little-endian" | "big-endian";
-  /** Tensors begin at multiples of it. */
+  /** Tensors begin at multiples of this number of bytes, counted from the end of the header. */
   readonly alignment: number;
+  /** Values by key, in the order of the file. */
   readonly metadata: ReadonlyMap<string, GgufValue>;
+  /** In the order of the header. */
   readonly tensors: readonly GgufTensor[];
-  /** Size of the file. */
+  /** Size of the file in bytes. */
   readonly bytes: number;
 }
 
-/** A tensor as the header states it, before its place is checked. */
+/** A tensor as the header states it, before it is checked. */
 interface TensorHeader {
   readonly name: string;
   readonly type: number;
@@ -43,31 +48,22 @@ interface TensorHeader {
 }
 
 const magic = "GGUF";
-/** Formats of the same family that came before. */
+/** First four bytes of the formats that came before GGUF (GGML, GGMF, GGJT, GGLA), as they are read in little-endian order. */
 const legacyMagics: ReadonlySet<string> = new Set(["lmgg", "fmgg", "tjgg", "algg"]);
 const maxVersion = 3;
 const defaultAlignment = 32;
-/** The specification's: four dimensions, names of 64 bytes, which some writers exceed. */
+/** Limits of the specification: four dimensions, and names of 64 bytes, which some writers exceed. */
 const maxDimensions = 4;
 const maxNameBytes = 1024;
-/** What reading a tensor and placing it costs, in skipped texts. */
+/** Cost of reading one tensor, in items of `FileWindow.countItems`. */
 const itemsPerTensor = 8;
 
-/** Reads the header; MODEL_INVALID when it is cut off, damaged or no GGUF file, MODEL_UNSUPPORTED for a version that is not known. */
+/**
+ * Reads the header of the GGUF file at `path`; `shown` is the path as the user wrote it. Throws MODEL_INVALID if the file cannot be read, is cut off or
+ * damaged, or is not a GGUF file; MODEL_UNSUPPORTED for an unknown version and for a header larger than the limits of `FileWindow`.
+ */
 export async function readGguf(path: string, shown: string): Promise<GgufFile> {
-  try {
-    const handle = await openFile(path);
-    try {
-      const { size } = await handle.stat();
-      return await readHeader(new FileWindow(handle, size, shown), shown);
-    } finally {
-      await handle.close();
-    }
-  } catch (error) {
-    if (error instanceof InferyardError) throw error;
-    if ((error as NodeJS.ErrnoException).code !== undefined) throw unreadable(shown, error);
-    throw modelInvalid(`${shown} is not a whole GGUF file: ${messageOf(error)}`, "download it again", error);
-  }
+  return await withFileWindow(path, shown, "GGUF", (window) => readHeader(window, shown));
 }
 
 async function readHeader(window: FileWindow, shown: string): Promise<GgufFile> {
@@ -76,29 +72,29 @@ async function readHeader(window: FileWindow, shown: string): Promise<GgufFile> 
   if (start !== magic) throw new Error(`it does not begin with ${magic}`);
   const { version, encoding } = await readVersion(window, shown);
   const cursor = new GgufCursor(window, encoding, 8);
-  // A tensor has at least a name, a number of dimensions, a type and an offset; a piece of metadata a key, a type and a value.
+  // The smallest tensor has an empty name, a number of dimensions, a type and an offset; the smallest metadata has a key, a type and a value.
   const tensorCount = await cursor.count("tensors", encoding.sizeBytes + 16);
   const metadataCount = await cursor.count("metadata", encoding.sizeBytes + 5);
   const metadata = await readGgufMetadata(cursor, metadataCount);
   const alignment = ggufNumber(metadata, "general.alignment") ?? defaultAlignment;
   if (alignment < 1 || !Number.isInteger(Math.log2(alignment)))
     throw new Error(`its alignment is ${alignment}, which is no power of two`);
-  const stated: TensorHeader[] = [];
+  const headers: TensorHeader[] = [];
   const names = new Set<string>();
   for (let index = 0; index < tensorCount; index += 1) {
     cursor.countItems(itemsPerTensor);
     const tensor = await readTensor(cursor);
-    if (names.has(tensor.name)) throw new Error(`the tensor ${quote(tensor.name)} comes twice`);
+    if (names.has(tensor.name)) throw new Error(`the tensor ${quoteName(tensor.name)} comes twice`);
     names.add(tensor.name);
-    stated.push(tensor);
+    headers.push(tensor);
   }
   const dataStart = Math.ceil(cursor.position / alignment) * alignment;
-  const tensors = placeTensors(stated, dataStart, window.size, alignment, ggufText(metadata, "general.architecture"));
+  const tensors = placeTensors(headers, dataStart, window.size, alignment, ggufText(metadata, "general.architecture"));
   const byteOrder = encoding.littleEndian ? "little-endian" : "big-endian";
   return { version, byteOrder, alignment, metadata, tensors, bytes: window.size };
 }
 
-/** The byte order shows in the version: the one of the other order is a huge number. */
+/** The byte order follows from the version: read in the wrong order, it is larger than 0xffff. */
 async function readVersion(window: FileWindow, shown: string): Promise<{ version: number; encoding: GgufEncoding }> {
   const bytes = Buffer.from(await window.bytes(4, 4));
   const littleEndian = bytes.readUInt32LE() <= 0xffff;
@@ -111,68 +107,64 @@ async function readTensor(cursor: GgufCursor): Promise<TensorHeader> {
   const { text: name, bytes } = await cursor.text("a tensor's name", maxNameBytes);
   if (bytes > maxNameBytes) throw new Error(`a tensor has a name of ${bytes} bytes`);
   const dimensions = await cursor.uint32();
-  if (dimensions > maxDimensions) throw new Error(`the tensor ${quote(name)} has ${dimensions} dimensions`);
+  if (dimensions > maxDimensions) throw new Error(`the tensor ${quoteName(name)} has ${dimensions} dimensions`);
   const shape: number[] = [];
-  for (let axis = 0; axis < dimensions; axis += 1) shape.push(await cursor.size(`dimension ${axis} of ${quote(name)}`));
+  for (let axis = 0; axis < dimensions; axis += 1) shape.push(await cursor.size(`dimension ${axis} of ${quoteName(name)}`));
   const type = await cursor.uint32();
   const offset = await cursor.number("uint64");
-  if (typeof offset !== "number") throw new Error(`the tensor ${quote(name)} lies at byte ${offset}`);
+  if (typeof offset !== "number") throw new Error(`the tensor ${quoteName(name)} lies at byte ${offset}`);
   return { name, type, shape, offset };
 }
 
-/** Gives every tensor its bytes, and checks that each lies in the file, aligned, after the end of the one before. In the header's order. */
+/** Computes the bytes of every tensor, and checks that each is in the file, aligned, and behind the one before. Returns them in the order of the header. */
 function placeTensors(
-  stated: readonly TensorHeader[],
+  headers: readonly TensorHeader[],
   dataStart: number,
   fileBytes: number,
   alignment: number,
   architecture: string | undefined,
 ): GgufTensor[] {
-  const byOffset = [...stated].sort((a, b) => a.offset - b.offset);
+  const byOffset = [...headers].sort((a, b) => a.offset - b.offset);
   const placed = new Map<TensorHeader, GgufTensor>();
   for (const [index, tensor] of byOffset.entries()) {
     const { name, shape, offset } = tensor;
     const limit = byOffset[index + 1]?.offset ?? fileBytes - dataStart;
-    if (offset % alignment !== 0) throw new Error(`the tensor ${quote(name)} lies at byte ${offset}, which is not aligned`);
+    if (offset % alignment !== 0) throw new Error(`the tensor ${quoteName(name)} lies at byte ${offset}, which is not aligned`);
     const { type, elements, bytes = limit - offset } = measureTensor(tensor, architecture);
-    if (offset > fileBytes - dataStart) throw new Error(`the tensor ${quote(name)} lies behind the end of the file`);
+    if (offset > fileBytes - dataStart) throw new Error(`the tensor ${quoteName(name)} lies behind the end of the file`);
     if (offset + bytes > fileBytes - dataStart) {
-      throw new Error(`the tensor ${quote(name)} needs ${bytes} bytes, and the file ends before them`);
+      throw new Error(`the tensor ${quoteName(name)} needs ${bytes} bytes, and the file ends before them`);
     }
-    if (offset + bytes > limit) throw new Error(`the tensor ${quote(name)} overlaps the one after it`);
+    if (offset + bytes > limit) throw new Error(`the tensor ${quoteName(name)} overlaps the one after it`);
     placed.set(tensor, { name, type, shape, elements, bytes, start: dataStart + offset });
   }
-  return stated.flatMap((tensor) => placed.get(tensor) ?? []);
+  return headers.flatMap((tensor) => placed.get(tensor) ?? []);
 }
 
-/** `bytes` is left out where only the place of the next tensor tells. */
+/** `bytes` is absent for types of unknown size: the tensor then extends to the next one. */
 function measureTensor({ name, type: number, shape }: TensorHeader, architecture: string | undefined): TensorSize {
   const type = ggmlType(number, architecture);
   const elements = shape.reduce((product, dimension) => product * dimension, 1);
   const bytes = (elements / type.blockElements) * type.blockBytes + (type.tailBytes ?? 0);
   if (!Number.isSafeInteger(elements) || bytes > Number.MAX_SAFE_INTEGER) {
-    throw new Error(`the tensor ${quote(name)} has the impossible shape [${shape.join(", ")}]`);
+    throw new Error(`the tensor ${quoteName(name)} has the impossible shape [${shape.join(", ")}]`);
   }
   if ((shape[0] ?? 1) % type.blockElements !== 0) {
     const rows = `rows of ${shape[0] ?? 1}, and ${type.name} has blocks of ${type.blockElements}`;
-    throw new Error(`the tensor ${quote(name)} has ${rows}`);
+    throw new Error(`the tensor ${quoteName(name)} has ${rows}`);
   }
   return { type: type.name, elements, ...(type.blockBytes === 0 ? {} : { bytes }) };
 }
 
 interface TensorSize {
   readonly type: string;
+  /** Number of elements. */
   readonly elements: number;
   readonly bytes?: number;
 }
 
 function unsupported(shown: string, what: string): InferyardError {
   return new InferyardError("MODEL_UNSUPPORTED", `${shown} ${what}, and this version reads GGUF 1 to ${maxVersion}`, {
-    remedy: "convert it anew with llama.cpp's convert_hf_to_gguf.py, or get a GGUF file of the model",
+    remedy: "convert it again with llama.cpp's convert_hf_to_gguf.py, or get a GGUF file of the model",
   });
-}
-
-/** A name out of the file, for a message: however long and odd it is. */
-function quote(name: string): string {
-  return JSON.stringify(name.length > 80 ? `${name.slice(0, 80)}…` : name);
 }

@@ -1,35 +1,43 @@
 /**
- * An ONNX file without the elements of its large tensors: those stay in the file until somebody wants them. All else is copied as it stands, so
- * that one reader of the format serves both.
+ * Copies an ONNX file without the data of its large initializers, which stays in the file until it is needed. Everything else is copied byte by
+ * byte, so that the same reader takes the copy and a complete file.
  */
+import { PbfReader } from "pbf";
 import { type ByteRange, byteRange, type ByteSource } from "../byte-source.ts";
+import { lengthDelimited, maxHeaderBytes, type ProtobufField, readFieldHeader } from "../protobuf/wire-format.ts";
+import { graphProto, modelProto, tensorProto } from "./onnx-fields.ts";
 
+/** A copy of an ONNX file in which large tensor data is missing. */
 export interface DetachedModel {
+  /** The copy: a valid ONNX file in which `raw_data` of each large initializer is empty. */
   readonly bytes: Uint8Array;
-  /** What was cut out, by the place in `bytes` where it was: there is a field of no bytes. */
-  readonly cuts: ReadonlyMap<number, ByteRange>;
+  /** The missing data: ranges of the file, by the position in `bytes` of the empty field that stands for each. */
+  readonly ranges: ReadonlyMap<number, ByteRange>;
 }
 
-/** Elements of fewer bytes are not worth a read of their own. */
+/** Data of fewer bytes is copied: a separate read would cost more. */
 const minDetachedBytes = 16 * 1024;
 const windowBytes = 16 * 1024;
-const maxHeaderBytes = 20;
 
-/** Fields by the message they stand in: of ModelProto the graph, of that its initial values, of those their bytes. */
-const tensorDataPath = [7, 5, 9] as const;
+/** The fields that lead from the message of the whole file to the data of an initializer. */
+const tensorDataPath = [modelProto.graph, graphProto.initializer, tensorProto.rawData] as const;
 
-/** Error where the fields do not add up: read whole, the file is sure to be refused with more to say. */
+/** Throws Error if the fields of the file do not fit together. A reader of the whole file then says what is wrong. */
 export function detachTensorData(file: ByteSource): DetachedModel {
   return new Detacher(file).detach();
 }
 
-/** A run of the file to copy, bytes that were made anew, or a cut. */
-type Piece = { readonly from: number; readonly to: number; readonly isCut: boolean } | { readonly made: readonly number[] };
+/** A part of the copy: a range of the file that is copied or, with `isDetached`, left out; or bytes that replace those of the file. */
+type Piece =
+  | { readonly from: number; readonly to: number; readonly isDetached: boolean }
+  | { readonly replacement: readonly number[] };
 
 class Detacher {
   readonly #file: ByteSource;
-  #window: Uint8Array = new Uint8Array(0);
+  readonly #window: Uint8Array = new Uint8Array(windowBytes);
+  readonly #pbf: PbfReader = new PbfReader(this.#window);
   #windowStart = 0;
+  #windowLength = 0;
 
   constructor(file: ByteSource) {
     this.#file = file;
@@ -38,87 +46,63 @@ class Detacher {
   detach(): DetachedModel {
     const pieces = this.#message(0, this.#file.size, 0);
     const bytes = new Uint8Array(lengthOf(pieces));
-    const cuts = new Map<number, ByteRange>();
-    let place = 0;
+    const ranges = new Map<number, ByteRange>();
+    let position = 0;
     for (const piece of pieces) {
-      if ("made" in piece) bytes.set(piece.made, place);
-      else if (piece.isCut) cuts.set(place, byteRange(this.#file, piece.from, piece.to - piece.from));
-      else this.#file.read(bytes.subarray(place, place + piece.to - piece.from), piece.from);
-      place += lengthOf([piece]);
+      if ("replacement" in piece) bytes.set(piece.replacement, position);
+      else if (piece.isDetached) ranges.set(position, byteRange(this.#file, piece.from, piece.to - piece.from));
+      else this.#file.read(bytes.subarray(position, position + piece.to - piece.from), piece.from);
+      position += lengthOf([piece]);
     }
-    return { bytes, cuts };
+    return { bytes, ranges };
   }
 
-  /** The fields from `start` to `end`; those on the path are made anew, runs of others are copied. */
+  /** The pieces of a message. Fields on `tensorDataPath` get a new header, since they become shorter; everything between them is copied. */
   #message(start: number, end: number, depth: number): Piece[] {
     const pieces: Piece[] = [];
     let copied = start;
     for (let position = start; position < end;) {
-      const field = this.#field(position, end);
+      const header = position;
+      const field = this.#field(header, end);
       const length = field.end - field.start;
       position = field.end;
-      if (field.number !== tensorDataPath[depth] || field.wireType !== 2 || length < minDetachedBytes) continue;
-      const isCut = depth === tensorDataPath.length - 1;
-      const inner: Piece[] = isCut
-        ? [{ from: field.start, to: field.end, isCut }]
+      if (field.number !== tensorDataPath[depth] || field.wireType !== lengthDelimited || length < minDetachedBytes) continue;
+      const isDetached = depth === tensorDataPath.length - 1;
+      const inner: Piece[] = isDetached
+        ? [{ from: field.start, to: field.end, isDetached }]
         : this.#message(field.start, field.end, depth + 1);
-      pieces.push({ from: copied, to: field.header, isCut: false });
-      pieces.push({ made: [(field.number << 3) | 2, ...varint(lengthOf(inner))] }, ...inner);
+      pieces.push({ from: copied, to: header, isDetached: false });
+      pieces.push({ replacement: [(field.number << 3) | lengthDelimited, ...varint(lengthOf(inner))] }, ...inner);
       copied = field.end;
     }
-    pieces.push({ from: copied, to: end, isCut: false });
+    pieces.push({ from: copied, to: end, isDetached: false });
     return pieces;
   }
 
-  #field(header: number, end: number): Field {
-    const [tag, content] = this.#varint(header, end);
-    const wireType = tag & 7;
-    const number = Math.floor(tag / 8);
-    if (wireType === 0) {
-      const [, next] = this.#varint(content, end);
-      return { number, wireType, header, start: content, end: next };
-    }
-    const [length, start] = wireType === 2 ? this.#varint(content, end) : [wireType === 1 ? 8 : wireType === 5 ? 4 : -1, content];
-    if (length < 0 || start + length > end) throw new Error(`it is damaged at byte ${header}`);
-    return { number, wireType, header, start, end: start + length };
+  #field(position: number, end: number): ProtobufField {
+    this.#load(position);
+    return readFieldHeader(this.#pbf, this.#windowStart, position, end);
   }
 
-  #varint(position: number, end: number): readonly [value: number, next: number] {
-    this.#show(position);
-    let value = 0;
-    for (let index = 0; index < 10 && position + index < end; index += 1) {
-      const byte = this.#window[position + index - this.#windowStart] ?? 0;
-      value += (byte & 127) * 2 ** (7 * index);
-      if (byte < 128) return [value, position + index + 1];
-    }
-    throw new Error(`it is damaged at byte ${position}`);
-  }
-
-  /** Brings a header at `position` into the window. */
-  #show(position: number): void {
+  /** Reads the header of a field into the window, with what follows it. */
+  #load(position: number): void {
     const last = Math.min(position + maxHeaderBytes, this.#file.size);
-    if (position >= this.#windowStart && last <= this.#windowStart + this.#window.length) return;
-    this.#window = new Uint8Array(Math.min(windowBytes, this.#file.size - position));
-    this.#file.read(this.#window, position);
+    if (position >= this.#windowStart && last <= this.#windowStart + this.#windowLength) return;
+    this.#windowLength = Math.min(windowBytes, this.#file.size - position);
+    this.#file.read(this.#window.subarray(0, this.#windowLength), position);
     this.#windowStart = position;
   }
 }
 
-interface Field {
-  readonly number: number;
-  /** 2: of a stated length. */
-  readonly wireType: number;
-  readonly header: number;
-  /** Of its content. */
-  readonly start: number;
-  readonly end: number;
-}
-
+/** Bytes that the pieces take in the copy. */
 function lengthOf(pieces: readonly Piece[]): number {
-  return pieces.reduce((sum, piece) => sum + ("made" in piece ? piece.made.length : piece.isCut ? 0 : piece.to - piece.from), 0);
+  return pieces.reduce((sum, piece) => {
+    if ("replacement" in piece) return sum + piece.replacement.length;
+    return sum + (piece.isDetached ? 0 : piece.to - piece.from);
+  }, 0);
 }
 
-/** The low digits first, seven bits in a byte. */
+/** A number as a protobuf varint: seven bits per byte, the lowest first. */
 function varint(value: number): number[] {
   const bytes: number[] = [];
   let rest = value;

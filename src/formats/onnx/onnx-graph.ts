@@ -1,55 +1,50 @@
-/** GraphProto: what an ONNX graph takes, gives and holds, and which operators it uses, subgraphs of If, Loop and Scan included. */
+/** Reads the outline of an ONNX graph: its inputs and outputs, its tensors without their elements, and the operators it uses. Subgraphs of If, Loop and Scan are included. */
 import { type OnnxTensorOutline, readOnnxTensor } from "./onnx-tensor.ts";
 import { type OnnxValue, readOnnxValue } from "./onnx-value.ts";
-import type { ProtobufField, ProtobufFile } from "../protobuf/protobuf-file.ts";
+import type { ProtobufFile } from "../protobuf/protobuf-file.ts";
+import { lengthDelimited, type ProtobufField } from "../protobuf/wire-format.ts";
+import { attributeProto, functionProto, graphProto, nodeProto, sparseTensorProto } from "./onnx-fields.ts";
 
+/** An operator, and how often a graph uses it. */
 export interface OnnxOperatorUse {
-  /** "ai.onnx" for the standard one. */
+  /** The operator's domain; the standard one is "ai.onnx". */
   readonly domain: string;
   readonly name: string;
-  /** Nodes that use it. */
+  /** Number of nodes that use it. */
   readonly count: number;
 }
 
+/** An ONNX graph without the elements of its tensors. */
 export interface OnnxGraphOutline {
-  /** Values a run must be given: those without an initial value. */
+  /** Values that a run must be given. Inputs that are initializers too have a default and are left out. */
   readonly inputs: readonly OnnxValue[];
   readonly outputs: readonly OnnxValue[];
-  /** Nodes in all, subgraphs included. */
+  /** Number of nodes, those of subgraphs included. */
   readonly nodes: number;
   readonly operators: readonly OnnxOperatorUse[];
-  /** Initial values: the weights. Those of subgraphs come along. */
+  /** Tensors that the graph holds by name, which are the weights. Those of subgraphs are included. */
   readonly initializers: readonly OnnxTensorOutline[];
-  /** Tensors held in attributes, mostly of Constant nodes, in functions as well. */
+  /** Tensors that are values of attributes, mostly of Constant nodes. Those of subgraphs and functions are included. */
   readonly constants: readonly OnnxTensorOutline[];
-  /** Types of values the graph states besides its inputs and outputs. */
+  /** Types, in the form of `OnnxValue.type`, that the graph states for its intermediate values and for inputs and outputs of subgraphs. */
   readonly intermediateTypes: ReadonlySet<string>;
 }
 
-/** What is gathered while graphs are walked. */
+/** Collects the outline of a graph and its subgraphs. */
 interface GraphAccumulator {
   readonly operators: Map<string, OnnxOperatorUse>;
-  readonly weights: OnnxTensorOutline[];
+  readonly initializers: OnnxTensorOutline[];
   readonly constants: OnnxTensorOutline[];
-  readonly innerTypes: Set<string>;
+  readonly intermediateTypes: Set<string>;
   nodes: number;
 }
 
-/** Real models have a handful; a file of subgraphs in subgraphs must not exhaust the stack. */
+/** Deepest nesting of subgraphs. Real models nest a handful deep; without a limit a hostile file would exhaust the stack. */
 const maxGraphDepth = 64;
-/** No operator and no domain has a longer name. */
+/** Longest name of an operator or a domain, in bytes. */
 const maxNameBytes = 512;
 
-/** GraphProto. */
-const node = 1;
-const initializer = 5;
-const input = 11;
-const output = 12;
-const valueInfo = 13;
-const sparseInitializer = 15;
-/** FunctionProto. */
-const functionNode = 7;
-
+/** Reads graphs and functions of one file. Methods throw Error if the file is damaged. */
 export class OnnxGraphReader {
   readonly #file: ProtobufFile;
   readonly #constants: OnnxTensorOutline[] = [];
@@ -58,11 +53,11 @@ export class OnnxGraphReader {
     this.#file = file;
   }
 
-  /** The main graph. Constants of the functions read before come along. */
+  /** Reads the main graph (GraphProto). Its `constants` include those of the functions that were read before with `readFunctionBody`. */
   async read(graph: ProtobufField): Promise<OnnxGraphOutline> {
-    const findings = this.#findings();
-    const { inputs, outputs } = await this.#graph(graph, findings, 0);
-    const { weights: initializers, constants, innerTypes: intermediateTypes, nodes, operators } = findings;
+    const totals = this.#newTotals();
+    const { inputs, outputs } = await this.#graph(graph, totals, 0);
+    const { initializers, constants, intermediateTypes, nodes, operators } = totals;
     const initial = new Set(initializers.map(({ name }) => name));
     return {
       inputs: inputs.filter(({ name }) => !initial.has(name)),
@@ -75,69 +70,72 @@ export class OnnxGraphReader {
     };
   }
 
-  /** The operators of a FunctionProto. */
+  /** Reads the operators that the body of a FunctionProto uses. */
   async readFunctionBody(body: ProtobufField): Promise<readonly OnnxOperatorUse[]> {
-    const findings = this.#findings();
+    const totals = this.#newTotals();
     for await (const field of this.#file.fields(body.start, body.end)) {
-      if (field.number === functionNode) await this.#node(field, findings, 0);
+      if (field.number === functionProto.node) await this.#node(field, totals, 0);
     }
-    return [...findings.operators.values()];
+    return [...totals.operators.values()];
   }
 
-  #findings(): GraphAccumulator {
-    return { operators: new Map(), weights: [], constants: this.#constants, innerTypes: new Set(), nodes: 0 };
+  #newTotals(): GraphAccumulator {
+    return { operators: new Map(), initializers: [], constants: this.#constants, intermediateTypes: new Set(), nodes: 0 };
   }
 
   async #graph(
     graph: ProtobufField,
-    findings: GraphAccumulator,
+    totals: GraphAccumulator,
     depth: number,
   ): Promise<{ inputs: OnnxValue[]; outputs: OnnxValue[] }> {
     if (depth > maxGraphDepth) throw new Error(`it nests graphs more than ${maxGraphDepth} deep at byte ${graph.start}`);
     const inputs: OnnxValue[] = [];
     const outputs: OnnxValue[] = [];
     for await (const field of this.#file.fields(graph.start, graph.end)) {
-      if (field.wireType !== 2) continue;
-      if (field.number === node) await this.#node(field, findings, depth);
-      else if (field.number === initializer) findings.weights.push(await readOnnxTensor(this.#file, field));
-      else if (field.number === input) inputs.push(await readOnnxValue(this.#file, field));
-      else if (field.number === output) outputs.push(await readOnnxValue(this.#file, field));
-      else if (field.number === valueInfo) findings.innerTypes.add((await readOnnxValue(this.#file, field)).type);
-      else if (field.number === sparseInitializer) await this.#sparse(field, findings.weights);
+      if (field.wireType !== lengthDelimited) continue;
+      if (field.number === graphProto.node) await this.#node(field, totals, depth);
+      else if (field.number === graphProto.initializer) totals.initializers.push(await readOnnxTensor(this.#file, field));
+      else if (field.number === graphProto.input) inputs.push(await readOnnxValue(this.#file, field));
+      else if (field.number === graphProto.output) outputs.push(await readOnnxValue(this.#file, field));
+      else if (field.number === graphProto.valueInfo) totals.intermediateTypes.add((await readOnnxValue(this.#file, field)).type);
+      else if (field.number === graphProto.sparseInitializer) await this.#sparse(field, totals.initializers);
     }
-    if (depth > 0) for (const { type } of [...inputs, ...outputs]) findings.innerTypes.add(type);
+    if (depth > 0) for (const { type } of [...inputs, ...outputs]) totals.intermediateTypes.add(type);
     return { inputs, outputs };
   }
 
-  /** NodeProto: op_type 4, attribute 5, domain 7. */
-  async #node(node: ProtobufField, findings: GraphAccumulator, depth: number): Promise<void> {
+  /** Counts the operator of a NodeProto, and reads the tensors and subgraphs of its attributes. */
+  async #node(node: ProtobufField, totals: GraphAccumulator, depth: number): Promise<void> {
     let name = "";
     let domain = "";
     for await (const field of this.#file.fields(node.start, node.end)) {
-      if (field.number === 4) name = await this.#name(field);
-      else if (field.number === 7) domain = await this.#name(field);
-      else if (field.number === 5) await this.#attribute(field, findings, depth);
+      if (field.number === nodeProto.opType) name = await this.#name(field);
+      else if (field.number === nodeProto.domain) domain = await this.#name(field);
+      else if (field.number === nodeProto.attribute) await this.#attribute(field, totals, depth);
     }
     const key = `${domain}:${name}`;
-    const before = findings.operators.get(key)?.count ?? 0;
-    findings.operators.set(key, { domain: domain || "ai.onnx", name, count: before + 1 });
-    findings.nodes += 1;
+    const before = totals.operators.get(key)?.count ?? 0;
+    totals.operators.set(key, { domain: domain || "ai.onnx", name, count: before + 1 });
+    totals.nodes += 1;
   }
 
-  /** AttributeProto: t 5, g 6, tensors 10, graphs 11, sparse_tensor 22, sparse_tensors 23. */
-  async #attribute(attribute: ProtobufField, findings: GraphAccumulator, depth: number): Promise<void> {
+  /** Reads the tensors and subgraphs of an AttributeProto. */
+  async #attribute(attribute: ProtobufField, totals: GraphAccumulator, depth: number): Promise<void> {
     for await (const field of this.#file.fields(attribute.start, attribute.end)) {
-      if (field.wireType !== 2) continue;
-      if (field.number === 5 || field.number === 10) findings.constants.push(await readOnnxTensor(this.#file, field));
-      else if (field.number === 6 || field.number === 11) await this.#graph(field, findings, depth + 1);
-      else if (field.number === 22 || field.number === 23) await this.#sparse(field, findings.constants);
+      if (field.wireType !== lengthDelimited) continue;
+      if (field.number === attributeProto.t || field.number === attributeProto.tensors)
+        totals.constants.push(await readOnnxTensor(this.#file, field));
+      else if (field.number === attributeProto.g || field.number === attributeProto.graphs)
+        await this.#graph(field, totals, depth + 1);
+      else if (field.number === attributeProto.sparseTensor || field.number === attributeProto.sparseTensors)
+        await this.#sparse(field, totals.constants);
     }
   }
 
-  /** SparseTensorProto: its values 1 are what it holds. */
+  /** Adds the values of a SparseTensorProto. */
   async #sparse(tensor: ProtobufField, into: OnnxTensorOutline[]): Promise<void> {
     for await (const field of this.#file.fields(tensor.start, tensor.end)) {
-      if (field.number === 1) into.push(await readOnnxTensor(this.#file, field));
+      if (field.number === sparseTensorProto.values) into.push(await readOnnxTensor(this.#file, field));
     }
   }
 

@@ -1,61 +1,46 @@
 /**
- * The outline of an ONNX file: everything it says of itself but the elements of its tensors, which are skipped. The one reader of
- * ONNX files here. Field numbers: https://github.com/onnx/onnx/blob/main/onnx/onnx.proto3
+ * Reads the outline of an ONNX file: everything but the elements of its tensors, which are skipped and not read from the disk. The reader of
+ * whole models is engine/onnx/read-model.ts; both use the field numbers of onnx-fields.ts and the wire format of protobuf/wire-format.ts.
  */
-import { InferyardError, messageOf } from "../../errors.ts";
-import { openFile } from "../../platform/node/files.ts";
-import { FileWindow } from "../file-window.ts";
-import { modelInvalid, unreadable } from "../../models/model-folder.ts";
+import { withFileWindow } from "../file-window.ts";
 import { OnnxGraphReader } from "./onnx-graph.ts";
 import type { OnnxGraphOutline, OnnxOperatorUse } from "./onnx-graph.ts";
 import { readOnnxEntry } from "./onnx-tensor.ts";
-import { type ProtobufField, ProtobufFile } from "../protobuf/protobuf-file.ts";
+import { ProtobufFile } from "../protobuf/protobuf-file.ts";
+import { lengthDelimited, type ProtobufField } from "../protobuf/wire-format.ts";
+import { functionProto, modelProto, operatorSetIdProto } from "./onnx-fields.ts";
 
-/** A function the file defines itself, which its graphs use like an operator. */
+/** A function that the file defines and its graphs use like an operator. */
 export interface OnnxFunctionOutline {
   readonly domain: string;
   readonly name: string;
-  /** Operators of its body. */
+  /** Operators that its body uses. */
   readonly operators: readonly OnnxOperatorUse[];
-  /** Versions its body is written for; the model's own where it names none. */
+  /** Versions of the operator sets that its body uses, by domain; those of the model if it states none. */
   readonly opsets: ReadonlyMap<string, number>;
 }
 
+/** An ONNX file without the elements of its tensors. */
 export interface OnnxOutline {
+  /** Version of the ONNX file format. */
   readonly irVersion: number;
+  /** Name of the program that wrote the file; "" if it is not stated. */
   readonly producer: string;
   readonly producerVersion: string;
-  /** Versions of operator sets by domain; the standard one is "ai.onnx". */
+  /** Versions of the operator sets, by domain; the standard one is "ai.onnx". */
   readonly opsets: ReadonlyMap<string, number>;
+  /** `metadata_props`: free-form pairs. */
   readonly metadata: ReadonlyMap<string, string>;
   readonly functions: readonly OnnxFunctionOutline[];
   readonly graph: OnnxGraphOutline;
 }
 
-/** ModelProto. */
-const irVersion = 1;
-const producerName = 2;
-const producerVersion = 3;
-const graphField = 7;
-const opsetField = 8;
-const metadataField = 14;
-const functionField = 25;
-
-/** Reads the outline of a file; MODEL_INVALID when it is cut off, damaged or no ONNX file. `shown` is the path as the user wrote it. */
+/**
+ * Reads the outline of the ONNX file at `path`; `shown` is the path as the user wrote it. Throws MODEL_INVALID if the file cannot be read, is cut off or
+ * damaged, or is not an ONNX file, and MODEL_UNSUPPORTED if its header is larger than the limits of `FileWindow`.
+ */
 export async function readOnnxOutline(path: string, shown: string): Promise<OnnxOutline> {
-  try {
-    const handle = await openFile(path);
-    try {
-      const { size } = await handle.stat();
-      return await readModel(new ProtobufFile(new FileWindow(handle, size, shown)));
-    } finally {
-      await handle.close();
-    }
-  } catch (error) {
-    if (error instanceof InferyardError) throw error;
-    if ((error as NodeJS.ErrnoException).code !== undefined) throw unreadable(shown, error);
-    throw modelInvalid(`${shown} is not a whole ONNX file: ${messageOf(error)}`, "download it again", error);
-  }
+  return await withFileWindow(path, shown, "ONNX", (window) => readModel(new ProtobufFile(window)));
 }
 
 async function readModel(file: ProtobufFile): Promise<OnnxOutline> {
@@ -65,13 +50,13 @@ async function readModel(file: ProtobufFile): Promise<OnnxOutline> {
   const metadata = new Map<string, string>();
   for await (const field of file.fields(0, file.size)) {
     single.set(field.number, field);
-    if (field.number === functionField) functions.push(field);
-    else if (field.number === opsetField) opsets.set(...(await readOpset(file, field)));
-    else if (field.number === metadataField) metadata.set(...(await readOnnxEntry(file, field)));
+    if (field.number === modelProto.functions) functions.push(field);
+    else if (field.number === modelProto.opsetImport) opsets.set(...(await readOpset(file, field)));
+    else if (field.number === modelProto.metadataProps) metadata.set(...(await readOnnxEntry(file, field)));
   }
-  const graph = single.get(graphField);
-  if (graph?.wireType !== 2) throw new Error("it holds no graph");
-  // A file that was cut off between two fields of the model lacks them, since they come last.
+  const graph = single.get(modelProto.graph);
+  if (graph?.wireType !== lengthDelimited) throw new Error("it holds no graph");
+  // They come last in the file: a file that was cut off between two fields lacks them.
   if (opsets.size === 0) throw new Error("it does not say which operators it uses, so its end is missing");
   const text = async (number: number): Promise<string> => {
     const field = single.get(number);
@@ -81,9 +66,9 @@ async function readModel(file: ProtobufFile): Promise<OnnxOutline> {
   const bodies: OnnxFunctionOutline[] = [];
   for (const field of functions) bodies.push(await readFunction(file, field, reader, opsets));
   return {
-    irVersion: single.get(irVersion)?.value ?? 0,
-    producer: await text(producerName),
-    producerVersion: await text(producerVersion),
+    irVersion: single.get(modelProto.irVersion)?.value ?? 0,
+    producer: await text(modelProto.producerName),
+    producerVersion: await text(modelProto.producerVersion),
     opsets,
     metadata,
     functions: bodies,
@@ -91,18 +76,18 @@ async function readModel(file: ProtobufFile): Promise<OnnxOutline> {
   };
 }
 
-/** OperatorSetIdProto: domain 1, version 2. */
+/** OperatorSetIdProto. */
 async function readOpset(file: ProtobufFile, opset: ProtobufField): Promise<[domain: string, version: number]> {
   let domain = "";
   let version = 0;
   for await (const field of file.fields(opset.start, opset.end)) {
-    if (field.number === 1) domain = await file.text(field);
-    else if (field.number === 2) version = field.value;
+    if (field.number === operatorSetIdProto.domain) domain = await file.text(field);
+    else if (field.number === operatorSetIdProto.version) version = field.value;
   }
   return [domain || "ai.onnx", version];
 }
 
-/** FunctionProto: name 1, node 7, opset_import 9, domain 10. */
+/** FunctionProto. */
 async function readFunction(
   file: ProtobufFile,
   body: ProtobufField,
@@ -113,9 +98,9 @@ async function readFunction(
   let domain = "";
   const own = new Map<string, number>();
   for await (const field of file.fields(body.start, body.end)) {
-    if (field.number === 1) name = await file.text(field);
-    else if (field.number === 9) own.set(...(await readOpset(file, field)));
-    else if (field.number === 10) domain = await file.text(field);
+    if (field.number === functionProto.name) name = await file.text(field);
+    else if (field.number === functionProto.opsetImport) own.set(...(await readOpset(file, field)));
+    else if (field.number === functionProto.domain) domain = await file.text(field);
   }
   const operators = await reader.readFunctionBody(body);
   return { domain: domain || "ai.onnx", name, operators, opsets: own.size > 0 ? own : opsets };

@@ -1,84 +1,89 @@
-/** TensorProto: one tensor of an ONNX file, described without reading its elements. */
+/** Reads what a TensorProto says of one tensor of an ONNX file: its name, type and shape, and where its elements are. The elements are not read. */
 import { onnxType, onnxTypeName } from "./onnx-types.ts";
-import type { ProtobufField, ProtobufFile } from "../protobuf/protobuf-file.ts";
+import { quoteName } from "../format-errors.ts";
+import type { ProtobufFile } from "../protobuf/protobuf-file.ts";
+import type { ProtobufField } from "../protobuf/wire-format.ts";
+import { stringStringEntryProto, tensorProto } from "./onnx-fields.ts";
 
+/** One tensor of an ONNX file, without its elements. */
 export interface OnnxTensorOutline {
   readonly name: string;
-  /** TensorProto.DataType. */
+  /** Number of the element type in TensorProto.DataType. */
   readonly type: number;
   readonly shape: readonly number[];
+  /** Number of elements. */
   readonly elements: number;
-  /** Bytes of the elements, in the file or beside it. */
+  /** Bytes of the elements, in this file or in another. */
   readonly bytes: number;
-  /** Where the elements lie when not in the file itself: the path as the graph names it, and the end of their range there. */
+  /** Set if the elements are in another file: its path as the graph names it, and the byte after the last one of the tensor there. */
   readonly external?: { readonly location: string; readonly end: number };
 }
 
 /** Far above what any operator takes. */
 const maxDimensions = 256;
 
-/** Fields with elements, and the fewest bytes an element takes in each: packed numbers of 4 bits share one varint of one byte. */
-const elementFields: ReadonlyMap<number, number> = new Map([
-  [4, 4], // float_data
-  [5, 0.25], // int32_data, which also holds the types below 32 bits
-  [7, 1], // int64_data
-  [10, 8], // double_data
-  [11, 1], // uint64_data
+/** Fields that hold elements, and the smallest number of bytes that one element takes in each. Several packed elements below 8 bits share a varint. */
+const minElementBytes: ReadonlyMap<number, number> = new Map([
+  [tensorProto.floatData, 4],
+  [tensorProto.int32Data, 0.25], // which also holds the types below 32 bits
+  [tensorProto.int64Data, 1],
+  [tensorProto.doubleData, 8],
+  [tensorProto.uint64Data, 1],
 ]);
-const stringData = 6;
-const rawData = 9;
+/** TensorProto.DataType STRING. */
+const stringType = 8;
 
-/** Throws Error where the shape is impossible or more elements are claimed than are stored. */
+/** Reads a TensorProto. Throws Error if its shape is impossible, or if it claims more elements than it stores. */
 export async function readOnnxTensor(file: ProtobufFile, tensor: ProtobufField): Promise<OnnxTensorOutline> {
   const shape: number[] = [];
   let name = "";
   let type = 0;
   let raw: number | undefined;
   let strings = 0;
-  let mostElements = 0;
+  let maxElements = 0;
   const external = new Map<string, string>();
   for await (const field of file.fields(tensor.start, tensor.end)) {
     const length = field.end - field.start;
-    const least = elementFields.get(field.number);
-    if (field.number === 1) shape.push(...(await file.numbers(field)));
-    else if (field.number === 2) type = field.value;
-    else if (field.number === 8) name = await file.text(field);
-    else if (field.number === 13) external.set(...(await readOnnxEntry(file, field)));
-    else if (field.number === rawData) raw = length;
-    else if (field.number === stringData) {
+    const minBytes = minElementBytes.get(field.number);
+    if (field.number === tensorProto.dims) shape.push(...(await file.numbers(field)));
+    else if (field.number === tensorProto.dataType) type = field.value;
+    else if (field.number === tensorProto.name) name = await file.text(field);
+    else if (field.number === tensorProto.externalData) external.set(...(await readOnnxEntry(file, field)));
+    else if (field.number === tensorProto.rawData) raw = length;
+    else if (field.number === tensorProto.stringData) {
       strings += length;
-      mostElements += 1;
-    } else if (least !== undefined) mostElements += length / least;
+      maxElements += 1;
+    } else if (minBytes !== undefined) maxElements += length / minBytes;
     if (shape.length > maxDimensions) throw new Error(`it has a tensor of ${shape.length} dimensions at byte ${tensor.start}`);
   }
   const elements = shape.reduce((product, dimension) => product * dimension, 1);
   const bits = onnxType(type)?.bits ?? 0;
-  const bytes = type === 8 ? strings : Math.ceil((elements * bits) / 8);
+  const bytes = type === stringType ? strings : Math.ceil((elements * bits) / 8);
   if (!Number.isSafeInteger(elements) || !Number.isSafeInteger(bytes)) {
-    throw new Error(`the tensor ${quote(name)} has the impossible shape [${shape.slice(0, 8).join(", ")}]`);
+    throw new Error(`the tensor ${quoteName(name)} has the impossible shape [${shape.slice(0, 8).join(", ")}]`);
   }
-  const described = { name, type, shape, elements, bytes };
+  const outline = { name, type, shape, elements, bytes };
   const location = external.get("location");
   if (location !== undefined) {
     const end = wholeNumber(external.get("offset"), name) + wholeNumber(external.get("length"), name);
-    return { ...described, external: { location, end } };
+    return { ...outline, external: { location, end } };
   }
-  if (raw === undefined ? elements > mostElements : raw < bytes) {
-    const stored = raw === undefined ? `at most ${mostElements}` : `${raw} bytes`;
+  if (raw === undefined ? elements > maxElements : raw < bytes) {
+    const stored = raw === undefined ? `at most ${maxElements}` : `${raw} bytes`;
     throw new Error(
-      `the tensor ${quote(name)} has the shape [${shape.slice(0, 8).join(", ")}] of ${onnxTypeName(type)}, and stores ${stored}`,
+      `the tensor ${quoteName(name)} has the shape [${shape.slice(0, 8).join(", ")}] of ${onnxTypeName(type)}, and stores ${stored}`,
     );
   }
-  return described;
+  return outline;
 }
 
-/** StringStringEntryProto: key 1, value 2. */
+/** Reads a StringStringEntryProto. */
 export async function readOnnxEntry(file: ProtobufFile, entry: ProtobufField): Promise<[key: string, value: string]> {
   let key = "";
   let value = "";
   for await (const field of file.fields(entry.start, entry.end)) {
-    if (field.number === 1) key = await file.text(field);
-    else if (field.number === 2) value = await file.text(field);
+    if (field.number === stringStringEntryProto.key) key = await file.text(field);
+    else if (field.number === stringStringEntryProto.value) value = await file.text(field);
   }
   return [key, value];
 }
@@ -86,10 +91,5 @@ export async function readOnnxEntry(file: ProtobufFile, entry: ProtobufField): P
 function wholeNumber(text: string | undefined, name: string): number {
   const number = Number(text ?? 0);
   if (Number.isSafeInteger(number) && number >= 0) return number;
-  throw new Error(`the tensor ${quote(name)} names a range of another file that is no number`);
-}
-
-/** A name out of the file, for a message: however long and odd it is. */
-function quote(name: string): string {
-  return JSON.stringify(name.length > 80 ? `${name.slice(0, 80)}…` : name);
+  throw new Error(`the tensor ${quoteName(name)} names a range of another file that is not a whole number`);
 }

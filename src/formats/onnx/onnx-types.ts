@@ -1,12 +1,13 @@
 /** Element types of ONNX tensors (TensorProto.DataType in https://github.com/onnx/onnx/blob/main/onnx/onnx.proto3). */
 import type { Precision } from "../../backend.ts";
 
+/** An element type of ONNX tensors. */
 export interface OnnxType {
-  /** In the names of `tensor.ts` where it has one. */
+  /** The name of the type in `tensor.ts` if it has one there, else the one in onnx.proto3 in lower case without underscores. */
   readonly name: string;
-  /** Bits of one element; 0 for strings, whose size only the file tells. */
+  /** Bits of one element; 0 for strings, whose size varies. */
   readonly bits: number;
-  /** Of weights stored so; left out where it has no name here. */
+  /** Precision of a model whose weights have this type. Absent if such models have no name here. */
   readonly precision?: Precision;
 }
 
@@ -39,11 +40,12 @@ const types: ReadonlyMap<number, OnnxType> = new Map<number, OnnxType>([
   [26, { name: "int2", bits: 2 }],
 ]);
 
-/** A number the format does not know yet has a name that says so. */
+/** The element type with this number in TensorProto.DataType, or undefined for a number of a later version of the format. */
 export function onnxType(number: number): OnnxType | undefined {
   return types.get(number);
 }
 
+/** The name of an element type for people: "unknown" for 0, "type 99" for a number of a later version of the format. */
 export function onnxTypeName(number: number): string {
   return types.get(number)?.name ?? (number === 0 ? "unknown" : `type ${number}`);
 }

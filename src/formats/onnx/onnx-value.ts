@@ -1,79 +1,91 @@
-/** ValueInfoProto: one input or output of an ONNX graph, with its type and its symbolic dimensions. */
+/** Reads a ValueInfoProto: the name, type and shape of one value of an ONNX graph. */
 import { onnxTypeName } from "./onnx-types.ts";
-import type { ProtobufField, ProtobufFile } from "../protobuf/protobuf-file.ts";
+import type { ProtobufFile } from "../protobuf/protobuf-file.ts";
+import type { ProtobufField } from "../protobuf/wire-format.ts";
+import {
+  dimensionProto,
+  elementTypeProto,
+  mapTypeProto,
+  tensorShapeProto,
+  tensorTypeProto,
+  typeProto,
+  valueInfoProto,
+} from "./onnx-fields.ts";
 
+/** An input or output of an ONNX graph. */
 export interface OnnxValue {
   readonly name: string;
-  /** "float32", "int64", ... for a tensor; "sequence(float32)", "map(int64, float32)", "optional(...)" and "sparse(...)" for the others. */
+  /** "float32", "int64", ... for a tensor; "sequence(float32)", "map(int64, float32)", "optional(...)" or "sparse(...)" for other types. */
   readonly type: string;
-  /** Of tensors; left out where the graph does not say. A number is fixed, a text names a free dimension, null is free without a name. */
+  /** Dimensions of a tensor: a number is a fixed size, a string the name of a free dimension, null a free dimension without a name. Absent if the graph does not state a shape. */
   readonly shape?: readonly (number | string | null)[];
 }
 
 type ValueType = Omit<OnnxValue, "name">;
 
-/** Sequences of maps of sequences end somewhere. */
+/** Types nest (a sequence of maps of sequences); deeper nesting is refused. */
 const maxTypeDepth = 16;
 const maxDimensions = 256;
 const wrappers: ReadonlyMap<number, string> = new Map([
-  [4, "sequence"],
-  [9, "optional"],
+  [typeProto.sequenceType, "sequence"],
+  [typeProto.optionalType, "optional"],
 ]);
 
+/** Reads a ValueInfoProto. Throws Error for more than 256 dimensions or types nested more than 16 deep. */
 export async function readOnnxValue(file: ProtobufFile, value: ProtobufField): Promise<OnnxValue> {
   let name = "";
   let type: ValueType = { type: "unknown" };
   for await (const field of file.fields(value.start, value.end)) {
-    if (field.number === 1) name = await file.text(field);
-    else if (field.number === 2) type = await readType(file, field, 0);
+    if (field.number === valueInfoProto.name) name = await file.text(field);
+    else if (field.number === valueInfoProto.type) type = await readType(file, field, 0);
   }
   return { name, ...type };
 }
 
-/** TypeProto: tensor_type 1, sequence_type 4, map_type 5, sparse_tensor_type 8, optional_type 9. */
+/** TypeProto. */
 async function readType(file: ProtobufFile, type: ProtobufField, depth: number): Promise<ValueType> {
   if (depth > maxTypeDepth) throw new Error(`it nests types more than ${maxTypeDepth} deep at byte ${type.start}`);
   let found: ValueType = { type: "unknown" };
   for await (const field of file.fields(type.start, type.end)) {
     const wrapper = wrappers.get(field.number);
-    if (field.number === 1) found = await readTensorType(file, field);
-    else if (field.number === 8) found = { type: `sparse(${(await readTensorType(file, field)).type})` };
-    else if (field.number === 5) found = { type: await readMapType(file, field, depth) };
+    if (field.number === typeProto.tensorType) found = await readTensorType(file, field);
+    else if (field.number === typeProto.sparseTensorType) found = { type: `sparse(${(await readTensorType(file, field)).type})` };
+    else if (field.number === typeProto.mapType) found = { type: await readMapType(file, field, depth) };
     else if (wrapper !== undefined) found = { type: `${wrapper}(${await readElementType(file, field, depth)})` };
   }
   return found;
 }
 
-/** Sequence and Optional: elem_type 1. */
+/** TypeProto.Sequence and TypeProto.Optional. */
 async function readElementType(file: ProtobufFile, type: ProtobufField, depth: number): Promise<string> {
   let element = "unknown";
   for await (const field of file.fields(type.start, type.end)) {
-    if (field.number === 1) element = (await readType(file, field, depth + 1)).type;
+    if (field.number === elementTypeProto.elemType) element = (await readType(file, field, depth + 1)).type;
   }
   return element;
 }
 
-/** Map: key_type 1, value_type 2. */
+/** TypeProto.Map. */
 async function readMapType(file: ProtobufFile, type: ProtobufField, depth: number): Promise<string> {
   let key = 0;
   let value = "unknown";
   for await (const field of file.fields(type.start, type.end)) {
-    if (field.number === 1) key = field.value;
-    else if (field.number === 2) value = (await readType(file, field, depth + 1)).type;
+    if (field.number === mapTypeProto.keyType) key = field.value;
+    else if (field.number === mapTypeProto.valueType) value = (await readType(file, field, depth + 1)).type;
   }
   return `map(${onnxTypeName(key)}, ${value})`;
 }
 
-/** Tensor and SparseTensor: elem_type 1, shape 2, whose dimensions are 1. */
+/** TypeProto.Tensor and TypeProto.SparseTensor. */
 async function readTensorType(file: ProtobufFile, type: ProtobufField): Promise<ValueType> {
   let element = 0;
   let shape: (number | string | null)[] | undefined;
   for await (const field of file.fields(type.start, type.end)) {
-    if (field.number === 1) element = field.value;
-    else if (field.number === 2) {
+    if (field.number === tensorTypeProto.elemType) element = field.value;
+    else if (field.number === tensorTypeProto.shape) {
       shape = [];
       for await (const dimension of file.fields(field.start, field.end)) {
-        if (dimension.number === 1) shape.push(await readDimension(file, dimension));
+        if (dimension.number === tensorShapeProto.dim) shape.push(await readDimension(file, dimension));
         if (shape.length > maxDimensions) throw new Error(`it has a value of more than ${maxDimensions} dimensions`);
       }
     }
@@ -81,12 +93,13 @@ async function readTensorType(file: ProtobufFile, type: ProtobufField): Promise<
   return { type: onnxTypeName(element), ...(shape === undefined ? {} : { shape }) };
 }
 
-/** dim_value 1, dim_param 2. Exporters write -1 where they mean free. */
+/** TensorShapeProto.Dimension. Some exporters write -1 for a free dimension. */
 async function readDimension(file: ProtobufFile, dimension: ProtobufField): Promise<number | string | null> {
   let size: number | string | null = null;
   for await (const field of file.fields(dimension.start, dimension.end)) {
-    if (field.number === 1 && field.wireType === 0) size = Number.isSafeInteger(field.value) ? field.value : null;
-    else if (field.number === 2) size = (await file.text(field)) || null;
+    if (field.number === dimensionProto.dimValue && field.wireType === 0)
+      size = Number.isSafeInteger(field.value) ? field.value : null;
+    else if (field.number === dimensionProto.dimParam) size = (await file.text(field)) || null;
   }
   return size;
 }

@@ -1,52 +1,74 @@
-/** Reads protobuf messages with `pbf`, and refuses what it lets pass: content that reaches beyond the end, and messages nested without end. */
+/**
+ * Reads protobuf messages that are in memory, with `pbf`. Beyond what `pbf` checks, content that reaches past the end of the file and messages
+ * nested more than 200 deep are errors, and the memory that decoded values take is charged to a budget.
+ */
 import type { PbfReader } from "pbf";
-import { TraceBudget } from "../../engine/build/trace-budget.ts";
 import type { ByteRange } from "../byte-source.ts";
 
-/** A message as an object with its lists, a whole number in a list, one of 64 bits, a text beside its characters: of a few bytes in the file. */
+/** Memory that decoded values take, in bytes: an object with its lists, a number in a list, a bigint, a string beside its characters. */
 const messageBytes = 512;
 const integerBytes = 8;
 const wideIntegerBytes = 40;
 const textBytes = 32;
-/** Messages and numbers between two looks at the clock. */
+/** Messages and numbers read between two checks of the time limit. */
 const itemsPerTimeCheck = 4096;
 
-/** Graphs in graphs and types in types of real models nest a handful deep; each takes a few levels of messages. */
+/** Graphs within graphs and types within types of real models nest a handful deep, and each takes a few levels of messages. */
 const maxMessageDepth = 200;
 
+/** Limits on what a file may unpack to. */
+export interface ParseBudget {
+  /** Adds to the bytes held. Throws if they exceed the limit. `what` names them in the error. */
+  chargeStep(bytes: number, what: string): void;
+  /** Throws if the time is up or the work was aborted. */
+  checkTime(): void;
+}
+
+/**
+ * Handles one field of a message: reads its content with `reader` and adds it to `into`. `field` is the field's number. A field whose content is not
+ * read is skipped.
+ */
 export type ReadField<T> = (field: number, into: T, reader: MessageReader) => void;
 
+/**
+ * Reads a message field by field. `whole` and `message` read messages; the other methods read the content of the current field. All throw Error if the
+ * bytes are damaged or end too early.
+ */
 export class MessageReader {
   readonly #pbf: PbfReader;
   readonly #ranges: ReadonlyMap<number, ByteRange>;
-  readonly #budget: TraceBudget;
+  readonly #budget: ParseBudget | undefined;
   #depth = 0;
   #items = 0;
 
-  /** `budget`: charged for what the file unpacks to. `cuts`: runs that stayed in the file, by the place where a field of no bytes stands for each; see `cut-elements.ts`. */
-  constructor(pbf: PbfReader, cuts: ReadonlyMap<number, ByteRange> = new Map(), budget: TraceBudget = new TraceBudget()) {
+  /**
+   * `ranges`: tensor data that was left in the file, by the position in `pbf` of the empty field that stands for it; see `detach-tensor-data.ts`.
+   * `budget`: charged before anything is unpacked. Default: no limit.
+   */
+  constructor(pbf: PbfReader, ranges: ReadonlyMap<number, ByteRange> = new Map(), budget?: ParseBudget) {
     this.#pbf = pbf;
-    this.#ranges = cuts;
+    this.#ranges = ranges;
     this.#budget = budget;
   }
 
-  /** The whole of what the reader holds, as one message. */
+  /** Reads everything `pbf` holds as one message, and returns `into`. */
   whole<T>(read: ReadField<T>, into: T): T {
     return this.#fields(read, into, this.#pbf.length);
   }
 
-  /** The message that the current field holds. */
+  /** Reads the message in the current field, and returns `into`. */
   message<T>(read: ReadField<T>, into: T): T {
     return this.#fields(read, into, this.#end());
   }
 
+  /** A string, decoded as UTF-8. */
   text(): string {
     const bytes = this.bytes();
     this.#charge(textBytes + bytes.length, "texts of the file");
     return new TextDecoder().decode(bytes);
   }
 
-  /** A view into the file, not a copy. */
+  /** The bytes of the field: a view, not a copy. */
   bytes(): Uint8Array {
     const end = this.#end();
     const bytes = this.#pbf.buf.subarray(this.#pbf.pos, end);
@@ -54,22 +76,23 @@ export class MessageReader {
     return bytes;
   }
 
-  /** As `bytes`, or where they are in the file. */
+  /** The bytes of the field, or the range of the file that holds them. */
   bytesOrRange(): Uint8Array | ByteRange {
     const bytes = this.bytes();
     return (bytes.length === 0 ? this.#ranges.get(this.#pbf.pos) : undefined) ?? bytes;
   }
 
-  /** A whole number; beyond 2^53 the last digits are lost. */
+  /** A signed 64-bit integer as a number; beyond 2^53 it is rounded. */
   integer(): number {
     return this.#pbf.readVarint(true);
   }
 
+  /** A 32-bit float. */
   float(): number {
     return this.#pbf.readFloat();
   }
 
-  /** Numbers of a repeated field, packed or one by one. */
+  /** Appends signed integers of a repeated field, which are packed into one field or come one per field. */
   integers(into: number[]): void {
     this.#repeated(() => {
       this.#charge(integerBytes, "numbers of the file");
@@ -77,15 +100,17 @@ export class MessageReader {
     }, 0);
   }
 
+  /** Appends 32-bit floats, packed or one per field. */
   floats(into: number[]): void {
     this.#repeated(() => into.push(this.#pbf.readFloat()), 5);
   }
 
+  /** Appends 64-bit floats, packed or one per field. */
   doubles(into: number[]): void {
     this.#repeated(() => into.push(this.#pbf.readDouble()), 1);
   }
 
-  /** All digits of 64 bits, without sign. */
+  /** Appends 64-bit integers as unsigned bigints, with all their digits. */
   wideIntegers(into: bigint[]): void {
     this.#repeated(() => {
       this.#charge(wideIntegerBytes, "numbers of the file");
@@ -105,7 +130,7 @@ export class MessageReader {
     throw new Error(`it is damaged, or ends too early, at byte ${this.#pbf.pos}`);
   }
 
-  /** `wireType`: how one number is written outside of a packed list. */
+  /** `wireType` is that of a single number outside a packed list. */
   #repeated(read: () => void, wireType: number): void {
     if (this.#pbf.type === wireType) {
       read();
@@ -135,8 +160,8 @@ export class MessageReader {
 
   #charge(bytes: number, what: string): void {
     this.#items += 1;
-    this.#budget.chargeStep(bytes, what);
-    if (this.#items % itemsPerTimeCheck === 0) this.#budget.checkTime();
+    this.#budget?.chargeStep(bytes, what);
+    if (this.#items % itemsPerTimeCheck === 0) this.#budget?.checkTime();
   }
 
   #check(end: number): void {

@@ -1,7 +1,7 @@
 /** Files as a tar archive whose bytes depend on their names and contents alone: no times, owners or permissions of this machine. */
 import { createReadStream } from "node:fs";
 import { Header, Pax } from "tar";
-import { modelInvalid, unreadable } from "../model-folder.ts";
+import { modelInvalid, unreadable } from "../../formats/format-errors.ts";
 
 export interface ArchiveFile {
   /** Relative, with slashes. */

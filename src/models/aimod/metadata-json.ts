@@ -1,7 +1,8 @@
 /** Kapsl's metadata.json: what it says of the model, checked. It lies in a package, or in the folder of an unpacked one. */
 import type { ManifestOverrides } from "../huggingface/read-huggingface.ts";
 import { manifestInvalid, manifestUnsupported } from "../validation/manifest-errors.ts";
-import { type Folder, type JsonObject, modelInvalid, readJsonObject, shownIn } from "../model-folder.ts";
+import { type Folder, type JsonObject, readJsonObject, shownIn } from "../model-folder.ts";
+import { modelInvalid } from "../../formats/format-errors.ts";
 
 /** The name every package has its manifest under. */
 export const metadataName = "metadata.json";

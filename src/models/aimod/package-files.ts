@@ -2,7 +2,8 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { InferyardError } from "../../errors.ts";
-import { type Folder, shownIn, unreadable } from "../model-folder.ts";
+import { type Folder, shownIn } from "../model-folder.ts";
+import { unreadable } from "../../formats/format-errors.ts";
 import type { ArchiveFile } from "./archive-writer.ts";
 import { checkEntryName, entryKey } from "./entry-name.ts";
 import { metadataName } from "./metadata-json.ts";

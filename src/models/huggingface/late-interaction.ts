@@ -1,15 +1,15 @@
-/** What a folder says of late interaction: PyLate's config_sentence_transformers.json, or ColBERT's artifact.metadata. */
+/** Reads the settings of late-interaction models from PyLate's config_sentence_transformers.json or ColBERT's artifact.metadata. */
 import { type Folder, type JsonObject, readJsonObject } from "../model-folder.ts";
 import type { LateInteraction, LateInteractionRole } from "../manifest.ts";
 
-/** Python's string.punctuation, which ColBERT leaves out of documents. */
+/** Python's string.punctuation: the tokens of documents that ColBERT ignores. */
 const punctuation = Array.from("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~");
 
-/** Of both libraries, where a model does not say. */
+/** Lengths in tokens that both libraries use if a model states none. */
 const defaultQueryTokens = 32;
 const defaultDocumentTokens = 180;
 
-/** `config` is config_sentence_transformers.json. Undefined where neither file has anything of it. */
+/** The settings of the model in the folder, or undefined if it is not a late-interaction model. `config` is the content of config_sentence_transformers.json. */
 export async function readLateInteraction(folder: Folder, config: JsonObject): Promise<LateInteraction | undefined> {
   if (["query_prefix", "document_prefix", "skiplist_words", "do_query_expansion"].some((key) => key in config)) {
     const words = config["skiplist_words"];

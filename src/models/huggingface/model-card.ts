@@ -1,8 +1,8 @@
-/** What a model's files say of its purpose and licence, for people to read. */
+/** Reads what a model is for and how it is licensed: its tasks, its architecture and its license. */
 import { readText } from "../../platform/node/files.ts";
 import type { Folder, JsonObject } from "../model-folder.ts";
 
-/** Class names in config.json's `architectures`, and the Hugging Face task each serves. */
+/** Patterns of the class names in `architectures` of config.json, and the Hugging Face task that each serves. */
 const tasks: readonly (readonly [RegExp, string])[] = [
   [/ForTokenClassification$/, "token-classification"],
   [/ForSequenceClassification$/, "text-classification"],
@@ -19,6 +19,7 @@ const tasks: readonly (readonly [RegExp, string])[] = [
   [/Model$/, "feature-extraction"],
 ];
 
+/** Names of the tasks that a model serves, by `architectures` of its config.json; empty if the class is unknown. An embedding model serves feature-extraction. */
 export function tasksOf(config: JsonObject, isEmbedding: boolean): readonly string[] {
   if (isEmbedding) return ["feature-extraction"];
   const architecture = architectureOf(config) ?? "";
@@ -26,20 +27,20 @@ export function tasksOf(config: JsonObject, isEmbedding: boolean): readonly stri
   return task === undefined ? [] : [task];
 }
 
-/** The class names that serve a task, for people: "…ForTokenClassification". */
+/** The pattern of class names that serve a task, for messages: "…ForTokenClassification". */
 export function architecturesOf(task: string): string {
   const [pattern] = tasks.find(([, name]) => name === task) ?? [];
   return (pattern?.source ?? "").replace(/^(?!\^)/, "…").replace(/\$$/, "");
 }
 
-/** First entry of config.json's `architectures`. */
+/** The first entry of `architectures` in config.json, or undefined if there is none. */
 export function architectureOf(config: JsonObject): string | undefined {
   const { architectures } = config as { architectures?: unknown };
   const first: unknown = Array.isArray(architectures) ? architectures[0] : undefined;
   return typeof first === "string" ? first : undefined;
 }
 
-/** `license` in the front matter of README.md. A model card that is missing or cannot be read says nothing. */
+/** The `license` in the front matter of README.md, or undefined if there is no readable README.md or it states none. */
 export async function readLicense(folder: Folder): Promise<string | undefined> {
   const card = await readText(`${folder.path}/README.md`).catch(() => "");
   const frontMatter = /^---\r?\n(.*?)\r?\n---/s.exec(card)?.[1] ?? "";

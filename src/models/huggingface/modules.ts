@@ -1,27 +1,29 @@
 /**
- * modules.json: the chain of modules sentence-transformers runs a text through. What this version computes is a Transformer with
- * Pooling, or a StaticEmbedding, and after it Dense, LayerNorm and Normalize in any order; any other chain is refused, since leaving a
- * module out would give other vectors without a word.
+ * Reads modules.json: the modules through which sentence-transformers runs a text. Supported are a Transformer with Pooling or a StaticEmbedding, followed
+ * by Dense, LayerNorm and Normalize in any order. Any other sequence is MODEL_UNSUPPORTED, since skipping a module would silently give other vectors.
  */
 import { InferyardError } from "../../errors.ts";
-import { type Folder, isJsonObject, modelInvalid, pathInside, readJson, readJsonObject, shownIn } from "../model-folder.ts";
+import { type Folder, isJsonObject, pathInside, readJson, readJsonObject, shownIn } from "../model-folder.ts";
+import { modelInvalid } from "../../formats/format-errors.ts";
 
+/** The modules of a model. Paths are relative to the model's folder. */
 export interface Modules {
+  /** The first module: a Transformer, or a StaticEmbedding. */
   readonly kind: "transformer" | "static";
-  /** Folder of the first module, relative; "" is the model's own. */
+  /** Folder of the first module; "" is the model's folder. */
   readonly modelPath: string;
-  /** Folder of the Pooling module, relative. */
+  /** Folder of the Pooling module. Absent if there is none. */
   readonly poolingPath?: string;
-  /** What a text's vector goes through after pooling, in order; the Normalize at the end is not among them. */
+  /** Modules after pooling, in order, without a Normalize at the end. */
   readonly vectorModules: readonly VectorModuleEntry[];
-  /** Whether the chain ends with Normalize. */
+  /** Whether the last module is Normalize. */
   readonly normalize: boolean;
 }
 
-/** A module that takes a text's vector and gives another. */
+/** A module that transforms the vector of a text. */
 export interface VectorModuleEntry {
   readonly type: VectorModuleType;
-  /** Its folder, relative. */
+  /** Folder of the module, relative to the model's folder. */
   readonly path: string;
 }
 
@@ -30,14 +32,14 @@ type VectorModuleType = "Dense" | "LayerNorm" | "Normalize";
 const vectorModuleTypes: ReadonlySet<string> = new Set<VectorModuleType>(["Dense", "LayerNorm", "Normalize"]);
 
 interface Module {
-  /** The class's own name: "Transformer", "Pooling", ... */
+  /** Name of the class without its package: "Transformer", "Pooling", ... */
   readonly type: string;
   readonly path: string;
 }
 
 const kindByFirstModule: Readonly<Record<string, Modules["kind"]>> = { Transformer: "transformer", StaticEmbedding: "static" };
 
-/** Undefined where the folder has no modules.json. */
+/** The modules of the model in the folder, or undefined if it has no modules.json. Throws MODEL_INVALID for a damaged file, MODEL_UNSUPPORTED as above. */
 export async function readModules(folder: Folder): Promise<Modules | undefined> {
   const shown = shownIn(folder, "modules.json");
   const value = await readJson(folder, "modules.json");
@@ -61,7 +63,7 @@ export async function readModules(folder: Folder): Promise<Modules | undefined> 
   return { kind, modelPath, vectorModules, normalize, ...(pooling === undefined ? {} : { poolingPath: pooling.path }) };
 }
 
-/** The files, relative, with the weights of such modules. */
+/** Paths of the files with the weights of the modules after pooling, relative to the model's folder. */
 export function vectorModuleWeights({ vectorModules }: Modules): string[] {
   return vectorModules.filter(({ type }) => type !== "Normalize").map(({ path }) => `${path}/model.safetensors`);
 }
@@ -75,11 +77,11 @@ function readModule(entry: unknown, folder: Folder, shown: string): Module {
   const { type, path } = entry;
   if (typeof type !== "string" || typeof path !== "string") throw broken(shown, 'an entry has no "type" or no "path"');
   if (path !== "") pathInside(folder, path, shown);
-  // The class has moved within sentence_transformers; one from elsewhere is code of the model's own, whatever its name.
+  // The classes have moved within sentence_transformers. A class of another package is code of the model, even if it has a known name.
   return { type: type.startsWith("sentence_transformers.") ? (type.split(".").at(-1) ?? type) : type, path };
 }
 
-/** Normalize can be told to work on token vectors; then it is another thing. */
+/** Normalize can be configured to work on token vectors, which this version does not compute. */
 async function checkNormalize(folder: Folder, { path }: Module, shown: string): Promise<void> {
   const config = await readJsonObject(folder, `${path}/config.json`);
   const input = config?.["module_input_name"] ?? "sentence_embedding";
@@ -90,7 +92,7 @@ function broken(shown: string, problem: string): InferyardError {
   return modelInvalid(`${shown} is broken: ${problem}`, "download this file of the model again");
 }
 
-/** It would work on token vectors, or on nothing. */
+/** For a module without Pooling before it, which would work on token vectors. */
 function beforePooling(shown: string, module: string): InferyardError {
   return new InferyardError(
     "MODEL_UNSUPPORTED",

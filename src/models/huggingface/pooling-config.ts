@@ -1,17 +1,20 @@
-/** The config.json of sentence-transformers' Pooling module: how token vectors become one. */
+/** Reads the config.json of the Pooling module of sentence-transformers: how token vectors become one vector. */
 import { InferyardError } from "../../errors.ts";
 import type { Pooling } from "../manifest.ts";
-import { type Folder, type JsonObject, modelInvalid, readJsonObject, shownIn } from "../model-folder.ts";
+import { type Folder, type JsonObject, readJsonObject, shownIn } from "../model-folder.ts";
+import { modelInvalid } from "../../formats/format-errors.ts";
 
+/** The settings of a Pooling module. */
 export interface PoolingConfig {
   readonly pooling: Pooling;
+  /** Whether pooling includes the tokens of the prompt. */
   readonly includePrompt: boolean;
 }
 
-/** The newer spelling, one name, to ours. The ones left out are modes this version does not compute. */
+/** Our names of the modes in the newer spelling, `pooling_mode`. Other modes are not computed. */
 const names: Readonly<Record<string, Pooling>> = { cls: "cls", max: "max", mean: "mean", lasttoken: "last" };
 
-/** The older spelling, a flag for each mode, to the newer. */
+/** Modes in the newer spelling by the flags of the older one. */
 const flags: Readonly<Record<string, string>> = {
   pooling_mode_cls_token: "cls",
   pooling_mode_max_tokens: "max",
@@ -21,7 +24,10 @@ const flags: Readonly<Record<string, string>> = {
   pooling_mode_lasttoken: "lasttoken",
 };
 
-/** `path` is the module's folder. MODEL_UNSUPPORTED for modes this version does not compute, alone or together. */
+/**
+ * Reads the settings of the Pooling module; `path` is its folder, relative to `folder`. Throws MODEL_INVALID if its config.json is missing or damaged, and
+ * MODEL_UNSUPPORTED for a mode that is not computed and for several modes together.
+ */
 export async function readPoolingConfig(folder: Folder, path: string): Promise<PoolingConfig> {
   const file = `${path}/config.json`;
   const shown = shownIn(folder, file);
@@ -44,7 +50,7 @@ export async function readPoolingConfig(folder: Folder, path: string): Promise<P
   return { pooling, includePrompt: config["include_prompt"] !== false };
 }
 
-/** As sentence-transformers 6 reads it: the name wins over the flags, and without either it is the mean. */
+/** As in sentence-transformers 6, `pooling_mode` takes precedence over the flags, and the default is the mean. */
 function modesOf(config: JsonObject): unknown[] {
   const named = config["pooling_mode"];
   if (named !== undefined) return Array.isArray(named) ? named : [typeof named === "string" ? named.toLowerCase() : named];

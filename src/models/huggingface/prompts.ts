@@ -1,22 +1,28 @@
-/** config_sentence_transformers.json: texts a model wants in front of queries, documents and others, and how its vectors are compared. */
+/** Reads config_sentence_transformers.json: the prompts of a model, how its vectors are compared, and its settings for late interaction. */
 import { readLateInteraction } from "./late-interaction.ts";
 import type { LateInteraction } from "../manifest.ts";
-import { type Folder, isJsonObject, modelInvalid, readJsonObject, shownIn } from "../model-folder.ts";
+import { type Folder, isJsonObject, readJsonObject, shownIn } from "../model-folder.ts";
+import { modelInvalid } from "../../formats/format-errors.ts";
 
+/** The prompts of a model, and what else config_sentence_transformers.json states. */
 export interface Prompts {
+  /** Texts that are put before an input, by name ("query", "document"). */
   readonly prompts: Readonly<Record<string, string>>;
+  /** Name of the prompt that is used if the caller names none. */
   readonly defaultPrompt?: string;
+  /** `similarity_fn_name`: how vectors are compared. */
   readonly similarity?: string;
   readonly lateInteraction?: LateInteraction;
 }
 
+/** Reads the file; without one, there are no prompts. Throws MODEL_INVALID if it is damaged or its default prompt does not exist. */
 export async function readPrompts(folder: Folder): Promise<Prompts> {
   const file = "config_sentence_transformers.json";
   const config = (await readJsonObject(folder, file)) ?? {};
   const stated = config["prompts"] ?? {};
   if (!isJsonObject(stated))
     throw modelInvalid(`${shownIn(folder, file)} has "prompts" that are no object`, "download this file of the model again");
-  // null is a name that was left for the user to fill.
+  // null marks a prompt that the user is to define.
   const prompts = Object.fromEntries(
     Object.entries(stated).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
   );
@@ -31,7 +37,7 @@ export async function readPrompts(folder: Folder): Promise<Prompts> {
   return checkDefaultPrompt(found, shownIn(folder, file));
 }
 
-/** The default must be one of the prompts. `shown` is the file that states it. */
+/** Returns `prompts`. Throws MODEL_INVALID unless the default prompt is one of the prompts; `shown` is the file that names it. */
 export function checkDefaultPrompt(prompts: Prompts, shown: string): Prompts {
   const { defaultPrompt } = prompts;
   if (defaultPrompt === undefined || Object.hasOwn(prompts.prompts, defaultPrompt)) return prompts;

@@ -1,4 +1,4 @@
-/** Folders as Hugging Face and sentence-transformers write them, read as they are. */
+/** Reads model folders in the layout of Hugging Face transformers and sentence-transformers. */
 import { basename } from "../../platform/node/paths.ts";
 import { InferyardError } from "../../errors.ts";
 import type { Manifest, ManifestSelection, ManifestSettings, ModelProbe, Requirements, Variant } from "../manifest.ts";
@@ -9,7 +9,7 @@ import { type TextOverrides, readTextSettings } from "./text-settings.ts";
 import { type VariantFile, readFoundVariants } from "../manifest/variants.ts";
 import { findWeightFiles } from "../manifest/weights.ts";
 
-/** What is known of a model from elsewhere; it wins over what the folder's files say. */
+/** What other manifests (inferyard.json, Termite, aimod) state of a model. A field that is present takes precedence over the files of the folder. */
 export interface ManifestOverrides {
   readonly source: Manifest["source"];
   readonly name?: string;
@@ -21,13 +21,16 @@ export interface ManifestOverrides {
   readonly license?: string;
   readonly settings?: ManifestSettings;
   readonly provenance?: unknown;
-  /** The file of weights that is the model; others in the folder come after it. Left out: by preference. */
+  /** File of weights that becomes the first variant, relative to the folder. Absent: variants are ordered by preference. */
   readonly mainFile?: string;
-  /** The folder was written without its subfolders: what a module's folder would say is unknown, not wrong. */
+  /** Whether the folder was written without subfolders. A missing folder of a module is then not an error. */
   readonly flat?: boolean;
 }
 
-/** The manifest of a folder. `variants` are those already known; left out, they are looked for. */
+/**
+ * The manifest of a folder. `variants` are the variants that another manifest names; absent, the folder is searched for weights. Throws MODEL_INVALID
+ * for damaged files, MODEL_NOT_FOUND if there are no weights, and MODEL_UNSUPPORTED for modules or formats that this version cannot run.
+ */
 export async function readHuggingFace(
   folder: Folder,
   stated: ManifestOverrides = { source: "huggingface" },
@@ -72,7 +75,7 @@ async function discoverFolderVariants(
   if (mainFile === undefined)
     return await readFoundVariants(folder, await findWeightFiles(folder, modelPath, isStatic), folder.shown);
   const found = await findWeightFiles(folder, modelPath, isStatic).catch((error: unknown): string[] => {
-    // The main file may lie where no one looks for weights.
+    // The main file may be in a folder that is not searched for weights.
     if (error instanceof InferyardError && error.code === "MODEL_NOT_FOUND") return [];
     throw error;
   });

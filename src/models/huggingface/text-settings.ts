@@ -1,4 +1,4 @@
-/** How a model takes text and makes vectors, from the files beside its weights: each setting from the file the reference takes it from. */
+/** Reads how a model tokenizes text and pools vectors. Each setting comes from the file that the reference implementation reads it from. */
 import { InferyardError } from "../../errors.ts";
 import type { Pooling, TextSettings } from "../manifest.ts";
 import { type Folder, type JsonObject, isFile, pathInside, readJsonObject, shownIn } from "../model-folder.ts";
@@ -7,12 +7,13 @@ import { readPoolingConfig } from "./pooling-config.ts";
 import { checkDefaultPrompt, readPrompts } from "./prompts.ts";
 import { type TokenLimit, readSentenceConfig, tokenLimit } from "./token-limit.ts";
 
-/** What inferyard.json states itself; the rest comes from the other files. */
+/** Text settings that inferyard.json states. A field that is present takes precedence over the other files of the model. */
 export interface TextOverrides {
+  /** Path of tokenizer.json, relative to the folder. */
   readonly tokenizer?: string;
   readonly pooling?: Pooling;
   readonly normalize?: boolean;
-  /** null: no limit. */
+  /** Longest input in tokens; null: no limit. */
   readonly maxTokens?: number | null;
   readonly specialTokens?: boolean;
   readonly dropUnknown?: boolean;
@@ -20,7 +21,7 @@ export interface TextOverrides {
   readonly defaultPrompt?: string;
 }
 
-/** Files that only models of text have: with one of them a missing tokenizer.json is a fault, not a trait. */
+/** Files that only models with text input have. If one is there, a missing tokenizer.json is an error when the model is used. */
 const textFiles = [
   "tokenizer.json",
   "tokenizer_config.json",
@@ -31,20 +32,26 @@ const textFiles = [
   "tokenizer.model",
 ];
 
-/** model2vec 0.10: `encode` cuts at this many tokens unless the model says otherwise. */
+/** Default limit of `encode` in model2vec 0.10, in tokens. */
 const model2vecLimit = 512;
 
+/** What `readTextSettings` takes the settings from, besides the files that it reads itself. */
 export interface TextSources {
+  /** Content of modules.json, or undefined if there is none. */
   readonly modules: Modules | undefined;
+  /** Content of config.json. */
   readonly config: JsonObject;
-  /** Static embeddings: a table of vectors, no network. */
+  /** Whether the model is a table of token vectors without a network (StaticEmbedding, model2vec). */
   readonly isStatic: boolean;
-  /** The folder was written without its subfolders, the Pooling module's among them. */
+  /** Whether the folder was written without subfolders, so that the folder of the Pooling module may be missing. */
   readonly flat: boolean;
   readonly overrides: TextOverrides;
 }
 
-/** `inner` is the folder of the model proper, mostly the same. Undefined for a model that is not one of text. */
+/**
+ * The text settings of a model, or undefined if it does not take text. `folder` is the model's folder, `inner` that of its first module, which is usually
+ * the same. Throws MODEL_INVALID for damaged files, MODEL_UNSUPPORTED for modes that this version does not compute.
+ */
 export async function readTextSettings(folder: Folder, inner: Folder, sources: TextSources): Promise<TextSettings | undefined> {
   const { modules, config, isStatic, flat, overrides } = sources;
   const takesText = modules !== undefined || overrides.tokenizer !== undefined || (await hasAny(inner, textFiles));
@@ -96,7 +103,7 @@ function limitSettings(
   return limit === undefined ? {} : { maxTokens: limit.maxTokens, maxTokensSource: limit.source };
 }
 
-/** sentence-transformers' StaticEmbedding has no limit; model2vec has one, and null for none. */
+/** StaticEmbedding of sentence-transformers has no limit; model2vec has one unless `max_length` is null. */
 function staticLimit(config: JsonObject, isModel2vec: boolean): TokenLimit | undefined {
   if (!isModel2vec) return undefined;
   const limit = config["max_length"];
@@ -118,13 +125,13 @@ async function poolingOf(
   return await readPoolingConfig(folder, path);
 }
 
-/** model2vec reads its own config.json and not modules.json. */
+/** model2vec reads `normalize` from config.json and ignores modules.json. */
 function normalizes(config: JsonObject, modules: Modules | undefined, isModel2vec: boolean): boolean {
   const stated = config["normalize"];
   return isModel2vec && typeof stated === "boolean" ? stated : (modules?.normalize ?? false);
 }
 
-/** Imported where it is needed: few models have such modules. */
+/** Imported on demand: few models have such modules. */
 async function vectorModules(folder: Folder, modules: Modules | undefined): Promise<Pick<TextSettings, "vectorModules">> {
   if (modules === undefined || modules.vectorModules.length === 0) return {};
   const { readVectorModules } = await import("./vector-modules.ts");
@@ -142,7 +149,7 @@ async function prompts(
   return checkDefaultPrompt(withDefault, shownIn(folder, "inferyard.json"));
 }
 
-/** Such a Transformer module gives logits or generated text, not token vectors. */
+/** Refuses a Transformer module whose `transformer_task` gives logits or generated text instead of token vectors. */
 function refuseOtherTransformerTask(sentence: { file: string; config: JsonObject } | undefined, folder: Folder): void {
   const task = sentence?.config["transformer_task"] ?? "feature-extraction";
   if (sentence === undefined || task === "feature-extraction") return;

@@ -1,16 +1,18 @@
 /**
- * The longest text a model takes, from its own files in the order in which sentence-transformers (6.2) looks: what its own
- * configuration says, else the smaller of the model's positions and the tokenizer's limit.
+ * The longest input of a model in tokens, as sentence-transformers 6.2 determines it: the limit in its own configuration file, else the smaller of the number
+ * of position embeddings and the limit of the tokenizer.
  */
 import { type Folder, type JsonObject, readJsonObject } from "../model-folder.ts";
 
+/** A limit, and where it was found. */
 export interface TokenLimit {
+  /** Longest input in tokens, special tokens included. */
   readonly maxTokens: number;
-  /** The file and key it was read from. */
+  /** The file and key that it was read from. */
   readonly source: string;
 }
 
-/** The name of this file changed with the kind of model; the first one that is there counts. */
+/** Possible names of sentence-transformers' configuration file, which depended on the kind of model. The first that exists is read. */
 export const sentenceConfigFiles: readonly string[] = [
   "bert",
   "roberta",
@@ -21,7 +23,7 @@ export const sentenceConfigFiles: readonly string[] = [
   "xlnet",
 ].map((kind) => `sentence_${kind}_config.json`);
 
-/** sentence-transformers' own configuration of its Transformer module, with the file's name. */
+/** sentence-transformers' configuration of the Transformer module in the folder and the name of its file, or undefined if there is none. */
 export async function readSentenceConfig(folder: Folder): Promise<{ file: string; config: JsonObject } | undefined> {
   for (const file of sentenceConfigFiles) {
     const config = await readJsonObject(folder, file);
@@ -30,14 +32,17 @@ export async function readSentenceConfig(folder: Folder): Promise<{ file: string
   return undefined;
 }
 
-/** Undefined: no limit. */
+/**
+ * The limit, or undefined if there is none. `sentence` is the result of `readSentenceConfig`, `config` the content of config.json, `tokenizerConfig` that
+ * of tokenizer_config.json.
+ */
 export function tokenLimit(
   sentence: { file: string; config: JsonObject } | undefined,
   config: JsonObject,
   tokenizerConfig: JsonObject,
 ): TokenLimit | undefined {
   if (sentence !== undefined) {
-    // Newer files hand the limit to the tokenizer's settings, under either of two names.
+    // Newer files have the limit among the settings of the tokenizer, under either of two names.
     for (const key of ["processor_kwargs", "tokenizer_args"]) {
       const settings = sentence.config[key] as JsonObject | null | undefined;
       const limit = asLimit(settings?.["model_max_length"]);
@@ -54,7 +59,7 @@ export function tokenLimit(
   return positions;
 }
 
-/** These count positions from the padding token's id on, so that many and one more cannot be used. */
+/** Architectures that number positions from pad_token_id + 1, so that the first pad_token_id + 1 position embeddings are never used. */
 const offsetPositions = new Set([
   "roberta",
   "roberta-prelayernorm",
@@ -67,7 +72,7 @@ const offsetPositions = new Set([
   "xmod",
 ]);
 
-/** These call the key otherwise. */
+/** Architectures with another name for `max_position_embeddings`. */
 const positionKeys: Readonly<Record<string, string>> = { gpt2: "n_positions", gptj: "n_positions", "openai-gpt": "n_positions" };
 
 function positionLimit(config: JsonObject): TokenLimit | undefined {
@@ -81,7 +86,7 @@ function positionLimit(config: JsonObject): TokenLimit | undefined {
   return { maxTokens: positions - offset, source: `config.json ${key}, less the ${offset} that ${type} keeps back` };
 }
 
-/** transformers writes 1e30 for "no limit", XLNet -1. */
+/** A limit from a file, or undefined if there is none: transformers writes 1e30 for "no limit", XLNet -1. */
 function asLimit(value: unknown): number | undefined {
   return typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : undefined;
 }

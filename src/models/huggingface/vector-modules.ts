@@ -1,23 +1,27 @@
-/** The folders of sentence-transformers' modules Dense and LayerNorm: config.json and model.safetensors, held against each other. */
+/** Reads the modules Dense and LayerNorm of sentence-transformers, and checks their config.json against the shapes in their model.safetensors. */
 import { InferyardError } from "../../errors.ts";
 import { basename, dirname } from "../../platform/node/paths.ts";
 import type { DenseActivation, ModuleWeights, VectorModule } from "../manifest.ts";
-import { type Folder, type JsonObject, isFile, modelInvalid, pathInside, readJsonObject, shownIn } from "../model-folder.ts";
+import { type Folder, type JsonObject, isFile, pathInside, readJsonObject, shownIn } from "../model-folder.ts";
+import { modelInvalid } from "../../formats/format-errors.ts";
 import type { VectorModuleEntry } from "./modules.ts";
 import { readHeader } from "../manifest/weights.ts";
 
-/** What a module takes and gives, to hold it against the next. */
+/** A module with the lengths of its input and output vectors. */
 interface SizedModule {
   readonly module: VectorModule;
   readonly inputSize: number;
   readonly outputSize: number;
 }
 
-/** Throws MODEL_INVALID for files that are missing or contradict each other, MODEL_UNSUPPORTED for what this version does not compute. */
-export async function readVectorModules(folder: Folder, places: readonly VectorModuleEntry[]): Promise<VectorModule[]> {
+/**
+ * Reads the modules in order. Throws MODEL_INVALID if files are missing or damaged or if a module's input size differs from the output size of the one
+ * before, and MODEL_UNSUPPORTED for options that this version does not compute.
+ */
+export async function readVectorModules(folder: Folder, entries: readonly VectorModuleEntry[]): Promise<VectorModule[]> {
   const modules: VectorModule[] = [];
   let length: number | undefined;
-  for (const { type, path } of places) {
+  for (const { type, path } of entries) {
     if (type === "Normalize") {
       modules.push({ kind: "normalize" });
       continue;
@@ -79,7 +83,7 @@ function sizeIn(config: JsonObject, key: string, shown: string): number {
   throw broken(shown, `"${key}" is no size`);
 }
 
-/** torch's class by its full name; left out, sentence-transformers takes Tanh, and for null nothing. */
+/** `activation_function` is the full name of a torch class. As in sentence-transformers, the default is Tanh, and null means none. */
 function activationIn(config: JsonObject, shown: string): DenseActivation {
   const stated = config["activation_function"];
   if (stated === undefined) return "Tanh";
@@ -90,7 +94,7 @@ function activationIn(config: JsonObject, shown: string): DenseActivation {
   throw unsupported(`${shown} asks for the activation ${JSON.stringify(stated)}`, `one of torch.nn's ${activations.join(", ")}`);
 }
 
-/** The file, when it has tensors of these shapes. */
+/** The weights of the module in this folder. Throws MODEL_INVALID unless the file has tensors of these names and shapes. */
 async function findWeights(
   folder: Folder,
   module: string,
@@ -115,7 +119,10 @@ async function findWeights(
   return weights;
 }
 
-/** For a module without `model.safetensors`; `shown` is that file. `isPickled`: its weights are there as pytorch_model.bin. */
+/**
+ * The error for a module without `model.safetensors`; `shown` is the path of that file. MODEL_UNSUPPORTED with `isPickled`, if there is a
+ * pytorch_model.bin instead, and MODEL_INVALID otherwise.
+ */
 export function missingModuleWeights(shown: string, isPickled: boolean): InferyardError {
   if (!isPickled)
     return modelInvalid(`${shown} is missing, and modules.json names its folder`, "download the whole folder of the model");

@@ -1,11 +1,11 @@
-/** The `probe` of inferyard.json: plain JSON there, vectors and tensors here. */
+/** Decodes the `probe` of inferyard.json: base64 becomes vectors, JSON arrays become tensors. */
 import { decodeBase64, float32FromBytes } from "../../platform/base64.ts";
 import { elementCount, zeros } from "../../tensor.ts";
 import type { Tensor } from "../../tensor.ts";
 import type { ProbeJson, ProbeTensorJson } from "./schema.ts";
 import type { ModelProbe } from "../manifest.ts";
 
-/** Problems found are added to `problems`, as sentences. */
+/** The decoded probe, or undefined if it has both or neither of its two forms. Problems are appended to `problems` as sentences. */
 export function readProbe(stated: ProbeJson, problems: string[]): ModelProbe | undefined {
   const { texts, inputs } = stated;
   if ((texts === undefined) === (inputs === undefined)) {
@@ -24,29 +24,29 @@ export function readProbe(stated: ProbeJson, problems: string[]): ModelProbe | u
   return { kind: "text", answers };
 }
 
-function readVector(base64: string, place: string, problems: string[]): Float32Array {
+function readVector(base64: string, field: string, problems: string[]): Float32Array {
   const bytes = decodeBase64(base64);
-  if (bytes.length % 4 !== 0) problems.push(`${place}${bytes.length} bytes are not a whole number of 32-bit floats`);
+  if (bytes.length % 4 !== 0) problems.push(`${field}${bytes.length} bytes are not a whole number of 32-bit floats`);
   const vector = float32FromBytes(bytes);
-  if (vector.some((value) => !Number.isFinite(value))) problems.push(`${place}it holds a value that is not a number`);
+  if (vector.some((value) => !Number.isFinite(value))) problems.push(`${field}it holds a value that is not a number`);
   return vector;
 }
 
-function readTensor({ dataType, shape, data }: ProbeTensorJson, place: string, problems: string[]): Tensor {
+function readTensor({ dataType, shape, data }: ProbeTensorJson, field: string, problems: string[]): Tensor {
   const needed = elementCount(shape);
   if (data.length !== needed) {
-    problems.push(`${place}${data.length} values, and the shape [${shape.join(", ")}] needs ${needed}`);
+    problems.push(`${field}${data.length} values, and the shape [${shape.join(", ")}] needs ${needed}`);
     return zeros(dataType, [0]);
   }
   if (dataType === "string") return { dataType, shape, data: data.map(String) };
   const tensor = zeros(dataType, shape);
   const target = tensor.data as { [index: number]: number | bigint };
   const wrong = data.findIndex((value, index) => !storeElement(target, index, value, dataType));
-  if (wrong !== -1) problems.push(`${place}value ${wrong} (${JSON.stringify(data[wrong])}) is no ${dataType}`);
+  if (wrong !== -1) problems.push(`${field}value ${wrong} (${JSON.stringify(data[wrong])}) is no ${dataType}`);
   return tensor;
 }
 
-/** Whether the value fits the type, which a typed array would not tell: it wraps. */
+/** Stores a value and returns true if the type can hold it exactly; a typed array alone would wrap it silently. Floats are rounded. */
 function storeElement(
   target: { [index: number]: number | bigint },
   index: number,

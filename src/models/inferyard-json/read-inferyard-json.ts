@@ -1,4 +1,4 @@
-/** inferyard.json: what its author states about a model, checked; what it leaves out comes from the files beside it. */
+/** Reads inferyard.json, the manifest of our own. What it does not state comes from the other files of the folder. */
 import type { ManifestOverrides } from "../huggingface/read-huggingface.ts";
 import type { InferyardJson } from "./schema.ts";
 import type { InferyardError } from "../../errors.ts";
@@ -7,17 +7,19 @@ import { type Folder, readJsonObject, shownIn } from "../model-folder.ts";
 import { readProbe } from "./probe.ts";
 import type { DeclaredVariant } from "../manifest/variants.ts";
 
+/** The content of a valid inferyard.json. */
 export interface InferyardManifest {
+  /** Fields that take precedence over the other files. */
   readonly stated: ManifestOverrides;
-  /** Left out: the files found in the folder. */
+  /** Absent: the weights that are found in the folder. */
   readonly variants?: readonly DeclaredVariant[];
 }
 
-/** Undefined where the folder has none; MODEL_INVALID with every problem where it is not right. */
+/** The inferyard.json of the folder, or undefined if it has none. Throws MODEL_INVALID that lists every problem of an invalid one. */
 export async function readInferyardJson(folder: Folder): Promise<InferyardManifest | undefined> {
   const value = await readJsonObject(folder, "inferyard.json");
   if (value === undefined) return undefined;
-  // Imported where it is needed: the schema library takes longer to load than all the rest of this room.
+  // Imported on demand: loading zod takes longer than loading all other modules of this folder.
   const [{ inferyardSchema }, { schemaProblems }] = await Promise.all([
     import("./schema.ts"),
     import("../validation/schema-problems.ts"),
@@ -58,7 +60,7 @@ function readVariants(stated: NonNullable<InferyardJson["variants"]>, problems: 
   return variants;
 }
 
-/** The object without the keys that were left out. */
+/** The object without the keys whose value is undefined. */
 function withoutUndefined<T extends object>(object: T): { [Key in keyof T]: Exclude<T[Key], undefined> } {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as {
     [Key in keyof T]: Exclude<T[Key], undefined>;

@@ -1,6 +1,5 @@
 /**
- * The shape of inferyard.json. `schemas/inferyard.json`, for editors, is made from it; a test holds the two together.
- * Every field may be left out: the files beside it say the rest.
+ * The schema of inferyard.json. `npm run schemas` writes it as JSON schema to schemas/inferyard.json; a test compares the two. Every field is optional.
  */
 import * as z from "zod";
 import type { DataType } from "../../tensor.ts";
@@ -8,7 +7,7 @@ import type { Requirements } from "../manifest.ts";
 import type { TextOverrides } from "../huggingface/text-settings.ts";
 import type { DeclaredVariant } from "../manifest/variants.ts";
 
-/** inferyard.json as it stands. */
+/** The content of inferyard.json. Each field is described in the schema below. */
 export interface InferyardJson extends TextOverrides {
   readonly $schema?: string;
   readonly name?: string;
@@ -23,13 +22,13 @@ export interface InferyardJson extends TextOverrides {
   readonly probe?: ProbeJson;
 }
 
-/** One of the two is there. */
+/** How the model is verified after a load; exactly one of the two fields is set. `embedding` is the base64 of little-endian 32-bit floats. */
 export interface ProbeJson {
   readonly texts?: readonly { readonly text: string; readonly embedding: string; readonly tolerance: number }[];
   readonly inputs?: Readonly<Record<string, ProbeTensorJson>>;
 }
 
-/** Half precisions are left out: JSON has no number of theirs. */
+/** A tensor in JSON, row-major. 16-bit floating-point types are not supported. Integers beyond 2^53 are strings. */
 export interface ProbeTensorJson {
   readonly dataType: Exclude<DataType, "float16" | "bfloat16">;
   readonly shape: readonly number[];
@@ -145,7 +144,7 @@ export const inferyardSchema: z.ZodType<InferyardJson> = z.strictObject({
   probe: probe.exactOptional().describe("A check that is run after every load: `texts` or `inputs`."),
 });
 
-/** The JSON schema of inferyard.json. */
+/** The JSON schema of inferyard.json, as it is written to schemas/inferyard.json. */
 export function inferyardJsonSchema(): object {
   return { title: "inferyard.json: a model for Inferyard", ...z.toJSONSchema(inferyardSchema, { io: "input" }) };
 }

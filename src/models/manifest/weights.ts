@@ -6,7 +6,8 @@ import { basename, dirname, extname, join } from "../../platform/node/paths.ts";
 import { readSafetensorsHeader } from "../../formats/safetensors/read-safetensors.ts";
 import type { SafetensorsHeader } from "../../formats/safetensors/read-safetensors.ts";
 import { readOnnxWeights } from "./onnx-weights.ts";
-import { type Folder, modelInvalid, pathInside, shownIn, sizeOfFile, unreadable } from "../model-folder.ts";
+import { type Folder, pathInside, shownIn, sizeOfFile } from "../model-folder.ts";
+import { modelInvalid, unreadable } from "../../formats/format-errors.ts";
 
 /** One file of weights, relative to its folder. */
 export interface WeightsFile {

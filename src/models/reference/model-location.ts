@@ -1,19 +1,20 @@
-/** What a reference means: where a model lies, and how that is found out. */
+/** The location of a model on this machine, and the options for resolving a reference to it. */
 import type { Folder } from "../model-folder.ts";
 
-/** Where a model lies. */
+/** A model's folder, or its file where the model is a single file or package. */
 export interface ModelLocation extends Folder {
-  /** What people call it; left out, the folder's name. */
+  /** Short name of the model for people. Default: the name of the folder. */
   readonly name?: string;
-  /** The variant the reference names. */
+  /** The variant that the reference names. */
   readonly variant?: string;
 }
 
+/** Options for resolving a reference. */
 export interface ResolveOptions {
-  /** Where the store is. Default: INFERYARD_HOME, else the platform's data folder. */
+  /** Path of the data folder, which holds the store. Default: INFERYARD_HOME, else the platform's data folder. */
   readonly dataFolder?: string;
-  /** A variant that must be in the store, where the reference itself names none. */
+  /** A variant that must be in the store if the reference names none. */
   readonly variant?: string;
-  /** Fetches what the store does not have. Left out: nothing is fetched, and that is MODEL_NOT_FOUND. */
+  /** Fetches a model or variant that the store does not have. Absent: a missing one is MODEL_NOT_FOUND. */
   readonly fetch?: (reference: string) => Promise<void>;
 }

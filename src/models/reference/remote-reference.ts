@@ -1,7 +1,7 @@
-/** References to models that live elsewhere: what they name, read from their text alone. */
+/** Parses references to remote models: on the Hugging Face hub, or at a URL. */
 import { InferyardError } from "../../errors.ts";
 
-/** `hf:owner/name[@revision][:variant]`. */
+/** A model on the hub: `hf:owner/name[@revision][:variant]`. */
 export interface HubReference {
   readonly kind: "hub";
   /** "owner/name", or "name" for the oldest models of the hub. */
@@ -11,31 +11,34 @@ export interface HubReference {
   readonly variant?: string;
 }
 
-/** `https://host/path/model.onnx#sha256:<hex>`. */
+/** A file at a URL: `https://host/path/model.onnx#sha256:<hex>`. */
 export interface UrlReference {
   readonly kind: "url";
-  /** Without the digest. */
+  /** The URL without its fragment. */
   readonly url: string;
-  /** The last part of the path. */
+  /** Name of the file: the last part of the path. */
   readonly file: string;
+  /** Digest that the file must have, 64 hexadecimal digits in lower case. */
   readonly sha256: string;
 }
 
+/** A parsed reference to a remote model. */
 export type RemoteReference = HubReference | UrlReference;
 
+/** The revision of a hub reference that names none. */
 export const defaultRevision = "main";
 
-/** Whether a reference is one of these, well formed or not. */
+/** Whether a reference has the form of a remote one (`hf:`, `http:` or `https:`). It may be malformed. */
 export function isRemote(reference: string): boolean {
   return /^(hf:|https?:)/i.test(reference);
 }
 
-/** Whether a reference names a model on the hub, well formed or not. */
+/** Whether a reference begins with `hf:`. It may be malformed. */
 export function isHubReference(reference: string): boolean {
   return /^hf:/i.test(reference);
 }
 
-/** Throws INPUT_INVALID for one that is not well formed, with the form it should have. */
+/** Parses a remote reference. Throws INPUT_INVALID for a malformed one, with the right form as the remedy. */
 export function parseRemote(reference: string): RemoteReference {
   return isHubReference(reference) ? parseHub(reference) : parseUrl(reference);
 }
@@ -53,14 +56,14 @@ function parseHub(reference: string): HubReference {
   });
 }
 
-/** The same without the `hf:` in front; undefined when it is none. */
+/** Parses `owner/name[@revision][:variant]`, the part of a hub reference behind `hf:`. Returns undefined if the text does not have this form. */
 export function parseHubName(text: string): HubReference | undefined {
   const { repository, revision = defaultRevision, variant } = hubPattern.exec(text)?.groups ?? {};
   if (repository === undefined || /--|\.\./.test(repository) || !isRevision(revision)) return undefined;
   return { kind: "hub", repository, revision, ...(variant === undefined ? {} : { variant }) };
 }
 
-/** What git allows of a name (git-check-ref-format), as far as it could be taken for something else in an address. */
+/** The names that git allows (git-check-ref-format), without those that would change the meaning of a URL. */
 function isRevision(revision: string): boolean {
   return /^[\w][\w./-]{0,254}$/.test(revision) && !/\.\.|\/\/|\/$/.test(revision);
 }
@@ -111,7 +114,7 @@ function invalidUrl(message: string, remedy: string): InferyardError {
   return new InferyardError("INPUT_INVALID", message, { remedy });
 }
 
-/** The reference without its variant: one spelling for all that mean the same files. */
+/** The canonical text of a reference, without its variant: equal for all references to the same files. */
 export function canonicalName(reference: RemoteReference): string {
   if (reference.kind === "url") return `${reference.url}#sha256:${reference.sha256}`;
   const { repository, revision } = reference;

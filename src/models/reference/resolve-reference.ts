@@ -1,4 +1,4 @@
-/** Model references: what a user may write where a model is asked for, and what it means on this machine. */
+/** Resolves model references: the strings by which a user names a model. */
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
@@ -8,20 +8,20 @@ import { nearestName } from "../validation/nearest-name.ts";
 import type { ModelLocation, ResolveOptions } from "./model-location.ts";
 import { canonicalName, isRemote, parseRemote } from "./remote-reference.ts";
 
-/** The model in the package itself: beside `src` and `dist` alike. */
+/** Folder of the built-in model, beside both `src` and `dist`. */
 const builtinPath = fileURLToPath(new URL("../../../builtin", import.meta.url));
 
 /**
- * Where a reference points: `builtin`, a path (absolute, relative, or from ~), `hf:owner/name[@revision][:variant]`, an address with its
- * digest, or a name in the store. A path that is there comes before a name. Throws MODEL_NOT_FOUND for what is none of these and for what
- * is not in the store, INPUT_INVALID for a remote reference that is not well formed. Whether something is at a path is the reader's question.
+ * The location that a reference names: `builtin`, a path (absolute, relative, or below ~), `hf:owner/name[@revision][:variant]`, a URL with a digest, or a
+ * name in the store. A path that exists takes precedence over a name in the store. Throws MODEL_NOT_FOUND for an unknown name and for a model that is not in
+ * the store, and INPUT_INVALID for a malformed reference. It is not checked whether a reference that can only be a path exists.
  */
 export async function resolveReference(reference: string, options: ResolveOptions = {}): Promise<ModelLocation> {
   if (reference === "builtin") return { path: builtinPath, shown: reference };
   if (reference.trim() === "") throw notFound("no model was named", 'give "builtin" or the path of a model');
   const path = isRemote(reference) ? undefined : pathOf(reference);
   if (path !== undefined && (looksLikePath(reference) || existsSync(path))) return { path, shown: reference };
-  // Imported where it is needed: a path does without the store.
+  // Imported on demand: a path does not need the store.
   const { storedNames, locateStored } = await import("../store/locate.ts");
   const stored = await locateStored(reference, options);
   if (stored !== undefined) return stored;
@@ -50,7 +50,7 @@ function pathOf(reference: string): string {
   return /^file:/i.test(reference) ? fileUrlPath(reference) : resolve(expandHome(reference));
 }
 
-/** INPUT_INVALID for a URL that names no file of this machine: of another host, with an encoded slash, or not well encoded. */
+/** The path of a file: URL. Throws INPUT_INVALID for a URL of another host, with an encoded slash, or with invalid encoding. */
 function fileUrlPath(reference: string): string {
   try {
     return fileURLToPath(reference);
@@ -66,7 +66,7 @@ function expandHome(reference: string): string {
   return reference === "~" || /^~[/\\]/.test(reference) ? join(homedir(), reference.slice(1)) : reference;
 }
 
-/** Whether a reference can only be a path, there or not. */
+/** Whether a reference can only be a path, whether or not it exists. */
 function looksLikePath(reference: string): boolean {
   return (
     isAbsolute(reference) || /^(\.{1,2}|~|file:)([/\\]|$)|^file:|\\|\/.*\/|\.(onnx|safetensors|gguf|aimod)$/i.test(reference)

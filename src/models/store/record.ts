@@ -3,7 +3,7 @@ import { mkdir, readFile, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import type { InferyardError } from "../../errors.ts";
 import { entryKey } from "../aimod/entry-name.ts";
-import { modelInvalid } from "../model-folder.ts";
+import { modelInvalid } from "../../formats/format-errors.ts";
 import { parseHubName } from "../reference/remote-reference.ts";
 import { errorCode, diskError, listNames, withDiskErrors } from "./disk.ts";
 import { writeFileAtomically } from "./atomic-write.ts";

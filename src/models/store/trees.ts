@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
-import { modelInvalid } from "../model-folder.ts";
+import { modelInvalid } from "../../formats/format-errors.ts";
 import { syncFolder } from "../sync-folder.ts";
 import { blobPath, linkTo } from "./blobs.ts";
 import { errorCode, diskError, withDiskErrors, statOrUndefined } from "./disk.ts";

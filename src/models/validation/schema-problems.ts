@@ -1,14 +1,14 @@
-/** What is wrong with a value, in sentences: every problem of a zod schema, and for each unknown key the nearest right one. */
+/** Describes in sentences why a value does not match a zod schema. */
 import * as z from "zod";
 import { nearestName } from "./nearest-name.ts";
 
-/** Empty when the value fits. */
+/** Every problem of the value, as a sentence that begins with the path of the field; empty if it matches the schema. Unknown keys get a suggestion. */
 export function schemaProblems(schema: z.ZodType, value: unknown): string[] {
   const result = schema.safeParse(value);
   return result.success ? [] : result.error.issues.flatMap((issue) => issueSentences(schema, issue));
 }
 
-/** The same of a check that was made already, without knowing the schema: unknown keys get no suggestion. The first 20, for a message. */
+/** The first 20 issues of a failed zod check as sentences, for a message. Unknown keys get no suggestion, since the schema is not known here. */
 export function issueProblems(issues: readonly z.core.$ZodIssue[]): string[] {
   return issues.slice(0, maxIssues).map((issue) => `${formatPath(issue.path)}${issue.message}`);
 }
@@ -29,7 +29,7 @@ function formatPath(path: readonly PropertyKey[]): string {
   return path.length === 0 ? "" : `${path.map(String).join(".")}: `;
 }
 
-/** The keys an object of the schema may have. */
+/** The keys that the object at `path` may have. */
 function keysAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
   let at: unknown = schema;
   for (const step of [...path, undefined]) {

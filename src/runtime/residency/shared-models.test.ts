@@ -129,6 +129,42 @@ describe("requests", () => {
   });
 });
 
+describe("what is in memory", () => {
+  it("is told of the target that a request would get, whether it was resolved before or not, and nothing is loaded for the question", async () => {
+    let open = (): void => {};
+    const gate = new Promise<void>((resolve) => (open = resolve));
+    const onnx = scriptedBackend("onnx", { onLoad: () => gate });
+    await withRuntime([onnx, scriptedBackend("wasm")], {}, async (runtime) => {
+      expect(await runtime.isLoaded(model)).toBe(false);
+      expect(loads(onnx)).toBe(0);
+      const loading = runtime.use(model, {}, async ({ target }) => target);
+      expect(await runtime.isLoaded(model)).toBe(false);
+      open();
+      expect(await loading).toBe("onnx:cpu");
+      expect(await runtime.isLoaded(model)).toBe(true);
+      expect(await runtime.isLoaded(model, { target: "onnx:auto" })).toBe(true); // never asked for in these words
+      expect(await runtime.isLoaded(model, { target: "wasm" })).toBe(false);
+      expect(await runtime.isLoaded(model, { target: "native" })).toBe(false); // refused
+      expect(await runtime.isLoaded(join(folder, "none.onnx"))).toBe(false);
+      await runtime.unloadIdle();
+      expect(await runtime.isLoaded(model)).toBe(false);
+    });
+  });
+
+  it("is used without a load, and what is not there is not loaded", async () => {
+    const onnx = scriptedBackend("onnx");
+    await withRuntime([onnx], {}, async (runtime) => {
+      const used = (): Promise<string | undefined> => runtime.useLoaded(model, {}, async ({ target }) => target);
+      expect(await used()).toBeUndefined();
+      await runtime.use(model, {}, async () => {});
+      expect(await used()).toBe("onnx:cpu");
+      await runtime.unloadIdle();
+      expect(await used()).toBeUndefined();
+      expect(loads(onnx)).toBe(1);
+    });
+  });
+});
+
 describe("a first choice that does not load", () => {
   it("is tried once while its fallback is in memory, and each decision says that it failed", async () => {
     const [broken, sound] = [fails("onnx"), scriptedBackend("wasm")];

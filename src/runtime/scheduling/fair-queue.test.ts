@@ -84,3 +84,29 @@ it("items that may not go are passed over and keep their place, those that are o
   queue.remove(flow, "leaves");
   expect(queue.take(() => "take")).toBeUndefined();
 });
+
+describe("a flow", () => {
+  const [a, b]: Item[] = [
+    { client: "a", priority: "normal" },
+    { client: "b", priority: "normal" },
+  ];
+
+  it("pays for an item that was served together with that of another one by going later", () => {
+    const queue = new FairQueue<string>();
+    for (const item of ["a1", "a2"]) queue.add(a!, item);
+    for (const item of ["b1", "b2"]) queue.add(b!, item);
+    queue.charge(a!);
+    queue.charge({ client: "c", priority: "high" }); // has nothing that waits: nothing to pay for
+    const order = Array.from({ length: 5 }, () => queue.take(() => "take"));
+    expect(order).toEqual(["b1", "a1", "b2", "a2", undefined]);
+  });
+
+  it("loses an item that is removed, and no other", () => {
+    const queue = new FairQueue<string>();
+    for (const item of ["a1", "a2"]) queue.add(a!, item);
+    queue.remove(a!, "a3");
+    queue.remove(b!, "a1");
+    queue.remove(a!, "a1");
+    expect([queue.take(() => "take"), queue.take(() => "take")]).toEqual(["a2", undefined]);
+  });
+});

@@ -1,51 +1,46 @@
-/** What routes share: who asks, how an answer says where it ran, and how errors look in each protocol. */
+/** The context of a request in the HTTP framework. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import type { ContentfulStatusCode } from "hono/utils/http-status";
-import { HTTPException } from "hono/http-exception";
-import { type ErrorCode, InferyardError, errorKinds } from "../../errors.ts";
+import type { InferyardError } from "../../errors.ts";
 import type { ResponseReservation } from "../serving/response-memory.ts";
 import type { Priority } from "../../runtime/scheduling/scheduling-key.ts";
-import { abortedIfDisconnected } from "./client-disconnect.ts";
 import type { Role } from "../server-settings.ts";
-import type { LoadProgress } from "../serving/load-progress.ts";
 import type { RequestBody } from "./bodies/request-body.ts";
-import { requestLimits } from "./request-limits.ts";
-import { scrub } from "./scrub.ts";
-import { ellipsize } from "./ellipsize.ts";
-import { type LoadProgressBody, loadProgressBody } from "../protocols/load-progress-body.ts";
-import type { CallResult, CallRecord, Caller, ModelCallResult } from "../serving/service.ts";
+import type { CallRecord } from "../serving/call-record.ts";
+import type { CallResult, Caller, ModelCallResult } from "../serving/calls.ts";
 
-/** What the outermost layer finds out about each request, for the routes. */
+/** What the middleware knows of a request, for the routes. */
 export interface Env {
   readonly Bindings: {
-    /** The other end of the socket; undefined where there is none. */
+    /** Address of the client's end of the socket; undefined where there is no socket. */
     readonly remoteAddress?: string;
-    /** What the server listens on; undefined where there is no socket. */
+    /** Address the server listens on; undefined where there is no socket. */
     readonly listenAddress?: string;
-    /** "1.1"; undefined where it is not known. */
+    /** "1.0" or "1.1"; undefined if unknown. */
     readonly httpVersion?: string;
-    /** What the request is told in place of an answer. */
+    /** If set, the request is refused with this error. */
     readonly refusal?: InferyardError;
   };
   readonly Variables: {
     readonly requestId: string;
+    /** Identifies the client: the name of its key, else its address. */
     readonly client: string;
     readonly role: Role;
-    /** Whether any reference may be named. */
+    /** Whether requests may name any reference as a model, and not only the models that have a name on this server. */
     readonly anyReference: boolean;
-    /** Of a request whose method has one. */
+    /** Body of the request, for methods that have one. */
     readonly body: RequestBody;
-    /** Memory for the answer, returned when the answer is made. */
-    readonly answerMemory?: ResponseReservation;
-    /** What the service last did for this request. */
+    /** Memory for the response, released when its body is complete. */
+    readonly responseMemory?: ResponseReservation;
+    /** Record of the last call that the service ran for this request. */
     readonly call?: CallRecord;
   };
 }
 
-/** The routes of one protocol. */
+/** A router with the routes of one protocol. */
 export type Routes = OpenAPIHono<Env>;
 
+/** Who makes the request, for the service. */
 export function callerOf(context: Context<Env>): Caller {
   const priority: Priority = context.req.header("x-inferyard-priority") === "high" ? "high" : "normal";
   return {
@@ -55,13 +50,16 @@ export function callerOf(context: Context<Env>): Caller {
     priority,
     signal: context.req.raw.signal,
     target: context.req.header("x-inferyard-target"),
-    responseMemory: context.get("answerMemory"),
+    responseMemory: context.get("responseMemory"),
     onCall: (record) => context.set("call", record),
   };
 }
 
-/** Headers of an answer: where it ran and why, where a model ran, how long what took, and whether another call's work gave it. */
-export function servedHeaders({
+/**
+ * Headers of a response to a call: x-inferyard-target and x-inferyard-decision where a model ran, and server-timing with the waiting and running
+ * time in milliseconds and where the result came from.
+ */
+export function resultHeaders({
   target,
   decision,
   queueMs,
@@ -74,61 +72,4 @@ export function servedHeaders({
     ...(decision === undefined ? {} : { "x-inferyard-decision": decision }),
     "server-timing": reuse === undefined ? times : `${times}, ${reuse}`,
   };
-}
-
-/** What an error is to a client: nothing of the machine is in it, neither a stack nor a path that the client did not write. */
-export interface PublicError {
-  readonly status: number;
-  readonly code: ErrorCode;
-  readonly message: string;
-  readonly remedy?: string;
-  readonly retryable: boolean;
-  readonly retryAfterMs?: number;
-  /** Of MODEL_LOADING: how far the load is. */
-  readonly loading?: LoadProgressBody;
-  readonly headers: Record<string, string>;
-}
-
-export function publicError(thrown: unknown): PublicError {
-  const { code, message, remedy, retryable, retryAfterMs, data } = toInferyardError(thrown);
-  const progress = code === "MODEL_LOADING" ? (data["loading"] as LoadProgress | undefined) : undefined;
-  const retryAfter = retryAfterMs === undefined ? {} : { "retry-after": String(Math.ceil(retryAfterMs / 1000)) };
-  return {
-    status: errorKinds[code].httpStatus,
-    code,
-    message: bounded(message, requestLimits.messageCharacters),
-    ...(remedy === undefined ? {} : { remedy: bounded(remedy, requestLimits.remedyCharacters) }),
-    retryable,
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    ...(progress === undefined ? {} : { loading: loadProgressBody(progress) }),
-    headers: { ...retryAfter, ...(code === "UNAUTHORIZED" ? { "www-authenticate": "Bearer" } : {}) },
-  };
-}
-
-/** The answer of a failure, made by the framework, so that it carries what every answer does. */
-export function errorResponse(
-  context: Context<Env>,
-  body: object,
-  { status, headers }: { readonly status: number; readonly headers: Readonly<Record<string, string>> },
-): Response {
-  return context.json(body, status as ContentfulStatusCode, headers);
-}
-
-/** Words may quote the request, which may be long; only their beginning is read. */
-function bounded(words: string, characters: number): string {
-  return ellipsize(scrub(words.slice(0, 16 * characters)), characters);
-}
-
-function toInferyardError(caught: unknown): InferyardError {
-  const thrown = abortedIfDisconnected(caught);
-  if (thrown instanceof InferyardError) return thrown;
-  if (thrown instanceof HTTPException && thrown.status === 415) {
-    return new InferyardError("MEDIA_TYPE_UNSUPPORTED", "the content-type is not one that this route reads", {
-      remedy: "send content-type: application/json",
-    });
-  }
-  // Hono's own refusals: a body that is no JSON.
-  if (thrown instanceof HTTPException && thrown.status < 500) return new InferyardError("INPUT_INVALID", thrown.message);
-  // A defect: its words are for the log alone.
-  return new InferyardError("CONTRACT_VIOLATION", "the server failed; its log says how");
 }

@@ -1,4 +1,4 @@
-/** A text with its end left out where it is longer than `characters`. */
+/** The text, shortened to `characters` UTF-16 units with an ellipsis at its end where it is longer. */
 export function ellipsize(text: string, characters: number): string {
   return text.length <= characters ? text : `${text.slice(0, characters - 1)}…`;
 }

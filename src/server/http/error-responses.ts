@@ -1,33 +1,52 @@
-/** What the OpenAPI document says of failures, which have one shape in each protocol. */
-import type { z } from "@hono/zod-openapi";
+/** Error responses in the OpenAPI document. Each protocol has one schema for all of its errors. */
+import { z } from "@hono/zod-openapi";
+import { loadProgressSchema } from "./load-progress-body.ts";
 
-export interface DocumentedError {
+/** A JSON response in the document. */
+export interface JsonContent<Schema extends z.ZodType = z.ZodType> {
   readonly description: string;
-  readonly content: { readonly "application/json": { readonly schema: z.ZodType } };
+  readonly content: { readonly "application/json": { readonly schema: Schema } };
 }
 
-const meanings = {
-  400: "The request is not right",
-  401: "A key is needed",
-  403: "This key may not do that",
-  404: "There is no such model",
-  413: "Too much at once",
-  415: "The body has a form that is not read",
-  422: "The model cannot do this",
-  429: "Too many requests wait already",
-  500: "It failed",
-  503: "Not now: loading, no memory, no engine, or ending",
-  504: "It took too long",
-} as const;
-
-/** By status; what each means is said in docs/reference/errors.md. */
-export type DocumentedErrors = Readonly<Record<keyof typeof meanings, DocumentedError>>;
-
-export function documentErrors(schema: z.ZodType): DocumentedErrors {
-  const answers = Object.entries(meanings).map(([status, description]) => [status, documentError(schema, description)]);
-  return Object.fromEntries(answers) as DocumentedErrors;
-}
-
-export function documentError(schema: z.ZodType, description: string): DocumentedError {
+/** A response of the document whose body is JSON of this schema. */
+export function jsonContent<Schema extends z.ZodType>(description: string, schema: Schema): JsonContent<Schema> {
   return { description, content: { "application/json": { schema } } };
 }
+
+/** What each status means, where a protocol gives it no other meaning. docs/reference/errors.md lists the error codes. */
+export const statusMeanings = {
+  400: "The request is invalid",
+  401: "A valid API key is required",
+  403: "The client may not do this",
+  404: "There is no such model",
+  413: "The request exceeds a limit",
+  415: "The media type, encoding or charset of the body is not supported",
+  422: "The model does not support this",
+  429: "Too many requests",
+  500: "Internal error",
+  503: "Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down",
+  504: "The request timed out",
+} as const;
+
+/** Error responses by status. */
+export type DocumentedErrors<Status extends number = keyof typeof statusMeanings> = Readonly<Record<Status, JsonContent>>;
+
+/** The error responses of a protocol. `schema`: its error body. `meanings`: a description for each status. */
+export function documentErrors<Status extends number>(
+  schema: z.ZodType,
+  meanings: Readonly<Record<Status, string>>,
+): DocumentedErrors<Status> {
+  const responses = Object.entries<string>(meanings).map(([status, meaning]) => [status, jsonContent(meaning, schema)]);
+  return Object.fromEntries(responses) as DocumentedErrors<Status>;
+}
+
+/** Schemas of the fields that `retryFields` gives to the error body of every protocol. */
+export const retryFieldSchemas: {
+  readonly retryable: z.ZodBoolean;
+  readonly retry_after_ms: z.ZodOptional<z.ZodNumber>;
+  readonly loading: z.ZodOptional<typeof loadProgressSchema>;
+} = {
+  retryable: z.boolean(),
+  retry_after_ms: z.number().optional(),
+  loading: loadProgressSchema.optional(),
+};

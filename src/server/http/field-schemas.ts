@@ -1,23 +1,25 @@
 /**
- * Fields of requests that hold many elements or have one of several shapes. The shape is decided by looking at the value, the length is compared
- * with its limit before any element is read, and elements are checked up to the first fault: an error never grows with the request.
+ * Schemas of request fields that hold many elements or have several alternatives. The type is decided by looking at the value, the length is
+ * compared with its limit before any element is read, and validation stops at the first fault, so that an error does not grow with the request.
  */
 import { z } from "@hono/zod-openapi";
 import { requestLimits } from "./request-limits.ts";
 
 type Issue = z.core.$ZodRawIssue;
-/** What an OpenAPI document says of a field. */
+/** The JSON schema of a field in the OpenAPI document. */
 type Documentation = Readonly<Record<string, unknown>>;
 
+/** Limits of an array field. */
 export interface ListLimits<Item> {
-  /** Elements. Default: 0. */
+  /** Minimum number of elements. Default: 0. */
   readonly min?: number;
+  /** Maximum number of elements. */
   readonly max: number;
-  /** Whether an element fits, where that can be said without the schema. Default: the schema is asked. */
+  /** Whether an element is valid, where that can be checked without running the schema. Default: the schema decides. */
   readonly fits?: (item: unknown) => item is Item;
 }
 
-/** An array of `item`, which is not copied. */
+/** An array whose elements match `item`. The array is not copied. */
 export function listOf<Item>(item: z.ZodType<Item>, { min = 0, max, fits }: ListLimits<Item>): z.ZodType<Item[]> {
   const check = (value: unknown): Issue | undefined => {
     if (!Array.isArray(value)) return mismatchIssue(value, "an array");
@@ -34,13 +36,16 @@ export function listOf<Item>(item: z.ZodType<Item>, { min = 0, max, fits }: List
   return customSchema(check, { type: "array", items: jsonSchemaOf(item), ...bounds });
 }
 
-/** One shape of a field, and how a value of it is recognized. */
+/** One of several schemas of a field, and the test that selects it for a value. */
 export interface Alternative<Value> {
   readonly schema: z.ZodType<Value>;
   readonly fits: (value: unknown) => boolean;
 }
 
-/** The first shape that recognizes the value checks it alone. `expected`: what the field may be, in words. */
+/**
+ * A field with several alternatives: the first whose test accepts the value validates it, and only its faults are reported. `expected` describes
+ * the alternatives for the error of a value that fits none.
+ */
 export function oneOf<Value>(expected: string, shapes: readonly Alternative<Value>[]): z.ZodType<Value> {
   const check = (value: unknown): Issue | undefined => {
     const shape = shapes.find(({ fits }) => fits(value));
@@ -49,18 +54,21 @@ export function oneOf<Value>(expected: string, shapes: readonly Alternative<Valu
   return customSchema(check, { anyOf: shapes.map(({ schema }) => jsonSchemaOf(schema)) });
 }
 
-/** A shape of arrays, recognized by the first element; an empty array is of the first such shape. */
+/** An alternative for arrays, selected by the first element; an empty array selects the first such alternative. */
 export function arrayAlternative<Value>(schema: z.ZodType<Value>, fits: (first: unknown) => boolean): Alternative<Value> {
   return { schema, fits: (value) => Array.isArray(value) && (value.length === 0 || fits(value[0])) };
 }
 
+/** Whether the value is a string. */
 export const isText = (value: unknown): value is string => typeof value === "string";
 const isId = (value: unknown): value is number => typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+/** Whether the value is a number. */
 export const isNumber = (value: unknown): boolean => typeof value === "number";
 
+/** The alternative for a single string. */
 export const text: Alternative<string> = { schema: z.string(), fits: isText };
 
-/** Texts of one request. */
+/** An array of texts. */
 export function texts(max: number, min = 0): z.ZodType<string[]> {
   return listOf(z.string(), { min, max, fits: isText });
 }
@@ -70,12 +78,15 @@ export function tokenIds(min = 0): z.ZodType<number[]> {
   return listOf(z.int().nonnegative(), { min, max: requestLimits.tokenIds, fits: isId });
 }
 
-/** A name: of a model, a prompt, an output. */
+/** A name: of a model, a prompt or an output. */
 export function name(): z.ZodString {
   return z.string().max(requestLimits.nameCharacters);
 }
 
-/** An object with any members, which is not copied. Default: as many as the body may have. */
+/**
+ * An object with arbitrary members, which is not copied. `max`: maximum number of members. Default: unlimited here, since the limits on the whole
+ * body apply.
+ */
 export function members(max: number = Number.POSITIVE_INFINITY): z.ZodType<Record<string, unknown>> {
   const check = (value: unknown): Issue | undefined => {
     if (!isObject(value)) return mismatchIssue(value, "an object");
@@ -93,11 +104,12 @@ export function members(max: number = Number.POSITIVE_INFINITY): z.ZodType<Recor
   });
 }
 
+/** Whether the value is an object and not an array. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** An array whose elements are checked elsewhere; not copied. */
+/** An array whose elements are validated later. It is not copied. */
 export function anyList(): z.ZodType<unknown[]> {
   return customSchema((value) => (Array.isArray(value) ? undefined : mismatchIssue(value, "an array")), {
     type: "array",
@@ -113,13 +125,13 @@ function firstIssue(schema: z.ZodType, value: unknown): Issue | undefined {
 
 function customSchema<Value>(check: (value: unknown) => Issue | undefined, documentation: Documentation): z.ZodType<Value> {
   const checked = z
-    .unknown() // the generator of the document asks nothing of it
+    .unknown() // the OpenAPI generator accepts it as it is
     .check((context) => {
       const issue = check(context.value);
       if (issue !== undefined) context.issues.push(issue);
     })
     .openapi(documentation)
-    .meta(documentation); // for the documentation of a schema around it
+    .meta(documentation); // for the JSON schema of an enclosing schema
   return checked as z.ZodType as z.ZodType<Value>;
 }
 

@@ -1,16 +1,16 @@
-/** Long answers as JSON, written piece by piece, so that no answer holds the event loop. */
+/** Serializes long responses as JSON in pieces, so that none blocks the event loop. */
 import type { Context } from "hono";
 import { createYielder } from "../../tasks/shared/yielding.ts";
 import type { Env } from "./context.ts";
 
-/** Numbers of one piece: about a millisecond. */
+/** Numbers that are serialized together: about a millisecond of work. */
 const sliceNumbers = 4096;
-/** Characters that are encoded together. */
+/** Characters that are encoded to UTF-8 together. */
 const blockCharacters = 65_536;
 
 /**
- * An answer of 200 with this body as JSON. Typed arrays of numbers are written like arrays. The result has the type of any answer: what routes
- * promise of their bodies is held against the document by tests.
+ * A response with status 200 and this body as JSON. Typed arrays are written like arrays. The return type fits any route; tests compare the
+ * actual bodies with the OpenAPI document.
  */
 export async function jsonResponse(
   context: Context<Env>,
@@ -21,7 +21,7 @@ export async function jsonResponse(
   return context.body(bytes, 200, { ...headers, "content-type": "application/json" }) as never;
 }
 
-/** The value as JSON, in UTF-8. */
+/** The value as JSON in UTF-8, equal to that of JSON.stringify. Yields to the event loop between blocks. */
 export async function encodeJson(value: unknown): Promise<Uint8Array<ArrayBuffer>> {
   const blocks: Buffer[] = [];
   const rest = createYielder();
@@ -37,7 +37,7 @@ export async function encodeJson(value: unknown): Promise<Uint8Array<ArrayBuffer
   return blocks.length === 0 ? Uint8Array.from(last) : Uint8Array.from(Buffer.concat([...blocks, last]));
 }
 
-/** As JSON.stringify writes it. */
+/** The text that JSON.stringify writes, in pieces. */
 function* piecesOf(value: unknown): Generator<string> {
   if (isNumbers(value)) yield* numbersPieces(value);
   else if (Array.isArray(value)) {
@@ -60,7 +60,7 @@ function* piecesOf(value: unknown): Generator<string> {
   } else yield JSON.stringify(value);
 }
 
-/** An object without arrays or objects in it, which is one short piece. */
+/** Whether an object contains no arrays or objects; it is written as one piece. */
 function isFlat(value: object): boolean {
   return Object.values(value).every((member) => typeof member !== "object" || member === null);
 }

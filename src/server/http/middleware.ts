@@ -1,4 +1,4 @@
-/** What every request passes before its route: its id, its origin, its key, its rate, the length of its head, and its body. */
+/** What every request passes before its route. */
 import { randomUUID } from "node:crypto";
 import type { Context, MiddlewareHandler } from "hono";
 import { cors as corsHeaders } from "hono/cors";
@@ -14,12 +14,15 @@ import { requestLimits } from "./request-limits.ts";
 import type { ServerSettings } from "../server-settings.ts";
 import { memoryShare } from "./sockets/memory-share.ts";
 
-/** Where the machine has much memory. */
-const maxDefaultAnswerBytes = 2 ** 30;
-/** Headers of answers that a page of another origin may read. */
+/** Upper bound of the default of `maxResponseBytes`, on machines with much memory. */
+const maxDefaultResponseBytes = 2 ** 30;
+/** Response headers that a page of another origin may read. */
 const exposedHeaders = ["x-request-id", "x-inferyard-target", "x-inferyard-decision", "server-timing", "retry-after"];
 
-/** In the order in which a request passes them. */
+/**
+ * The middleware of the server, in the order in which requests pass it: request id, CORS, length of the head, access, body, memory for the
+ * response.
+ */
 export function requestMiddleware(settings: ServerSettings): MiddlewareHandler<Env>[] {
   const { cors = [] } = settings;
   const pages =
@@ -29,7 +32,7 @@ export function requestMiddleware(settings: ServerSettings): MiddlewareHandler<E
   return [requestIds, ...pages, limitHead, checkAccess(settings), requestBodies(settings), reserveResponseMemory(settings)];
 }
 
-/** A client's own id is kept where it is one that a log can carry. */
+/** Keeps the client's x-request-id if it is safe to log, else makes one, and sets the defaults of the request's variables. */
 const requestIds: MiddlewareHandler<Env> = async (context, next) => {
   const given = context.req.header("x-request-id");
   const id = given !== undefined && /^[\w.:+/=@-]{1,128}$/.test(given) ? given : randomUUID();
@@ -37,10 +40,11 @@ const requestIds: MiddlewareHandler<Env> = async (context, next) => {
   context.set("client", "");
   context.set("role", "reader");
   context.set("anyReference", false);
-  context.header("x-request-id", id); // before the answer is made: afterwards it would be made anew
+  context.header("x-request-id", id); // before the response exists: setting it later would copy the response
   await next();
 };
 
+/** Checks host, origin, key and rate, and identifies the client. Public paths are exempt. */
 function checkAccess({
   keys = [],
   cors = [],
@@ -69,22 +73,22 @@ function checkAccess({
   };
 }
 
-/** Returns the memory of each answer when its body is made, however that went. */
+/** Gives each request a reservation of response memory, and releases it when the response is complete or failed. */
 function reserveResponseMemory({
-  maxResponseBytes = memoryShare(1 / 8, maxDefaultAnswerBytes),
+  maxResponseBytes = memoryShare(1 / 8, maxDefaultResponseBytes),
 }: ServerSettings): MiddlewareHandler<Env> {
   const memory = new ResponseMemory(maxResponseBytes);
   return async (context, next) => {
     const reservation = memory.reservation(context.get("client"));
-    context.set("answerMemory", reservation);
+    context.set("responseMemory", reservation);
     await next().finally(reservation.release);
   };
 }
 
-/** Headers that hold a name or a target. */
+/** Headers that hold the name of a model or a target. */
 const namingHeaders = ["x-inferyard-target", "x-inferyard-model"];
 
-/** LIMIT_EXCEEDED for an address or a header of ours that is longer than an honest client writes it. */
+/** Throws LIMIT_EXCEEDED for a URL or a naming header that is longer than any legitimate one. */
 const limitHead: MiddlewareHandler<Env> = async (context, next) => {
   const { urlCharacters, headerCharacters } = requestLimits;
   const { url } = context.req;
@@ -103,12 +107,12 @@ function tooLong(what: string, length: number, limit: number): InferyardError {
   });
 }
 
-/** Throws what the socket's side has to refuse. Metrics are answered all the same: they say why. */
+/** Throws the refusal of the socket layer. /metrics is served nevertheless, since it says why the server is overloaded. */
 function refuseOverload({ env, req }: Context<Env>): void {
   if (env?.refusal !== undefined && req.path !== "/metrics") throw env.refusal;
 }
 
-/** FORBIDDEN for whoever is no administrator. */
+/** Middleware of routes for administrators: throws FORBIDDEN for any other client. */
 export const adminOnly: MiddlewareHandler<Env> = async (context, next) => {
   if (context.get("role") !== "admin") {
     throw new InferyardError("FORBIDDEN", "this is for administrators", {

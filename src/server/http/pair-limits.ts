@@ -1,10 +1,10 @@
-/** Requests that read one text again for each of many others: a query with every document, a text with every label. */
+/** Limits on requests that read one text together with each of many others: a query with every document, a text with every label. */
 import { InferyardError } from "../../errors.ts";
 import { requestLimits } from "./request-limits.ts";
 
 const lengthOf = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + text.length, 0);
 
-/** LIMIT_EXCEEDED where every text of `first` together with every text of `second` is more to read than a request may bring. */
+/** Throws LIMIT_EXCEEDED if all pairs of a text of `first` with a text of `second` have more characters together than `pairCharacters` allows. */
 export function refusePairs(first: readonly string[], second: readonly string[]): void {
   const { pairCharacters: limit } = requestLimits;
   const characters = lengthOf(first) * second.length + lengthOf(second) * first.length;
@@ -19,7 +19,10 @@ export function refusePairs(first: readonly string[], second: readonly string[])
   );
 }
 
-/** The same of texts and the sentences that a template makes of labels, before these are made. */
+/**
+ * The same for zero-shot classification, which reads each text with the hypothesis that `template` makes of each label. Checked before the
+ * hypotheses are built.
+ */
 export function refuseHypotheses(texts: readonly string[], labels: readonly string[], template: string): void {
   const { pairCharacters: limit } = requestLimits;
   const holes = template.split("{}").length - 1;

@@ -1,23 +1,27 @@
-/** Takes the machine out of words that go to a client: of a path of files only its last part is left. */
+/** Removes paths of this machine from texts that clients see. */
 import { homedir, tmpdir } from "node:os";
 
-/** An absolute path in quotation marks may hold spaces; a bare one ends at the first. */
+/** An absolute path in quotation marks, which may contain spaces. */
 const quoted = /(?<=(?<mark>["'`]))(?:file:\/\/)?(?:\/|[A-Za-z]:\\)[^"'`\n]*(?=\k<mark>)/g;
-/** Not behind a letter, digit or slash, which an address has before its path, and not behind the verb of a route. */
+/**
+ * An absolute path without quotation marks, which ends at the first space. Not after a letter, digit or slash, as in a URL, and not after an HTTP
+ * method.
+ */
 const bare = /(?<![\w/.-]|\b(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) |["'`])(?:\/(?!\/)|[A-Za-z]:\\)[^\s"'`,;()[\]<>]+/g;
 const fileUrl = /file:\/\/\/?[^\s"'`,;()[\]<>]+/g;
 
-export function scrub(words: string): string {
-  return withoutKnownFolders(words)
+/** The text without folders of this machine: each absolute path is reduced to its last part, and lines of a stack trace are removed. */
+export function scrub(text: string): string {
+  return withoutKnownFolders(text)
     .replaceAll(quoted, lastPart)
     .replaceAll(fileUrl, lastPart)
     .replaceAll(bare, lastPart)
     .split("\n")
-    .filter((line) => !/^\s*at\s.+[:)]\d*\)?$/.test(line)) // of a stack
+    .filter((line) => !/^\s*at\s.+[:)]\d*\)?$/.test(line)) // a line of a stack trace
     .join("\n");
 }
 
-/** The same for every text in plain data. */
+/** Scrubs every string in plain data. */
 export function scrubAll<Value>(value: Value): Value {
   return scrubbed(value) as Value;
 }
@@ -29,20 +33,22 @@ function scrubbed(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, scrubbed(item)]));
 }
 
-/** What a model is called to clients: of a path its last part, any other reference as it is. */
+/** The name of a model for clients: the last part of a path; any other reference as it is. */
 export function publicName(reference: string): string {
   return isAddress.test(reference) || !isPath.test(reference) ? reference : lastPart(reference);
 }
 
-/** `hf:` and addresses; one letter and a colon is a drive. */
+/** `hf:` and URLs; a single letter before the colon is a drive of Windows. */
 const isAddress = /^(?!file:)[a-z][\w+.-]+:/i;
 const isPath = /^(?:file:|~|\.{0,2}[/\\]|\.{1,2}$)|\\|\/.*\/|\.(?:onnx|safetensors|gguf|aimod)$/i;
 
-/** Folders whose names may hold spaces: what stands behind them is found as a path all the same. */
-function withoutKnownFolders(words: string): string {
-  if (!words.includes(" ")) return words;
+/**
+ * Shortens the working, home and temporary folder where their names contain spaces, so that paths in them are recognized without quotation marks.
+ */
+function withoutKnownFolders(text: string): string {
+  if (!text.includes(" ")) return text;
   const folders = [process.cwd(), homedir(), tmpdir()].filter((folder) => folder.includes(" "));
-  return folders.reduce((text, folder) => text.replaceAll(folder, "/-"), words);
+  return folders.reduce((text, folder) => text.replaceAll(folder, "/-"), text);
 }
 
 function lastPart(path: string): string {

@@ -1,4 +1,4 @@
-/** A request that does not fit its schema: the first faults in one error, in the words of the protocol's own error handler. */
+/** Errors for requests that do not match their schema. */
 import type { Hook, z } from "@hono/zod-openapi";
 import { InferyardError } from "../../errors.ts";
 import { issueProblems } from "../../models/validation/schema-problems.ts";
@@ -6,14 +6,19 @@ import type { Env } from "./context.ts";
 import { requestLimits } from "./request-limits.ts";
 import { ellipsize } from "./ellipsize.ts";
 
+/** Maximum length of the description of one fault. */
 const faultCharacters = 300;
 
+/** Hook of a router: throws the error for a request that does not match the schema of its route. */
 export const refuseInvalid: Hook<unknown, Env, string, unknown> = (result) => {
   if (result.success) return undefined;
   throw invalidRequest(result.error.issues);
 };
 
-/** LIMIT_EXCEEDED where something is too long, else INPUT_INVALID. Names a few faults and how many more there are. */
+/**
+ * The error for the given schema issues: LIMIT_EXCEEDED if the first one is a length limit, else INPUT_INVALID. The message names the first few
+ * faults and counts the rest. `remedy`: for INPUT_INVALID.
+ */
 export function invalidRequest(
   issues: readonly z.core.$ZodIssue[],
   remedy = "correct it; GET /openapi.json describes every request",

@@ -1,4 +1,4 @@
-/** GET /health/live and /health/ready, for whoever decides where requests go. */
+/** GET /health/live, /health/ready and /health, for load balancers and containers. */
 import { OpenAPIHono, type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import type { Env, Routes } from "../http/context.ts";
 import type { Readiness } from "../serving/readiness.ts";
@@ -9,12 +9,12 @@ const live = z.object({ status: z.literal("live") }).openapi("Live");
 const ready = z
   .object({
     ready: z.boolean(),
-    draining: z.boolean().openapi({ description: "The server is ending and takes no new requests" }),
+    draining: z.boolean().openapi({ description: "The server is shutting down and takes no new requests" }),
     models: z.array(
       z.object({
         model: z.string(),
         ready: z.boolean(),
-        reason: z.string().optional().openapi({ description: "Why not" }),
+        reason: z.string().optional().openapi({ description: "Why it is not ready" }),
         code: z.string().optional().openapi({ description: "One of docs/reference/errors.md" }),
       }),
     ),
@@ -24,24 +24,25 @@ const ready = z
 const liveRoute = createRoute({
   method: "get",
   path: "/health/live",
-  summary: "Whether the server answers at all",
-  responses: { 200: { description: "It does", content: { "application/json": { schema: live } } } },
+  summary: "Liveness of the server",
+  responses: { 200: { description: "The server is live", content: { "application/json": { schema: live } } } },
 } satisfies RouteConfig);
 
 const readyRoute = createRoute({
   method: "get",
   path: "/health/ready",
-  summary: "Whether a probe input has run on the default model and on those that are preloaded, and the server is not ending",
+  summary: "Readiness: a probe has run on the default model and the preloaded ones, and the server is not shutting down",
   responses: {
     200: { description: "Send requests", content: { "application/json": { schema: ready } } },
     503: { description: "Send none", content: { "application/json": { schema: ready } } },
   },
 } satisfies RouteConfig);
 
+/** Creates the routes. */
 export function healthRoutes(service: Service, readiness: Readiness): Routes {
   const routes = new OpenAPIHono<Env>();
   routes.openapi(liveRoute, (context) => context.json({ status: "live" as const }, 200));
-  // What containers and the clients of Text Embeddings Inference ask for: 200 while requests are taken.
+  // For containers and the clients of text-embeddings-inference: 200 while requests are accepted.
   routes.get("/health", (context) => (service.draining ? context.body(null, 503) : context.body(null, 200)));
   routes.openapi(readyRoute, async (context) => {
     const { models, ...report } = await readiness.report();

@@ -1,4 +1,4 @@
-/** The log: a line of JSON for each request and each thing that happens to a model. Texts of clients are never in it. */
+/** The log: JSON lines for requests and for events of models. It never contains texts of clients. */
 import { pino } from "pino";
 import type { Fact } from "../../backend.ts";
 import { messageOf } from "../../errors.ts";
@@ -7,20 +7,24 @@ import type { LogLevel } from "../../settings/server-section.ts";
 import { publicEvent } from "./public-event.ts";
 import { type RequestRecord, codeOf } from "./request-records.ts";
 
+/** Writes log lines. */
 export interface Log {
+  /** A request has been responded to. */
   request(record: RequestRecord): void;
+  /** An event of the runtime. */
   event(event: RuntimeEvent): void;
-  /** The memory that models may take together, where no setting says it. */
+  /** The default memory budget of the models, where no setting gives one. */
   budget(bytes: Fact<number>): void;
 }
 
+/** Options of a log. */
 export interface LogOptions {
   readonly level: LogLevel;
-  /** Where lines go. */
+  /** Where lines are written. */
   readonly stream: { write(line: string): unknown };
 }
 
-/** Asked for all the time by those who watch. */
+/** Routes that monitoring requests all the time; they are logged at the level debug. */
 const probeRoutes: ReadonlySet<string> = new Set([
   "/health",
   "/health/live",
@@ -30,9 +34,10 @@ const probeRoutes: ReadonlySet<string> = new Set([
   "/metrics",
 ]);
 
-/** What an operator should see. */
+/** Events that an operator should notice. */
 const warningEvents: ReadonlySet<RuntimeEvent["type"]> = new Set<RuntimeEvent["type"]>(["failover", "died", "load-failed"]);
 
+/** A log with one JSON object per line: requests, and events of models. */
 export function createLog({ level, stream }: LogOptions): Log {
   const lines = pino(
     { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
@@ -62,7 +67,7 @@ function levelOf({ status, route }: Pick<RequestRecord, "status" | "route">): "e
   return status >= 400 ? "warn" : "info";
 }
 
-/** The words of a failure of ours are for whoever mends it; those of a bad request may quote it. */
+/** Code of a failure, with the message of an internal error; the message of a client error may quote the request and is left out. */
 function failure(status: number, fault: unknown): object {
   if (fault === undefined) return {};
   const code = codeOf(fault);

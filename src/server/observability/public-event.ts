@@ -1,9 +1,11 @@
-/** An event of the runtime as clients and the log see it: plain data, with nothing of the machine in it. */
+/** Events of the runtime as clients and the log see them. */
 import type { RuntimeEvent } from "../../runtime/options/runtime-settings.ts";
 import { scrub } from "../http/scrub.ts";
 
+/** An event as plain data, without paths of the machine. */
 export type PublicEvent = { readonly type: RuntimeEvent["type"]; readonly model: string } & Readonly<Record<string, unknown>>;
 
+/** The public form of an event. */
 export function publicEvent(event: RuntimeEvent): PublicEvent {
   switch (event.type) {
     case "loaded": {

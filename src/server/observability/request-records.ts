@@ -1,30 +1,34 @@
-/** One record of each request, made when its answer is known. No text of a client is in it. */
+/** Records of requests, for metrics, the log and the dashboard. */
 import type { Context, MiddlewareHandler } from "hono";
 import { matchedRoutes } from "hono/route";
 import { InferyardError } from "../../errors.ts";
 import { abortedIfDisconnected } from "../http/client-disconnect.ts";
 import type { Env } from "../http/context.ts";
-import type { CallRecord } from "../serving/service.ts";
+import type { CallRecord } from "../serving/call-record.ts";
 
+/** Record of a request that has been responded to. It contains no texts of the client. */
 export interface RequestRecord {
   readonly requestId: string;
   readonly client: string;
   readonly method: string;
-  /** The pattern, "/v2/models/:model/infer", and not the path; "none" where there is no such route. */
+  /** Pattern of the route ("/v2/models/:model/infer"), not the path; "none" if no route matched. */
   readonly route: string;
   readonly status: number;
+  /** Time from the request to its response. */
   readonly milliseconds: number;
-  /** What the service did for it, where it came that far. */
+  /** Record of the call of the service, if there was one. */
   readonly call?: CallRecord;
   /** What was thrown. */
   readonly fault?: unknown;
 }
 
-/** Whoever wants to know of every request. */
+/** Receives the records. */
 export interface RequestObserver {
+  /** Called once per request. */
   request(record: RequestRecord): void;
 }
 
+/** Middleware that makes the record of each request and passes it to the observers. */
 export function observeRequests(observers: readonly RequestObserver[]): MiddlewareHandler<Env> {
   return async (context, next) => {
     const started = performance.now();
@@ -44,12 +48,12 @@ export function observeRequests(observers: readonly RequestObserver[]): Middlewa
   };
 }
 
-/** The pattern of the route that answered; "none" where there is no such route. */
+/** Pattern of the route that responded; "none" if no route matched. */
 export function routeOf(context: Context<Env>): string {
   return matchedRoutes(context).findLast(({ path }) => !path.endsWith("*"))?.path ?? "none";
 }
 
-/** The code of a failure; "DEFECT" for what has none. */
+/** Error code of what was thrown; "DEFECT" if it has none. */
 export function codeOf(fault: unknown): string {
   return fault instanceof InferyardError ? fault.code : "DEFECT";
 }

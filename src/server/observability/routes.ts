@@ -1,8 +1,9 @@
-/** GET /metrics and GET /api/events: what those who watch a server read. */
-import { OpenAPIHono, type RouteConfig, createRoute, z } from "@hono/zod-openapi";
+/** GET /metrics and GET /api/events, for monitoring. */
+import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import { InferyardError } from "../../errors.ts";
 import type { RuntimeEvent } from "../../runtime/options/runtime-settings.ts";
-import type { Env, Routes } from "../http/context.ts";
+import type { Routes } from "../http/context.ts";
+import { createRoutes } from "../http/routes.ts";
 import { documentedErrors, handleInferyardError } from "../protocols/inferyard/errors.ts";
 import type { Service } from "../serving/service.ts";
 import type { Metrics } from "./metrics.ts";
@@ -12,7 +13,7 @@ import type { RuntimeEvents } from "./runtime-events.ts";
 const metricsRoute = createRoute({
   method: "get",
   path: "/metrics",
-  summary: "Counts and times in the text form of Prometheus",
+  summary: "Metrics in the text format of Prometheus",
   responses: {
     200: { description: "Metrics", content: { "text/plain": { schema: z.string() } } },
     401: documentedErrors[401],
@@ -22,10 +23,10 @@ const metricsRoute = createRoute({
 const eventsRoute = createRoute({
   method: "get",
   path: "/api/events",
-  summary: "Loads, unloads, failovers, deaths, restarts and downloads as they happen (server-sent events)",
+  summary: "Loads, unloads, failovers, crashes, restarts and downloads as they happen (server-sent events)",
   responses: {
     200: {
-      description: "Events, until the client leaves or the server ends",
+      description: "Events, until the client disconnects or the server shuts down",
       content: { "text/event-stream": { schema: z.string() } },
     },
     401: documentedErrors[401],
@@ -33,18 +34,18 @@ const eventsRoute = createRoute({
   },
 } satisfies RouteConfig);
 
-/** So that proxies keep a silent connection. */
+/** Interval of comments that keep idle streams open through proxies, in milliseconds. */
 const heartbeatMs = 15_000;
-/** Bytes of events a reader may be behind; who is slower is let go. */
+/** Maximum bytes of events that a reader has not taken; a slower reader is disconnected. */
 const maxBacklogBytes = 65_536;
-/** Streams of events at once: each holds a connection for as long as its reader stays. */
+/** Maximum number of open streams, each of which holds a connection. */
 const maxStreams = 64;
-/** Progress of downloads is passed on this often. */
+/** Minimum time between two progress events of a download, in milliseconds. */
 const progressMs = 500;
 
-export function observationRoutes(service: Service, metrics: Metrics, events: RuntimeEvents): Routes {
-  const routes = new OpenAPIHono<Env>();
-  routes.onError(handleInferyardError);
+/** Creates the routes. */
+export function observabilityRoutes(service: Service, metrics: Metrics, events: RuntimeEvents): Routes {
+  const routes = createRoutes(handleInferyardError);
   routes.openapi(metricsRoute, async (context) =>
     context.text(await metrics.text(), 200, { "content-type": metrics.contentType }),
   );
@@ -53,8 +54,8 @@ export function observationRoutes(service: Service, metrics: Metrics, events: Ru
     service.refuseDraining();
     if (streams >= maxStreams) throw tooManyStreams();
     const headers = { "content-type": "text/event-stream", "cache-control": "no-cache", "x-accel-buffering": "no" };
-    const end = AbortSignal.any([service.ending, context.req.raw.signal]);
-    if (context.req.raw.method === "HEAD") return context.body(null, 200, headers); // nobody would ever end the stream
+    const end = AbortSignal.any([service.shutdown, context.req.raw.signal]);
+    if (context.req.raw.method === "HEAD") return context.body(null, 200, headers); // nothing would ever end the stream
     streams += 1;
     return context.body(
       eventStream(events, end, () => (streams -= 1)),
@@ -66,8 +67,8 @@ export function observationRoutes(service: Service, metrics: Metrics, events: Ru
 }
 
 function tooManyStreams(): InferyardError {
-  return new InferyardError("OVERLOADED", `${maxStreams} streams of events are open, and no more are`, {
-    remedy: "close those that nobody reads, or read /metrics",
+  return new InferyardError("OVERLOADED", `${maxStreams} streams of events are open, which is the limit`, {
+    remedy: "close unused streams, or read /metrics",
     retryAfterMs: heartbeatMs,
   });
 }
@@ -101,7 +102,7 @@ function eventStream(events: RuntimeEvents, end: AbortSignal, onEnd: () => void)
           try {
             controller.close();
           } catch {
-            // the reader has cancelled it
+            // the reader has cancelled the stream
           }
         };
         write(": listening\n\n");
@@ -114,7 +115,7 @@ function eventStream(events: RuntimeEvents, end: AbortSignal, onEnd: () => void)
   );
 }
 
-/** Of a download every change of stage, and its progress now and then. */
+/** A filter that passes every change of stage of a download, and its progress at intervals. */
 function progressFilter(): (event: RuntimeEvent) => boolean {
   const last = new Map<string, { readonly stage: string; readonly at: number }>();
   return (event) => {

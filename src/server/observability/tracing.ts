@@ -1,6 +1,6 @@
 /**
- * Spans of requests for OpenTelemetry: whatever tracer the program has registered gets them. The package `@opentelemetry/api` is optional;
- * without it, or without a tracer, nothing is traced. No text of a client is in a span.
+ * OpenTelemetry spans of requests, for the tracer that the program has registered. The package `@opentelemetry/api` is optional; without it, or
+ * without a tracer, nothing is traced. Spans contain no texts of clients.
  */
 import type * as OpenTelemetry from "@opentelemetry/api";
 import type { Attributes, Context as Parent, Tracer } from "@opentelemetry/api";
@@ -8,12 +8,12 @@ import type { MiddlewareHandler } from "hono";
 import { version } from "../../version.ts";
 import type { Env } from "../http/context.ts";
 import { scrub } from "../http/scrub.ts";
-import type { CallRecord } from "../serving/service.ts";
+import type { CallRecord } from "../serving/call-record.ts";
 import { codeOf, routeOf } from "./request-records.ts";
 
 type Api = typeof OpenTelemetry;
 
-/** Asked for all the time by those who watch. */
+/** Paths that monitoring requests all the time. */
 const untracedPaths: ReadonlySet<string> = new Set([
   "/health",
   "/health/live",
@@ -23,7 +23,7 @@ const untracedPaths: ReadonlySet<string> = new Set([
   "/v2/health/ready",
 ]);
 
-/** A span for each request, with the names of attributes of OpenTelemetry's semantic conventions for HTTP. */
+/** Middleware that makes a span for each request, with the attributes of OpenTelemetry's semantic conventions for HTTP. */
 export function traceRequests(): MiddlewareHandler<Env> {
   let loading: Promise<Api | undefined> | undefined;
   return async (context, next) => {
@@ -31,7 +31,7 @@ export function traceRequests(): MiddlewareHandler<Env> {
     const api = await loading;
     if (api === undefined || untracedPaths.has(context.req.path)) return next();
     const outer = api.context.active();
-    // A program that traces its own requests has a span already; else the caller's is the parent, as its `traceparent` says.
+    // The parent is the program's own span if it traces requests, else the caller's, from the header traceparent.
     const parent = api.trace.getSpan(outer) === undefined ? api.propagation.extract(outer, context.req.header()) : outer;
     const tracer = api.trace.getTracer("inferyard", version);
     const { method } = context.req;
@@ -61,10 +61,10 @@ export function traceRequests(): MiddlewareHandler<Env> {
   };
 }
 
-/** Waiting, loading and running, told after the fact: they are known when the call has ended. */
+/** Adds spans for waiting, loading and running, whose times are known when the call has ended. */
 function traceCall(api: Api, tracer: Tracer, parent: Parent, call: CallRecord): void {
   const { queueMs, inferenceMs, loadMs = 0, endedAt, reuse } = call;
-  if (reuse === "cached") return; // nothing waited, and nothing ran
+  if (reuse === "cached") return; // nothing waited or ran
   const end = performance.timeOrigin + endedAt;
   const begun = end - inferenceMs;
   const add = (name: string, from: number, to: number, attributes: Attributes): void => {
@@ -76,9 +76,9 @@ function traceCall(api: Api, tracer: Tracer, parent: Parent, call: CallRecord): 
   };
   const model = { "gen_ai.request.model": scrub(call.model) };
   add("queue", begun - queueMs, begun, model);
-  if (inferenceMs === 0) return; // it never had its turn
+  if (inferenceMs === 0) return; // the call never had its turn
   if (loadMs > 0) add("load", begun, begun + loadMs, model);
-  const operation = call.work === "embed" ? "embeddings" : (call.work ?? "inference");
+  const operation = call.operation === "embed" ? "embeddings" : (call.operation ?? "inference");
   add(`${operation} ${scrub(call.model)}`, begun + loadMs, end, {
     ...model,
     "gen_ai.operation.name": operation,

@@ -1,9 +1,11 @@
-/** What a model can be asked for, by what its files say. */
+/** Operations that a model supports, by what its files say. */
 import type { Manifest } from "../../models/manifest.ts";
 import { labelHeadOf } from "../../tasks/shared/label-head.ts";
 
+/** An operation of the API that a model supports. */
 export type Capability = "embed" | "embed_sparse" | "similarity" | "rerank" | "classify" | "recognize" | "answer" | "chunk";
 
+/** The operations that the model supports. */
 export function capabilitiesOf(manifest: Manifest): Capability[] {
   const has = (task: string): boolean => manifest.tasks.includes(task);
   const isEmbedder = has("feature-extraction");
@@ -22,7 +24,7 @@ export function capabilitiesOf(manifest: Manifest): Capability[] {
   return (Object.keys(able) as Capability[]).filter((capability) => able[capability]);
 }
 
-/** Tasks whose labels are of something else than a whole text. */
+/** Tasks whose labels belong to something else than a whole text. */
 const otherHeads: ReadonlySet<string> = new Set([
   "feature-extraction",
   "token-classification",
@@ -30,7 +32,7 @@ const otherHeads: ReadonlySet<string> = new Set([
   "question-answering",
 ]);
 
-/** The labels a model gives texts; undefined for a model with another head, and for one that does not say. */
+/** The labels that the model assigns to texts; undefined for a model with another head, and if its files have none. */
 export function textLabels(manifest: Manifest): readonly string[] | undefined {
   if (manifest.tasks.some((task) => otherHeads.has(task))) return undefined;
   const config = manifest.variants[0]?.config ?? {};

@@ -1,24 +1,27 @@
-/** Routes that clients know and this version has nothing behind: they say so in the words of their protocol, and the document lists them. */
+/**
+ * Routes that clients of a protocol know and this version does not implement. They are documented, and respond with an error in the format of the
+ * protocol.
+ */
 import type { z } from "@hono/zod-openapi";
 import { InferyardError } from "../../errors.ts";
 import type { Routes } from "../http/context.ts";
-import { documentError } from "../http/error-responses.ts";
+import { jsonContent } from "../http/error-responses.ts";
 
-/** `paths` with what each would do. */
+/** Adds routes that respond with NOT_BUILT. `paths`: the summary of each path. */
 export function addUnimplemented(routes: Routes, paths: Readonly<Record<string, string>>, errorBody: z.ZodType): void {
   for (const [path, summary] of Object.entries(paths)) {
     routes.openAPIRegistry.registerPath({
       method: "post",
       path,
       summary: `${summary}: not built yet`,
-      responses: { 501: documentError(errorBody, "Nothing is behind this route yet") },
+      responses: { 501: jsonContent("This route is not built yet", errorBody) },
     });
     routes.post(path, () => {
       throw new InferyardError(
         "NOT_BUILT",
         `POST ${path} is not built yet: this version has no language, vision or speech models`,
         {
-          remedy: "GET /openapi.json describes the routes there are",
+          remedy: "GET /openapi.json describes the available routes",
         },
       );
     });

@@ -18,7 +18,7 @@ const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resol
 
 describe("Admission", () => {
   it("runs so many at once, the next when one ends, and refuses what the queue does not hold", async () => {
-    const admission = new Admission({ running: 2, waiting: 1 });
+    const admission = new Admission({ maxRunning: 2, maxWaiting: 1 });
     const tasks = Array.from({ length: 4 }, task);
     const caller = { client: "a", priority: "normal", signal: never } as const;
     const runs = tasks.slice(0, 3).map(({ work }) => admission.run(caller, work));
@@ -38,7 +38,7 @@ describe("Admission", () => {
   });
 
   it("takes turns between clients, and those of high priority first", async () => {
-    const admission = new Admission({ running: 1, waiting: 10 });
+    const admission = new Admission({ maxRunning: 1, maxWaiting: 10 });
     const order: string[] = [];
     const first = task();
     const running = admission.run({ client: "x", priority: "normal", signal: never }, first.work);
@@ -54,7 +54,7 @@ describe("Admission", () => {
     const share = fc.array(fc.record({ client: fc.constantFrom("a", "b", "c", "d"), urgent: fc.boolean() }), { maxLength: 60 });
     await fc.assert(
       fc.asyncProperty(share, fc.integer({ min: 1, max: 3 }), async (requests, running) => {
-        const admission = new Admission({ running, waiting: 1000 });
+        const admission = new Admission({ maxRunning: running, maxWaiting: 1000 });
         const first = task();
         const holding = Array.from({ length: running }, () =>
           admission.run({ client: "x", priority: "normal", signal: never }, first.work),
@@ -75,7 +75,7 @@ describe("Admission", () => {
   });
 
   it("refuses the newest of the client that waits most, and not the first of another, when the queue is full", async () => {
-    const admission = new Admission({ running: 1, waiting: 4 });
+    const admission = new Admission({ maxRunning: 1, maxWaiting: 4 });
     const first = task();
     const running = admission.run({ client: "a", priority: "normal", signal: never }, first.work);
     const outcomes: string[] = [];
@@ -98,7 +98,7 @@ describe("Admission", () => {
   });
 
   it("forgets who leaves while waiting, and gives the place of a failure to the next", async () => {
-    const admission = new Admission({ running: 1, waiting: 10 });
+    const admission = new Admission({ maxRunning: 1, maxWaiting: 10 });
     const first = task();
     const failing = admission.run({ client: "x", priority: "normal", signal: never }, async () => {
       await first.work();

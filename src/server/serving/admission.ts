@@ -1,81 +1,100 @@
-/** Who runs, who waits, and who is sent away: so many requests at once, so many behind them; for all models together, and for single ones. */
+/**
+ * Admission control: limits how many requests run at once and how many wait, for the whole server and for single models. Waiting clients are
+ * served by weighted fair queueing.
+ */
 import { InferyardError, abortError } from "../../errors.ts";
 import { FairQueue } from "../../runtime/scheduling/fair-queue.ts";
 import type { Priority } from "../../runtime/scheduling/scheduling-key.ts";
 
+/** Limits of the server or of one model. */
 export interface AdmissionLimits {
-  readonly running: number;
-  readonly waiting: number;
+  /** Maximum number of requests that run at once. */
+  readonly maxRunning: number;
+  /** Maximum number of requests that wait behind the running ones. */
+  readonly maxWaiting: number;
 }
 
-/** Who wants to run, and until when. */
+/** A request that asks for admission. */
 export interface AdmissionRequest {
+  /** Identifies the client; waiting clients share the capacity fairly. */
   readonly client: string;
   readonly priority: Priority;
+  /** Aborted when the client disconnects; a waiting request then leaves the queue. */
   readonly signal: AbortSignal;
-  /** Key of the limits it counts against besides those of all. Default: none. */
+  /** Key of the model whose own limits apply besides those of the server. Default: only those of the server apply. */
   readonly model?: string;
 }
 
-/** What one model's limits leave. */
+/** Limits of the server or of one model, with its current load. */
 interface LimitState {
   readonly limits: AdmissionLimits;
   running: number;
   waiting: number;
+  /** Exponential moving average of the run time of a request, in milliseconds. */
   meanMs: number;
 }
 
 interface Waiter {
   readonly client: string;
-  readonly gate: LimitState | undefined;
+  readonly modelState: LimitState | undefined;
+  /** Removes the request from the queue and starts it. */
   admit(): void;
-  /** Leaves the queue with an error. */
+  /** Removes the request from the queue and rejects it. */
   refuse(error: InferyardError): void;
 }
 
-/** How many requests of the recent past the mean is taken over, roughly. */
+/** Number of recent requests that dominate the moving average of run times. */
 const meanWindow = 32;
 
+/** Runs requests within the limits of the server and of their models. */
 export class Admission {
-  /** Of all models together. */
+  /** State of the whole server. */
   readonly #all: LimitState;
+  /** States of the models that have limits of their own, by key. */
   readonly #models: ReadonlyMap<string, LimitState>;
-  /** Nobody is among them who could run. */
+  /** Waiting requests. No request that could run now is among them. */
   readonly #queue = new FairQueue<Waiter>();
-  /** The same by client, in the order they came. */
+  /** Waiting requests of each client, in order of arrival. */
   readonly #clients = new Map<string, Set<Waiter>>();
 
-  /** `models`: limits of single models, by the keys that applicants name; what is left out there is limited by `limits` alone. */
+  /** `limits`: those of the server. `models`: limits of single models by key; each limit that is left out defaults to that of the server. */
   constructor(limits: AdmissionLimits, models: ReadonlyMap<string, Partial<AdmissionLimits>> = new Map()) {
     this.#all = newState(limits);
     this.#models = new Map(Array.from(models, ([key, own]) => [key, newState({ ...limits, ...own })]));
   }
 
+  /** Number of requests that run now. */
   get running(): number {
     return this.#all.running;
   }
 
+  /** Number of requests that wait now. */
   get waiting(): number {
     return this.#all.waiting;
   }
 
-  /** How long a request that comes now would wait, by how long others took; in milliseconds. */
+  /**
+   * Estimated waiting time in milliseconds of a request that arrives now: queue length times mean run time, divided by the maximum parallelism.
+   */
   expectedWaitMs(model?: string): number {
     return Math.max(expectedWait(this.#all), expectedWait(this.#stateOf(model)));
   }
 
-  /** Runs work when it is its turn. QUEUE_FULL where too many wait; ABORTED when the client leaves while waiting. */
-  async run<Result>(applicant: AdmissionRequest, work: () => Promise<Result>): Promise<Result> {
-    const { signal, model } = applicant;
+  /**
+   * Runs `work` as soon as the limits admit it. Throws QUEUE_FULL if the queue is full, and ABORTED if the signal is aborted before the work
+   * starts.
+   */
+  async run<Result>(request: AdmissionRequest, work: () => Promise<Result>): Promise<Result> {
+    const { signal, model } = request;
     if (signal.aborted) throw abortError(signal);
-    const gate = this.#stateOf(model);
-    if (this.#hasCapacity(gate)) this.#enter(gate);
-    else await this.#wait(applicant, gate);
+    const modelState = this.#stateOf(model);
+    if (this.#hasCapacity(modelState)) this.#enter(modelState);
+    else await this.#wait(request, modelState);
     const started = performance.now();
     try {
       return await work();
     } finally {
-      this.#leave(gate, performance.now() - started);
+      this.#leave(modelState, performance.now() - started);
     }
   }
 
@@ -83,42 +102,42 @@ export class Admission {
     return model === undefined ? undefined : this.#models.get(model);
   }
 
-  #hasCapacity(gate: LimitState | undefined): boolean {
-    return hasCapacity(this.#all) && (gate === undefined || hasCapacity(gate));
+  #hasCapacity(modelState: LimitState | undefined): boolean {
+    return hasCapacity(this.#all) && (modelState === undefined || hasCapacity(modelState));
   }
 
-  #enter(gate: LimitState | undefined): void {
+  #enter(modelState: LimitState | undefined): void {
     this.#all.running += 1;
-    if (gate !== undefined) gate.running += 1;
+    if (modelState !== undefined) modelState.running += 1;
   }
 
-  #leave(gate: LimitState | undefined, tookMs: number): void {
-    for (const place of gate === undefined ? [this.#all] : [this.#all, gate]) {
-      place.running -= 1;
-      place.meanMs += (tookMs - place.meanMs) / meanWindow;
+  #leave(modelState: LimitState | undefined, tookMs: number): void {
+    for (const state of modelState === undefined ? [this.#all] : [this.#all, modelState]) {
+      state.running -= 1;
+      state.meanMs += (tookMs - state.meanMs) / meanWindow;
     }
     while (this.#admitNext()) {
-      // one that has ended may make room for several, where models have limits of their own
+      // one completed request may admit several where models have limits of their own
     }
   }
 
-  async #wait({ client, priority, signal }: AdmissionRequest, gate: LimitState | undefined): Promise<void> {
-    if (gate !== undefined && isFull(gate)) this.#dropFromLongestQueue(client, gate);
+  async #wait({ client, priority, signal }: AdmissionRequest, modelState: LimitState | undefined): Promise<void> {
+    if (modelState !== undefined && isFull(modelState)) this.#dropFromLongestQueue(client, modelState);
     if (isFull(this.#all)) this.#dropFromLongestQueue(client, this.#all);
     return new Promise((resolve, reject) => {
       const end = (): void => {
         signal.removeEventListener("abort", leave);
-        this.#count(gate, -1);
+        this.#count(modelState, -1);
         const own = this.#clients.get(client);
         own?.delete(waiter);
         if (own?.size === 0) this.#clients.delete(client);
       };
       const waiter: Waiter = {
         client,
-        gate,
+        modelState,
         admit: () => {
           end();
-          this.#enter(gate);
+          this.#enter(modelState);
           resolve();
         },
         refuse: (error) => {
@@ -130,41 +149,42 @@ export class Admission {
       const leave = (): void => waiter.refuse(abortError(signal));
       this.#queue.add({ client, priority }, waiter);
       this.#clients.set(client, (this.#clients.get(client) ?? new Set()).add(waiter));
-      this.#count(gate, 1);
+      this.#count(modelState, 1);
       signal.addEventListener("abort", leave, { once: true });
     });
   }
 
   /**
-   * Longest queue drop (Suter et al. 1998): in a full queue the newest request of the client with the most waiting ones is refused in place of
-   * one of a client with fewer, so that one client cannot fill the queue. QUEUE_FULL where no other has more than one more than this one.
+   * Longest queue drop (Suter et al. 1998): when a queue is full, the newest waiting request of the client that has the most is refused, so that
+   * no client can occupy the whole queue. Throws QUEUE_FULL, which refuses the new request instead, unless another client has at least two more
+   * waiting than this one.
    */
   #dropFromLongestQueue(client: string, full: LimitState): void {
-    const counts = (waiters: ReadonlySet<Waiter> = new Set()): Waiter[] =>
-      [...waiters].filter(({ gate }) => full === this.#all || gate === full);
-    const most = [...this.#clients.values()]
-      .map((waiters) => counts(waiters))
+    const countedWaiters = (waiters: ReadonlySet<Waiter> = new Set()): Waiter[] =>
+      [...waiters].filter(({ modelState }) => full === this.#all || modelState === full);
+    const longest = [...this.#clients.values()]
+      .map((waiters) => countedWaiters(waiters))
       .reduce((a, b) => (b.length > a.length ? b : a), []);
     const error = this.#queueFull(full, full === this.#all ? "" : " for this model");
-    if (most.length <= counts(this.#clients.get(client)).length + 1) throw error;
-    most.at(-1)?.refuse(error);
+    if (longest.length <= countedWaiters(this.#clients.get(client)).length + 1) throw error;
+    longest.at(-1)?.refuse(error);
   }
 
-  #count(gate: LimitState | undefined, change: 1 | -1): void {
+  #count(modelState: LimitState | undefined, change: 1 | -1): void {
     this.#all.waiting += change;
-    if (gate !== undefined) gate.waiting += change;
+    if (modelState !== undefined) modelState.waiting += change;
   }
 
-  /** A place that is free goes to the next in turn whose model has one too. */
+  /** Starts the next waiting request that the server and its model have capacity for; false if there is none. */
   #admitNext(): boolean {
-    const waiter = this.#queue.take(({ gate }) => (this.#hasCapacity(gate) ? "take" : "skip"));
+    const waiter = this.#queue.take(({ modelState }) => (this.#hasCapacity(modelState) ? "take" : "skip"));
     waiter?.admit();
     return waiter !== undefined;
   }
 
-  #queueFull(gate: LimitState, where: string): InferyardError {
-    const waitMs = Math.ceil(Math.max(expectedWait(gate), 1000));
-    return new InferyardError("QUEUE_FULL", `${gate.waiting} requests${where} are waiting already, and no more are taken`, {
+  #queueFull(state: LimitState, where: string): InferyardError {
+    const waitMs = Math.ceil(Math.max(expectedWait(state), 1000));
+    return new InferyardError("QUEUE_FULL", `${state.waiting} requests${where} are already waiting, which is the limit`, {
       remedy: "send the request again later, as Retry-After says",
       retryAfterMs: waitMs,
     });
@@ -176,13 +196,13 @@ function newState(limits: AdmissionLimits): LimitState {
 }
 
 function hasCapacity({ running, limits }: LimitState): boolean {
-  return running < limits.running;
+  return running < limits.maxRunning;
 }
 
-function expectedWait(gate: LimitState | undefined): number {
-  return gate === undefined ? 0 : (gate.meanMs * (gate.waiting + 1)) / gate.limits.running;
+function expectedWait(state: LimitState | undefined): number {
+  return state === undefined ? 0 : (state.meanMs * (state.waiting + 1)) / state.limits.maxRunning;
 }
 
 function isFull({ waiting, limits }: LimitState): boolean {
-  return waiting >= limits.waiting;
+  return waiting >= limits.maxWaiting;
 }

@@ -1,4 +1,6 @@
-/** Requests for models that are not in memory yet: how long they wait, and the load that goes on when they do so no longer. */
+/**
+ * Requests for models that are not in memory yet: each waits a limited time for the load, which continues after the request has been answered.
+ */
 import { InferyardError, abortError } from "../../errors.ts";
 import { requestKey } from "../../runtime/residency/model-keys.ts";
 import { type AdmitLoad, defaultSchedulingKey } from "../../runtime/scheduling/scheduling-key.ts";
@@ -6,8 +8,9 @@ import type { Runtime } from "../../api/runtime.ts";
 import type { LoadProgress, LoadProgressTracker } from "./load-progress.ts";
 import type { ResolvedModel } from "./model-names.ts";
 
+/** A load that was started for a request and continues without it. */
 interface Load {
-  /** "loaded", or what was thrown. Never rejects. */
+  /** Resolves when the load ends, successfully or not. Never rejects. */
   readonly outcome: Promise<Outcome>;
   readonly controller: AbortController;
   waiting: number;
@@ -15,19 +18,21 @@ interface Load {
 
 type Outcome = { readonly loaded: true } | { readonly loaded: false; readonly error: unknown };
 
-/** Of an answer that does not know how long the load takes. */
+/** Bounds of `Retry-After` for a model that is still loading, in milliseconds; the minimum also where the remaining time is unknown. */
 const minRetryMs = 1000;
 const maxRetryMs = 60_000;
-/** Failures that are kept for whoever asks next; the oldest are forgotten first, since clients may ask for any number of targets. */
+/** Failures kept for the next request. The oldest are dropped, since clients may ask for any number of targets. */
 const maxFailures = 100;
 
+/** Loads models for requests that may stop waiting before the load ends. */
 export class BackgroundLoads {
   readonly #runtime: Runtime;
   readonly #watch: LoadProgressTracker;
-  /** Aborted when the server ends: a load that nobody waits for is given up. */
+  /** Aborted when the server shuts down; loads that no request waits for are then aborted. */
   readonly #ending: AbortSignal;
+  /** Loads under way, by request key of model and constraints. */
   readonly #loads = new Map<string, Load>();
-  /** Failures nobody has been told of, by load: the next who asks is. */
+  /** Failures of loads that no request waited for any more, by request key. The next request for the same load receives it once. */
   readonly #failures = new Map<string, unknown>();
 
   constructor(runtime: Runtime, watch: LoadProgressTracker, ending: AbortSignal) {
@@ -40,10 +45,10 @@ export class BackgroundLoads {
   }
 
   /**
-   * Waits until the model is in memory, at most so long; the load goes on all the same. MODEL_LOADING when the time is over, with how far it
-   * is; what the load throws; ABORTED. `admitLoad`: see `Turn`.
+   * Waits until the model is in memory, at most `maxMs` milliseconds; the load continues after that. Throws MODEL_LOADING with the progress when
+   * the time is over, what the load throws, and ABORTED. `admitLoad`: see `SchedulingKey.admitLoad`.
    */
-  async waitUntilLoaded(named: ResolvedModel, longestMs: number, signal: AbortSignal, admitLoad?: AdmitLoad): Promise<void> {
+  async waitUntilLoaded(named: ResolvedModel, maxMs: number, signal: AbortSignal, admitLoad?: AdmitLoad): Promise<void> {
     const { reference, constraints } = named;
     if (await this.#runtime.isLoaded(reference, constraints)) return;
     const key = requestKey(reference, constraints);
@@ -52,22 +57,22 @@ export class BackgroundLoads {
       this.#failures.delete(key);
       throw failure;
     }
-    const before = this.#loads.get(key);
-    const load = before ?? this.#begin(key, named, admitLoad);
+    const existing = this.#loads.get(key);
+    const load = existing ?? this.#startLoad(key, named, admitLoad);
     load.waiting += 1;
     try {
-      const outcome = await within(load.outcome, longestMs, signal);
+      const outcome = await within(load.outcome, maxMs, signal);
       if (outcome === "late") throw modelLoadingError(named.name, this.#watch.progressOf(reference));
       if (outcome.loaded) return;
-      if (before === undefined || !isRateLimited(outcome.error)) throw outcome.error;
+      if (existing === undefined || !isRateLimited(outcome.error)) throw outcome.error;
     } finally {
       load.waiting -= 1;
       if (this.#ending.aborted) this.#abortIfUnused(load);
     }
-    await this.waitUntilLoaded(named, longestMs, signal, admitLoad); // the load of another client was refused, not this one
+    await this.waitUntilLoaded(named, maxMs, signal, admitLoad); // the load of another client was refused, not that of this one
   }
 
-  #begin(key: string, { reference, constraints }: ResolvedModel, admitLoad: AdmitLoad | undefined): Load {
+  #startLoad(key: string, { reference, constraints }: ResolvedModel, admitLoad: AdmitLoad | undefined): Load {
     const controller = new AbortController();
     this.#watch.start(reference);
     const turn = admitLoad === undefined ? defaultSchedulingKey : { ...defaultSchedulingKey, admitLoad };
@@ -99,12 +104,12 @@ export class BackgroundLoads {
   }
 }
 
-/** Whether a load was refused for what its client did before: that is nobody else's failure. */
+/** Whether the load was refused because its client had started too many; that does not concern other clients. */
 function isRateLimited(error: unknown): boolean {
   return error instanceof InferyardError && error.code === "RATE_LIMITED";
 }
 
-/** For a client that is not to wait any longer. */
+/** The error MODEL_LOADING, with the progress of the load and a `Retry-After` from its estimated remaining time. */
 export function modelLoadingError(name: string, loading: LoadProgress | undefined): InferyardError {
   const { estimateMs = 0 } = loading ?? {};
   return new InferyardError("MODEL_LOADING", `${name} is still loading`, {
@@ -114,18 +119,19 @@ export function modelLoadingError(name: string, loading: LoadProgress | undefine
   });
 }
 
-function within(outcome: Promise<Outcome>, longestMs: number, signal: AbortSignal): Promise<Outcome | "late"> {
+/** The outcome, or "late" if it takes longer than `maxMs`. Rejects with ABORTED if the signal is aborted first. */
+function within(outcome: Promise<Outcome>, maxMs: number, signal: AbortSignal): Promise<Outcome | "late"> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) reject(abortError(signal));
-    const timer = setTimeout(() => resolve("late"), longestMs);
-    const leave = (): void => reject(abortError(signal));
-    signal.addEventListener("abort", leave, { once: true });
+    const timer = setTimeout(() => resolve("late"), maxMs);
+    const onAbort = (): void => reject(abortError(signal));
+    signal.addEventListener("abort", onAbort, { once: true });
     void outcome.then(resolve);
-    const tidy = (): void => {
+    const cleanUp = (): void => {
       clearTimeout(timer);
-      signal.removeEventListener("abort", leave);
+      signal.removeEventListener("abort", onAbort);
     };
-    signal.addEventListener("abort", tidy, { once: true });
-    void outcome.then(tidy);
+    signal.addEventListener("abort", cleanUp, { once: true });
+    void outcome.then(cleanUp);
   });
 }

@@ -7,7 +7,7 @@ import { CallCoalescer } from "./call-coalescing.ts";
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Callers of one queue, and the work they ask for, which ends when told to. */
-function scene(limits = { running: 4, waiting: 10 }) {
+function scene(limits = { maxRunning: 4, maxWaiting: 10 }) {
   const shared = new CallCoalescer();
   const admission = new Admission(limits);
   const runs: { readonly signal: AbortSignal; readonly end: (how: number[] | Error) => void }[] = [];
@@ -64,7 +64,7 @@ describe("SharedWork", () => {
   });
 
   it("goes on for the others when the one who does the work leaves, and ends when nobody is left", async () => {
-    const { admission, runs, ask } = scene({ running: 1, waiting: 10 });
+    const { admission, runs, ask } = scene({ maxRunning: 1, maxWaiting: 10 });
     const [leader, follower] = [new AbortController(), new AbortController()];
     const first = ask("x", "a", leader.signal);
     const second = ask("x", "b", follower.signal);
@@ -102,7 +102,7 @@ describe("SharedWork", () => {
   });
 
   it("is done in the first turn that any of them has, and the others leave the queue", async () => {
-    const { admission, runs, ask } = scene({ running: 1, waiting: 3 });
+    const { admission, runs, ask } = scene({ maxRunning: 1, maxWaiting: 3 });
     const before = ask("before", "busy");
     await settled();
     const queued = [ask("other", "busy"), ask("x", "busy"), ask("x", "quick")];

@@ -1,106 +1,111 @@
-/** Calls that ask the same at the same time: the first of them that has its turn does the work for all. */
+/** Coalesces concurrent calls with equal keys: the first one that gets its turn does the work for all of them. */
 import { abortError, throwIfAborted } from "../../errors.ts";
 
 /** One call. */
 export interface CoalescedCall<Result> {
-  /** Calls with the same key ask the same. */
+  /** Calls with equal keys share one result. */
   readonly key: string | symbol;
-  /** Aborted when this caller has left; the others go on. */
+  /** Aborted when this caller leaves; the others are not affected. */
   readonly signal: AbortSignal;
-  /** Runs work when it is this caller's turn; gives up waiting for it when the signal is aborted. */
+  /** Runs `work` when it is this call's turn. Stops waiting when the signal is aborted. */
   readonly schedule: (signal: AbortSignal, work: () => Promise<void>) => Promise<void>;
-  /** `signal` is aborted when nobody waits for the result any more. */
+  /** Computes the result. The signal is aborted when no caller waits for it any more. */
   readonly work: (signal: AbortSignal) => Promise<Result>;
-  /** So that nobody who shares a result changes another's. */
+  /** Copies the result for each caller where several share it, so that none can change another's. */
   readonly copy: (result: Result) => Result;
 }
 
+/** Result of a call, with who computed it. */
 export interface CoalescedResult<Result> {
   readonly result: Result;
-  /** Whether it was this caller who did the work. */
+  /** Whether this call did the work, and not another one with the same key. */
   readonly isOwn: boolean;
   /** When the work began, by `performance.now()`. */
   readonly startedAt: number;
 }
 
-/** Work that several wait for. */
+/** Work that several calls wait for. */
 interface Flight<Result> {
-  readonly answer: Deferred<() => Result>;
-  /** Aborted when the work has begun: who waits for a turn needs none any more. */
-  readonly begin: AbortController;
-  /** Aborted when nobody waits for it any more. */
-  readonly end: AbortController;
-  askers: number;
-  begun: number;
+  readonly outcome: Deferred<() => Result>;
+  /** Aborted when the work begins: calls that still wait for their turn need none. */
+  readonly started: AbortController;
+  /** Aborted when no call waits for the result any more. */
+  readonly abandoned: AbortController;
+  callers: number;
+  startedAt: number;
 }
 
+/** Runs concurrent calls with equal keys once (the single-flight pattern of groupcache). */
 export class CallCoalescer {
   readonly #flights = new Map<string | symbol, Flight<unknown>>();
 
-  /** Every caller waits in its own place of the queue, so that none is worse off than alone. A failure is that of all who share it. */
-  async run<Result>(asker: CoalescedCall<Result>): Promise<CoalescedResult<Result>> {
-    const { key, signal } = asker;
+  /**
+   * The result of the call. Every call waits in its own place of the queue, and the first that gets its turn works for all, so that none waits
+   * longer than it would alone. All callers share a failure. Throws ABORTED if the caller leaves.
+   */
+  async run<Result>(call: CoalescedCall<Result>): Promise<CoalescedResult<Result>> {
+    const { key, signal } = call;
     throwIfAborted(signal);
-    // Who has the same key asks the same, and so gets the same kind of result.
-    const joint = (this.#flights.get(key) as Flight<Result> | undefined) ?? this.#startFlight<Result>(key);
-    joint.askers += 1;
+    // Calls with equal keys have results of the same type.
+    const flight = (this.#flights.get(key) as Flight<Result> | undefined) ?? this.#startFlight<Result>(key);
+    flight.callers += 1;
     let isOwn = false;
-    const leaving = whenAborted(signal);
+    const aborted = whenAborted(signal);
     try {
-      const races = [joint.answer.promise, leaving.promise];
-      if (!joint.begin.signal.aborted) {
-        races.push(this.#refusal(asker, joint, () => (isOwn = true)));
+      const races = [flight.outcome.promise, aborted.promise];
+      if (!flight.started.signal.aborted) {
+        races.push(this.#waitForTurn(call, flight, () => (isOwn = true)));
       }
-      const give = await Promise.race(races);
-      return { result: give(), isOwn, startedAt: joint.begun };
+      const takeResult = await Promise.race(races);
+      return { result: takeResult(), isOwn, startedAt: flight.startedAt };
     } finally {
-      leaving.stop();
-      joint.askers -= 1;
-      // Nobody is left, and it has not ended: who asks now begins anew.
-      if (joint.askers === 0 && this.#forget(key, joint)) joint.end.abort();
+      aborted.stop();
+      flight.callers -= 1;
+      // No caller is left and the work has not ended: a new call with this key starts anew.
+      if (flight.callers === 0 && this.#forget(key, flight)) flight.abandoned.abort();
     }
   }
 
-  /** Waits for this caller's turn, and does the work if nobody else has begun it. Settles only where the caller gets no turn. */
-  #refusal<Result>(asker: CoalescedCall<Result>, joint: Flight<Result>, onTurn: () => void): Promise<never> {
-    const waiting = AbortSignal.any([asker.signal, joint.begin.signal]);
-    const turn = asker.schedule(waiting, async () => {
-      if (joint.begin.signal.aborted) return; // two had their turn at once
+  /** Waits for the turn of this call and does the work unless another call has begun it. Rejects if the call gets no turn; never resolves. */
+  #waitForTurn<Result>(call: CoalescedCall<Result>, flight: Flight<Result>, onTurn: () => void): Promise<never> {
+    const waiting = AbortSignal.any([call.signal, flight.started.signal]);
+    const turn = call.schedule(waiting, async () => {
+      if (flight.started.signal.aborted) return; // two calls had their turn at once
       onTurn();
-      joint.begun = performance.now();
-      joint.begin.abort("begun");
-      await this.#work(asker, joint);
+      flight.startedAt = performance.now();
+      flight.started.abort("started");
+      await this.#work(call, flight);
     });
     return new Promise((_resolve, reject) => {
       turn.catch((error: unknown) => {
-        if (!joint.begin.signal.aborted) reject(error);
+        if (!flight.started.signal.aborted) reject(error);
       });
     });
   }
 
-  async #work<Result>({ key, work, copy }: CoalescedCall<Result>, joint: Flight<Result>): Promise<void> {
+  async #work<Result>({ key, work, copy }: CoalescedCall<Result>, flight: Flight<Result>): Promise<void> {
     try {
-      const result = await work(joint.end.signal);
-      const alone = joint.askers === 1;
-      joint.answer.resolve(() => (alone ? result : copy(result)));
+      const result = await work(flight.abandoned.signal);
+      const alone = flight.callers === 1;
+      flight.outcome.resolve(() => (alone ? result : copy(result)));
     } catch (error) {
-      joint.answer.reject(error);
+      flight.outcome.reject(error);
     } finally {
-      this.#forget(key, joint); // an answer is shared while it is made, and no longer
+      this.#forget(key, flight); // a result is shared only while it is computed
     }
   }
 
   #startFlight<Result>(key: string | symbol): Flight<Result> {
-    const answer = deferred<() => Result>();
-    answer.promise.catch(() => {}); // all who waited may have left
-    const joint = { answer, begin: new AbortController(), end: new AbortController(), askers: 0, begun: 0 };
-    this.#flights.set(key, joint as Flight<unknown>);
-    return joint;
+    const outcome = deferred<() => Result>();
+    outcome.promise.catch(() => {}); // every caller may have left
+    const flight = { outcome, started: new AbortController(), abandoned: new AbortController(), callers: 0, startedAt: 0 };
+    this.#flights.set(key, flight as Flight<unknown>);
+    return flight;
   }
 
-  /** Whether it was there still. */
-  #forget(key: string | symbol, joint: object): boolean {
-    return this.#flights.get(key) === joint && this.#flights.delete(key);
+  /** Whether the flight was still registered. */
+  #forget(key: string | symbol, flight: object): boolean {
+    return this.#flights.get(key) === flight && this.#flights.delete(key);
   }
 }
 
@@ -110,7 +115,7 @@ interface Deferred<Value> {
   readonly reject: (error: unknown) => void;
 }
 
-/** Promise.withResolvers is not in Node.js 20. */
+/** Promise.withResolvers, which Node.js 20 lacks. */
 function deferred<Value>(): Deferred<Value> {
   let resolve = (_value: Value): void => {};
   let reject = (_error: unknown): void => {};
@@ -121,11 +126,11 @@ function deferred<Value>(): Deferred<Value> {
   return { promise, resolve, reject };
 }
 
-/** A failure when the signal is aborted; `stop` ends the waiting for that. */
+/** A promise that rejects with ABORTED when the signal is aborted; `stop` removes the listener. */
 function whenAborted(signal: AbortSignal): { readonly promise: Promise<never>; readonly stop: () => void } {
   const { promise, reject } = deferred<never>();
   promise.catch(() => {});
-  const leave = (): void => reject(abortError(signal));
-  signal.addEventListener("abort", leave, { once: true });
-  return { promise, stop: () => signal.removeEventListener("abort", leave) };
+  const onAbort = (): void => reject(abortError(signal));
+  signal.addEventListener("abort", onAbort, { once: true });
+  return { promise, stop: () => signal.removeEventListener("abort", onAbort) };
 }

@@ -1,18 +1,18 @@
-/** Which calls ask the same. */
+/** Keys of calls, for coalescing concurrent calls and for the result cache. */
 import { createHash } from "node:crypto";
 
 /**
- * What a call asks beside its model, as plain data: the name of the work, then everything that decides the answer. Lists of numbers may be
- * typed.
+ * Identifies what a call asks of its model, as plain data: the name of the operation, then everything that determines the result. Calls with
+ * equal keys share their result. Lists of numbers may be typed arrays.
  */
 export type CallKey = readonly [work: string, ...parts: unknown[]];
 
-/** The same for the same parts, in the same order; texts cannot be read out of it. */
+/** SHA-256 of the parts as base64. Equal parts in the same order have equal hashes; texts cannot be recovered from it. */
 export function hashParts(parts: readonly unknown[]): string {
   return digestOf(JSON.stringify(parts, withoutViews));
 }
 
-/** JSON has neither numbers of 64 bits nor typed lists, and would write each number of those as text. */
+/** JSON has no 64-bit integers and would write typed arrays as objects: integers become text, and typed arrays the hash of their bytes. */
 function withoutViews(_name: string, value: unknown): unknown {
   if (typeof value === "bigint") return `${value}n`;
   if (ArrayBuffer.isView(value)) return digestOf(new Uint8Array(value.buffer, value.byteOffset, value.byteLength));

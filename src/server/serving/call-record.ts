@@ -1,7 +1,36 @@
-/** Parts of the record of a call. */
+/** Records of calls. */
+import type { InferyardError } from "../../errors.ts";
 import type { Decision } from "../../runtime/decision/decision.ts";
+import type { Reuse } from "./calls.ts";
 
-/** Until now. What never had its turn has only waited. */
+/** Record of a call that has ended, for metrics, logs and traces. */
+export interface CallRecord {
+  /** The name the client wrote. */
+  readonly model: string;
+  /** Target that ran it; left out where no model ran. */
+  readonly target?: string;
+  /** Time the call waited for its turn, in milliseconds. */
+  readonly queueMs: number;
+  /** Time from its turn to its result in milliseconds, loading included. */
+  readonly inferenceMs: number;
+  /** The part of `inferenceMs` in which the model was loaded for this call; left out where it was in memory. */
+  readonly loadMs?: number;
+  /** Tokens the model read, where the task counts them; left out where another call did the work. */
+  readonly tokens?: number;
+  /** Set where the result was not computed by this call. */
+  readonly reuse?: Reuse;
+  /** What the call failed with. */
+  readonly error?: InferyardError;
+  /** Name of the operation, where the call has a key. */
+  readonly operation?: string;
+  /** When the call ended, by `performance.now()`. */
+  readonly endedAt: number;
+}
+
+/**
+ * Waiting and running time of a call that ends now. `started`: when it arrived, `begun`: when its work began, undefined if it never did; both by
+ * `performance.now()`.
+ */
 export function callTimes(
   started: number,
   begun: number | undefined,
@@ -10,18 +39,19 @@ export function callTimes(
   return { queueMs: (begun ?? now) - started, inferenceMs: now - (begun ?? now) };
 }
 
+/** The field `target` of a record, left out where it is undefined. */
 export function targetOf(target: string | undefined): { readonly target?: string } {
   return target === undefined ? {} : { target };
 }
 
-/** Tasks that count tokens do so for each text. */
+/** The field `tokens` of a record: the sum of the tokens of all texts, for results that count them per text. */
 export function tokensOf(result: unknown): { readonly tokens?: number } {
   if (typeof result !== "object" || result === null || !("tokens" in result) || !Array.isArray(result.tokens)) return {};
   const counts = result.tokens.filter((count) => typeof count === "number");
   return { tokens: counts.reduce((sum, count) => sum + count, 0) };
 }
 
-/** Whether the model was loaded for this decision, and not in memory before; `time`: by `Date.now()`. */
+/** Whether the model was loaded for this decision after `time` (milliseconds of `Date.now()`), and not in memory before. */
 export function wasLoadedSince(time: number, { at, candidates }: Decision): boolean {
   const isLoad = candidates.some(({ verdict, milliseconds }) => verdict === "selected" && milliseconds !== undefined);
   return isLoad && Date.parse(at) >= time;

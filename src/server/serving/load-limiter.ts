@@ -1,32 +1,37 @@
-/** How many models requests may load: at once in all and for one client, and in a minute for one reader. */
+/** Limits on loading models: loads that run at once, in all and for one client, and loads per minute of one reader. */
 import { abortError, throwIfAborted } from "../../errors.ts";
 import type { AdmitLoad } from "../../runtime/scheduling/scheduling-key.ts";
 import { serverDefaults } from "../../settings/server-section.ts";
 import { RateLimiter } from "../http/access/rate-limiter.ts";
 import type { Role, ServerSettings } from "../server-settings.ts";
 
+/** A load that waits. */
 interface Waiter {
   readonly client: string;
   readonly admit: () => void;
 }
 
+/** Limits the loads of models that requests cause: how many run at once, in all and per client, and how many a reader may start per minute. */
 export class LoadLimiter {
   readonly #limits: { readonly all: number; readonly client: number; readonly minute: number };
   readonly #rates: RateLimiter;
-  /** Loads that run, by client. */
+  /** Number of running loads of each client. */
   readonly #running = new Map<string, number>();
-  /** In the order they came. */
+  /** In order of arrival. */
   readonly #waiting: Waiter[] = [];
   #all = 0;
 
-  /** `now`: milliseconds of a clock that never goes back. */
+  /** `now`: milliseconds of a monotonic clock, for the rate limit. Default: `performance.now`. */
   constructor(settings: Pick<ServerSettings, "maxLoads" | "maxLoadsPerClient" | "loadsPerMinute">, now?: () => number) {
     const { maxLoads, maxLoadsPerClient, loadsPerMinute } = { ...serverDefaults, ...settings };
     this.#limits = { all: maxLoads, client: maxLoadsPerClient, minute: loadsPerMinute };
     this.#rates = new RateLimiter(now);
   }
 
-  /** Admits the loads of one client. RATE_LIMITED for a reader that loaded too many in the last minute. */
+  /**
+   * The function that the runtime calls before it loads a model for this client. It waits for capacity; it throws RATE_LIMITED for a reader that
+   * started too many loads in the last minute, and ABORTED. Admins are not rate-limited.
+   */
   admitterFor(client: string, role: Role): AdmitLoad {
     return async (signal) => {
       throwIfAborted(signal);
@@ -53,8 +58,8 @@ export class LoadLimiter {
 
   #leave(client: string): void {
     this.#all -= 1;
-    const left = (this.#running.get(client) ?? 0) - 1;
-    if (left > 0) this.#running.set(client, left);
+    const remaining = (this.#running.get(client) ?? 0) - 1;
+    if (remaining > 0) this.#running.set(client, remaining);
     else this.#running.delete(client);
     const next = this.#waiting.findIndex((waiter) => this.#hasCapacity(waiter.client));
     if (next !== -1) this.#waiting.splice(next, 1)[0]?.admit();
@@ -65,17 +70,17 @@ export class LoadLimiter {
       const waiter: Waiter = {
         client,
         admit: () => {
-          signal.removeEventListener("abort", stop);
+          signal.removeEventListener("abort", onAbort);
           this.#enter(client);
           resolve();
         },
       };
-      const stop = (): void => {
+      const onAbort = (): void => {
         this.#waiting.splice(this.#waiting.indexOf(waiter), 1);
         reject(abortError(signal));
       };
       this.#waiting.push(waiter);
-      signal.addEventListener("abort", stop, { once: true });
+      signal.addEventListener("abort", onAbort, { once: true });
     });
   }
 }

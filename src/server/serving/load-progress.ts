@@ -1,22 +1,28 @@
-/** How far loads are, by what the runtime reports of them, and how long they will take, by how long others took. */
+/** Progress of loads: how far each is, by the events of the runtime, and how long it will still take, by how long similar loads took. */
 import type { RuntimeEvent } from "../../runtime/options/runtime-settings.ts";
 
-/** "preparing": files are read, room is made. Then the weights are fetched where they are not here, and loaded. */
+/**
+ * Stages of a load. "preparing": the files are read and memory is made available; "downloading": missing weights are fetched; "loading": the
+ * engine loads them.
+ */
 export type LoadStage = "preparing" | "downloading" | "loading";
 
+/** How far a load is. */
 export interface LoadProgress {
   readonly stage: LoadStage;
-  /** Since the load was first asked for. */
+  /** Milliseconds since the load was first requested. */
   readonly elapsedMs: number;
-  /** Of the download. */
+  /** Bytes downloaded so far. */
   readonly bytes?: number;
+  /** Size of the download in bytes. */
   readonly totalBytes?: number;
-  /** From 0 to 1, of this stage; left out where nobody knows. */
+  /** Completed fraction of the current stage, 0 to 1; left out if unknown. */
   readonly progress?: number;
-  /** Until this stage is over; left out where nobody knows. */
+  /** Estimated remaining time of the current stage in milliseconds; left out if unknown. */
   readonly estimateMs?: number;
 }
 
+/** A load under way. Times are milliseconds of the tracker's clock. */
 interface TrackedLoad {
   readonly since: number;
   stage: LoadStage;
@@ -26,37 +32,41 @@ interface TrackedLoad {
   download: Extract<RuntimeEvent, { type: "download" }>["progress"] | undefined;
 }
 
+/** How long a completed load took. */
 interface MeasuredLoad {
   readonly target: string;
   readonly bytes: number;
   readonly milliseconds: number;
 }
 
-/** Weights up to so many times larger or smaller say how long a load takes; others are too different. */
+/** A measured load predicts another one only if their sizes differ by at most this factor. */
 const maxSizeRatio = 4;
-/** Loads that are remembered, the newest. */
+/** Number of completed loads that are remembered, newest first. */
 const maxMeasured = 100;
 
+/** Tracks loads by the events of the runtime, and estimates their remaining time from earlier loads. */
 export class LoadProgressTracker {
   readonly #now: () => number;
-  /** By reference. */
+  /** Loads under way, by reference of the model. */
   readonly #loads = new Map<string, TrackedLoad>();
   #measured: MeasuredLoad[] = [];
 
+  /** `now`: milliseconds of a monotonic clock. */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
 
-  /** A load begins, or is joined. */
+  /** Starts to track the load of a model; no effect if it is tracked already. */
   start(reference: string): void {
     if (!this.#loads.has(reference)) this.#track(reference);
   }
 
-  /** Whatever became of it. */
+  /** Stops tracking the load, whether it succeeded or failed. */
   end(reference: string): void {
     this.#loads.delete(reference);
   }
 
+  /** Updates the tracked loads by an event of the runtime. */
   onEvent(event: RuntimeEvent): void {
     if (event.type === "loaded") return this.#finish(event.decision.model.reference);
     if (event.type === "load-failed") return this.end(event.reference);
@@ -69,14 +79,14 @@ export class LoadProgressTracker {
     else load.download = event.progress;
   }
 
-  /** Undefined where nothing is known of a load of this reference. */
+  /** Progress of the load of this model; undefined if none is under way. */
   progressOf(reference: string): LoadProgress | undefined {
     const load = this.#loads.get(reference);
     if (load === undefined) return undefined;
     const { stage } = load;
-    const own = { stage, elapsedMs: Math.round(this.#now() - load.since) };
-    if (stage === "downloading") return { ...own, ...downloadOf(load) };
-    return stage === "loading" ? { ...own, ...this.#estimate(load) } : own;
+    const common = { stage, elapsedMs: Math.round(this.#now() - load.since) };
+    if (stage === "downloading") return { ...common, ...downloadOf(load) };
+    return stage === "loading" ? { ...common, ...this.#estimate(load) } : common;
   }
 
   #track(reference: string): TrackedLoad {
@@ -94,11 +104,14 @@ export class LoadProgressTracker {
     this.#measured = [measured, ...this.#measured].slice(0, maxMeasured);
   }
 
-  /** By the load of the most similar size on the same target; the newest of equals. Nothing once it takes longer than that. */
+  /**
+   * Estimated remaining load time, from the most recent load of the most similar size on the same target, scaled by size. Empty if there is none,
+   * and once the estimate is exceeded.
+   */
   #estimate({ target, bytes, stageSince }: TrackedLoad): Pick<LoadProgress, "progress" | "estimateMs"> {
-    const unlike = (load: MeasuredLoad): number => Math.abs(Math.log(load.bytes / bytes));
-    const like = this.#measured.filter((load) => load.target === target && unlike(load) <= Math.log(maxSizeRatio));
-    const [nearest] = like.toSorted((a, b) => unlike(a) - unlike(b));
+    const distance = (load: MeasuredLoad): number => Math.abs(Math.log(load.bytes / bytes));
+    const comparable = this.#measured.filter((load) => load.target === target && distance(load) <= Math.log(maxSizeRatio));
+    const [nearest] = comparable.toSorted((a, b) => distance(a) - distance(b));
     if (nearest === undefined) return {};
     const expected = (nearest.milliseconds * bytes) / nearest.bytes;
     const elapsed = this.#now() - stageSince;
@@ -117,6 +130,6 @@ function downloadOf({ download }: TrackedLoad): Omit<LoadProgress, "stage" | "el
   };
 }
 
-function rounded(share: number): number {
-  return Math.round(Math.min(share, 1) * 1000) / 1000;
+function rounded(fraction: number): number {
+  return Math.round(Math.min(fraction, 1) * 1000) / 1000;
 }

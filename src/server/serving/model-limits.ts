@@ -1,16 +1,18 @@
-/** Limits of single models, by their references: a model has the same under each of its names. */
+/** Limits of single models. They belong to the reference of the model, so that they hold under each of its names. */
 import { isDeepStrictEqual } from "node:util";
 import { InferyardError } from "../../errors.ts";
 import { parseDuration } from "../../runtime/options/duration.ts";
 import type { AdmissionLimits } from "./admission.ts";
 import type { ModelLimits, ServerSettings } from "../server-settings.ts";
 
+/** Limits that one model has besides those of the server. */
 export interface PerModelLimits {
   readonly admission: Partial<AdmissionLimits>;
+  /** Request timeout in milliseconds, in place of the server's. Default: the server's. */
   readonly timeoutMs?: number;
 }
 
-/** CONFIG_INVALID where two names of one model have different limits. */
+/** Limits of the models that have their own, by reference. Throws CONFIG_INVALID if two names of one model have different limits. */
 export function modelLimits({ models = {} }: ServerSettings): ReadonlyMap<string, PerModelLimits> {
   const limits = new Map<string, { readonly name: string; readonly own: ModelLimits }>();
   for (const [name, model] of Object.entries(models)) {
@@ -21,9 +23,9 @@ export function modelLimits({ models = {} }: ServerSettings): ReadonlyMap<string
     if (before !== undefined && !isDeepStrictEqual(before.own, own)) {
       throw new InferyardError(
         "CONFIG_INVALID",
-        `server.models: ${name} and ${before.name} are one model with different limits`,
+        `server.models: ${name} and ${before.name} name the same model with different limits`,
         {
-          remedy: "say the limits of a model under one of its names alone",
+          remedy: "set the limits of a model under one of its names only",
         },
       );
     }
@@ -32,9 +34,12 @@ export function modelLimits({ models = {} }: ServerSettings): ReadonlyMap<string
   return new Map(Array.from(limits, ([reference, { own }]) => [reference, limitsOf(own)]));
 }
 
-function limitsOf({ maxConcurrentRequests: running, maxQueue: waiting, requestTimeout }: ModelLimits): PerModelLimits {
+function limitsOf({ maxConcurrentRequests: maxRunning, maxQueue: maxWaiting, requestTimeout }: ModelLimits): PerModelLimits {
   return {
-    admission: { ...(running === undefined ? {} : { running }), ...(waiting === undefined ? {} : { waiting }) },
+    admission: {
+      ...(maxRunning === undefined ? {} : { maxRunning }),
+      ...(maxWaiting === undefined ? {} : { maxWaiting }),
+    },
     ...(requestTimeout === undefined ? {} : { timeoutMs: parseDuration(requestTimeout) }),
   };
 }

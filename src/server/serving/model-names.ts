@@ -1,4 +1,4 @@
-/** From the name a client writes to the reference of a model and where it is to run. */
+/** Resolves the model names that clients use to references and constraints. */
 import { InferyardError } from "../../errors.ts";
 import { nearestName } from "../../models/validation/nearest-name.ts";
 import type { ModelOptions } from "../../runtime/options/runtime-settings.ts";
@@ -6,21 +6,23 @@ import type { ConstraintOptions } from "../../runtime/selection/constraints.ts";
 import { publicName } from "../http/scrub.ts";
 import { type ServerSettings, referenceOf } from "../server-settings.ts";
 
+/** A model that a client named, with where it may run. */
 export interface ResolvedModel {
-  /** As the answer writes it: the client's own word. */
+  /** The name as the client wrote it, for the response. */
   readonly name: string;
+  /** Reference for `Runtime.load`. */
   readonly reference: string;
-  /** Where it is to run, and which variant of it. */
+  /** Targets it may run on and the variant to use. */
   readonly constraints: ConstraintOptions & Pick<ModelOptions, "variant">;
 }
 
-/** Names of models in the store, read anew for each call. */
+/** Lists the names of the models in the store; called for each request. */
 export type StoredNames = () => Promise<readonly string[]>;
 
 /**
- * A name is `builtin`, one of the settings, or one of the store, with a target behind it where the client wants one: `name@onnx:cpu`.
- * `anyReference`: any other reference (a path, hf:owner/name) is taken as well. `header`: x-inferyard-target, "require=onnx:cpu" or
- * "prefer=wasm".
+ * Resolves the name a client wrote: `builtin`, a name of the settings or a name of the store, optionally followed by a target (`name@onnx:cpu`).
+ * Undefined: the default model. `header`: the value of x-inferyard-target, "require=onnx:cpu" or "prefer=wasm". `anyReference`: whether any other
+ * reference (a path, hf:owner/name) is allowed. Throws MODEL_NOT_FOUND for an unknown name and INPUT_INVALID for an invalid header.
  */
 export async function resolveModel(
   written: string | undefined,
@@ -30,14 +32,14 @@ export async function resolveModel(
   stored: StoredNames,
 ): Promise<ResolvedModel> {
   const { models = {}, variant } = settings;
-  const byDefault = defaultModelOf(settings);
-  const { name, target } = written === undefined ? byDefault : splitTarget(written);
-  const own = Object.hasOwn(models, name) ? models[name] : undefined;
-  const isDefault = name === byDefault.name || name === byDefault.written;
-  const ofDefault = variant === undefined || !isDefault ? {} : { variant };
-  const constraints = { ...parseTargetHeader(header), ...(target === undefined ? {} : { target }), ...ofDefault };
-  if (own !== undefined) return { name, reference: referenceOf(own), constraints };
-  if (isDefault) return { name, reference: byDefault.written, constraints };
+  const defaultModel = defaultModelOf(settings);
+  const { name, target } = written === undefined ? defaultModel : splitTarget(written);
+  const configured = Object.hasOwn(models, name) ? models[name] : undefined;
+  const isDefault = name === defaultModel.name || name === defaultModel.written;
+  const variantOfDefault = variant === undefined || !isDefault ? {} : { variant };
+  const constraints = { ...parseTargetHeader(header), ...(target === undefined ? {} : { target }), ...variantOfDefault };
+  if (configured !== undefined) return { name, reference: referenceOf(configured), constraints };
+  if (isDefault) return { name, reference: defaultModel.written, constraints };
   if (name === "builtin") return { name, reference: name, constraints };
   const names = await stored();
   if (names.includes(name)) return { name, reference: name, constraints };
@@ -49,13 +51,13 @@ export async function resolveModel(
   });
 }
 
-/** A path, an address, hf:owner/name: what names a model outside of a server. */
+/** A name that looks like a path or an address is a reference, which needs an entry in the settings or an admin key. */
 function remedyFor(name: string): string {
   if (!/[\\/:]|^[.~]|\.(?:onnx|safetensors|gguf|aimod)$/i.test(name)) return "GET /v1/models lists those there are";
   return "requests name models by the names of GET /v1/models: give it one in the setting server.models, or present a key whose role is admin";
 }
 
-/** The default model: as the settings write it, and as clients know it, who are not told of folders. */
+/** The default model: `written` as in the settings, `name` as clients see it, without the folders of a path. */
 export function defaultModelOf({ models = {}, defaultModel = "builtin" }: ServerSettings): {
   readonly name: string;
   readonly written: string;
@@ -67,7 +69,7 @@ export function defaultModelOf({ models = {}, defaultModel = "builtin" }: Server
   return { name: isNone ? "default" : name, written, ...target };
 }
 
-/** A revision of a repository is written with @ too: what looks like a target is one. */
+/** Splits `name@target`. The revision of a repository is also written with @; only what has the form of a target is one. */
 function splitTarget(written: string): { readonly name: string; readonly target?: string } {
   const at = written.lastIndexOf("@");
   const behind = written.slice(at + 1);
@@ -75,6 +77,7 @@ function splitTarget(written: string): { readonly name: string; readonly target?
   return { name: written.slice(0, at), target: behind };
 }
 
+/** The constraints of the header x-inferyard-target. Throws INPUT_INVALID if it has another form. */
 function parseTargetHeader(header: string | undefined): ConstraintOptions {
   if (header === undefined || header.trim() === "") return {};
   const { kind, targets } = /^(?<kind>prefer|require)=(?<targets>[a-z0-9:,* -]+)$/i.exec(header.trim())?.groups ?? {};

@@ -1,47 +1,51 @@
-/** Whether this server can do its work: its own models are loaded, and a probe input has really run on each. */
+/** Readiness of the server: its own models are loaded, and a probe has run on each. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ErrorCode, InferyardError } from "../../errors.ts";
 import { parseDuration } from "../../runtime/options/duration.ts";
 import type { RuntimeEvent } from "../../runtime/options/runtime-settings.ts";
 import { runProbe } from "../../runtime/loading/verification.ts";
-import { type PublicError, publicError } from "../http/context.ts";
+import { type PublicError, publicError } from "../http/public-error.ts";
 import { resolveModel } from "./model-names.ts";
 import { publicName } from "../http/scrub.ts";
 import type { Service } from "./service.ts";
 import { serverDefaults } from "../../settings/server-section.ts";
 
-/** Whoever asks for the first time waits this long; after it the answer is "not yet". */
+/** How long the first report waits for the first probe before it says that the models are still loading. */
 const firstReportWaitMs = 300;
-/** A model is not ready while one run takes longer than this share of `requestTimeout`: it answers nobody. */
+/** A model is not ready while one of its runs takes longer than this fraction of `requestTimeout`: other requests wait for it. */
 const stalledFraction = 0.25;
 
+/** Whether one of the server's own models can run. */
 export interface ModelReadiness {
-  /** As the settings name it; of a path the last part. */
+  /** Its name in the settings; of a path, the last part. */
   readonly model: string;
   readonly ready: boolean;
-  /** Why not. */
+  /** Why it is not ready, as a sentence and as an error code. */
   readonly reason?: string;
   readonly code?: ErrorCode;
 }
 
+/** Whether the server can serve requests. */
 export interface ReadinessReport {
   readonly ready: boolean;
+  /** Whether the server is shutting down. */
   readonly draining: boolean;
-  /** The default model and those that are preloaded; what is loaded when it is first asked for is not waited for. */
+  /** The default model and the preloaded ones. Models that are loaded on first use do not count. */
   readonly models: readonly ModelReadiness[];
 }
 
+/** Options of a `Readiness`. */
 export interface ReadinessOptions {
-  /** A result is this old at most when a probe is begun anew. Default: 10 s. */
+  /** Maximum age in milliseconds of a result before the next report starts a new probe. Default: 10,000. */
   readonly freshMs?: number;
 }
 
 type NotReady = Required<Pick<ModelReadiness, "code" | "reason">>;
 
+/** Probes the server's own models and reports whether they can run. */
 export class Readiness {
   readonly #service: Service;
   readonly #freshMs: number;
-  /** Milliseconds. */
   readonly #timeoutMs: number;
   readonly #results = new Map<string, ModelReadiness>();
   #probing: Promise<void> | undefined;
@@ -53,7 +57,7 @@ export class Readiness {
     this.#timeoutMs = parseDuration(service.settings.requestTimeout ?? serverDefaults.requestTimeout);
   }
 
-  /** A model whose process hung, or is left alone, is not ready until a probe has run; the next report begins one. */
+  /** Marks a model as not ready when its process hung or is not restarted for now. The next report starts a new probe. */
   onEvent(event: RuntimeEvent): void {
     if (event.type !== "died" || (event.hung !== true && !event.resting)) return;
     const { code, message } = publicError(new InferyardError("HOST_DIED", event.reason));
@@ -63,10 +67,10 @@ export class Readiness {
         if (names.length > 0) this.#probedAt = Number.NEGATIVE_INFINITY;
       },
       () => {},
-    ); // a name that is none is told by the probe
+    ); // an unknown name fails in the probe
   }
 
-  /** What is known now. A probe that is due runs behind it: one that waits for a busy model must not make the server look dead. */
+  /** What is known now. A probe that is due runs in the background, so that a probe of a busy model does not make the server look dead. */
   async report(): Promise<ReadinessReport> {
     const { draining } = this.#service;
     if (!draining && performance.now() - this.#probedAt > this.#freshMs) {
@@ -77,7 +81,7 @@ export class Readiness {
     return { ready: !draining && models.every(({ ready }) => ready), draining, models };
   }
 
-  /** Loads the server's own models and runs a probe input on each. The first that fails is thrown. */
+  /** Loads the server's own models and runs a probe on each. Rejects with the first failure. */
   async warmUp(): Promise<void> {
     await Promise.all(this.#names().map((name) => this.#run(name)));
     this.#probedAt = performance.now();
@@ -93,15 +97,15 @@ export class Readiness {
     if (!result.ready) return result;
     const stalledMs = await this.#stalledMs(name);
     if (stalledMs <= this.#timeoutMs * stalledFraction) return result;
-    const reason = `a run has taken ${Math.round(stalledMs / 1000)} s so far, and no other is answered meanwhile`;
+    const reason = `a run has taken ${Math.round(stalledMs / 1000)} s so far, and other requests wait for it`;
     return { model: publicName(name), ready: false, code: "REQUEST_TIMEOUT", reason };
   }
 
-  /** Time in milliseconds since the run under way began, of the model in memory; 0 where there is none. */
+  /** Milliseconds since the current run of the model began; 0 if none runs. */
   async #stalledMs(name: string): Promise<number> {
     const { reference, constraints } = await this.#find(name);
     const running = this.#service.runtime.useLoaded(reference, constraints, async (handle) => handle.runningMs);
-    return (await running.catch(() => 0)) ?? 0; // the runtime ends
+    return (await running.catch(() => 0)) ?? 0; // rejects while the runtime is disposed of
   }
 
   async #namesFor(reference: string): Promise<string[]> {
@@ -125,27 +129,27 @@ export class Readiness {
     await Promise.allSettled(this.#names().map((name) => this.#runAgain(name)));
   }
 
-  /** A model that was ready and has left memory since, because nobody used it or an administrator unloaded it, is not called back. */
+  /** Probes a model again, unless it was ready and has left memory since, because it was idle or an administrator unloaded it. */
   async #runAgain(name: string): Promise<void> {
     const { reference } = await this.#find(name);
-    const left = (): boolean => this.#service.runtime.memory().models.every((model) => model.reference !== reference);
-    if (this.#results.get(name)?.ready === true && left()) return;
+    const isGone = (): boolean => this.#service.runtime.memory().models.every((model) => model.reference !== reference);
+    if (this.#results.get(name)?.ready === true && isGone()) return;
     await this.#run(name);
   }
 
   async #run(model: string): Promise<void> {
-    const { runtime, ending } = this.#service;
-    const late = new AbortController();
+    const { runtime, shutdown } = this.#service;
+    const timeout = new AbortController();
     let timer: NodeJS.Timeout | undefined;
     try {
       const { reference, constraints } = await this.#find(model);
-      await runtime.use(reference, { ...constraints, signal: ending }, async (handle) => {
-        timer = setTimeout(() => late.abort(), this.#timeoutMs); // loading takes its time; a loaded model has that of a request
-        return runProbe(handle, handle.manifest, AbortSignal.any([ending, late.signal]));
+      await runtime.use(reference, { ...constraints, signal: shutdown }, async (handle) => {
+        timer = setTimeout(() => timeout.abort(), this.#timeoutMs); // bounds the probe, not the load before it
+        return runProbe(handle, handle.manifest, AbortSignal.any([shutdown, timeout.signal]));
       });
       this.#results.set(model, { model: publicName(model), ready: true });
     } catch (thrown) {
-      const error = late.signal.aborted ? this.#timeoutError() : thrown;
+      const error = timeout.signal.aborted ? this.#timeoutError() : thrown;
       const { code, message }: PublicError = publicError(error);
       this.#fail(model, { code, reason: message });
       throw error;
@@ -155,8 +159,8 @@ export class Readiness {
   }
 
   #timeoutError(): InferyardError {
-    return new InferyardError("REQUEST_TIMEOUT", `a probe input was not answered within ${this.#timeoutMs} ms`, {
-      remedy: "raise requestTimeout, if the model is only slow",
+    return new InferyardError("REQUEST_TIMEOUT", `a probe took longer than ${this.#timeoutMs} ms`, {
+      remedy: "raise requestTimeout if the model is slow",
     });
   }
 

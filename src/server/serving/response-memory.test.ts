@@ -35,7 +35,7 @@ describe("the memory of answers", () => {
     answer.settle(mebi);
     expect(memory.used).toBe(mebi);
     expect(() => answer.settle(5 * mebi)).toThrow(
-      "the answer would take about 5242880 bytes of memory, and the limit is 4194304",
+      "the response would take about 5242880 bytes of memory, and the limit is 4194304",
     );
     answer.release();
     answer.release();
@@ -59,7 +59,7 @@ describe("the memory of answers", () => {
 it("answers are estimated by what earlier ones of the same model and work had", async () => {
   const sizes = new ResponseSizeEstimates();
   const memory = new ResponseMemory(100 * mebi);
-  const kind = (texts: number): ReturnType<typeof responseKind> => responseKind("m", { question: ["embed", []], texts });
+  const kind = (texts: number): ReturnType<typeof responseKind> => responseKind("m", { key: ["embed", []], texts });
   const before = memory.reservation("a");
   sizes.settle(before, kind(10), 10_000);
   before.release();

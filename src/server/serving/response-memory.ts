@@ -1,39 +1,43 @@
 /**
- * Memory for the answers that are being made: from the start of the computation until the body is handed to the socket, where
- * `maxUnreadBytes` counts it. Requests wait for their share here, since a short request may have a long answer.
+ * Bounds the memory of responses that are being computed, from admission until the body is handed to the socket, where `maxUnreadBytes` bounds
+ * it. A short request may have a long response, so a request reserves the estimated size of its response before it runs, and waits until that
+ * much is free.
  */
 import { InferyardError, abortError, throwIfAborted } from "../../errors.ts";
 import type { CallKey } from "./call-key.ts";
 
-/** An answer of at most so many bytes never waits. */
+/** A response of at most this many bytes never waits. */
 const smallBytes = 65_536;
-/** The result, its JSON text and the bytes of the text are in memory together. */
+/** A response is in memory about this many times while it is sent: as the result, and as its serialized bytes. */
 const representationsInMemory = 2;
 
+/** A response that waits for memory. */
 interface Waiting {
   readonly client: string;
   readonly bytes: number;
   readonly grant: () => void;
 }
 
+/** A budget of bytes for all responses that are being computed. A client may hold half of it at most. */
 export class ResponseMemory {
   readonly #limit: number;
+  /** Bytes held by each client. */
   readonly #held = new Map<string, number>();
-  /** In the order they came. */
+  /** In order of arrival. */
   readonly #waiting = new Set<Waiting>();
   #used = 0;
 
-  /** `limit`: bytes in all. */
+  /** `limit`: the budget in bytes. */
   constructor(limit: number) {
     this.#limit = limit;
   }
 
-  /** Bytes that are held now. */
+  /** Bytes held now. */
   get used(): number {
     return this.#used;
   }
 
-  /** For one answer; holds nothing yet. */
+  /** A reservation for one response of the client; it holds no memory yet. */
   reservation(client: string): ResponseReservation {
     let own = 0;
     const hold = (bytes: number): void => {
@@ -42,7 +46,7 @@ export class ResponseMemory {
     };
     return {
       reserve: async (bytes, signal) => {
-        const needed = Math.min(bytes, this.#limit / 2); // a longer answer waits until half is free, and is measured when it is there
+        const needed = Math.min(bytes, this.#limit / 2); // a longer response waits until half is free, and is measured when it is computed
         if (needed <= own) return;
         await this.#waitForRoom(client, needed, signal);
         hold(needed);
@@ -60,8 +64,8 @@ export class ResponseMemory {
   }
 
   /**
-   * A client may hold at most as many bytes as stay free, so that one alone never has more than half (dynamic thresholds, Choudhury and Hahne
-   * 1998).
+   * Dynamic thresholds (Choudhury and Hahne 1998): a client may hold at most as many bytes as remain free, so that one client alone never holds
+   * more than half.
    */
   #fits(client: string, bytes: number): boolean {
     if (bytes <= smallBytes) return true;
@@ -76,21 +80,24 @@ export class ResponseMemory {
         client,
         bytes,
         grant: () => {
-          signal.removeEventListener("abort", leave);
+          signal.removeEventListener("abort", onAbort);
           resolve();
         },
       };
-      const leave = (): void => {
+      const onAbort = (): void => {
         this.#waiting.delete(waiting);
         reject(abortError(signal));
       };
-      signal.addEventListener("abort", leave, { once: true });
+      signal.addEventListener("abort", onAbort, { once: true });
       this.#waiting.add(waiting);
     });
-    this.#add(client, -bytes); // `hold` counts what was set aside for it
+    this.#add(client, -bytes); // `hold` counts these bytes instead
   }
 
-  /** Lets those go that fit now. What they need is set aside at once: they take it a little later. */
+  /**
+   * Grants every waiting reservation that fits now, in order of arrival. Its bytes are counted at once, since the waiting code resumes only
+   * later.
+   */
   #grantWaiting(): void {
     for (const waiting of this.#waiting) {
       const { client, bytes, grant } = waiting;
@@ -109,11 +116,11 @@ export class ResponseMemory {
   }
 }
 
-/** The memory of one answer. */
+/** The memory of one response. */
 export interface ResponseReservation {
-  /** Waits until so many bytes are free for this client. Throws ABORTED. */
+  /** Waits until this many bytes are available to the client, and holds them. Throws ABORTED if the signal is aborted first. */
   readonly reserve: (bytes: number, signal: AbortSignal) => Promise<void>;
-  /** The size that is now known, in place of the estimate. LIMIT_EXCEEDED where one answer takes more than half of all. */
+  /** Replaces the estimate by the actual size in bytes. Throws LIMIT_EXCEEDED if one response takes more than half of the budget. */
   readonly settle: (bytes: number) => void;
   /** Returns all bytes. A second call has no effect. */
   readonly release: () => void;
@@ -122,7 +129,7 @@ export interface ResponseReservation {
 function tooLarge(bytes: number, limit: number): InferyardError {
   return new InferyardError(
     "LIMIT_EXCEEDED",
-    `the answer would take about ${Math.ceil(bytes)} bytes of memory, and the limit is ${Math.floor(limit)}`,
+    `the response would take about ${Math.ceil(bytes)} bytes of memory, and the limit is ${Math.floor(limit)}`,
     {
       remedy: "send less at once (or ask for binary outputs, where the protocol has them), or raise maxResponseBytes",
       data: { limit: Math.floor(limit) },
@@ -130,31 +137,36 @@ function tooLarge(bytes: number, limit: number): InferyardError {
   );
 }
 
-/** What an answer is about, to estimate its size before it is there. */
+/** What the size of a response is estimated from. */
 export interface ResponseKind {
-  /** Model and work. */
+  /** Model and operation: responses with the same name have similar sizes per text. */
   readonly name: string;
+  /** Number of texts of the request. */
   readonly texts: number;
 }
 
+/** The kind of the response to a call: `reference` names the model, `key` begins with the name of the operation. */
 export function responseKind(
   reference: string,
-  { question, texts = 1 }: { readonly question?: CallKey; readonly texts?: number },
+  { key, texts = 1 }: { readonly key?: CallKey; readonly texts?: number },
 ): ResponseKind {
-  return { name: `${reference} ${question?.[0] ?? ""}`, texts };
+  return { name: `${reference} ${key?.[0] ?? ""}`, texts };
 }
 
-/** Bytes of an answer for each text, by what earlier answers of that kind had. */
+/** Estimates the size of a response before it is computed, from earlier responses of the same kind: bytes per text. */
 export class ResponseSizeEstimates {
-  /** The kind updated longest ago comes first. */
+  /** Bytes per text by kind; the kind updated longest ago comes first. */
   readonly #perText = new Map<string, number>();
 
-  /** Waits until there is memory for such an answer. Throws ABORTED. */
+  /** Waits until memory for the estimated size of the response is available. Throws ABORTED. */
   async reserve(memory: ResponseReservation | undefined, { name, texts }: ResponseKind, signal: AbortSignal): Promise<void> {
     await memory?.reserve(representationsInMemory * texts * (this.#perText.get(name) ?? unknownBytesPerText), signal);
   }
 
-  /** Books the size that the answer has, in bytes as it is sent. LIMIT_EXCEEDED where that is too much for one answer. */
+  /**
+   * Replaces the estimate by the actual size, in bytes as sent, and updates the estimate of this kind. Throws LIMIT_EXCEEDED if the response is
+   * too large.
+   */
   settle(memory: ResponseReservation | undefined, { name, texts }: ResponseKind, bytes: number): void {
     const before = this.#perText.get(name) ?? 0;
     this.#perText.delete(name);
@@ -165,8 +177,9 @@ export class ResponseSizeEstimates {
   }
 }
 
-/** Embeddings of some 700 dimensions. */
+/** Estimate for a kind that was never seen: an embedding of some 700 dimensions as JSON. */
 const unknownBytesPerText = 16_384;
-/** A large answer counts less with each later one. */
+/** Each later response reduces the weight of the largest one seen by this factor. */
 const decay = 0.9;
+/** Kinds whose estimates are kept; beyond it the one updated longest ago is dropped. */
 const maxKinds = 1000;

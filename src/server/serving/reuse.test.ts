@@ -191,7 +191,7 @@ describe("resultCacheBytes", () => {
     const { runtime: counted } = watched();
     const { service } = cached(counted);
     const caller = { client: "", role: "admin", priority: "normal", signal: new AbortController().signal } as const;
-    const call = { model: "builtin", question: ["embed", "a cat"] as const };
+    const call = { model: "builtin", key: ["embed", "a cat"] as const };
     const ask = () => service.call(caller, call, (model, signal) => counted.embed("a cat", { model, signal }));
     const [wanted] = (await runtime.embed("a cat")).embeddings;
     for (let request = 0; request < 3; request += 1) {

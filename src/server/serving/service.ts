@@ -1,19 +1,16 @@
-/**
- * What every protocol runs on: a model is found by its name, the request waits its turn, runs within its time, and what came of it is told
- * together with where it ran. Routes know HTTP and their protocol's words; this knows neither.
- */
+/** The core of the server: runs the calls of all protocols on one runtime. */
 import { InferyardError } from "../../errors.ts";
-import { type Manifest, readManifest } from "../../models/index.ts";
+import { readManifest } from "../../models/index.ts";
 import { isRemote } from "../../models/reference/remote-reference.ts";
 import type { Decision } from "../../runtime/decision/decision.ts";
 import { parseDuration } from "../../runtime/options/duration.ts";
 import type { ModelHandle } from "../../runtime/model-handle.ts";
 import type { Runtime } from "../../api/runtime.ts";
-import type { Priority } from "../../runtime/scheduling/scheduling-key.ts";
 import { serverDefaults } from "../../settings/server-section.ts";
 import { Admission } from "./admission.ts";
-import { type ResponseReservation, ResponseSizeEstimates, responseKind } from "./response-memory.ts";
-import { targetOf, callTimes, tokensOf, wasLoadedSince } from "./call-record.ts";
+import { ResponseSizeEstimates, responseKind } from "./response-memory.ts";
+import { type CallRecord, callTimes, targetOf, tokensOf, wasLoadedSince } from "./call-record.ts";
+import type { CallResult, Caller, ModelCall, ModelCallResult, ModelDescriber } from "./calls.ts";
 import { LoadLimiter } from "./load-limiter.ts";
 import { LoadProgressTracker } from "./load-progress.ts";
 import { BackgroundLoads } from "./background-loads.ts";
@@ -22,119 +19,46 @@ import { type ResolvedModel, type StoredNames, defaultModelOf, resolveModel } fr
 import { estimateMemoryBytes, deepCopy, estimateJsonBytes } from "./plain-data.ts";
 import { type CallKey, hashParts } from "./call-key.ts";
 import { ResultCache } from "./result-cache.ts";
-import type { Role, ServerSettings } from "../server-settings.ts";
+import type { ServerSettings } from "../server-settings.ts";
 import { type CoalescedResult, CallCoalescer } from "./call-coalescing.ts";
 
-/** Who asks, for how long, and how urgently. */
-export interface Caller {
-  /** Tells clients apart, for fairness: the name of the key, else the address. */
-  readonly client: string;
-  readonly role: Role;
-  /** Whether the call may name any reference, and not only models that have a name here. Default: false. */
-  readonly anyReference?: boolean;
-  readonly priority: Priority;
-  /** Aborted when the client hangs up. */
-  readonly signal: AbortSignal;
-  /** Memory for the answer. Default: it is not bounded. */
-  readonly responseMemory?: ResponseReservation | undefined;
-  /** Header x-inferyard-target. */
-  readonly target?: string | undefined;
-  /** Told when the call has ended. Default: nobody is. */
-  readonly onCall?: (record: CallRecord) => void;
-}
-
-/** One request for a model. */
-export interface ModelCall<Result = unknown> {
-  /** As the client wrote it; undefined: the default model. */
-  readonly model: string | undefined;
-  /** Texts it brings, for the limit. Default: 1. */
-  readonly texts?: number;
-  /** Whether the request is there to load it, and waits however long that takes. Default: false. */
-  readonly loads?: boolean;
-  /**
-   * What is asked. Calls that overlap and ask the same of the same model in the same place are answered once, and the answer is kept where
-   * answers are. It must be plain data. Default: every call is answered by itself.
-   */
-  readonly question?: CallKey;
-  /** Bytes of the answer to this result. Default: those of the result as JSON. */
-  answerBytes?(result: Result): number;
-}
-
-/** Whose work an answer is, where it is not the call's own: that of another call at the same time, or of one before. */
-export type Reuse = "shared" | "cached";
-
-/** What came of it. */
-export interface CallResult<Result> {
-  readonly result: Result;
-  /** The model's name as the client wrote it. */
-  readonly model: string;
-  readonly queueMs: number;
-  readonly inferenceMs: number;
-  readonly reuse?: Reuse;
-}
-
-/** The same of work that a model did. */
-export interface ModelCallResult<Result> extends CallResult<Result> {
-  readonly target: string;
-  /** Id of the decision. */
-  readonly decision: string;
-}
-
-/** Told of every call that ends, for metrics, logs and traces. */
-export interface CallRecord {
-  readonly model: string;
-  readonly target?: string;
-  readonly queueMs: number;
-  /** From its turn to its result, loading included. */
-  readonly inferenceMs: number;
-  /** Time of `inferenceMs` in which the model was loaded for it; left out where it was in memory. */
-  readonly loadMs?: number;
-  /** Tokens the model saw, where its task counts them; left out where it saw them for another call. */
-  readonly tokens?: number;
-  readonly reuse?: Reuse;
-  readonly error?: InferyardError;
-  /** The name of the work, where the call says what it asks. */
-  readonly work?: string;
-  /** When it ended, by `performance.now()`. */
-  readonly endedAt: number;
-}
-
-/** What is said of a model, see `Service.describe`. */
-export interface ModelDescriber<Result> {
-  readonly loaded: (model: ModelHandle) => Promise<Result>;
-  readonly files: (manifest: Manifest) => Promise<Result>;
-  readonly missing: () => InferyardError;
-}
-
-/** When a model of the store was fetched, by its reference; undefined where the store has none such. */
+/** When a model was fetched into the store, by its reference; undefined if it is not in the store. */
 export type StoredTime = (reference: string) => Promise<Date | undefined>;
 
+/** What a `Service` is made of besides its runtime. */
 export interface ServiceOptions {
   readonly settings: ServerSettings;
+  /** Names of the models in the store. */
   readonly storedNames: StoredNames;
-  /** Default: no time is known. */
+  /** When those were fetched. Default: unknown. */
   readonly storedTime?: StoredTime;
+  /** Called with the record of every call that has ended. */
   readonly onCall?: (record: CallRecord) => void;
-  /** How far loads are. Default: nothing is known of that. */
+  /** Tracks loads by the events of the runtime. Default: a tracker that receives no events, so that the progress is unknown. */
   readonly loadProgress?: LoadProgressTracker;
 }
 
-/** One piece of work that was done, for one call or for several. */
+/** Outcome of one execution, which one or several calls receive. */
 interface WorkResult<Result> {
   readonly result: Result;
   readonly loadMs?: number;
-  /** Where a model did it. */
+  /** Target and decision, where a model ran. */
   readonly target?: string;
   readonly decision?: Decision;
 }
 
+/** Outcome of an execution of a model. */
 type ModelWorkResult<Result> = WorkResult<Result> & Required<Pick<WorkResult<Result>, "target" | "decision">>;
 
+/**
+ * Runs the calls of all protocols: resolves the model, waits for admission, coalesces and caches, bounds time and memory, and records what each
+ * call did. Routes translate between a protocol and this class, which knows neither HTTP nor protocols.
+ */
 export class Service {
   readonly runtime: Runtime;
   readonly settings: ServerSettings;
   readonly admission: Admission;
-  /** How far loads are. */
+  /** Progress of the loads under way. */
   readonly loadProgress: LoadProgressTracker;
   readonly #backgroundLoads: BackgroundLoads;
   readonly #loadLimiter: LoadLimiter;
@@ -146,8 +70,9 @@ export class Service {
   readonly #modelLimits: ReadonlyMap<string, PerModelLimits>;
   readonly #coalescer = new CallCoalescer();
   readonly #responseSizes = new ResponseSizeEstimates();
+  /** Undefined where `resultCacheBytes` is 0. */
   readonly #cache: ResultCache<ModelWorkResult<unknown>> | undefined;
-  readonly #ending = new AbortController();
+  readonly #shutdown = new AbortController();
 
   constructor(runtime: Runtime, options: ServiceOptions) {
     const {
@@ -164,60 +89,63 @@ export class Service {
     this.#storedTime = storedTime;
     this.#onCall = onCall;
     this.loadProgress = loadProgress;
-    this.#backgroundLoads = new BackgroundLoads(runtime, loadProgress, this.ending);
+    this.#backgroundLoads = new BackgroundLoads(runtime, loadProgress, this.shutdown);
     this.#loadLimiter = new LoadLimiter(settings);
     this.#loadingWaitMs = settings.loadingWait === undefined ? undefined : parseDuration(settings.loadingWait);
     this.#timeoutMs = parseDuration(settings.requestTimeout ?? serverDefaults.requestTimeout);
     this.#modelLimits = modelLimits(settings);
     const admissions = Array.from(this.#modelLimits, ([reference, { admission }]) => [reference, admission] as const);
-    this.admission = new Admission({ running: this.limits.running, waiting: maxQueue }, new Map(admissions));
+    this.admission = new Admission({ maxRunning: this.limits.maxRunning, maxWaiting: maxQueue }, new Map(admissions));
     this.#cache = resultCacheBytes === 0 ? undefined : new ResultCache(resultCacheBytes);
   }
 
+  /** Whether the server is shutting down and takes no new calls. */
   get draining(): boolean {
-    return this.ending.aborted;
+    return this.shutdown.aborted;
   }
 
-  /** Aborted when no new request is taken any more: what would go on for ever, such as a stream of events, ends then. */
-  get ending(): AbortSignal {
-    return this.#ending.signal;
+  /** Aborted when the server starts to shut down; whatever would go on for ever, such as a stream of events, ends then. */
+  get shutdown(): AbortSignal {
+    return this.#shutdown.signal;
   }
 
-  /** Requests that run at once, and texts of one request. */
-  get limits(): { readonly running: number; readonly texts: number } {
+  /** Maximum number of requests that run at once, and of texts of one request. */
+  get limits(): { readonly maxRunning: number; readonly maxTexts: number } {
     const { maxConcurrentRequests, maxTexts } = this.settings;
-    const running = maxConcurrentRequests ?? serverDefaults.maxConcurrentRequests;
-    return { running, texts: maxTexts ?? serverDefaults.maxTexts };
+    return {
+      maxRunning: maxConcurrentRequests ?? serverDefaults.maxConcurrentRequests,
+      maxTexts: maxTexts ?? serverDefaults.maxTexts,
+    };
   }
 
-  /** Requests for one model that run at once. */
-  runningLimit(reference: string): number {
-    return Math.min(this.limits.running, this.#modelLimits.get(reference)?.admission.running ?? Number.POSITIVE_INFINITY);
+  /** Maximum number of requests for one model that run at once. */
+  maxRunning(reference: string): number {
+    return Math.min(this.limits.maxRunning, this.#modelLimits.get(reference)?.admission.maxRunning ?? Number.POSITIVE_INFINITY);
   }
 
-  /** What the answers that are kept take, in bytes. */
+  /** Memory of the cached results in bytes. */
   get cachedBytes(): number {
     return this.#cache?.bytes ?? 0;
   }
 
-  /** No new request is taken from now on; those that run and wait go on. */
+  /** Stops taking new calls; those that run or wait continue. */
   drain(): void {
-    this.#ending.abort();
+    this.#shutdown.abort();
   }
 
-  /** Names clients may use, the default first. */
+  /** Names that clients may use, the default model first. */
   async modelNames(): Promise<string[]> {
     const { models = {} } = this.settings;
     return [...new Set([defaultModelOf(this.settings).name, "builtin", ...Object.keys(models), ...(await this.#storedNames())])];
   }
 
-  /** When a model was fetched, where that is known. */
-  async timeOf(name: string): Promise<Date | undefined> {
+  /** When a model was fetched; undefined if unknown. */
+  async fetchTime(name: string): Promise<Date | undefined> {
     const { reference } = await this.resolve({}, name);
     return this.#storedTime(reference).catch(() => undefined); // a record that cannot be read has no time
   }
 
-  /** The model a client names, which it must be allowed to name. Nothing is loaded. */
+  /** Resolves the name a client wrote, without loading anything. Throws MODEL_NOT_FOUND unless the caller may use the name. */
   resolve(
     { target, anyReference = false }: Pick<Caller, "target" | "anyReference">,
     written: string | undefined,
@@ -225,67 +153,73 @@ export class Service {
     return resolveModel(written, target, this.settings, anyReference, this.#storedNames);
   }
 
-  /** Runs work on the model a client names, when it is its turn. */
+  /**
+   * Runs `work` on the model that the call names, when it is its turn. Throws QUEUE_FULL, REQUEST_TIMEOUT, SHUTTING_DOWN, LIMIT_EXCEEDED,
+   * ABORTED, and what loading the model or `work` throws.
+   */
   async call<Result>(
     caller: Caller,
     call: ModelCall<Result>,
     work: (model: ModelHandle, signal: AbortSignal) => Promise<Result>,
   ): Promise<ModelCallResult<Result>> {
     this.#checkCall(call);
-    const named = await this.resolve(caller, call.model);
-    const kept = call.question === undefined ? undefined : await this.#cached<Result>(caller, named, call, call.question);
-    if (kept !== undefined) return kept;
-    const { target, decision, ...answered } = await this.#runCall(caller, named, call, async (signal, onTarget) => {
+    const model = await this.resolve(caller, call.model);
+    const cached = call.key === undefined ? undefined : await this.#cached<Result>(caller, model, call, call.key);
+    if (cached !== undefined) return cached;
+    const { target, decision, ...result } = await this.#runCall(caller, model, call, async (signal, onTarget) => {
       const { client, priority, role } = caller;
       const admitLoad = this.#loadLimiter.admitterFor(client, role);
-      const begun = Date.now();
-      const asked = performance.now();
+      const startTime = Date.now();
+      const started = performance.now();
       const onModel = async (handle: ModelHandle): Promise<ModelWorkResult<Result>> => {
         const ready = performance.now();
         onTarget(handle.target);
-        const before = handle.decision;
-        const result = await work(handle, signal);
-        const done = { result, target: handle.target, decision: handle.decision };
-        if (call.question !== undefined && before === handle.decision) this.#cacheResult(done, call.question);
-        return { ...done, ...(wasLoadedSince(begun, before) ? { loadMs: ready - asked } : {}) };
+        const decision = handle.decision;
+        const done = { result: await work(handle, signal), target: handle.target, decision: handle.decision };
+        const hasMoved = decision !== handle.decision; // failover during the run: the result belongs to no decision
+        if (call.key !== undefined && !hasMoved) this.#cacheResult(done, call.key);
+        return { ...done, ...(wasLoadedSince(startTime, decision) ? { loadMs: ready - started } : {}) };
       };
-      const longest = this.#loadingWaitMs;
-      if (call.loads !== true && longest !== undefined)
-        await this.#backgroundLoads.waitUntilLoaded(named, longest, signal, admitLoad);
-      return this.runtime.use(named.reference, { ...named.constraints, signal }, onModel, { client, priority, admitLoad });
+      const waitMs = this.#loadingWaitMs;
+      if (call.waitsForLoad !== true && waitMs !== undefined)
+        await this.#backgroundLoads.waitUntilLoaded(model, waitMs, signal, admitLoad);
+      return this.runtime.use(model.reference, { ...model.constraints, signal }, onModel, { client, priority, admitLoad });
     });
-    return { ...answered, target, decision: decision.id };
+    return { ...result, target, decision: decision.id };
   }
 
-  /** Runs work that needs no model in memory, but its files at most, when it is its turn. */
+  /** As `call`, for work that needs the files of a model at most and never loads it. */
   async callWithoutModel<Result>(
     caller: Caller,
     call: ModelCall<Result>,
     work: (model: ResolvedModel, signal: AbortSignal) => Promise<Result>,
   ): Promise<CallResult<Result>> {
     this.#checkCall(call);
-    const named = await this.resolve(caller, call.model);
-    return this.#runCall(caller, named, call, async (signal) => ({ result: await work(named, signal) }));
+    const model = await this.resolve(caller, call.model);
+    return this.#runCall(caller, model, call, async (signal) => ({ result: await work(model, signal) }));
   }
 
   /**
-   * Says something of a model without loading or fetching it: of the one in memory, else what its files say; `missing` makes the error where
-   * these are not on this machine.
+   * Describes a model without loading or fetching it: by the loaded model if it is in memory, else by its files. Throws `describer.missing()` if
+   * they are not on this machine.
    */
-  describe<Result>(caller: Caller, written: string | undefined, say: ModelDescriber<Result>): Promise<CallResult<Result>> {
+  describe<Result>(caller: Caller, written: string | undefined, describer: ModelDescriber<Result>): Promise<CallResult<Result>> {
     return this.callWithoutModel(caller, { model: written, texts: 0 }, async ({ reference, constraints }) => {
-      const result = await this.runtime.useLoaded(reference, constraints, say.loaded);
+      const result = await this.runtime.useLoaded(reference, constraints, describer.loaded);
       if (result !== undefined) return result;
-      return say.files(
+      return describer.files(
         await readManifest(reference).catch((error: unknown) => {
           const isAbsent = isRemote(reference) && error instanceof InferyardError && error.code === "MODEL_NOT_FOUND";
-          throw isAbsent ? say.missing() : error;
+          throw isAbsent ? describer.missing() : error;
         }),
       );
     });
   }
 
-  /** One call from its place in the queue to its answer, within its time, and told of when it ends. */
+  /**
+   * Runs one call: reserves memory for the response, waits for admission, coalesces with equal calls, applies the timeout, and records the
+   * outcome.
+   */
   async #runCall<Result, Work extends WorkResult<Result>>(
     caller: Caller,
     { name, reference, constraints }: ResolvedModel,
@@ -293,41 +227,45 @@ export class Service {
     work: (signal: AbortSignal, onTarget: (target: string) => void) => Promise<Work & WorkResult<Result>>,
   ): Promise<CallResult<Result> & Omit<Work, "result" | "loadMs">> {
     const { client, priority, responseMemory } = caller;
-    const { question } = call;
+    const { key } = call;
     const kind = responseKind(reference, call);
-    const started = performance.now();
+    const arrivedAt = performance.now();
     const timeoutMs = this.#modelLimits.get(reference)?.timeoutMs ?? this.#timeoutMs;
-    // Not AbortSignal.timeout: its timer would keep a request that has long been answered until its time is over.
-    const limit = new AbortController();
-    const timer = setTimeout(() => limit.abort(), timeoutMs);
-    const signal = AbortSignal.any([caller.signal, limit.signal]);
-    let begun: number | undefined;
+    // Not AbortSignal.timeout: its timer would keep the request in memory until it fires, long after the response.
+    const timeout = new AbortController();
+    const timer = setTimeout(() => timeout.abort(), timeoutMs);
+    const signal = AbortSignal.any([caller.signal, timeout.signal]);
+    let startedAt: number | undefined;
     let target: string | undefined;
     try {
       await this.#responseSizes.reserve(responseMemory, kind, signal);
-      const answer: CoalescedResult<Work & WorkResult<Result>> = await this.#coalescer.run({
-        // What is urgent does not wait for what is not.
-        key: question === undefined ? Symbol(name) : hashParts([reference, constraints, priority, question]),
+      const outcome: CoalescedResult<Work & WorkResult<Result>> = await this.#coalescer.run({
+        // The priority is part of the key, so that an urgent call never waits for the turn of another.
+        key: key === undefined ? Symbol(name) : hashParts([reference, constraints, priority, key]),
         signal,
         schedule: (waiting, run) =>
           this.admission.run({ client, priority, signal: waiting, model: reference }, () => {
-            begun = performance.now();
+            startedAt = performance.now();
             return run();
           }),
-        work: (together) => work(together, (where) => (target = where)),
+        work: (shared) => work(shared, (where) => (target = where)),
         copy: (done) => ({ ...done, result: deepCopy(done.result, done.decision) }),
       });
-      const { result, loadMs, ...place } = answer.result;
-      this.#responseSizes.settle(responseMemory, kind, call.answerBytes?.(result) ?? estimateJsonBytes(result, place.decision));
-      const times = callTimes(started, Math.max(started, answer.startedAt));
-      const how = answer.isOwn ? {} : { reuse: "shared" as const };
-      const own = answer.isOwn ? { ...(loadMs === undefined ? {} : { loadMs }), ...tokensOf(result) } : {};
-      this.#recordCall(caller, question, { model: name, ...targetOf(place.target), ...times, ...how, ...own });
-      return { ...place, result, model: name, ...times, ...how };
+      const { result, loadMs, ...location } = outcome.result;
+      this.#responseSizes.settle(
+        responseMemory,
+        kind,
+        call.responseBytes?.(result) ?? estimateJsonBytes(result, location.decision),
+      );
+      const times = callTimes(arrivedAt, Math.max(arrivedAt, outcome.startedAt));
+      const reuse = outcome.isOwn ? {} : { reuse: "shared" as const };
+      const own = outcome.isOwn ? { ...(loadMs === undefined ? {} : { loadMs }), ...tokensOf(result) } : {};
+      this.#recordCall(caller, key, { model: name, ...targetOf(location.target), ...times, ...reuse, ...own });
+      return { ...location, result, model: name, ...times, ...reuse };
     } catch (thrown) {
-      const error = limit.signal.aborted && !caller.signal.aborted ? this.#timeoutError(timeoutMs, reference) : thrown;
+      const error = timeout.signal.aborted && !caller.signal.aborted ? this.#timeoutError(timeoutMs, reference) : thrown;
       if (error instanceof InferyardError) {
-        this.#recordCall(caller, question, { model: name, ...targetOf(target), ...callTimes(started, begun), error });
+        this.#recordCall(caller, key, { model: name, ...targetOf(target), ...callTimes(arrivedAt, startedAt), error });
       }
       throw error;
     } finally {
@@ -335,7 +273,7 @@ export class Service {
     }
   }
 
-  /** Begins to load a model, or looks how far that is: throws MODEL_LOADING until it is there, and what the load threw. */
+  /** Starts to load a model in the background, or asks for its progress: throws MODEL_LOADING until it is in memory, and what the load threw. */
   async loadInBackground(caller: Caller, written: string): Promise<void> {
     this.refuseDraining();
     const admitLoad = this.#loadLimiter.admitterFor(caller.client, caller.role);
@@ -343,47 +281,46 @@ export class Service {
   }
 
   /**
-   * The answer that the model which is in memory now has given before; undefined where there is none. A model that was loaded anew, or moved,
-   * has another decision, so that it never answers for the one before.
+   * The result the model in memory has given to an equal call before; undefined if there is none. A model that was reloaded or moved has a new
+   * decision, so its old results are never returned.
    */
   async #cached<Result>(
     caller: Caller,
     { name, reference, constraints }: ResolvedModel,
     call: ModelCall<Result>,
-    question: CallKey,
+    key: CallKey,
   ): Promise<ModelCallResult<Result> | undefined> {
     const cache = this.#cache;
     if (cache === undefined) return undefined;
     await this.#responseSizes.reserve(caller.responseMemory, responseKind(reference, call), caller.signal);
-    const key = hashParts(question);
-    const done = await this.runtime.useLoaded(reference, constraints, async ({ decision }) => cache.get(`${decision.id} ${key}`));
-    if (done === undefined) return undefined;
-    const { target, decision } = done;
-    const answered = { model: name, target, queueMs: 0, inferenceMs: 0, reuse: "cached" as const };
-    this.#recordCall(caller, question, answered);
-    // What has the same key is the answer to the same question, and so of the same kind.
-    return { ...answered, decision: decision.id, result: deepCopy(done.result, decision) as Result };
-  }
-
-  #cacheResult({ result, target, decision }: ModelWorkResult<unknown>, question: CallKey): void {
-    if (this.#cache === undefined) return;
-    const kept = deepCopy(result, decision);
-    this.#cache.put(
-      `${decision.id} ${hashParts(question)}`,
-      { result: kept, target, decision },
-      estimateMemoryBytes(kept, decision),
+    const cached = await this.runtime.useLoaded(reference, constraints, async ({ decision }) =>
+      cache.get(cacheKey(decision, key)),
     );
+    if (cached === undefined) return undefined;
+    const { target, decision } = cached;
+    const result = { model: name, target, queueMs: 0, inferenceMs: 0, reuse: "cached" as const };
+    this.#recordCall(caller, key, result);
+    // Calls with equal keys have results of the same type.
+    return { ...result, decision: decision.id, result: deepCopy(cached.result, decision) as Result };
   }
 
-  #recordCall({ onCall }: Caller, question: CallKey | undefined, ended: Omit<CallRecord, "work" | "endedAt">): void {
-    const record = { ...ended, ...(question === undefined ? {} : { work: question[0] }), endedAt: performance.now() };
+  #cacheResult({ result, target, decision }: ModelWorkResult<unknown>, key: CallKey): void {
+    if (this.#cache === undefined) return;
+    const copy = deepCopy(result, decision);
+    this.#cache.put(cacheKey(decision, key), { result: copy, target, decision }, estimateMemoryBytes(copy, decision));
+  }
+
+  /** Reports a call that has ended to the service's and the caller's observers. */
+  #recordCall({ onCall }: Caller, key: CallKey | undefined, ended: Omit<CallRecord, "operation" | "endedAt">): void {
+    const record = { ...ended, ...(key === undefined ? {} : { operation: key[0] }), endedAt: performance.now() };
     this.#onCall?.(record);
     onCall?.(record);
   }
 
+  /** Throws SHUTTING_DOWN, or LIMIT_EXCEEDED for a request with too many texts. */
   #checkCall({ texts = 1 }: ModelCall): void {
     this.refuseDraining();
-    const { texts: limit } = this.limits;
+    const { maxTexts: limit } = this.limits;
     if (texts <= limit) return;
     throw new InferyardError("LIMIT_EXCEEDED", `the request has ${texts} texts, and the limit is ${limit}`, {
       remedy: "send them in several requests",
@@ -391,10 +328,10 @@ export class Service {
     });
   }
 
-  /** SHUTTING_DOWN when no new request is taken any more. */
+  /** Throws SHUTTING_DOWN if the server is shutting down. */
   refuseDraining(): void {
     if (!this.draining) return;
-    throw new InferyardError("SHUTTING_DOWN", "this server is ending and takes no new requests", {
+    throw new InferyardError("SHUTTING_DOWN", "this server is shutting down and takes no new requests", {
       remedy: "send the request to another replica, or again in a moment",
       retryAfterMs: 1000,
     });
@@ -406,4 +343,9 @@ export class Service {
       retryAfterMs: Math.ceil(this.admission.expectedWaitMs(reference)),
     });
   }
+}
+
+/** Results belong to a decision: one load of the model on one target. */
+function cacheKey({ id }: Decision, key: CallKey): string {
+  return `${id} ${hashParts(key)}`;
 }

@@ -1,4 +1,7 @@
-/** Rows of calls that overlap, in batches they share: for a server, where many bring one text each. See docs/decisions/0009. */
+/**
+ * Dynamic batching, as in Triton Inference Server: concurrent calls share batches. For servers, where many requests bring one text each. See
+ * docs/decisions/0009.
+ */
 import { InferyardError, abortError, throwIfAborted } from "../../errors.ts";
 import { yieldToEventLoop } from "../../platform/event-loop.ts";
 import type { ModelHandle } from "../../runtime/model-handle.ts";
@@ -16,17 +19,18 @@ import {
 import { type RowBatch, PendingRows } from "./pending-rows.ts";
 import { createYielder } from "../shared/yielding.ts";
 
-/** The model that rows run on, for as long as it is in memory. */
+/** The loaded model that the rows run on. */
 type PooledModel = ModelHandle["model"];
-type Lane = Pick<PooledModel, "run">;
+/** The model itself or one of its replicas. */
+type Instance = Pick<PooledModel, "run">;
 
-/** A call under way. */
+/** A call of `runEncodings` in progress. */
 interface Call {
-  /** Runs rows of calls of its kind. */
-  run(lane: Lane, batch: { readonly rows: readonly EncoderInputRow[]; readonly length: number }): Promise<BatchValues>;
-  /** Hands out what was said of one of its rows. Never throws. It ends the call when this was its last. */
-  give(index: number, values: BatchValues, row: number): void;
-  /** Ends it; a second time does nothing. */
+  /** Runs a batch of rows with this call's batch key. */
+  run(instance: Instance, batch: { readonly rows: readonly EncoderInputRow[]; readonly length: number }): Promise<BatchValues>;
+  /** Delivers the result of one of its rows. Never throws. Ends the call with its last row. */
+  deliver(index: number, values: BatchValues, row: number): void;
+  /** Rejects the call. Has no effect once the call has ended. */
   fail(error: unknown): void;
   readonly ended: boolean;
 }
@@ -37,34 +41,35 @@ interface PooledRow {
   readonly item: EncoderInputRow;
 }
 
+/** Collects the rows of all calls on one model and runs them in shared batches, fairly between clients. */
 export class DynamicBatcher {
   readonly #model: PooledModel;
-  readonly #waiting = new PendingRows<PooledRow>();
-  readonly #rest = createYielder();
-  /** Copies that are free, where copies are loaded. */
-  #free: Lane[] = [];
-  /** Batches that may run at once. */
-  #width = 1;
+  readonly #pending = new PendingRows<PooledRow>();
+  readonly #maybeYield = createYielder();
+  /** Idle replicas; empty while none are loaded. */
+  #idle: Instance[] = [];
+  /** Maximum number of concurrent batches: 1 without replicas. */
+  #maxRunning = 1;
   #running = 0;
-  /** Tokens of batches that left others waiting, since the pool was last at rest. */
+  /** Padded tokens of batches that started while rows were pending, since the batcher was last idle. */
   #busyTokens = 0;
-  /** Set once they were asked for; empty until they are loaded. */
-  #copies: Set<Lane> | undefined;
-  /** Set once copies were worth their loading: later stretches of work have them from the start. */
-  #hasCopies = false;
-  #looking = false;
+  /** Defined once replicas were requested; empty until they are loaded. */
+  #replicas: Set<Instance> | undefined;
+  /** Whether replicas were requested before: later busy periods request them at once. */
+  #usedReplicas = false;
+  #scheduled = false;
 
   constructor(model: PooledModel) {
     this.#model = model;
   }
 
-  /** `runEncodings` for the calls of one client: batches are shared with whoever else has rows waiting. */
-  forClient(turn: SchedulingKey): RunEncodings {
-    return (encoder, encodings, options, take) => this.#submit(turn, encoder, encodings, options, take);
+  /** Returns `runEncodings` for the calls of one client, with batches that are shared between clients. */
+  forClient(key: SchedulingKey): RunEncodings {
+    return (encoder, encodings, options, take) => this.#submit(key, encoder, encodings, options, take);
   }
 
   #submit<Item extends EncoderInputRow>(
-    turn: SchedulingKey,
+    key: SchedulingKey,
     encoder: Encoder<{ readonly padId: number }>,
     encodings: readonly Item[],
     options: EncoderRunOptions<Item>,
@@ -74,25 +79,25 @@ export class DynamicBatcher {
     throwIfAborted(signal);
     if (encodings.length === 0) return Promise.resolve();
     return new Promise((resolve, reject) => {
-      let left = encodings.length;
+      let remaining = encodings.length;
       let ended = false;
       const end = (settle: () => void): void => {
         if (ended) return;
         ended = true;
-        signal?.removeEventListener("abort", leave);
-        removeWaiting();
+        signal?.removeEventListener("abort", abort);
+        removePending();
         settle();
       };
-      const leave = (): void => end(() => reject(signal === undefined ? undefined : abortError(signal)));
+      const abort = (): void => end(() => reject(signal === undefined ? undefined : abortError(signal)));
       const model = { inputs: encoder.inputs, padId: encoder.tokenizer.padId };
       const call: Call = {
-        // Rows of one kind are made by one function: they are this call's kind of item, whichever call they are of.
-        run: async (lane, { rows, length }) => {
-          const values = await runBatch(lane, model, { rows: rows as readonly Item[], length }, options);
+        // Rows with one batch key have one item type, whichever call they belong to.
+        run: async (instance, { rows, length }) => {
+          const values = await runBatch(instance, model, { rows: rows as readonly Item[], length }, options);
           reportBatch(encoder, rows, length);
           return values;
         },
-        give: (index, values, row) => {
+        deliver: (index, values, row) => {
           const encoding = encodings[index];
           if (ended || encoding === undefined) return;
           try {
@@ -101,8 +106,8 @@ export class DynamicBatcher {
             call.fail(error);
             return;
           }
-          left -= 1;
-          if (left === 0) end(resolve);
+          remaining -= 1;
+          if (remaining === 0) end(resolve);
         },
         fail: (error) => end(() => reject(error)),
         get ended() {
@@ -110,24 +115,24 @@ export class DynamicBatcher {
         },
       };
       const rows = encodings.map((item, index) => ({ row: { call, index, item }, length: item.ids.length }));
-      const removeWaiting = this.#waiting.add({ turn, kind: kindOf(options, model.padId), budget, rows });
-      signal?.addEventListener("abort", leave, { once: true });
-      void this.#look();
+      const removePending = this.#pending.add({ schedulingKey: key, batchKey: batchKeyOf(options, model.padId), budget, rows });
+      signal?.addEventListener("abort", abort, { once: true });
+      void this.#schedule();
     });
   }
 
-  /** After one turn of the event loop, so that calls that arrive together run together. */
-  async #look(): Promise<void> {
-    if (this.#looking) return;
-    this.#looking = true;
+  /** Starts batches after one iteration of the event loop, so that calls that arrive together share a batch. */
+  async #schedule(): Promise<void> {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
     await yieldToEventLoop();
-    this.#looking = false;
-    this.#fillLanes();
+    this.#scheduled = false;
+    this.#startBatches();
   }
 
-  #fillLanes(): void {
-    while (this.#running < this.#width) {
-      const batch = this.#waiting.take();
+  #startBatches(): void {
+    while (this.#running < this.#maxRunning) {
+      const batch = this.#pending.take();
       if (batch === undefined) return;
       void this.#runNext(batch);
     }
@@ -135,80 +140,81 @@ export class DynamicBatcher {
 
   async #runNext(batch: RowBatch<PooledRow>): Promise<void> {
     this.#running += 1;
-    const waiting = this.#waiting.size;
-    if (waiting > 0) this.#countBusy(batch);
-    // Alone, the model itself with all its threads; else copies with one thread each, which together do more.
-    const copy = this.#running > 1 || waiting > 0 ? this.#free.shift() : undefined;
-    const handOut = await this.#run(copy ?? this.#model, batch);
-    await this.#rest(); // a model on the calling thread would keep it to itself
-    if (copy !== undefined && this.#copies?.has(copy) === true) this.#free.push(copy);
+    const pending = this.#pending.size;
+    if (pending > 0) this.#requestReplicas(batch);
+    // A single batch runs on the model with all its threads. Several run on replicas with one thread each, which have more throughput.
+    const replica = this.#running > 1 || pending > 0 ? this.#idle.shift() : undefined;
+    const deliver = await this.#run(replica ?? this.#model, batch);
+    await this.#maybeYield(); // an inline model runs on this thread: let other work proceed
+    if (replica !== undefined && this.#replicas?.has(replica) === true) this.#idle.push(replica);
     this.#running -= 1;
-    this.#fillLanes(); // no lane waits while results are handed out
-    if (this.#running === 0) this.#settle();
-    await handOut();
+    this.#startBatches(); // before results are delivered, so that no replica is idle meanwhile
+    if (this.#running === 0) this.#reset();
+    await deliver();
   }
 
-  /** Never throws: gives what hands out the results, or the failure. */
-  async #run(lane: Lane, { rows, length }: RowBatch<PooledRow>): Promise<() => Promise<void>> {
-    const present = rows.filter(({ call }) => !call.ended);
-    const [first] = present;
+  /** Runs a batch. Never throws: returns a function that delivers the results, or the error, to the callers. */
+  async #run(instance: Instance, { rows, length }: RowBatch<PooledRow>): Promise<() => Promise<void>> {
+    const active = rows.filter(({ call }) => !call.ended);
+    const [first] = active;
     if (first === undefined) return async () => {};
     try {
-      const values = await first.call.run(lane, { rows: present.map(({ item }) => item), length });
+      const values = await first.call.run(instance, { rows: active.map(({ item }) => item), length });
       return async () => {
-        for (const [row, { call, index }] of present.entries()) {
-          call.give(index, values, row);
-          // Its caller makes an answer of it, and asks for more: a batch of many calls must not do all that in one turn.
+        for (const [row, { call, index }] of active.entries()) {
+          call.deliver(index, values, row);
+          // The caller continues with its result: with many calls in one batch that must not happen in a single event loop iteration.
           if (call.ended) await yieldToEventLoop();
         }
       };
     } catch (error) {
-      const last = lane === this.#model && present.length === 1;
+      const last = instance === this.#model && active.length === 1;
       if (last || (error instanceof InferyardError && error.retryable))
         return async () => {
-          for (const { call } of present) call.fail(error);
+          for (const { call } of active) call.fail(error);
         };
-      // One of them may be what the model cannot bear: each alone, so that the others do not suffer for it. Or the copy is gone.
-      if (lane !== this.#model) this.#settle();
-      for (const row of present) {
-        const handOut = await this.#run(this.#model, { rows: [row], length: Math.max(row.item.ids.length, 1) });
-        await handOut();
+      // One row may be the cause, so each is retried alone, on the model itself, since the replica may be gone.
+      if (instance !== this.#model) this.#reset();
+      for (const row of active) {
+        const deliver = await this.#run(this.#model, { rows: [row], length: Math.max(row.item.ids.length, 1) });
+        await deliver();
       }
       return async () => {};
     }
   }
 
-  /** Work that lasts is worth copies. They are asked for anew in each stretch of work: a model that moved has others. */
-  #countBusy({ rows, length }: RowBatch<PooledRow>): void {
+  /** Requests replicas once the busy period is long enough. They are requested anew in each one: a model that was reloaded has others. */
+  #requestReplicas({ rows, length }: RowBatch<PooledRow>): void {
     this.#busyTokens += rows.length * length;
-    if (this.#copies !== undefined || (this.#busyTokens < minReplicaTokens && !this.#hasCopies)) return;
-    this.#hasCopies = true;
-    const copies = new Set<Lane>();
-    this.#copies = copies;
+    if (this.#replicas !== undefined || (this.#busyTokens < minReplicaTokens && !this.#usedReplicas)) return;
+    this.#usedReplicas = true;
+    const replicas = new Set<Instance>();
+    this.#replicas = replicas;
     this.#model.replicas().then(
-      (lanes) => {
-        if (lanes.length < 2 || this.#copies !== copies) return;
-        for (const lane of lanes) copies.add(lane);
-        this.#free = [...lanes];
-        this.#width = lanes.length;
-        void this.#look();
+      (loaded) => {
+        if (loaded.length < 2 || this.#replicas !== replicas) return;
+        for (const replica of loaded) replicas.add(replica);
+        this.#idle = [...loaded];
+        this.#maxRunning = loaded.length;
+        void this.#schedule();
       },
-      () => {}, // without copies the model does the work, and says itself what is wrong with it
+      () => {}, // without replicas the model does the work, and reports its own errors
     );
   }
 
-  /** As at the start. */
-  #settle(): void {
+  /** Resets to the initial state, without replicas. */
+  #reset(): void {
     this.#busyTokens = 0;
-    this.#copies = undefined;
-    this.#free = [];
-    this.#width = 1;
+    this.#replicas = undefined;
+    this.#idle = [];
+    this.#maxRunning = 1;
   }
 }
 
-/** What rows must have in common to run together. */
-function kindOf<Item extends EncoderInputRow>(options: EncoderRunOptions<Item>, padId: number): string {
-  const { output, others = [], tensors, reduction, kind } = options;
-  const own = kind === undefined && (tensors !== undefined || reduction !== undefined) ? crypto.randomUUID() : (kind ?? "");
+/** Key that rows must share to run in one batch: outputs, padding token and batch key. */
+function batchKeyOf<Item extends EncoderInputRow>(options: EncoderRunOptions<Item>, padId: number): string {
+  const { output, others = [], tensors, reduction, batchKey } = options;
+  const own =
+    batchKey === undefined && (tensors !== undefined || reduction !== undefined) ? crypto.randomUUID() : (batchKey ?? "");
   return JSON.stringify([output, others, padId, own]);
 }

@@ -1,148 +1,153 @@
 /**
- * Rows of several calls that wait for a batch. Whose turn it is gives the first row of the next batch; rows of like length, of whichever
- * call, fill it. Knows neither models nor promises.
+ * The queue of a dynamic batcher. Fair queueing between clients selects the first row of a batch; rows of similar length, from any call, fill it.
+ * A pure data structure, without models or promises.
  */
 import { FairQueue } from "../../runtime/scheduling/fair-queue.ts";
 import type { SchedulingKey } from "../../runtime/scheduling/scheduling-key.ts";
 
-/** Rows of one call. */
+/** The rows of one call. */
 export interface CallRows<Row> {
-  readonly turn: SchedulingKey;
-  /** Rows of calls with the same word may run in one batch. */
-  readonly kind: string;
-  /** Most padded tokens in one batch. */
+  readonly schedulingKey: SchedulingKey;
+  /** Rows of calls with equal keys may run in one batch. */
+  readonly batchKey: string;
+  /** Maximum size of one batch in tokens, padding included. */
   readonly budget: number;
+  /** `length`: tokens of the row. */
   readonly rows: readonly { readonly row: Row; readonly length: number }[];
 }
 
-/** Rows to run together. */
+/** Rows to run in one batch. */
 export interface RowBatch<Row> {
   readonly rows: readonly Row[];
-  /** Tokens of the longest, at least 1. */
+  /** Tokens of the longest row, at least 1. */
   readonly length: number;
 }
 
-interface Waiter<Row> {
+interface PendingRow<Row> {
   readonly row: Row;
-  readonly turn: SchedulingKey;
+  readonly schedulingKey: SchedulingKey;
   readonly length: number;
-  waits: boolean;
+  pending: boolean;
 }
 
-interface WaitingCall<Row> {
-  readonly turn: SchedulingKey;
-  readonly shelf: LengthBuckets<Row>;
+interface PendingCall<Row> {
+  readonly schedulingKey: SchedulingKey;
+  readonly buckets: LengthBuckets<Row>;
   readonly budget: number;
   /** Longest first. */
-  readonly waiters: readonly Waiter<Row>[];
-  /** Those before this one wait no more. */
+  readonly rows: readonly PendingRow<Row>[];
+  /** Index of the first row that may still be pending. */
   next: number;
 }
 
 /**
- * A batch holds rows that differ by at most this share of the longest, or so many tokens: each run costs about as much as those tokens
- * (measured: docs/decisions/0009), so that shorter rows are better padded than run alone.
+ * Rows of one batch differ in length by at most this fraction of the longest, or by this many tokens. A run has a fixed cost of about that many
+ * tokens (measured: docs/decisions/0009), so padding a row by less is cheaper than a run of its own.
  */
-const spreadShare = 1 / 8;
-const spreadTokens = 8;
+const maxSpreadFraction = 1 / 8;
+const minSpreadTokens = 8;
 
+/** Rows of all calls that wait for a batch. */
 export class PendingRows<Row> {
-  readonly #shelves = new Map<string, LengthBuckets<Row>>();
-  /** Calls by whose turn it is. */
-  readonly #turns = new FairQueue<WaitingCall<Row>>();
+  readonly #buckets = new Map<string, LengthBuckets<Row>>();
+  /** Calls in the order in which they give the first row of a batch. */
+  readonly #queue = new FairQueue<PendingCall<Row>>();
   #size = 0;
 
-  /** Rows that wait. */
+  /** Number of rows that are pending. */
   get size(): number {
     return this.#size;
   }
 
-  /** Gives a function that removes those of the rows that still wait. */
-  add({ turn, kind, budget, rows }: CallRows<Row>): () => void {
-    const key = `${budget} ${kind}`;
-    const shelf = this.#shelves.get(key) ?? new LengthBuckets<Row>();
-    this.#shelves.set(key, shelf);
-    const waiters = rows.map(({ row, length }) => ({ row, turn, length: Math.max(length, 1), waits: true }));
-    for (const waiter of waiters) shelf.add(waiter);
-    this.#size += waiters.length;
-    const sorted = waiters.toSorted((a, b) => b.length - a.length);
-    this.#turns.add(turn, { turn, shelf, budget, waiters: sorted, next: 0 });
+  /** Adds the rows of a call. Returns a function that removes those still pending. */
+  add({ schedulingKey, batchKey, budget, rows }: CallRows<Row>): () => void {
+    const key = `${budget} ${batchKey}`;
+    const buckets = this.#buckets.get(key) ?? new LengthBuckets<Row>();
+    this.#buckets.set(key, buckets);
+    const added = rows.map(({ row, length }) => ({ row, schedulingKey, length: Math.max(length, 1), pending: true }));
+    for (const row of added) buckets.add(row);
+    this.#size += added.length;
+    const sorted = added.toSorted((a, b) => b.length - a.length);
+    this.#queue.add(schedulingKey, { schedulingKey, buckets, budget, rows: sorted, next: 0 });
     return () => {
-      for (const waiter of waiters) if (waiter.waits) this.#remove(waiter, shelf);
+      for (const row of added) if (row.pending) this.#remove(row, buckets);
     };
   }
 
-  /** The next batch; undefined where nobody waits. */
+  /** Removes and returns the next batch; undefined if no row is pending. */
   take(): RowBatch<Row> | undefined {
-    const call = this.#turns.take((waiting) => (nextOf(waiting) === undefined ? "drop" : "take"));
-    const first = call === undefined ? undefined : nextOf(call);
+    const call = this.#queue.take((candidate) => (firstPending(candidate) === undefined ? "drop" : "take"));
+    const first = call === undefined ? undefined : firstPending(call);
     if (call === undefined || first === undefined) return undefined;
-    const { shelf, budget } = call;
+    const { buckets, budget } = call;
     const batch = [first];
-    this.#remove(first, shelf);
+    this.#remove(first, buckets);
     let [shortest, longest] = [first.length, first.length];
     for (let distance = 0; distance <= maxSpread(longest); distance += 1) {
       for (const length of distance === 0 ? [first.length] : [first.length - distance, first.length + distance]) {
-        const [least, most] = [Math.min(shortest, length), Math.max(longest, length)];
-        while (most - least <= maxSpread(most) && (batch.length + 1) * most <= budget) {
-          const waiter = shelf.oldest(length);
-          if (waiter === undefined) break;
-          this.#remove(waiter, shelf);
-          batch.push(waiter);
-          [shortest, longest] = [least, most];
+        const [min, max] = [Math.min(shortest, length), Math.max(longest, length)];
+        while (max - min <= maxSpread(max) && (batch.length + 1) * max <= budget) {
+          const row = buckets.oldest(length);
+          if (row === undefined) break;
+          this.#remove(row, buckets);
+          batch.push(row);
+          [shortest, longest] = [min, max];
         }
       }
     }
-    if (nextOf(call) !== undefined) this.#turns.add(call.turn, call); // behind the others of its client
-    // A row counts the same whether it gave the batch its turn or filled it: who sends many rows does not get them for one turn.
-    for (const { turn } of batch.slice(1)) this.#turns.charge(turn);
+    if (firstPending(call) !== undefined) this.#queue.add(call.schedulingKey, call); // after the other calls of its client
+    // Rows that fill the batch are charged like the first: a client with many rows does not get them for the price of one.
+    for (const { schedulingKey } of batch.slice(1)) this.#queue.charge(schedulingKey);
     return { rows: batch.map(({ row }) => row), length: longest };
   }
 
-  #remove(waiter: Waiter<Row>, shelf: LengthBuckets<Row>): void {
-    waiter.waits = false;
+  #remove(row: PendingRow<Row>, buckets: LengthBuckets<Row>): void {
+    row.pending = false;
     this.#size -= 1;
-    shelf.left(waiter.length);
-    if (this.#size === 0) this.#shelves.clear(); // kinds come and go: none is kept for ever
+    buckets.remove(row.length);
+    if (this.#size === 0) this.#buckets.clear(); // batch keys may be unique to a call: none is kept for ever
   }
 }
 
+/** Maximum difference in length, in tokens, between the rows of a batch whose longest row has `longest` tokens. */
 function maxSpread(longest: number): number {
-  return Math.max(longest * spreadShare, spreadTokens);
+  return Math.max(longest * maxSpreadFraction, minSpreadTokens);
 }
 
-/** The longest row of a call that waits. */
-function nextOf<Row>(call: WaitingCall<Row>): Waiter<Row> | undefined {
-  while (call.waiters[call.next]?.waits === false) call.next += 1;
-  return call.waiters[call.next];
+/** The longest row of a call that is still pending. */
+function firstPending<Row>(call: PendingCall<Row>): PendingRow<Row> | undefined {
+  while (call.rows[call.next]?.pending === false) call.next += 1;
+  return call.rows[call.next];
 }
 
-/** Rows of one kind by length, those of one length in the order they came. Rows that left are passed over when they are met. */
+/** Pending rows of one batch key, bucketed by length, first in first out within a length. Removed rows are skipped when they are reached. */
 class LengthBuckets<Row> {
-  readonly #lengths = new Map<number, { readonly waiters: Waiter<Row>[]; first: number; waiting: number }>();
+  readonly #lengths = new Map<number, { readonly rows: PendingRow<Row>[]; first: number; pending: number }>();
 
-  add(waiter: Waiter<Row>): void {
-    const place = this.#lengths.get(waiter.length) ?? { waiters: [], first: 0, waiting: 0 };
-    this.#lengths.set(waiter.length, place);
-    place.waiters.push(waiter);
-    place.waiting += 1;
+  add(row: PendingRow<Row>): void {
+    const bucket = this.#lengths.get(row.length) ?? { rows: [], first: 0, pending: 0 };
+    this.#lengths.set(row.length, bucket);
+    bucket.rows.push(row);
+    bucket.pending += 1;
   }
 
-  oldest(length: number): Waiter<Row> | undefined {
-    const place = this.#lengths.get(length);
-    if (place === undefined) return undefined;
-    while (place.waiters[place.first]?.waits === false) place.first += 1;
-    if (2 * place.first > place.waiters.length) {
-      place.waiters.splice(0, place.first); // a length that is never without a row would grow for ever
-      place.first = 0;
+  /** The row of a length that was added first and is still pending. */
+  oldest(length: number): PendingRow<Row> | undefined {
+    const bucket = this.#lengths.get(length);
+    if (bucket === undefined) return undefined;
+    while (bucket.rows[bucket.first]?.pending === false) bucket.first += 1;
+    if (2 * bucket.first > bucket.rows.length) {
+      bucket.rows.splice(0, bucket.first); // a bucket that never becomes empty would grow without bound
+      bucket.first = 0;
     }
-    return place.waiters[place.first];
+    return bucket.rows[bucket.first];
   }
 
-  left(length: number): void {
-    const place = this.#lengths.get(length);
-    if (place === undefined) return;
-    place.waiting -= 1;
-    if (place.waiting === 0) this.#lengths.delete(length);
+  /** Counts a row of a length as removed. */
+  remove(length: number): void {
+    const bucket = this.#lengths.get(length);
+    if (bucket === undefined) return;
+    bucket.pending -= 1;
+    if (bucket.pending === 0) this.#lengths.delete(length);
   }
 }

@@ -1,36 +1,44 @@
-/** One batch: rows to tensors, the model's run, and single rows of what came of it. */
+/** Runs one batch: builds the input tensors, runs the model, and gives access to single rows of its outputs. */
 import { InferyardError } from "../../errors.ts";
 import type { Reduction } from "../../hosts/output-reduction.ts";
 import type { ModelHandle } from "../../runtime/model-handle.ts";
-import { type TensorInfo, type TensorMap, asFloat32 } from "../../tensor.ts";
+import { type TensorInfo, type TensorMap } from "../../tensor.ts";
+import { toFloat32 } from "../../formats/floats/to-float32.ts";
 import { type EncoderInputRow, encoderInputs } from "../shared/encoder-inputs.ts";
 
-/** How rows become a batch, and what is wanted of it. */
+/** Inputs and outputs of a batch. `Item`: the type of its rows. */
 export interface BatchOptions<Item extends EncoderInputRow = EncoderInputRow> {
-  /** Name of the output that is read. */
+  /** Name of the output to read. */
   readonly output: string;
-  /** Names of further outputs, for `other` of a row. Default: none. */
+  /** Names of further outputs to read. Default: none. */
   readonly others?: readonly string[];
-  /** The inputs of a batch whose longest row has `length` tokens. Default: those of a text encoder. */
+  /** Builds the input tensors of a batch whose longest row has `length` tokens. Default: those of a text encoder (`encoderInputs`). */
   readonly tensors?: (rows: readonly Item[], length: number) => TensorMap;
-  /** What is made of the output of a batch where the model lives; places of tokens in the order of their rows. Default: it comes as it is. */
+  /** Reduction of `output`, applied in the model's host before results are copied out; token positions are sorted by row. Default: none. */
   readonly reduction?: (rows: readonly Item[]) => Reduction;
 }
 
-/** A part of the output of a batch: what is said of one text. */
+/** The part of a batch output that belongs to one row. */
 export interface EncoderValues {
-  /** The whole batch; this text's values begin at `offset`. */
+  /** The output of the whole batch; the values of this row begin at element `offset`. */
   readonly data: Float32Array;
   readonly offset: number;
-  /** Of this text alone: [tokens of the batch, ...] or [...]; of a reduction with a row for each text, that row's; of one to tokens [its tokens, ...]. */
+  /**
+   * Shape of the part: that of the output without its batch axis, for example `[tokens, dimensions]` or `[labels]`. After a reduction to tokens:
+   * `[selected tokens of this row, ...]`.
+   */
   readonly shape: readonly number[];
 }
 
-/** What was said of a row, by its place in the batch. */
+/** The part of an output that belongs to a row. `row`: its index in the batch. */
 export type BatchValues = (output: string, row: number) => EncoderValues;
 
+/**
+ * Runs a model on one batch. `instance`: the model or one of its replicas. Throws CONTRACT_VIOLATION, when the values are read, for an output that
+ * the backend did not return.
+ */
 export async function runBatch<Item extends EncoderInputRow>(
-  lane: Pick<ModelHandle, "run">,
+  instance: Pick<ModelHandle, "run">,
   model: { readonly inputs: readonly TensorInfo[]; readonly padId: number },
   batch: { readonly rows: readonly Item[]; readonly length: number },
   { output, others = [], tensors, reduction }: BatchOptions<Item>,
@@ -39,7 +47,7 @@ export async function runBatch<Item extends EncoderInputRow>(
   const { rows, length } = batch;
   const inputs = tensors?.(rows, length) ?? encoderInputs(model.inputs, { rows, length, padId: model.padId });
   const reduced = reduction?.(rows);
-  const results = await lane.run(inputs, {
+  const results = await instance.run(inputs, {
     outputs: [output, ...others],
     ...(reduced === undefined ? {} : { reductions: { [output]: reduced } }),
     ...(signal === undefined ? {} : { signal }),
@@ -47,13 +55,13 @@ export async function runBatch<Item extends EncoderInputRow>(
   return valuesOf(results, { [output]: reduced });
 }
 
-/** Single rows of the outputs of a batch; each output is converted once. */
+/** Accessor of single rows. Each output is converted to float32 once, when it is first read. */
 function valuesOf(results: TensorMap, reductions: Readonly<Record<string, Reduction | undefined>>): BatchValues {
   const converted = new Map<string, Float32Array>();
   return (output, row) => {
     const result = results[output];
     if (result === undefined) throw new InferyardError("CONTRACT_VIOLATION", `the backend did not return output "${output}"`);
-    const data = converted.get(output) ?? asFloat32(result);
+    const data = converted.get(output) ?? toFloat32(result);
     converted.set(output, data);
     const shape = result.shape.slice(1);
     const size = shape.reduce((product, dimension) => product * dimension, 1);

@@ -1,4 +1,5 @@
-/** Runs token ids through an encoder in small batches of like length, on as many copies as there are, and hands out the rows. */
+/** Runs tokenized texts through an encoder in length-sorted batches, on several replicas if the work is large. */
+import { at } from "../../checked.ts";
 import { throwIfAborted } from "../../errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import type { ModelHandle } from "../../runtime/model-handle.ts";
@@ -11,43 +12,49 @@ import type { EncoderInputRow } from "../shared/encoder-inputs.ts";
 import type { PostPooling } from "../embedding/post-pooling.ts";
 import { createYielder } from "../shared/yielding.ts";
 
-/** A model ready for a text task. */
+/** A loaded model with its tokenizer: what every text task runs on. */
 export interface Encoder<Source extends { readonly padId: number } = Tokenizer> {
   readonly manifest: Manifest;
   readonly tokenizer: Source;
+  /** The tensors the model takes and returns. */
   readonly inputs: readonly TensorInfo[];
   readonly outputs: readonly TensorInfo[];
+  /** Runs the model on tensors. */
   run: ModelHandle["run"];
-  /** The modules after pooling. Needed where the manifest has any. */
-  readonly chain?: () => Promise<PostPooling>;
-  /** Models for bulk work, used side by side. */
+  /** Loads the post-pooling modules. Required if the manifest has any. */
+  readonly postPooling?: () => Promise<PostPooling>;
+  /** Instances of the model that can run at the same time, for large work. At least one. */
   replicas(): Promise<readonly Pick<ModelHandle, "run">[]>;
-  /** Told of every batch that has run. Default: nobody is. */
+  /** Called after every batch. Default: none. */
   readonly onBatch?: (batch: Pick<BatchEvent, "rows" | "tokens" | "paddedTokens">) => void;
-  /** Runs the rows together with those of other calls. Default: every call has batches of its own. */
-  readonly shared?: RunEncodings;
+  /** Replaces `runEncodings`, to share batches with other calls (dynamic batching). Default: every call has its own batches. */
+  readonly runShared?: RunEncodings;
 }
 
+/** Options of `runEncodings`. */
 export interface EncoderRunOptions<Item extends EncoderInputRow = EncoderInputRow> extends BatchOptions<Item> {
   /**
-   * Names what `tensors` and `reduction` do: rows of calls that say the same may run in one batch, with the functions of either. Left out, a
-   * call that has one of the two shares no batch.
+   * Identifies what `tensors` and `reduction` compute: rows of calls with equal keys may run in one batch, with the functions of any of them.
+   * Default: a call with one of the two functions shares no batch.
    */
-  readonly kind?: string;
-  /** Padded tokens in one batch. */
+  readonly batchKey?: string;
+  /** Maximum size of one batch in tokens, padding included. */
   readonly batchTokens: number;
+  /** Cancels the call, which then rejects with ABORTED. */
   readonly signal?: AbortSignal;
 }
 
-/** What the model said of one text. */
+/** The output of the model for one input. */
 export interface EncoderRow<Item extends EncoderInputRow> extends EncoderValues {
+  /** Index of the input in the list that was given. */
   readonly index: number;
+  /** The input itself. */
   readonly encoding: Item;
-  /** The same of one of the further outputs. */
+  /** The values of one of the further outputs (`BatchOptions.others`). */
   other(output: string): EncoderValues;
 }
 
-/** Does what `runEncodings` does. */
+/** The signature of `runEncodings`. */
 export type RunEncodings = <Item extends EncoderInputRow>(
   encoder: Encoder<{ readonly padId: number }>,
   encodings: readonly Item[],
@@ -55,49 +62,50 @@ export type RunEncodings = <Item extends EncoderInputRow>(
   take: (row: EncoderRow<Item>) => void,
 ) => Promise<void>;
 
-/** Work below this many tokens is not worth loading copies for (measured: loading costs what copies save on about as many). */
+/** Tokens of one call from which replicas are loaded. Measured: loading replicas costs about as much time as they save on this many tokens. */
 export const minReplicaTokens = 8192;
 
-/** Calls `take` once for each encoding, in no order that means anything. */
+/**
+ * Runs every encoding through the model and calls `take` once for each, in unspecified order. Rejects with the first error, after which no further
+ * batch starts.
+ */
 export async function runEncodings<Item extends EncoderInputRow>(
   encoder: Encoder<{ readonly padId: number }>,
   encodings: readonly Item[],
   options: EncoderRunOptions<Item>,
   take: (row: EncoderRow<Item>) => void,
 ): Promise<void> {
-  if (encoder.shared !== undefined) return encoder.shared(encoder, encodings, options, take);
+  if (encoder.runShared !== undefined) return encoder.runShared(encoder, encodings, options, take);
   const { output, batchTokens, signal } = options;
   const lengths = encodings.map(({ ids }) => ids.length);
   const batches = planBatches(lengths, batchTokens);
   const total = lengths.reduce((sum, length) => sum + length, 0);
-  const lanes = batches.length > 1 && total >= minReplicaTokens ? await encoder.replicas() : [encoder];
-  const queue = inTurn(batches);
+  const replicas = batches.length > 1 && total >= minReplicaTokens ? await encoder.replicas() : [encoder];
+  const queue = sharedQueue(batches);
   const model = { inputs: encoder.inputs, padId: encoder.tokenizer.padId };
   await Promise.all(
-    lanes.map(async (lane) => {
-      const rest = createYielder();
+    replicas.map(async (replica) => {
+      const maybeYield = createYielder();
       for (const { indices, length } of queue) {
         throwIfAborted(signal);
-        const rows = indices.flatMap((index) => encodings[index] ?? []);
-        const values = await runBatch(lane, model, { rows, length }, options, signal);
+        const rows = indices.map((index) => at(encodings, index));
+        const values = await runBatch(replica, model, { rows, length }, options, signal);
         reportBatch(encoder, rows, length);
-        for (const [row, index] of indices.entries()) {
-          const encoding = encodings[index];
-          if (encoding !== undefined) take({ index, encoding, ...values(output, row), other: (name) => values(name, row) });
-        }
-        await rest();
+        for (const [row, index] of indices.entries())
+          take({ index, encoding: at(rows, row), ...values(output, row), other: (name) => values(name, row) });
+        await maybeYield();
       }
     }),
   );
 }
 
-/** To be called when rows that were padded to `length` have run. */
+/** Reports a batch that has run to `onBatch`. `length`: tokens that its rows were padded to. */
 export function reportBatch({ onBatch }: Pick<Encoder, "onBatch">, rows: readonly EncoderInputRow[], length: number): void {
   const tokens = rows.reduce((sum, { ids }) => sum + ids.length, 0);
   onBatch?.({ rows: rows.length, tokens, paddedTokens: rows.length * length });
 }
 
-/** A queue that ends for all lanes when one of them fails: leaving a loop over a generator closes it, over an array's iterator it does not. */
-function* inTurn(batches: readonly Batch[]): Generator<Batch, void> {
+/** A queue that replicas share. When one of them fails the queue ends for all: leaving a loop closes a generator, but not an array iterator. */
+function* sharedQueue(batches: readonly Batch[]): Generator<Batch, void> {
   yield* batches;
 }

@@ -1,18 +1,19 @@
-/** What the strategies that run a model ask of it. */
+/** Interface of the model that the strategies "semantic", "token-classification" and "late" run. */
 
-/** Vectors of texts, in order. */
+/** Embeds texts: one vector per text, in order. */
 export type EmbedTexts = (texts: readonly string[]) => Promise<readonly Float32Array[]>;
 
+/** A model as chunking uses it. */
 export interface ChunkModel {
-  /** Strategy "semantic". */
+  /** For the strategy "semantic". */
   readonly embedTexts: EmbedTexts;
-  /** Strategy "token-classification": where the model sees something end, in UTF-16 units and in order. */
-  ends(text: string): Promise<readonly number[]>;
-  /** Strategy "late": vectors of stretches of the text, each made with the whole text in sight. */
+  /** For the strategy "token-classification": ends of the labelled spans of a text, in UTF-16 code units, ascending. */
+  labelledEnds(text: string): Promise<readonly number[]>;
+  /** For the strategy "late": one vector per span, computed from the whole text. */
   embedSpans(text: string, spans: readonly TextSpan[]): Promise<Float32Array[]>;
 }
 
-/** [start, end) in UTF-16 units. */
+/** A range of a text in UTF-16 code units: start included, end excluded. */
 export interface TextSpan {
   readonly start: number;
   readonly end: number;

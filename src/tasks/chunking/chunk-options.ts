@@ -1,11 +1,13 @@
-/** What one chunking call asks for, checked. */
+/** Options of the task `chunking`: validation and defaults. */
 import { InferyardError } from "../../errors.ts";
 import { refuseNonPositive, refuseUnlisted } from "../../runtime/options/options.ts";
 import { type OffsetUnit, offsetUnits } from "../../tokenizers/index.ts";
 import { type Separator, separatorNames } from "./separators.ts";
 
+/** How chunk boundaries are chosen; see `ChunkOptions.strategy`. */
 export type ChunkStrategy = "fixed" | "markdown" | "code" | "semantic" | "late" | "token-classification";
 
+/** All values of the option `strategy`. */
 export const chunkStrategies: readonly ChunkStrategy[] = [
   "fixed",
   "markdown",
@@ -15,48 +17,53 @@ export const chunkStrategies: readonly ChunkStrategy[] = [
   "token-classification",
 ];
 
-/** Strategies that run a model; the others read its tokenizer. */
+/** Strategies that run the model. The others need only its tokenizer. */
 const modelStrategies: ReadonlySet<ChunkStrategy> = new Set(["semantic", "late", "token-classification"] as const);
 
+/** Whether a strategy runs the model; otherwise only its tokenizer is loaded. */
 export function runsModel(strategy: ChunkStrategy): boolean {
   return modelStrategies.has(strategy);
 }
 
-/** Where "late" cuts: as the strategy of that name. */
+/** The strategy by which "late" chooses chunk boundaries. */
 export type LateStructure = "fixed" | "markdown" | "code";
 
+/** All values of the option `structure`. */
 export const lateStructures: readonly LateStructure[] = ["fixed", "markdown", "code"];
 
+/** Options of `Runtime.chunk`. */
 export interface ChunkOptions {
   /**
-   * "fixed" cuts at separators, "markdown" and "code" at structure, "semantic" where the subject changes, "token-classification" where a model
-   * with such a head marks an end. "late" cuts as `structure` says, and gives each chunk a vector made with the whole text in sight. Default:
-   * "fixed".
+   * How chunk boundaries are chosen. "fixed": at separators. "markdown", "code": at the structure of the text. "semantic": where the embeddings of
+   * adjacent sentences differ most. "token-classification": where a model with that head marks an end. "late": as `structure` states, and every
+   * chunk gets an embedding computed from the whole text (late chunking, Günther et al. 2024). Default: "fixed".
    */
   readonly strategy?: ChunkStrategy;
-  /** Most tokens in one chunk, special tokens not counted. Default: 500. */
+  /** Maximum number of tokens of a chunk, special tokens not counted. Default: 500. */
   readonly targetTokens?: number;
-  /** Tokens of the end of a chunk that the next one repeats, counted word by word; below `targetTokens`. Default: 0. */
+  /** Number of tokens at the end of a chunk that the next one repeats, at most, counted word by word; less than `targetTokens`. Default: 0. */
   readonly overlapTokens?: number;
-  /** Chunks of one text; what comes after them is left out, and `truncated` says so. Default: no limit. */
+  /** Maximum number of chunks per text. The rest of the text is dropped and `truncated` is true. Default: no limit. */
   readonly maxChunks?: number;
-  /** Where to cut, the most preferred first. Default: paragraphs, lines, sentences, words. Not with "code". */
+  /** Separators to break at, the most preferred first. Not with "code". Default: paragraphs, lines, sentences, words. */
   readonly separators?: readonly Separator[];
-  /** Unit of `start` and `end`. Default: "utf16", JavaScript's own. */
+  /** Unit of `start` and `end`: UTF-16 code units, as in JavaScript strings, code points, or UTF-8 bytes. Default: "utf16". */
   readonly offsets?: OffsetUnit;
-  /** With "semantic": neighbouring sentences part below this cosine similarity, -1 to 1. Default: `percentile` decides. */
+  /** With "semantic": break between adjacent sentences whose cosine similarity is below this value, -1 to 1. Default: by `percentile`. */
   readonly threshold?: number;
-  /** With "semantic": they part where they are further apart than this percentage of all neighbours. Default: 95. */
+  /** With "semantic": break where the cosine distance of adjacent sentences is above this percentile of all distances, 0 to 100. Default: 95. */
   readonly percentile?: number;
-  /** With "late": cut as the strategy of this name does. Default: "fixed". */
+  /** With "late": the strategy that chooses the boundaries. Default: "fixed". */
   readonly structure?: LateStructure;
-  /** With "late": prompt of the model put before the text. Default: the model's default prompt, if it has one. */
+  /** With "late": name of the model's prompt to prepend. Default: the model's default prompt, if any. */
   readonly prompt?: string;
-  /** With "late" and "token-classification": tokens by which the windows of a text that is longer than the model reads overlap. Default: a quarter. */
+  /** With "late" and "token-classification": overlap in tokens of the windows that a longer text is read in. Default: a quarter of a window. */
   readonly stride?: number;
+  /** Cancels the call, which then rejects with ABORTED. */
   readonly signal?: AbortSignal;
 }
 
+/** Names of all options of `chunk`. Any other name is refused. */
 export const chunkOptionNames: readonly (keyof ChunkOptions)[] = [
   "strategy",
   "targetTokens",
@@ -72,7 +79,7 @@ export const chunkOptionNames: readonly (keyof ChunkOptions)[] = [
   "signal",
 ];
 
-/** The call's settings, every default filled in. */
+/** `ChunkOptions` with every default filled in. `target` and `overlap` are `targetTokens` and `overlapTokens`. */
 export interface ChunkSettings {
   readonly strategy: ChunkStrategy;
   readonly target: number;
@@ -91,6 +98,7 @@ export interface ChunkSettings {
 const defaultTarget = 500;
 const defaultPercentile = 95;
 
+/** Validates the options of one call. Throws INPUT_INVALID for a value that is not allowed, or an option that the strategy does not use. */
 export function chunkSettings(options: ChunkOptions): ChunkSettings {
   const { strategy = "fixed", targetTokens = defaultTarget, overlapTokens = 0, threshold, percentile } = options;
   refuseUnlisted("strategy", strategy, chunkStrategies);
@@ -99,7 +107,7 @@ export function chunkSettings(options: ChunkOptions): ChunkSettings {
   refuseNonPositive("maxChunks", options.maxChunks);
   checkOverlap(overlapTokens, targetTokens);
   checkSeparators(options.separators, strategy, options.structure);
-  checkParting(strategy, threshold, percentile);
+  checkSemanticOptions(strategy, threshold, percentile);
   checkModelOptions(strategy, options);
   return {
     strategy,
@@ -125,7 +133,7 @@ function checkOverlap(overlap: number, target: number): void {
   }
   if (overlap < target) return;
   throw new InferyardError("INPUT_INVALID", `overlapTokens is ${overlap}, and must be below targetTokens, which is ${target}`, {
-    remedy: "a chunk that repeats as much as it holds would never come to an end: a tenth of the target is usual",
+    remedy: "lower overlapTokens: a tenth of targetTokens is usual",
   });
 }
 
@@ -146,7 +154,7 @@ function checkSeparators(
   }
 }
 
-function checkParting(strategy: ChunkStrategy, threshold: number | undefined, percentile: number | undefined): void {
+function checkSemanticOptions(strategy: ChunkStrategy, threshold: number | undefined, percentile: number | undefined): void {
   if (strategy !== "semantic" && threshold !== undefined) throw misplaced("threshold", `with the strategy ${strategy}`);
   if (strategy !== "semantic" && percentile !== undefined) throw misplaced("percentile", `with the strategy ${strategy}`);
   if (threshold !== undefined && percentile !== undefined) throw misplaced("percentile", "together with threshold");
@@ -168,12 +176,12 @@ function checkModelOptions(strategy: ChunkStrategy, { structure, prompt, stride 
 }
 
 function misplaced(name: string, where: string): InferyardError {
-  return new InferyardError("INPUT_INVALID", `${name} means nothing ${where}`, { remedy: `leave ${name} out` });
+  return new InferyardError("INPUT_INVALID", `${name} has no effect ${where}`, { remedy: `leave ${name} out` });
 }
 
-function refuseOutside(name: string, value: number | undefined, least: number, most: number): void {
-  if (value === undefined || (value >= least && value <= most)) return;
-  throw new InferyardError("INPUT_INVALID", `${name} is ${String(value)}, and must be from ${least} to ${most}`, {
+function refuseOutside(name: string, value: number | undefined, min: number, max: number): void {
+  if (value === undefined || (value >= min && value <= max)) return;
+  throw new InferyardError("INPUT_INVALID", `${name} is ${String(value)}, and must be from ${min} to ${max}`, {
     remedy: `correct ${name}, or leave it out`,
   });
 }

@@ -33,7 +33,7 @@ async function chunk(text: string, options: ChunkOptions = {}): Promise<ChunkedT
 /** A model that nothing is asked of. */
 const noModel: ChunkModel = {
   embedTexts: () => Promise.reject(new Error("no texts")),
-  ends: () => Promise.reject(new Error("no ends")),
+  labelledEnds: () => Promise.reject(new Error("no ends")),
   embedSpans: () => Promise.reject(new Error("no spans")),
 };
 
@@ -303,7 +303,7 @@ describe("where a model says that something ends", () => {
   const text = "one two three four five six seven";
   const cut = async (ends: readonly number[], options: ChunkOptions = {}): Promise<string[]> => {
     const settings = chunkSettings({ strategy: "token-classification", ...options });
-    const [result] = await chunkTexts([text], tokenizer, settings, { ...noModel, ends: async () => ends });
+    const [result] = await chunkTexts([text], tokenizer, settings, { ...noModel, labelledEnds: async () => ends });
     check(text, result!, settings.target);
     return textsOf(result!);
   };
@@ -362,18 +362,18 @@ describe("refuses", () => {
     ["targetTokens is 0, and must be a whole number above 0", { targetTokens: 0 }],
     ["maxChunks is 1.5, and must be a whole number above 0", { maxChunks: 1.5 }],
     ['strategy is "smart"', { strategy: "smart" }],
-    ["structure means nothing with the strategy fixed", { structure: "markdown" }],
-    ["prompt means nothing with the strategy semantic", { strategy: "semantic", prompt: "document" }],
-    ["stride means nothing with the strategy markdown", { strategy: "markdown", stride: 5 }],
+    ["structure has no effect with the strategy fixed", { structure: "markdown" }],
+    ["prompt has no effect with the strategy semantic", { strategy: "semantic", prompt: "document" }],
+    ["stride has no effect with the strategy markdown", { strategy: "markdown", stride: 5 }],
     ["stride is -1, and must be a whole number from 0", { strategy: "late", stride: -1 }],
     ['structure is "semantic"', { strategy: "late", structure: "semantic" }],
-    ["separators means nothing with the structure code", { strategy: "late", structure: "code", separators: ["words"] }],
-    ["threshold means nothing with the strategy token-classification", { strategy: "token-classification", threshold: 0.5 }],
-    ["separators means nothing with the strategy code", { strategy: "code", separators: ["words"] }],
+    ["separators has no effect with the structure code", { strategy: "late", structure: "code", separators: ["words"] }],
+    ["threshold has no effect with the strategy token-classification", { strategy: "token-classification", threshold: 0.5 }],
+    ["separators has no effect with the strategy code", { strategy: "code", separators: ["words"] }],
     ['a separator is "pages"', { separators: ["pages"] }],
     ["a separator is named twice: words, words", { separators: ["words", "words"] }],
-    ["threshold means nothing with the strategy fixed", { threshold: 0.5 }],
-    ["percentile means nothing together with threshold", { strategy: "semantic", threshold: 0.5, percentile: 5 }],
+    ["threshold has no effect with the strategy fixed", { threshold: 0.5 }],
+    ["percentile has no effect together with threshold", { strategy: "semantic", threshold: 0.5, percentile: 5 }],
     ["threshold is NaN, and must be from -1 to 1", { strategy: "semantic", threshold: Number.NaN }],
     ['offsets is "lines"', { offsets: "lines" }],
   ])("%s", (message, options) => {

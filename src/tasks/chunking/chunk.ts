@@ -1,4 +1,7 @@
-/** chunk: a long text to pieces that a model can take, with nothing lost between them. */
+/**
+ * Task `chunking` (ours; Hugging Face has none): splits long texts into chunks of at most `targetTokens` tokens. Without overlap the chunks
+ * concatenate to the text.
+ */
 import { InferyardError } from "../../errors.ts";
 import { type Tokenizer, convertOffsets } from "../../tokenizers/index.ts";
 import { splitIntoAtoms, penalizeBreaksInBlocks } from "./atoms.ts";
@@ -13,45 +16,48 @@ import { separatorPriority, textBreaks } from "./separators.ts";
 import type { TextStructure } from "./structure.ts";
 import { TokenCounter } from "./token-counter.ts";
 
+/** A chunk of a text. */
 export interface Chunk {
-  /** Place among the chunks of its text, from 0. */
+  /** Index among the chunks of its text, from 0. */
   readonly id: number;
+  /** The chunk as it is written in the text. */
   readonly text: string;
-  /** Where it begins in the text, in the unit asked for. */
+  /** Start in the text, included, in the unit of the option `offsets`. */
   readonly start: number;
-  /** Where it ends: the position after its last character. */
+  /** End in the text, excluded, in the same unit. */
   readonly end: number;
-  /** What the model's tokenizer counts for it, without special tokens. */
+  /** Number of tokens of the chunk alone, special tokens not counted. */
   readonly tokens: number;
-  /** With the strategy "late": its vector. */
+  /** With the strategy "late": the embedding of the chunk in its context. */
   readonly embedding?: Float32Array;
 }
 
+/** The chunks of one text. */
 export interface ChunkedText {
-  /** In order. Without overlap their texts, joined, are the text; an empty text has none. */
+  /** In order. Without overlap they concatenate to the text. Empty for an empty text. */
   readonly chunks: readonly Chunk[];
-  /** Whether `maxChunks` left out the rest of the text. */
+  /** Whether `maxChunks` was reached before the end of the text. */
   readonly truncated: boolean;
 }
 
 /**
- * `readLong`: chunks of a text that another thread is to read; undefined for one to be read here. Default: every text is read here.
- *
- * A chunk has more tokens than the target only where it is a single grapheme that has.
+ * Chunks texts, in order. A chunk exceeds the target only if it is a single grapheme with more tokens. `model` is required for the strategies
+ * "semantic", "late" and "token-classification". `chunkOffThread` returns the chunks of a text that a worker thread processes, undefined for a
+ * text to process here; default: all texts are processed here.
  */
 export async function chunkTexts(
   texts: readonly string[],
   tokenizer: Tokenizer,
   settings: ChunkSettings,
   model: ChunkModel | undefined,
-  readLong?: (text: string) => Promise<ChunkedText> | undefined,
+  chunkOffThread?: (text: string) => Promise<ChunkedText> | undefined,
 ): Promise<ChunkedText[]> {
   const counter = new TokenCounter(tokenizer);
   const results: ChunkedText[] = [];
   for (const [index, text] of texts.entries()) {
     if (typeof text !== "string")
       throw new InferyardError("INPUT_INVALID", `text ${index} is ${text === null ? "null" : typeof text}, not a string`);
-    results.push(await (readLong?.(text) ?? chunkText(text, counter, settings, model)));
+    results.push(await (chunkOffThread?.(text) ?? chunkText(text, counter, settings, model)));
   }
   return results;
 }
@@ -66,7 +72,7 @@ async function chunkText(
   const atoms = await splitIntoAtoms(text, structure, counter, settings.target, settings.signal);
   penalizeBreaksInBlocks(atoms, structure.blocks, settings.target);
   const { spans, complete } = await pack(text, atoms, counter, settings, settings.signal);
-  const vectors = settings.strategy === "late" ? await needed(model).embedSpans(text, spans) : [];
+  const vectors = settings.strategy === "late" ? await requireModel(model).embedSpans(text, spans) : [];
   return { chunks: chunksOf(text, spans, vectors, settings), truncated: !complete };
 }
 
@@ -75,23 +81,23 @@ async function structureOf(text: string, settings: ChunkSettings, model: ChunkMo
   const cut = strategy === "late" ? settings.structure : strategy;
   switch (cut) {
     case "fixed":
-      return { marks: textBreaks(text, separators), wordRank: separatorPriority(separators, "words"), blocks: [] };
+      return { breaks: textBreaks(text, separators), wordPriority: separatorPriority(separators, "words"), blocks: [] };
     case "markdown":
       return markdownStructure(text, separators);
     case "code":
       return codeStructure(text);
     case "semantic":
-      return semanticStructure(text, separators, { threshold, percentile }, (texts) => needed(model).embedTexts(texts));
+      return semanticStructure(text, separators, { threshold, percentile }, (texts) => requireModel(model).embedTexts(texts));
     case "token-classification":
-      return structureWithForcedBreaks(text, separators, await needed(model).ends(text));
+      return structureWithForcedBreaks(text, separators, await requireModel(model).labelledEnds(text));
     default:
       return cut satisfies never;
   }
 }
 
-function needed(model: ChunkModel | undefined): ChunkModel {
+function requireModel(model: ChunkModel | undefined): ChunkModel {
   if (model !== undefined) return model;
-  throw new InferyardError("CONTRACT_VIOLATION", "a strategy that runs a model was asked for without one");
+  throw new InferyardError("CONTRACT_VIOLATION", "this chunking strategy needs a model, and none was given");
 }
 
 function chunksOf(text: string, spans: readonly Span[], vectors: readonly Float32Array[], { offsets }: ChunkSettings): Chunk[] {

@@ -1,20 +1,21 @@
-/** The structure of source code of any language, by its brackets, its indentation and its blank lines. */
+/** Break opportunities of source code in any language, from brackets, indentation and blank lines. */
 import { lineStarts } from "./separators.ts";
 import { type BreakOpportunity, type TextStructure, breakPriorities } from "./structure.ts";
 
-/** A line is a gladder cut the less deep it lies. Above all separators: at a depth of 0. */
+/** Priority of a break before a line at nesting depth 0; it falls with the depth, but stays above all separators. */
 const outermost = 1000;
 const deepest = outermost - breakPriorities.heading;
-/** A bracket counts like so many columns of indentation. */
+/** Columns of indentation that one level of brackets counts as. */
 const bracketColumns = 4;
 const tabColumns = 4;
 
 /**
- * Brackets are counted wherever they stand, in strings and comments too: no language is known here. Only the depths of neighbouring
- * lines are compared, so that a bracket without its other half does no harm beyond where it stands.
+ * Every line start is a break opportunity, with a higher priority the less it is nested. Top-level units separated by blank lines are blocks.
+ * Brackets in strings and comments are counted too, since no grammar is known; only depths of nearby lines are compared, so that an unbalanced
+ * bracket has a local effect.
  */
 export function codeStructure(text: string): TextStructure {
-  const marks: BreakOpportunity[] = [];
+  const breaks: BreakOpportunity[] = [];
   const units: number[] = [0];
   let depth = 0;
   let counted = 0;
@@ -25,11 +26,11 @@ export function codeStructure(text: string): TextStructure {
     if (line.blank) continue;
     const isClosing = line.first === "}" || line.first === ")" || line.first === "]";
     const cost = Math.min(deepest, depth * bracketColumns + line.columns);
-    marks.push({ position, rank: outermost - cost + (blankBefore ? 0.5 : 0) });
+    breaks.push({ position, priority: outermost - cost + (blankBefore ? 0.5 : 0) });
     if (cost === 0 && blankBefore && !isClosing) units.push(position);
   }
   const blocks = units.map((start, index) => [start, units[index + 1] ?? text.length] as const);
-  return { marks, wordRank: breakPriorities.separators, blocks };
+  return { breaks, wordPriority: breakPriorities.separators, blocks };
 }
 
 function depthAfter(text: string, from: number, to: number, before: number): number {

@@ -1,4 +1,4 @@
-/** A loaded model as chunking asks for it. */
+/** Adapts a loaded model to the interface that chunking uses. */
 import { InferyardError } from "../../errors.ts";
 import { embed } from "../embedding/embed.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
@@ -7,13 +7,14 @@ import type { ChunkModel } from "./chunk-model.ts";
 import type { ChunkSettings } from "./chunk-options.ts";
 import { embedSpans } from "./late-chunking.ts";
 
+/** Wraps an encoder. `labelledEnds` throws MODEL_UNSUPPORTED without a token-classification head, `embedSpans` without token vectors. */
 export function createChunkModel(encoder: Encoder, settings: ChunkSettings): ChunkModel {
   const { stride, signal, prompt } = settings;
   const options = { ...(stride === undefined ? {} : { stride }), ...(signal === undefined ? {} : { signal }) };
   return {
     embedTexts: async (texts) => (await embed(encoder, texts, signal === undefined ? {} : { signal })).embeddings,
-    // Neighbouring tokens of one kind are one mark, as in the pipeline that such models are trained for (chonky).
-    async ends(text) {
+    // Adjacent tokens with the same label are one span, as in chonky, which such models are trained for.
+    async labelledEnds(text) {
       refuseOtherHead(encoder);
       const { results } = await recognize(encoder, [text], { ...options, aggregation: "simple" });
       return (results[0] ?? []).map(({ end }) => end);
@@ -22,10 +23,10 @@ export function createChunkModel(encoder: Encoder, settings: ChunkSettings): Chu
   };
 }
 
-/** Any encoder gives numbers for each token: only with this head they are scores of labels. */
+/** Many models have an output of rank 3; only with this head does it hold label scores. */
 function refuseOtherHead({ manifest: { name, tasks } }: Encoder): void {
   if (tasks.includes("token-classification")) return;
-  const message = `${name} has no token-classification head, which the strategy of that name cuts by`;
+  const message = `${name} has no token-classification head, which the strategy "token-classification" needs`;
   throw new InferyardError("MODEL_UNSUPPORTED", message, {
     remedy: "use a model made for it (mirth/chonky_modernbert_base_1, exported to ONNX), or another strategy",
   });

@@ -1,17 +1,17 @@
-/** Plain text with places where a chunk must end. */
+/** Break opportunities of plain text with additional forced breaks. */
 import { type Separator, mergeBreaks, separatorPriority, textBreaks } from "./separators.ts";
 import { type TextStructure, breakPriorities } from "./structure.ts";
 
-/** `ends` are in order, in UTF-16 units. */
+/** The separators of a text, and forced breaks at `ends` (UTF-16 code units, ascending). */
 export function structureWithForcedBreaks(
   text: string,
   separators: readonly Separator[],
   ends: readonly number[],
 ): TextStructure {
-  const forced = ends.map((position) => ({ position, rank: breakPriorities.forced }));
+  const forced = ends.map((position) => ({ position, priority: breakPriorities.forced }));
   return {
-    marks: mergeBreaks(textBreaks(text, separators), forced),
-    wordRank: separatorPriority(separators, "words"),
+    breaks: mergeBreaks(textBreaks(text, separators), forced),
+    wordPriority: separatorPriority(separators, "words"),
     blocks: [],
   };
 }

@@ -1,7 +1,7 @@
 /**
- * Late chunking (Günther et al. 2024, arXiv:2409.04701): the model reads the whole text, and each chunk's vector is the mean of its tokens'
- * vectors, which have seen what stands around the chunk. A text longer than the model reads is read in windows that overlap, and a token's
- * vector is that of the first window it is in.
+ * Late chunking (Günther et al. 2024, arXiv:2409.04701): the model reads the whole text, and the vector of a chunk is the mean of its token
+ * vectors, which attend to the text around the chunk. A text longer than the model's limit is read in overlapping windows; a token's vector is
+ * taken from the first window that contains it.
  */
 import { InferyardError } from "../../errors.ts";
 import type { Encoding } from "../../tokenizers/index.ts";
@@ -13,17 +13,20 @@ import { truncateAndNormalize, postPoolingOf } from "../embedding/pool-encodings
 import { tokenWindows } from "../shared/token-windows.ts";
 import type { TextSpan } from "./chunk-model.ts";
 
+/** Options of `embedSpans`. */
 export interface LateOptions {
+  /** Name of the model's prompt to prepend. Default: the model's default prompt, if any. */
   readonly prompt?: string;
-  /** Default: a quarter of a window. */
+  /** Overlap of windows in tokens. Default: a quarter of a window. */
   readonly stride?: number;
+  /** Cancels the call, which then rejects with ABORTED. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * The special tokens before the text, and the prompt where the model pools it, belong to a span that begins with the text; those after it to
- * one that ends with it: a span that is the whole text has the vector that `embed` gives it with pooling "mean". MODEL_UNSUPPORTED for a model
- * that pools otherwise, or inside its graph. A span without tokens (nothing but spaces) has zeros.
+ * Embeds spans of a text, one vector per span. Special tokens before the text (and the prompt, if the model pools it) are pooled with a span that
+ * starts at 0, those after it with a span that ends at the end, so that the span of the whole text has the vector of `embed` with pooling "mean".
+ * A span without tokens has zeros. Throws MODEL_UNSUPPORTED for a model with another pooling or without token vectors.
  */
 export async function embedSpans(
   encoder: Encoder,
@@ -43,7 +46,7 @@ export async function embedSpans(
   const [{ head, promptTokens } = { head: 0, promptTokens: 0 }] = all;
   const count = all.at(-1)?.to ?? 0;
   const ranges = tokenRanges(encoding, head, count, promptText.length, spans);
-  const last = ranges.reduce((most, { to }) => Math.max(most, to), 0);
+  const last = ranges.reduce((max, { to }) => Math.max(max, to), 0);
   const windows = all.filter(({ firstNew }) => firstNew === 0 || firstNew < last);
   const sums = spans.map((): Sum => ({ values: new Float64Array(), rows: 0 }));
   let length = 0;
@@ -90,8 +93,8 @@ interface TokenRange {
 }
 
 /**
- * Which of the text's own tokens each span has: those whose last character lies in it, as a token often begins with the space before its word.
- * A span in which none ends has those that reach into it.
+ * The tokens of each span: those whose last character lies in it, since a token often includes the space before its word. A span in which no
+ * token ends has the tokens that overlap it.
  */
 function tokenRanges(
   { offsets }: Encoding,
@@ -114,12 +117,12 @@ function tokenRanges(
   });
 }
 
-/** The first index whose value is at least `least`; the values never fall. */
-function firstFrom(values: readonly number[], least: number): number {
+/** Binary search: the first index whose value is at least `min`, in ascending values. */
+function firstFrom(values: readonly number[], min: number): number {
   let [low, high] = [0, values.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if ((values[middle] ?? 0) < least) low = middle + 1;
+    if ((values[middle] ?? 0) < min) low = middle + 1;
     else high = middle;
   }
   return low;
@@ -128,14 +131,14 @@ function firstFrom(values: readonly number[], least: number): number {
 function refuseOtherPooling({ manifest: { name, tasks, text }, outputs }: Encoder): void {
   const remedy = "use a model with token vectors and mean pooling, or embed the chunks of another strategy";
   if (!outputs.some(({ shape }) => shape.length === 3))
-    throw new InferyardError("MODEL_UNSUPPORTED", `${name} gives one vector per text, and late chunking needs those of tokens`, {
+    throw new InferyardError("MODEL_UNSUPPORTED", `${name} returns one vector per text, and late chunking needs token vectors`, {
       remedy,
     });
   const isEmbedder = tasks.length === 0 || tasks.includes("feature-extraction") || tasks.includes("sentence-similarity");
-  // Scores of labels or of a vocabulary are numbers for each token, too.
+  // Label scores and vocabulary logits have rank 3, too.
   if (text?.pooling === undefined && !isEmbedder)
     throw new InferyardError("MODEL_UNSUPPORTED", `${name} is a model for ${tasks.join(", ")}, not for embeddings`, { remedy });
   const pooling = text?.pooling ?? "mean";
   if (pooling === "mean" || pooling === "none") return;
-  throw new InferyardError("MODEL_UNSUPPORTED", `${name} pools by "${pooling}", and late chunking by the mean`, { remedy });
+  throw new InferyardError("MODEL_UNSUPPORTED", `${name} has pooling "${pooling}", and late chunking needs "mean"`, { remedy });
 }

@@ -1,11 +1,11 @@
-/** The structure of a Markdown text: headings are the gladdest cuts; code fences, lists and tables stay whole where they fit. */
+/** Break opportunities of Markdown: headings have the highest priority; fenced code, lists and tables are blocks, kept whole if they fit. */
 import { type Separator, lineStarts, mergeBreaks, separatorPriority, textBreaks } from "./separators.ts";
 import { type BreakOpportunity, type TextStructure, breakPriorities } from "./structure.ts";
 
 interface Line {
   readonly start: number;
   readonly end: number;
-  /** Without the end of the line. */
+  /** Without the line terminator. */
   readonly content: string;
 }
 
@@ -15,6 +15,7 @@ const underline = /^ {0,3}(?:(=+)|-+)[ \t]*$/;
 const listItem = /^\s*(?:[-*+]|\d{1,9}[.)])(?:\s|$)/;
 const tableCellRule = /^[ \t]*:?-+:?[ \t]*$/;
 
+/** Finds headings (ATX and setext), fenced code, lists and tables of a Markdown text. Never fails: anything else is plain text. */
 export function markdownStructure(text: string, separators: readonly Separator[]): TextStructure {
   const lines = linesOf(text);
   const headings: BreakOpportunity[] = [];
@@ -38,9 +39,9 @@ export function markdownStructure(text: string, separators: readonly Separator[]
     }
     const level = headingLevel(lines, index);
     if (level !== undefined) {
-      headings.push({ position: line.start, rank: breakPriorities.heading + 6 - level });
+      headings.push({ position: line.start, priority: breakPriorities.heading + 6 - level });
       const content = firstContent(lines, index + (heading.test(line.content) ? 1 : 2));
-      // One character of what follows belongs to it, so that no cut parts the two.
+      // The block includes the first character of the content, so that a heading is not separated from it.
       blocks.push([line.start, Math.min((lines[content]?.start ?? text.length) + 1, text.length)]);
     } else if (line.content.includes("|") && isTableRule(lines[index + 1])) {
       const after = endOfTable(lines, index + 2);
@@ -50,7 +51,11 @@ export function markdownStructure(text: string, separators: readonly Separator[]
     }
     index += 1;
   }
-  return { marks: mergeBreaks(textBreaks(text, separators), headings), wordRank: separatorPriority(separators, "words"), blocks };
+  return {
+    breaks: mergeBreaks(textBreaks(text, separators), headings),
+    wordPriority: separatorPriority(separators, "words"),
+    blocks,
+  };
 }
 
 function linesOf(text: string): Line[] {
@@ -65,7 +70,7 @@ function headingLevel(lines: readonly Line[], index: number): number | undefined
   const content = lines[index]?.content ?? "";
   const marks = heading.exec(content)?.[1];
   if (marks !== undefined) return marks.length;
-  // A line with a rule under it is a heading where it is a paragraph of its own.
+  // Setext heading: a paragraph of one line, underlined with = or -.
   const alone = content.trim() !== "" && (lines[index - 1]?.content ?? "").trim() === "" && !listItem.test(content);
   const under = alone && !content.includes("|") ? underline.exec(lines[index + 1]?.content ?? "") : null;
   if (under === null) return undefined;
@@ -78,7 +83,7 @@ function firstContent(lines: readonly Line[], from: number): number {
   return index;
 }
 
-/** The line after the fence; one that is never closed goes on to the end of the text. */
+/** The line after a fenced code block; an unclosed fence extends to the end of the text. */
 function endOfFence(lines: readonly Line[], from: number, fence: string): number {
   for (let index = from; index < lines.length; index += 1) {
     if (closes(lines[index]?.content ?? "", fence)) return index + 1;
@@ -91,7 +96,7 @@ function closes(content: string, fence: string): boolean {
   return closing.length >= fence.length && closing === fence.charAt(0).repeat(closing.length);
 }
 
-/** A list ends where, after a blank line, something stands that is neither an item nor indented; and at a heading. */
+/** The line after a list. A list ends at a heading, or at a line after a blank one that is neither an item nor indented. */
 function endOfList(lines: readonly Line[], first: number): number {
   let fence: string | undefined;
   for (let index = first + 1; index < lines.length; index += 1) {
@@ -110,7 +115,7 @@ function endOfList(lines: readonly Line[], first: number): number {
 
 function isTableRule(line: Line | undefined): boolean {
   if (line === undefined || !line.content.includes("|")) return false;
-  // Cell by cell: one expression for the whole line takes time in proportion to the square of its length.
+  // Matched per cell: one regular expression for the whole line takes quadratic time.
   const cells = line.content
     .replace(/^[\s>]+/, "")
     .replace(/^\|/, "")

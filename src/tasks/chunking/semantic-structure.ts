@@ -1,21 +1,22 @@
-/** Cuts where the subject changes: between sentences whose vectors point apart. */
+/** Semantic chunking: forced breaks between adjacent sentences whose embeddings are dissimilar, as in LangChain's `SemanticChunker`. */
 import { boundaries } from "../../tokenizers/unicode/segmentation.ts";
 import { structureWithForcedBreaks } from "./forced-structure.ts";
 import type { EmbedTexts } from "./chunk-model.ts";
 import type { Separator } from "./separators.ts";
 import type { TextStructure } from "./structure.ts";
 
-/** Where neighbouring sentences part. */
+/** Decides between which adjacent sentences to break. */
 export interface SemanticBreakRule {
-  /** They part below this cosine similarity. */
+  /** Break below this cosine similarity. Undefined: decide by `percentile`. */
   readonly threshold: number | undefined;
-  /** Without a threshold: they part where they are further from each other than this share of all neighbours, in percent. */
+  /** Without a threshold: break if the cosine distance is above this percentile of all distances, 0 to 100. */
   readonly percentile: number;
 }
 
-/** Sentences embedded in one call: enough for full batches, few enough that vectors need not all be kept. */
+/** Sentences embedded per call: enough to fill batches, few enough to bound memory. */
 const perCall = 1024;
 
+/** Embeds the sentences of a text and forces breaks where the rule says so. Inside a subject, separators apply as for "fixed". */
 export async function semanticStructure(
   text: string,
   separators: readonly Separator[],
@@ -24,18 +25,18 @@ export async function semanticStructure(
 ): Promise<TextStructure> {
   const starts = sentenceStarts(text);
   const distances = await neighbourDistances(text, starts, embedTexts);
-  const least = rule.threshold === undefined ? percentileOf(distances, rule.percentile) : 1 - rule.threshold;
-  const parted = starts.slice(1).filter((_start, index) => (distances[index] ?? 0) > least);
-  return structureWithForcedBreaks(text, separators, parted);
+  const maxDistance = rule.threshold === undefined ? percentileOf(distances, rule.percentile) : 1 - rule.threshold;
+  const ends = starts.slice(1).filter((_start, index) => (distances[index] ?? 0) > maxDistance);
+  return structureWithForcedBreaks(text, separators, ends);
 }
 
-/** A sentence of nothing but spaces belongs to the one before. */
+/** Start positions of the sentences. White space without a sentence belongs to the sentence before. */
 function sentenceStarts(text: string): number[] {
   const all = [0, ...boundaries(text, "sentence")];
   return all.filter((start, index) => index === 0 || /\S/.test(text.slice(start, all[index + 1])));
 }
 
-/** 1 - cosine similarity of each sentence and the next; 0 where one of them has no direction. */
+/** Cosine distance (1 - cosine similarity) of each sentence to the next; 0 if one of the vectors is zero. */
 async function neighbourDistances(text: string, starts: readonly number[], embedTexts: EmbedTexts): Promise<Float64Array> {
   const distances = new Float64Array(Math.max(0, starts.length - 1));
   let previous: Float32Array | undefined;
@@ -63,11 +64,11 @@ function distance(a: Float32Array, b: Float32Array): number {
   return squaresA === 0 || squaresB === 0 ? 0 : 1 - dot / Math.sqrt(squaresA * squaresB);
 }
 
-/** Linear between the two nearest values, as numpy computes it. */
+/** Percentile with linear interpolation, as numpy.percentile computes it. */
 function percentileOf(values: Float64Array, percentile: number): number {
   const sorted = values.toSorted();
-  const place = ((sorted.length - 1) * percentile) / 100;
-  const below = sorted[Math.floor(place)] ?? 0;
-  const above = sorted[Math.ceil(place)] ?? below;
-  return below + (above - below) * (place - Math.floor(place));
+  const rank = ((sorted.length - 1) * percentile) / 100;
+  const below = sorted[Math.floor(rank)] ?? 0;
+  const above = sorted[Math.ceil(rank)] ?? below;
+  return below + (above - below) * (rank - Math.floor(rank));
 }

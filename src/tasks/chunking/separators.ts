@@ -1,38 +1,41 @@
-/** The marks of plain text: paragraphs, lines and sentences, in the order the caller prefers. */
+/** Break opportunities of plain text: starts of paragraphs, lines and sentences, with priorities in the caller's order. */
 import { boundaries } from "../../tokenizers/unicode/segmentation.ts";
 import { type BreakOpportunity, breakPriorities } from "./structure.ts";
 
+/** A place where plain text may be split: before a paragraph, a line, a sentence or a word. */
 export type Separator = "paragraphs" | "lines" | "sentences" | "words";
 
-/** The default order, too. */
+/** All separators, in the default order of preference. */
 export const separatorNames: readonly Separator[] = ["paragraphs", "lines", "sentences", "words"];
 
-/** The rank of a cut at this separator; one that was not asked for is no better than a cut between words that no space parts. */
+/** Priority of a break at a separator; one that is not in the list has the priority of a word boundary without a space. */
 export function separatorPriority(separators: readonly Separator[], name: Separator): number {
-  const place = separators.indexOf(name);
-  return place < 0 ? breakPriorities.segment : breakPriorities.separators + separators.length - 1 - place;
+  const index = separators.indexOf(name);
+  return index < 0 ? breakPriorities.segment : breakPriorities.separators + separators.length - 1 - index;
 }
 
-/** Line starts, paragraph starts (after a blank line) and sentence starts. */
+/** Starts of lines, paragraphs (lines after a blank line) and sentences, ascending. */
 export function textBreaks(text: string, separators: readonly Separator[]): BreakOpportunity[] {
   const line = separatorPriority(separators, "lines");
   const paragraph = Math.max(line, separatorPriority(separators, "paragraphs"));
-  const lines = lineStarts(text).map(({ position, blankBefore }) => ({ position, rank: blankBefore ? paragraph : line }));
+  const lines = lineStarts(text).map(({ position, blankBefore }) => ({ position, priority: blankBefore ? paragraph : line }));
   if (!separators.includes("sentences")) return lines;
   const sentence = separatorPriority(separators, "sentences");
   return mergeBreaks(
     lines,
-    Array.from(boundaries(text, "sentence"), (position) => ({ position, rank: sentence })),
+    Array.from(boundaries(text, "sentence"), (position) => ({ position, priority: sentence })),
   );
 }
 
+/** The start of a line. */
 export interface LineStart {
+  /** UTF-16 code units from the start of the text. */
   readonly position: number;
   /** Whether the line before is blank. */
   readonly blankBefore: boolean;
 }
 
-/** Every line start but that at 0. Lines end at LF, CR LF or CR; the start after the last of several blank lines counts as after one. */
+/** All line starts except the one at 0. Lines are terminated by LF, CR LF or CR. */
 export function lineStarts(text: string): LineStart[] {
   const starts: LineStart[] = [];
   let lineStart = 0;
@@ -52,21 +55,21 @@ function isBlank(text: string, from: number, to: number): boolean {
   return true;
 }
 
-/** Two lists of marks in order as one; where both have a position, the higher rank stays. */
+/** Merges two ascending lists. Of two breaks at one position the higher priority is kept. */
 export function mergeBreaks(first: readonly BreakOpportunity[], second: readonly BreakOpportunity[]): BreakOpportunity[] {
   const merged: BreakOpportunity[] = [];
   let at = 0;
-  const add = (mark: BreakOpportunity): void => {
+  const add = (opportunity: BreakOpportunity): void => {
     const last = merged.at(-1);
-    if (last === undefined || last.position < mark.position) merged.push(mark);
-    else if (last.rank < mark.rank) merged[merged.length - 1] = mark;
+    if (last === undefined || last.position < opportunity.position) merged.push(opportunity);
+    else if (last.priority < opportunity.priority) merged[merged.length - 1] = opportunity;
   };
-  for (const mark of first) {
-    for (let other = second[at]; other !== undefined && other.position <= mark.position; other = second[at]) {
+  for (const opportunity of first) {
+    for (let other = second[at]; other !== undefined && other.position <= opportunity.position; other = second[at]) {
       add(other);
       at += 1;
     }
-    add(mark);
+    add(opportunity);
   }
   for (; at < second.length; at += 1) {
     const other = second[at];

@@ -1,31 +1,32 @@
-/** What a strategy says of a text: where it may be cut, how gladly, and what should stay in one piece. */
+/** Output of the structure analysis of a text: where it may be split, with which priority, and which blocks to keep whole. */
 
-/** How glad a cut is. Between two cuts that are both possible the higher rank wins. */
+/** Priorities of breaks. Of two possible breaks the one with the higher priority is taken. */
 export const breakPriorities: Readonly<Record<"inside" | "segment" | "separators" | "heading" | "forced", number>> = {
-  /** Between a word and the space after it, or inside of a word. */
+  /** Between a word and the space after it, or inside a word. */
   inside: 0,
-  /** Between words that no space parts, as in Chinese. */
+  /** Between words without a space, as in Chinese. */
   segment: 1,
-  /** The lowest of the separators; the others follow upwards. */
+  /** The least preferred separator; the others follow in steps of 1. */
   separators: 2,
-  /** A heading of Markdown of level 6, above every separator; the others follow upwards, level 1 last. Lines of code lie above it, too. */
+  /** A Markdown heading of level 6; level 5 has one more, up to level 1. Above all separators. Lines of code are above it. */
   heading: 10,
-  /** Where a chunk must end. */
+  /** A break that must be taken. */
   forced: Number.POSITIVE_INFINITY,
 };
 
-/** A position where a cut is gladder than between words. */
+/** A position where a text may be split with a higher priority than between words. */
 export interface BreakOpportunity {
-  /** UTF-16 units from the start of the text. */
+  /** UTF-16 code units from the start of the text. */
   readonly position: number;
-  readonly rank: number;
+  readonly priority: number;
 }
 
+/** Where a text may be split. */
 export interface TextStructure {
-  /** In the order of their positions, each position once. */
-  readonly marks: readonly BreakOpportunity[];
-  /** Rank of a cut before a word. */
-  readonly wordRank: number;
-  /** Stretches that are cut only where they do not fit in one chunk: [start, end), in the order of their starts. */
+  /** By ascending position, each position once. */
+  readonly breaks: readonly BreakOpportunity[];
+  /** Priority of a break before a word. */
+  readonly wordPriority: number;
+  /** Ranges [start, end) that are split only if they do not fit into one chunk, by ascending start. */
   readonly blocks: readonly (readonly [number, number])[];
 }

@@ -1,9 +1,10 @@
-/** Tokens of pieces and of whole chunks, without special tokens. */
+/** Counts the tokens of texts, special tokens not counted, with a cache for short pieces. */
 import type { Tokenizer } from "../../tokenizers/index.ts";
 
-/** Pieces remembered: the words of a language come again and again. */
+/** Maximum number of cached pieces. */
 const maxCachedPieces = 50_000;
 
+/** Counts tokens with the tokenizer of a model. */
 export class TokenCounter {
   readonly #tokenizer: Pick<Tokenizer, "count">;
   readonly #frame: number;
@@ -18,7 +19,7 @@ export class TokenCounter {
     return this.#tokenizer.count(text) - this.#frame;
   }
 
-  /** The same for a short piece that is likely to come again. */
+  /** Same as `count`, with a cache: for short pieces such as words, which recur. */
   countPiece(piece: string): number {
     const known = this.#known.get(piece);
     if (known !== undefined) return known;

@@ -24,7 +24,7 @@ describe("the head of a classifier", () => {
 
   it.each([{}, { id2label: {} }, { id2label: { 0: 7 } }, { id2label: { 5: "gap" } }, { num_labels: 1e9 }])(
     "%j names no labels, and none are made up",
-    (config) => expect(() => labelHeadOf(manifest(config))).toThrow(/does not say what its labels are/),
+    (config) => expect(() => labelHeadOf(manifest(config))).toThrow(/does not state its labels/),
   );
 });
 
@@ -50,7 +50,7 @@ describe("the output with the logits", () => {
     expect(logitsOutput([info("h", ["b", "s", 4]), info("p", ["b", 3])], 3)).toBe("h");
   });
   it("is refused where two could be it, or none", () => {
-    expect(() => logitsOutput([info("a", ["b", 3]), info("b", ["b", 3])], 2)).toThrow(/holds logits; it gives a \[b, 3\], b/);
+    expect(() => logitsOutput([info("a", ["b", 3]), info("b", ["b", 3])], 2)).toThrow(/holds logits; it has a \[b, 3\], b/);
     expect(() => logitsOutput([info("a", ["b", "s", 3])], 2)).toThrow(/holds logits/);
   });
 });

@@ -1,4 +1,4 @@
-/** text-classification: the labels of a text with their scores, as transformers' pipeline of that name gives them. */
+/** Task `text-classification` (Hugging Face): scores of a classifier's labels, equal to transformers' pipeline of that name. */
 import { InferyardError } from "../../errors.ts";
 import { refuseNonPositive, refuseUnlisted } from "../../runtime/options/options.ts";
 import { type TextPair, encodePairs } from "../shared/encode-pairs.ts";
@@ -16,19 +16,21 @@ import {
 import { classifyZeroShot } from "./zero-shot.ts";
 import { type TextTaskOptions, textTaskOptionNames, textTaskSettings } from "../shared/task-options.ts";
 
+/** Options of `Runtime.classify`. With `labels` the task is `zero-shot-classification`, otherwise `text-classification`. */
 export interface ClassifyOptions extends TextTaskOptions {
-  /** How many labels of each text are given, best first. Default: all. */
+  /** Number of labels returned per text, best first. Default: all. */
   readonly topK?: number;
-  /** How logits become scores. Default: what config.json says (`problem_type`, else by the number of labels). */
+  /** Function from logits to scores. Default: from config.json (`problem_type`, else the number of labels). */
   readonly activation?: Activation;
-  /** Labels of your own, judged by a natural-language-inference model (zero-shot). Default: the model's own labels. */
+  /** Candidate labels, scored by a natural-language-inference model (zero-shot). Default: the labels the model was trained on. */
   readonly labels?: readonly string[];
-  /** With `labels`: the sentence that is asked about, with {} where the label stands. Default: "This example is {}." */
+  /** With `labels`: hypothesis to test, with {} in the place of the label. Default: "This example is {}." */
   readonly hypothesisTemplate?: string;
-  /** With `labels`: true judges each by itself, false lets them share 1. Default: false. */
+  /** With `labels`: true scores each label independently, false normalizes the scores to sum 1. Default: false. */
   readonly multiLabel?: boolean;
 }
 
+/** Names of all options of `classify`. Any other name is refused. */
 export const classifyOptionNames: readonly (keyof ClassifyOptions)[] = [
   ...textTaskOptionNames,
   "topK",
@@ -38,7 +40,7 @@ export const classifyOptionNames: readonly (keyof ClassifyOptions)[] = [
   "multiLabel",
 ];
 
-/** Texts, or pairs that the model judges together. */
+/** Classifies texts, or pairs of texts that the model reads together. Throws MODEL_UNSUPPORTED for a model without a classification head. */
 export async function classify(
   encoder: Encoder,
   texts: readonly (string | TextPair)[],
@@ -79,18 +81,18 @@ function aloneText(text: string | TextPair): string {
   if (typeof text !== "object" || text === null) return text;
   throw new InferyardError(
     "INPUT_INVALID",
-    "labels of your own are the second text of every pair, so a text cannot bring its own",
+    "with `labels` every text is paired with each label, so an input cannot be a pair itself",
     {
-      remedy: "give texts alone, or leave `labels` out",
+      remedy: "give single texts, or leave `labels` out",
     },
   );
 }
 
-/** An option that would be ignored is refused. */
+/** Throws INPUT_INVALID for an option that would have no effect. */
 function refuseBeside(what: string, options: ClassifyOptions, names: readonly (keyof ClassifyOptions)[]): void {
   const given = names.find((name) => options[name] !== undefined);
   if (given === undefined) return;
-  throw new InferyardError("INPUT_INVALID", `"${given}" says nothing for ${what}`, { remedy: `leave "${given}" out` });
+  throw new InferyardError("INPUT_INVALID", `"${given}" has no effect with ${what}`, { remedy: `leave "${given}" out` });
 }
 
 function ranked(scores: Float32Array, labels: readonly string[]): LabelScore[] {

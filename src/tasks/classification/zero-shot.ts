@@ -1,4 +1,7 @@
-/** zero-shot-classification: labels the model was never trained on, by asking a natural-language-inference model whether each follows. */
+/**
+ * Task `zero-shot-classification` (Hugging Face): scores labels that the model was not trained on. A natural-language-inference model judges
+ * whether the hypothesis "This example is LABEL." follows from the text (Yin et al. 2019), as in transformers' pipeline.
+ */
 import { InferyardError } from "../../errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { refuseUnlisted } from "../../runtime/options/options.ts";
@@ -7,19 +10,21 @@ import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
 import { type Classifications, applyActivation, labelHeadOf, logitsOutput, requireFinite } from "../shared/label-head.ts";
 import { type TextTaskOptions, textTaskSettings } from "../shared/task-options.ts";
 
+/** Options of `classifyZeroShot`. */
 export interface ZeroShotOptions extends TextTaskOptions {
-  /** The labels to choose among. */
+  /** Candidate labels, at least one. */
   readonly labels: readonly string[];
-  /** The sentence that is asked about, with {} where the label stands. Default: "This example is {}." */
+  /** Hypothesis to test, with {} in the place of the label. Default: "This example is {}." */
   readonly hypothesisTemplate?: string;
-  /** true: each label is judged by itself. false: the labels share 1 among them. Default: false. */
+  /** true scores each label independently, false normalizes the scores to sum 1. Default: false. */
   readonly multiLabel?: boolean;
+  /** Number of labels returned per text, best first. Default: all. */
   readonly topK?: number;
 }
 
 const defaultTemplate = "This example is {}.";
 
-/** Every text is paired with every label; only the text is cut where a pair is too long. */
+/** Scores every label for every text; only the text of a pair that is too long is truncated. Throws MODEL_UNSUPPORTED without an entailment label. */
 export async function classifyZeroShot(
   encoder: Encoder,
   texts: readonly string[],
@@ -58,7 +63,7 @@ export async function classifyZeroShot(
   };
 }
 
-/** Alone: entailment against contradiction. Together: the entailments share 1. As transformers' pipeline does it. */
+/** Independent: softmax over entailment and contradiction, per label. Otherwise softmax over the entailment logits. As in transformers' pipeline. */
 function scoresOf(
   logits: readonly Float32Array[],
   { entailment, contradiction }: EntailmentHead,

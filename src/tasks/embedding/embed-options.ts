@@ -1,4 +1,4 @@
-/** What one embedding call asks for, checked against the model: defaults come from the model's own files, never from a guess. */
+/** Options of the task `feature-extraction`: validation, and defaults read from the model's files. Nothing is guessed. */
 import { InferyardError } from "../../errors.ts";
 import type { Manifest, Pooling, TextSettings } from "../../models/manifest.ts";
 import { nearestName } from "../../models/validation/nearest-name.ts";
@@ -7,38 +7,42 @@ import type { EmbeddingRanges } from "./quantization-ranges.ts";
 import type { QuantizedPrecision } from "./quantize.ts";
 import { refuseNonPositive, refuseUnlisted } from "../../runtime/options/options.ts";
 
+/** Options of `Runtime.embed` for float32 vectors. */
 export interface EmbedOptions {
-  /** How token vectors become one. Default: what the model's files say; "none" gives every token's vector. */
+  /** How the token vectors of a text become one vector; "none" returns all of them. Default: what the model's files state. */
   readonly pooling?: Pooling;
-  /** Scale vectors to unit length. Default: what the model's files say. */
+  /** Scale vectors to unit length (L2 norm 1). Default: what the model's files state. */
   readonly normalize?: boolean;
-  /** "query", "document" or another of the model's prompts, put before every text. Default: the model's default prompt, if it has one. */
+  /** Name of one of the model's prompts ("query", "document", ...), prepended to every text. Default: the model's default prompt, if any. */
   readonly prompt?: string;
-  /** Keep only the first dimensions (for models trained so: Matryoshka), scaled to unit length again where vectors are. Default: all. */
+  /** Keep only the first n dimensions, then normalize again if vectors are normalized (Matryoshka embeddings). Default: all. */
   readonly dimensions?: number;
-  /** Longest text in tokens, special tokens included; never above the model's own limit. Default: the model's own limit. */
+  /** Maximum length of a text in tokens, special tokens included. A value above the model's own limit has no effect. Default: that limit. */
   readonly maxTokens?: number;
   /**
-   * What to do with longer texts: "cut" them, refuse them with INPUT_TOO_LONG ("error"), or read them in "windows", whose vectors become one:
-   * their mean, weighted by how many tokens of the text each is the first to read. Default: "cut".
+   * What happens to longer texts. "cut" truncates them; "error" throws INPUT_TOO_LONG; "windows" embeds overlapping windows and returns their
+   * mean, each window weighted by the number of tokens that no earlier window contains. Default: "cut".
    */
   readonly truncate?: "cut" | "error" | "windows";
-  /** With "windows": tokens of the text by which they overlap. Default: 0. */
+  /** With `truncate: "windows"`: overlap of consecutive windows, in tokens of the text. Default: 0. */
   readonly stride?: number;
-  /** Padded tokens in one batch. Default: 512. */
+  /** Maximum size of one batch in tokens, padding included. Default: 512. */
   readonly batchTokens?: number;
-  /** 32-bit floats; for fewer bits: `QuantizedEmbedOptions`. */
+  /** 32-bit floats. See `QuantizedEmbedOptions` for smaller types. */
   readonly precision?: "float32";
+  /** Cancels the call, which then rejects with ABORTED. */
   readonly signal?: AbortSignal;
 }
 
+/** Options of `Runtime.embed` for vectors quantized to 8 bits or 1 bit per dimension. */
 export interface QuantizedEmbedOptions extends Omit<EmbedOptions, "precision"> {
-  /** "int8" and "uint8" come with scales; "binary" and "ubinary" keep the signs, 8 in a byte. */
+  /** "int8" and "uint8": 8 bits per dimension, with scales to restore floats. "binary" and "ubinary": the sign only, 8 dimensions per byte. */
   readonly precision: QuantizedPrecision;
-  /** With "int8" and "uint8": ranges of every dimension, for numbers that compare across texts. Default: each text has a scale of its own. */
+  /** With "int8" and "uint8": minimum and maximum of every dimension, so that codes of different texts compare. Default: one scale per text. */
   readonly ranges?: EmbeddingRanges;
 }
 
+/** Names of all options of `embed`, quantization included. Any other name is refused. */
 export const embedOptionNames: readonly (keyof QuantizedEmbedOptions)[] = [
   "pooling",
   "normalize",
@@ -53,24 +57,37 @@ export const embedOptionNames: readonly (keyof QuantizedEmbedOptions)[] = [
   "signal",
 ];
 
-/** The call's settings, every default filled in. */
+/** `EmbedOptions` with every default filled in from the model's manifest. */
 export interface EmbedSettings {
+  /** Undefined if neither the caller nor the model's files state one. */
   readonly pooling: Pooling | undefined;
+  /** Whether the tokens of the prompt take part in pooling. */
   readonly poolPrompt: boolean;
+  /** Whether vectors are scaled to unit length. */
   readonly normalize: boolean;
+  /** Text prepended to every input; "" for none. */
   readonly promptText: string;
+  /** Number of leading dimensions to keep; undefined: all. */
   readonly dimensions: number | undefined;
+  /** Infinity: no limit. */
   readonly maxTokens: number;
   readonly truncate: "cut" | "error" | "windows";
+  /** Overlap of windows in tokens. */
   readonly stride: number;
+  /** Maximum size of one batch in tokens, padding included. */
   readonly batchTokens: number;
 }
 
+/** All values of the option `pooling`. */
 export const poolings: readonly Pooling[] = ["mean", "cls", "max", "last", "none"];
 
-/** What can be done with a text that is too long. */
+/** All values of the option `truncate` of `embed`. */
 export const truncations: readonly EmbedSettings["truncate"][] = ["cut", "error", "windows"];
 
+/**
+ * Validates the options of one call and fills in the model's defaults. Throws INPUT_INVALID for a value that is not allowed, for options that
+ * exclude each other, and for a prompt that the model does not have.
+ */
 export function embedSettings(manifest: Manifest, options: EmbedOptions): EmbedSettings {
   const text = textSettings(manifest);
   const { pooling = text.pooling, truncate = "cut", batchTokens = defaultBatchTokens } = options;
@@ -114,7 +131,7 @@ export function embedSettings(manifest: Manifest, options: EmbedOptions): EmbedS
 function checkStride(truncate: EmbedSettings["truncate"], stride: number | undefined): void {
   if (stride === undefined) return;
   if (truncate !== "windows") {
-    throw new InferyardError("INPUT_INVALID", `stride means nothing with truncate "${truncate}"`, {
+    throw new InferyardError("INPUT_INVALID", `stride has no effect with truncate "${truncate}"`, {
       remedy: 'leave stride out, or choose truncate "windows"',
     });
   }
@@ -124,7 +141,7 @@ function checkStride(truncate: EmbedSettings["truncate"], stride: number | undef
   });
 }
 
-/** The model's text settings; MODEL_UNSUPPORTED for a model without a tokenizer. */
+/** The tokenizer and pooling settings of a model. Throws MODEL_UNSUPPORTED if it has no tokenizer. */
 export function textSettings(manifest: Manifest): TextSettings {
   if (manifest.text !== undefined) return manifest.text;
   throw new InferyardError("MODEL_UNSUPPORTED", `${manifest.name} has no tokenizer, so it cannot take text`, {
@@ -132,7 +149,7 @@ export function textSettings(manifest: Manifest): TextSettings {
   });
 }
 
-/** sentence-transformers looks for a document prompt under these names, in this order. */
+/** Prompt names that `encode_document` of sentence-transformers tries, in this order. */
 const documentNames = ["document", "passage", "corpus"];
 
 function promptText(model: string, text: TextSettings, asked: string | undefined): string {

@@ -1,6 +1,6 @@
 /**
- * Texts of any length to one vector each: the mean of the vectors of their windows, weighted by how many tokens of the text each window is the
- * first to read. Cut and scaled after, once.
+ * Embeddings of texts longer than the model's limit (`truncate: "windows"`): the mean of the window vectors, each weighted by the number of
+ * tokens that no earlier window contains. Truncation of dimensions and normalization apply once, to the mean.
  */
 import type { Embeddings } from "./embeddings.ts";
 import type { EmbedSettings } from "./embed-options.ts";
@@ -10,7 +10,7 @@ import type { TokenIds } from "../../tokenizers/index.ts";
 import { truncateAndNormalize, poolEncodings } from "./pool-encodings.ts";
 import { type TokenWindow, tokenWindows } from "../shared/token-windows.ts";
 
-/** `encodings` are whole: nothing of them was cut. */
+/** Embeds texts in overlapping windows. `encodings` must hold the whole texts, not truncated. */
 export async function embedWindows(
   encoder: Encoder<TaskTokenizer>,
   encodings: readonly TokenIds[],
@@ -36,7 +36,7 @@ export async function embedWindows(
   };
 }
 
-/** A single window's vector stays as it is. */
+/** Mean of the vectors of one text's windows. A single window's vector is returned unchanged. */
 function weightedMean(vectors: readonly Float32Array[], windows: readonly TokenWindow[]): Float32Array {
   const [first = new Float32Array()] = vectors;
   if (vectors.length <= 1) return first;

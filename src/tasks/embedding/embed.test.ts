@@ -51,16 +51,16 @@ interface Scene {
   readonly pooling?: "unknown";
   /** The vector of a token. Default: [id, 1, 0]. */
   readonly vectorOf?: (id: number) => readonly number[];
-  readonly lanes?: number;
+  readonly replicas?: number;
   readonly outputs?: readonly TensorInfo[];
 }
 
-/** A model whose token vectors follow a rule; `batches` records the lengths it was run with, `lanes` who ran them. */
+/** A model whose token vectors follow a rule; `batches` records the lengths it was run with, `replicas` which instance ran them. */
 function encoder({
   text: over = {},
   pooling,
   vectorOf = (id) => [id, 1, 0],
-  lanes = 1,
+  replicas = 1,
   outputs,
 }: Scene = {}): Encoder<TaskTokenizer> & {
   readonly shapes: number[][];
@@ -80,7 +80,7 @@ function encoder({
   };
   const shapes: number[][] = [];
   const ranOn = new Set<number>();
-  const laneOf =
+  const replicaNumber =
     (lane: number) =>
     async (inputs: TensorMap, { reductions }: HostedRunOptions = {}) => {
       await Promise.resolve();
@@ -97,8 +97,8 @@ function encoder({
     tokenizer,
     inputs: [info("input_ids", ["batch", "sequence"]), info("attention_mask", ["batch", "sequence"])],
     outputs: outputs ?? [info("last_hidden_state", ["batch", "sequence", 3], "float32")],
-    run: laneOf(0),
-    replicas: async () => Array.from({ length: lanes }, (_lane, index) => ({ run: laneOf(index + 1) })),
+    run: replicaNumber(0),
+    replicas: async () => Array.from({ length: replicas }, (_replica, index) => ({ run: replicaNumber(index + 1) })),
     shapes,
     ranOn,
   };
@@ -257,10 +257,10 @@ describe("modules after pooling", () => {
   const dense = { kind: "dense", weights, inFeatures: 3, outFeatures: 2, bias: false, activation: "Identity" } as const;
   const vectorModules = [dense];
   /** Swaps the first two numbers. */
-  const chain = async () => ({ dimensions: 2, apply: ([a = 0, b = 0]: Float32Array) => Float32Array.of(b, a) });
+  const postPooling = async () => ({ dimensions: 2, apply: ([a = 0, b = 0]: Float32Array) => Float32Array.of(b, a) });
 
   it("take the pooled vector, whatever the pooling, and not those of tokens", async () => {
-    const model = { ...encoder({ text: { vectorModules } }), chain };
+    const model = { ...encoder({ text: { vectorModules } }), postPooling };
     const { embeddings, dimensions } = await embed(model, ["b"]);
     expect([dimensions, ...embeddings[0]!]).toEqual([2, 1, 96]);
     expect([...(await embed(model, ["b"], { pooling: "cls" })).embeddings[0]!]).toEqual([1, 94]);
@@ -275,7 +275,7 @@ describe("modules after pooling", () => {
         const shape = [ids!.shape[0]!, size];
         return { sentence_embedding: { dataType: "float32", shape, data: new Float32Array(shape[0]! * size).fill(7) } };
       };
-      return { ...encoder({ text: { vectorModules }, outputs }), chain, run };
+      return { ...encoder({ text: { vectorModules }, outputs }), postPooling, run };
     };
     expect([...(await embed(graph(2), ["b"])).embeddings[0]!]).toEqual([7, 7]);
     await expect(embed(graph(3), ["b"])).rejects.toMatchObject({ code: "MODEL_INVALID" });
@@ -286,7 +286,7 @@ describe("modules after pooling", () => {
   });
 
   it("a value that is not a number is told before they hide it", async () => {
-    const broken = { ...encoder({ text: { vectorModules }, vectorOf: () => [1, 1, Number.POSITIVE_INFINITY] }), chain };
+    const broken = { ...encoder({ text: { vectorModules }, vectorOf: () => [1, 1, Number.POSITIVE_INFINITY] }), postPooling };
     await expect(embed(broken, ["b"])).rejects.toMatchObject({ code: "RUN_FAILED", data: { text: 0, component: 2 } });
   });
 });
@@ -295,7 +295,7 @@ describe("bulk work", () => {
   const long = "x".repeat(99);
 
   it("small work stays on the one model", async () => {
-    const model = encoder({ lanes: 2 });
+    const model = encoder({ replicas: 2 });
     await embed(
       model,
       Array.from({ length: 20 }, () => long),
@@ -304,7 +304,7 @@ describe("bulk work", () => {
   });
 
   it("much work is shared by the copies, and each batch is run once", async () => {
-    const model = encoder({ lanes: 2 });
+    const model = encoder({ replicas: 2 });
     const { embeddings } = await embed(
       model,
       Array.from({ length: 100 }, () => long),
@@ -315,7 +315,7 @@ describe("bulk work", () => {
   });
 
   it("when a batch fails, the copies do not work on what nobody will get", async () => {
-    const model = encoder({ lanes: 2, vectorOf: (id) => [id === 122 ? Number.NaN : 1, 1, 1] });
+    const model = encoder({ replicas: 2, vectorOf: (id) => [id === 122 ? Number.NaN : 1, 1, 1] });
     const texts = Array.from({ length: 100 }, (_text, index) => (index === 0 ? `z${long}` : long));
     await expect(embed(model, texts)).rejects.toMatchObject({ code: "RUN_FAILED" });
     await new Promise((resolve) => setTimeout(resolve, 20));

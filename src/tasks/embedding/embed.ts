@@ -1,4 +1,7 @@
-/** feature-extraction: texts to vectors, equal to the reference implementation's to the last digits. */
+/**
+ * Task `feature-extraction` (Hugging Face): texts to dense vectors. Pooling, prompts, truncation and normalization follow
+ * sentence-transformers' `SentenceTransformer.encode`.
+ */
 import { refuseUnlisted } from "../../runtime/options/options.ts";
 import type { TokenIds } from "../../tokenizers/index.ts";
 import { type EmbedOptions, type EmbedSettings, embedSettings } from "./embed-options.ts";
@@ -8,6 +11,11 @@ import { isLateInteraction } from "../shared/encoder-outputs.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
 import { truncateAndNormalize, poolEncodings } from "./pool-encodings.ts";
 
+/**
+ * Embeds texts: one float32 vector per text, in order; with pooling "none" one vector per token. A model whose files declare ColBERT
+ * settings goes through `embedTokenVectors`. Throws INPUT_INVALID for options that contradict each other, INPUT_TOO_LONG with
+ * `truncate: "error"`, POOLING_UNKNOWN if neither the model nor the caller states a pooling.
+ */
 export async function embed(
   encoder: Encoder<TaskTokenizer>,
   texts: readonly string[],
@@ -32,13 +40,13 @@ export async function embed(
   return embedEncodings(encoder, encodings, settings, options.signal);
 }
 
-/** A late-interaction model's vectors are those of its tokens, and its graph says so. */
+/** Pooling "none" is the default of a late-interaction export, which is recognized by its output "contextual". */
 function withOwnPooling({ outputs, manifest }: Encoder<TaskTokenizer>, options: EmbedOptions): EmbedOptions {
   const says = options.pooling !== undefined || manifest.text?.pooling !== undefined;
   return says || !isLateInteraction(outputs) ? options : { ...options, pooling: "none" };
 }
 
-/** The part after the tokenizer. */
+/** Embeds texts that are tokenized and truncated already. `settings.truncate` is not read. */
 export async function embedEncodings(
   encoder: Encoder<TaskTokenizer>,
   encodings: readonly TokenIds[],

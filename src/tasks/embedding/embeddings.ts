@@ -1,16 +1,17 @@
-/** What comes of embedding. */
+/** Result type of the task `feature-extraction`. */
 
+/** Dense vectors of texts, and what was read of each text. */
 export interface Embeddings {
-  /** One per text, in order. With pooling "none": the vectors of all its tokens, one after the other. */
+  /** One entry per text, in order: `dimensions` floats, or with pooling "none" `[tokens, dimensions]` floats, row-major. */
   readonly embeddings: Float32Array[];
-  /** "none" where `embeddings` are vectors of tokens, because that was asked for or the model is made for late interaction; else left out. */
+  /** Present if `embeddings` holds token vectors: pooling "none" was requested, or is the default of a late-interaction model. */
   readonly pooling?: "none";
-  /** Length of one vector. */
+  /** Number of components of one vector. */
   readonly dimensions: number;
-  /** Tokens the model saw for each text, special tokens included; with windows, in all of them together. */
+  /** Number of tokens the model read of each text, special tokens included; with windows the sum over all windows. */
   readonly tokens: number[];
-  /** Indices of the texts that were cut. */
+  /** Indices of the texts that were truncated. */
   readonly truncated: number[];
-  /** With `truncate: "windows"`: how many each text was read in. */
+  /** With `truncate: "windows"`: number of windows of each text. */
   readonly windows?: readonly number[];
 }

@@ -1,4 +1,4 @@
-/** Late interaction (ColBERT): texts keep a vector for every token, and a query meets a document token by token. */
+/** Late interaction (ColBERT, Khattab and Zaharia 2020): a text is a list of token vectors, and query and document are compared token by token. */
 import { InferyardError } from "../../errors.ts";
 import type { TokenIds } from "../../tokenizers/index.ts";
 import { type EmbedOptions, embedSettings } from "./embed-options.ts";
@@ -8,19 +8,22 @@ import type { Encoder } from "../batching/run-encodings.ts";
 import { poolEncodings } from "./pool-encodings.ts";
 import { type Ranking, type RerankOptions, validateRerank, rankDocuments } from "../reranking/cross-encoder.ts";
 
-/** Vectors of tokens, one after the other. */
+/** The token vectors of one text: `data` is row-major `[tokens, dimensions]`. */
 export interface TokenVectors {
   readonly data: Float32Array;
   readonly dimensions: number;
 }
 
-/** MaxSim: for each token of the query the highest dot product with a token of the document, summed (Khattab & Zaharia 2020). */
+/**
+ * MaxSim (Khattab and Zaharia 2020): the sum over query tokens of the largest dot product with any document token. Throws INPUT_INVALID if the
+ * two have different numbers of dimensions.
+ */
 export function maxSim(query: TokenVectors, document: TokenVectors): number {
   const { dimensions } = query;
   if (dimensions !== document.dimensions || dimensions <= 0) {
     throw new InferyardError(
       "INPUT_INVALID",
-      `token vectors of ${dimensions} and of ${document.dimensions} dimensions do not meet`,
+      `maxSim needs vectors of equal length: the query has ${dimensions} dimensions, the document ${document.dimensions}`,
     );
   }
   let sum = 0;
@@ -37,12 +40,12 @@ export function maxSim(query: TokenVectors, document: TokenVectors): number {
   return sum;
 }
 
-/** What a text is to a late-interaction model. */
+/** Whether a late-interaction model reads a text as query or as document; the two have different markers and lengths. */
 export type LateInteractionRole = "query" | "document";
 
 /**
- * The vectors that take part in MaxSim, as the model was trained: a marker that says what the text is, queries filled up with mask tokens,
- * punctuation left out of documents. A model whose files say nothing of these gives the vectors of all its tokens.
+ * The token vectors that take part in MaxSim, prepared as PyLate and ColBERT do: a marker token after the prefix, query expansion with mask
+ * tokens up to the query length, punctuation removed from documents. A model whose files declare none of these returns all token vectors.
  */
 export async function embedTokenVectors(
   encoder: Encoder<TaskTokenizer>,

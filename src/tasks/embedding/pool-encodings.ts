@@ -1,4 +1,4 @@
-/** From token ids to one vector per text: pooling, the modules after it, and the finishing touches. */
+/** Runs an encoder on token ids and reduces its output to one vector per text: pooling, post-pooling modules, truncation, normalization. */
 import { InferyardError } from "../../errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import type { TokenRange } from "../../hosts/output-reduction.ts";
@@ -11,8 +11,9 @@ import { type TokenRows, allRows, normalize, poolingFunctions } from "./pooling.
 import type { PostPooling } from "./post-pooling.ts";
 
 /**
- * The model's vector of each text (with pooling "none" those of its tokens) before it is cut and scaled. `dimensions`: length of one, and of no
- * texts as far as the model says it without running. `text`: which text an encoding is of, where they are not one for one.
+ * Runs the encoder and calls `take` with the vector of each encoding (with pooling "none" its token vectors, row-major), before truncation and
+ * normalization. `encodings[i].text` is the index of the text in error messages; default i. Returns the length of one vector; for an empty list
+ * it is the length the model declares, 0 if it declares none. Throws POOLING_UNKNOWN if a pooling is needed and none is stated.
  */
 export async function poolEncodings(
   encoder: Encoder<TaskTokenizer>,
@@ -23,8 +24,8 @@ export async function poolEncodings(
 ): Promise<{ dimensions: number }> {
   const output = vectorOutput(encoder.outputs, settings.pooling, encoder.manifest.text?.pooling);
   if (output.level === "token" && settings.pooling === undefined) throw poolingUnknown(encoder.manifest);
-  // A graph that pools by itself was exported with all that comes after.
-  const chain = output.level === "token" && settings.pooling !== "none" ? await postPoolingOf(encoder) : undefined;
+  // A graph that pools by itself was exported with its post-pooling modules.
+  const postPooling = output.level === "token" && settings.pooling !== "none" ? await postPoolingOf(encoder) : undefined;
   const means = output.level === "token" && settings.pooling === "mean";
   const wanted = {
     output: output.name,
@@ -42,12 +43,12 @@ export async function poolEncodings(
         ? data.slice(offset, offset + dimensions)
         : pool(encoding, settings, { data, offset, dimensions, first: 0, end: encoding.ids.length });
     refuseBroken(vector, encoding.text ?? index);
-    take(chain === undefined ? vector : chain.apply(vector), index);
+    take(postPooling === undefined ? vector : postPooling.apply(vector), index);
   });
-  return { dimensions: chain?.dimensions ?? seen ?? vectorLength(encoder, output) };
+  return { dimensions: postPooling?.dimensions ?? seen ?? vectorLength(encoder, output) };
 }
 
-/** A graph that pools but leaves out the modules after: as far as lengths tell. */
+/** Throws MODEL_INVALID if a graph that pools lacks the post-pooling modules of modules.json, as far as the vector length shows it. */
 function refuseUnfinished({ name, text }: Manifest, dimensions: number): void {
   const lengths = (text?.vectorModules ?? []).map((module) => {
     if (module.kind === "normalize") return undefined;
@@ -59,18 +60,18 @@ function refuseUnfinished({ name, text }: Manifest, dimensions: number): void {
   throw new InferyardError("MODEL_INVALID", message, { remedy: "export the model again, with its modules or without pooling" });
 }
 
-/** The modules after pooling; undefined where the model has none. */
-export async function postPoolingOf({ manifest, chain }: Encoder<TaskTokenizer>): Promise<PostPooling | undefined> {
+/** Loads the post-pooling modules of a model; undefined if it has none. */
+export async function postPoolingOf({ manifest, postPooling }: Encoder<TaskTokenizer>): Promise<PostPooling | undefined> {
   if (manifest.text?.vectorModules === undefined) return undefined;
-  if (chain !== undefined) return await chain();
+  if (postPooling !== undefined) return await postPooling();
   throw new InferyardError("CONTRACT_VIOLATION", `the modules after pooling of ${manifest.name} were not loaded`);
 }
 
-/** The mean is taken where the model lives: the vectors of all tokens are 1 MB for 512 of them, and as much work to move as they are to sum. */
-function meansOf({ poolPrompt }: EmbedSettings): Pick<EncoderRunOptions<TokenIds>, "kind" | "reduction"> {
+/** Mean pooling runs in the model's host: 512 token vectors are about 1 MB, and copying them out costs as much as summing them. */
+function meansOf({ poolPrompt }: EmbedSettings): Pick<EncoderRunOptions<TokenIds>, "batchKey" | "reduction"> {
   const range = ({ ids, promptTokens }: TokenIds): TokenRange => ({ first: poolPrompt ? 0 : promptTokens, end: ids.length });
   return {
-    kind: poolPrompt ? "mean" : "mean without prompt",
+    batchKey: poolPrompt ? "mean" : "mean without prompt",
     reduction: (rows) => ({ kind: "mean", ranges: rows.map(range) }),
   };
 }
@@ -80,7 +81,10 @@ function pool({ promptTokens }: TokenIds, settings: EmbedSettings, rows: TokenRo
   return poolingFunctions[settings.pooling](settings.poolPrompt ? rows : { ...rows, first: promptTokens });
 }
 
-/** Cut to the dimensions asked for, then scaled. With pooling "none" the tokens' vectors as they are. */
+/**
+ * Keeps the first `settings.dimensions` components and normalizes if `settings.normalize` is set. Throws INPUT_INVALID if the vector is shorter,
+ * RUN_FAILED with the index of the text if a component is NaN or infinite.
+ */
 export function truncateAndNormalize(vector: Float32Array, settings: EmbedSettings, index: number): Float32Array {
   const { dimensions } = settings;
   if (dimensions !== undefined && dimensions > vector.length) {
@@ -93,7 +97,7 @@ export function truncateAndNormalize(vector: Float32Array, settings: EmbedSettin
 
 function refuseBroken(vector: Float32Array, index: number): void {
   let broken = 0;
-  while (broken < vector.length && Number.isFinite(vector[broken])) broken += 1; // a third of the garbage of findIndex
+  while (broken < vector.length && Number.isFinite(vector[broken])) broken += 1; // findIndex allocates three times as much
   if (broken === vector.length) return;
   throw new InferyardError("RUN_FAILED", `the model gave a value that is not a number for text ${index}`, {
     remedy: "try another variant or target",
@@ -109,7 +113,7 @@ function vectorLength(encoder: Encoder<TaskTokenizer>, output: VectorOutput): nu
 function poolingUnknown({ name }: Manifest): InferyardError {
   return new InferyardError(
     "POOLING_UNKNOWN",
-    `${name} does not say how its token vectors become one, and a guess could be wrong without a word`,
+    `${name} does not state how its token vectors are pooled, and a wrong pooling gives wrong vectors without an error`,
     {
       remedy: "give a pooling (mean, cls, max, last or none): --pooling mean",
     },

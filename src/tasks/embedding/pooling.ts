@@ -1,25 +1,26 @@
 /**
- * From token vectors to one vector per text, as sentence-transformers defines each kind (Pooling module), and the finishing touches:
- * Matryoshka truncation and unit length. Sums run in double precision.
+ * Pooling of token vectors into one vector per text, as sentence-transformers' `Pooling` module defines the modes, and L2 normalization.
+ * Sums are accumulated in double precision.
  */
 import type { Pooling } from "../../models/manifest.ts";
 import { meanOf } from "../../hosts/output-reduction.ts";
 
-/** Token vectors of one text inside a batch: rows of `dimensions` values, starting at `offset` in `data`. */
+/** Token vectors of one text inside the output of a batch: row-major `[tokens, dimensions]`, starting at element `offset` of `data`. */
 export interface TokenRows {
   readonly data: Float32Array;
   readonly offset: number;
   readonly dimensions: number;
-  /** Rows that take part: from `first`, up to but not including `end`. */
+  /** Tokens to pool: from `first` up to but not including `end`. */
   readonly first: number;
   readonly end: number;
 }
 
 type Pool = (rows: TokenRows) => Float32Array;
 
+/** The pooling modes; each returns a new vector of `dimensions` floats, zeros for a text without tokens. */
 export const poolingFunctions: Readonly<Record<Exclude<Pooling, "none">, Pool>> = {
   mean: ({ data, offset, dimensions, ...range }) => meanOf(data, offset, dimensions, range),
-  // The first token of the text, prompt or not: sentence-transformers masks the prompt out for the other kinds only.
+  // The first token even where the prompt is excluded: sentence-transformers masks the prompt for mean and max only.
   cls: (rows) => rowOf(rows, 0),
   last: (rows) => rowOf(rows, rows.end - 1),
   max({ data, offset, dimensions, first, end }) {
@@ -35,19 +36,19 @@ export const poolingFunctions: Readonly<Record<Exclude<Pooling, "none">, Pool>> 
   },
 };
 
-/** All rows of a text, one after the other. */
+/** Copies the token vectors of a text: `[end - first, dimensions]`, row-major. */
 export function allRows({ data, offset, dimensions, first, end }: TokenRows): Float32Array {
   return data.slice(offset + first * dimensions, offset + end * dimensions);
 }
 
-/** Zeros for a text without tokens, which has no row of its own. */
+/** Copies one token vector; zeros for a text without tokens. */
 function rowOf({ data, offset, dimensions, end }: TokenRows, row: number): Float32Array {
   if (end === 0) return new Float32Array(dimensions);
   const start = offset + row * dimensions;
   return data.slice(start, start + dimensions);
 }
 
-/** Scales to unit length in place; a vector of zeros stays as it is. */
+/** Scales a vector in place to L2 norm 1 and returns it. A zero vector is left unchanged. */
 export function normalize(vector: Float32Array): Float32Array {
   let squares = 0;
   for (const value of vector) squares += value * value;

@@ -8,7 +8,7 @@ import { writeSafetensors } from "../../formats/safetensors/write-safetensors.ts
 import { type PostPooling, loadPostPooling } from "./post-pooling.ts";
 
 let folder: string;
-beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), "inferyard-chain-"))));
+beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), "inferyard-modules-"))));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const f32 = (shape: number[], values: number[]): Tensor => ({ dataType: "float32", shape, data: Float32Array.from(values) });
@@ -36,11 +36,11 @@ async function dense({ weight, bias, activation = "Identity" }: DenseParts): Pro
   return { kind: "dense", weights, inFeatures, outFeatures, bias: bias !== undefined, activation };
 }
 
-const applied = (chain: PostPooling, values: number[]): number[] => [...chain.apply(Float32Array.from(values))];
+const applied = (modules: PostPooling, values: number[]): number[] => [...modules.apply(Float32Array.from(values))];
 
 describe("Dense", () => {
   it("is weight times vector plus bias, rows of the weight being outputs", async () => {
-    const chain = await loadPostPooling([
+    const modules = await loadPostPooling([
       await dense({
         weight: [
           [1, 2, 3],
@@ -49,8 +49,8 @@ describe("Dense", () => {
         bias: [10, 0],
       }),
     ]);
-    expect(chain.dimensions).toBe(2);
-    expect(applied(chain, [1, 1, 2])).toEqual([1 + 2 + 6 + 10, -1 + 1]);
+    expect(modules.dimensions).toBe(2);
+    expect(applied(modules, [1, 1, 2])).toEqual([1 + 2 + 6 + 10, -1 + 1]);
     const plain = await loadPostPooling([await dense({ weight: [[1, 2, 3]] })]);
     expect(applied(plain, [1, 1, 2])).toEqual([9]);
   });
@@ -64,20 +64,20 @@ describe("Dense", () => {
     ["SiLU", [-0.273638286, 0, 1.761594156]],
     ["GELU", [-0.100210802, 0, 1.954499736]],
   ])("with %s", async (activation, expected) => {
-    const chain = await loadPostPooling([await dense({ weight: [[1], [0], [0]], bias: [0, 0, 2], activation })]);
-    for (const [index, value] of applied(chain, [-1.5]).entries()) expect(value).toBeCloseTo(expected[index]!, 6);
+    const modules = await loadPostPooling([await dense({ weight: [[1], [0], [0]], bias: [0, 0, 2], activation })]);
+    for (const [index, value] of applied(modules, [-1.5]).entries()) expect(value).toBeCloseTo(expected[index]!, 6);
   });
 
   it("GELU far out is the identity on one side and nothing on the other", async () => {
-    const chain = await loadPostPooling([await dense({ weight: [[1], [-1], [0.001]], activation: "GELU" })]);
-    const [above, below, near] = applied(chain, [50]);
+    const modules = await loadPostPooling([await dense({ weight: [[1], [-1], [0.001]], activation: "GELU" })]);
+    const [above, below, near] = applied(modules, [50]);
     expect([above, Math.abs(below!)]).toEqual([50, 0]);
     expect(near).toBeCloseTo(0.05 * 0.5199388, 7); // Φ(0.05)
   });
 
   it("several in turn, with unit length and a layer norm between them; the vector given is not touched", async () => {
     const weights = await written({ "norm.weight": f32([2], [2, 1]), "norm.bias": f32([2], [0, 5]) });
-    const chain = await loadPostPooling([
+    const modules = await loadPostPooling([
       { kind: "normalize" },
       await dense({
         weight: [
@@ -91,9 +91,9 @@ describe("Dense", () => {
     const vector = Float32Array.of(3, 4);
     // Unit length [0.6, 0.8], then [3, 8]: mean 5.5, deviation 2.5.
     const step = 2.5 / Math.sqrt(2.5 ** 2 + 1e-5);
-    expect([...chain.apply(vector)][0]).toBeCloseTo(-2 * step + step + 5 + 1, 5);
+    expect([...modules.apply(vector)][0]).toBeCloseTo(-2 * step + step + 5 + 1, 5);
     expect([...vector]).toEqual([3, 4]);
-    expect(chain.dimensions).toBe(1);
+    expect(modules.dimensions).toBe(1);
   });
 
   it("weights in half precision are read", async () => {
@@ -105,8 +105,8 @@ describe("Dense", () => {
   });
 
   it("a vector of another length is refused", async () => {
-    const chain = await loadPostPooling([await dense({ weight: [[1, 2]] })]);
-    expect(() => chain.apply(new Float32Array(3))).toThrow(
+    const modules = await loadPostPooling([await dense({ weight: [[1, 2]] })]);
+    expect(() => modules.apply(new Float32Array(3))).toThrow(
       "vectors of 3 numbers, and its modules.json goes on with a module for 2",
     );
   });

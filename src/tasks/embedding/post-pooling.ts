@@ -1,20 +1,24 @@
-/** What sentence-transformers computes on a text's vector after pooling: Dense, LayerNorm, and Normalize in between. Sums in double precision. */
+/**
+ * The modules that sentence-transformers runs after `Pooling` (modules.json): `Dense`, `LayerNorm`, and `Normalize` between them. Sums are
+ * accumulated in double precision.
+ */
 import { InferyardError } from "../../errors.ts";
 import type { DenseActivation, VectorModule } from "../../models/manifest.ts";
 import { readSafetensorsHeader, readTensor } from "../../formats/safetensors/read-safetensors.ts";
-import { asFloat32 } from "../../tensor.ts";
+import { toFloat32 } from "../../formats/floats/to-float32.ts";
 import { normalize } from "./pooling.ts";
 
-/** All modules after pooling but the last Normalize. */
+/** The post-pooling modules of a model, composed. A final `Normalize` is not among them: it depends on the option `normalize`. */
 export interface PostPooling {
-  /** Length of the vectors it gives; undefined where that of its input stays. */
+  /** Length of the output vector; undefined if it equals that of the input. */
   readonly dimensions: number | undefined;
-  /** Leaves its input as it is. MODEL_INVALID for a vector of another length than the first module takes. */
+  /** Returns a new vector. Throws MODEL_INVALID if the input has another length than the first module takes. */
   apply(vector: Float32Array): Float32Array;
 }
 
 type Step = (vector: Float32Array) => Float32Array;
 
+/** Reads the weights of post-pooling modules from their safetensors files and composes them in order. */
 export async function loadPostPooling(modules: readonly VectorModule[]): Promise<PostPooling> {
   const steps: Step[] = [];
   for (const module of modules) steps.push(await loadStep(module));
@@ -35,7 +39,7 @@ export async function loadPostPooling(modules: readonly VectorModule[]): Promise
   };
 }
 
-/** Lengths of input and output. */
+/** Input and output length of a module; undefined if it takes any. */
 function sizesOf(module: VectorModule): readonly [number, number] | undefined {
   if (module.kind === "dense") return [module.inFeatures, module.outFeatures];
   return module.kind === "layer-norm" ? [module.features, module.features] : undefined;
@@ -44,14 +48,14 @@ function sizesOf(module: VectorModule): readonly [number, number] | undefined {
 async function loadStep(module: VectorModule): Promise<Step> {
   if (module.kind === "normalize") return normalize;
   const header = await readSafetensorsHeader(module.weights.path);
-  const values = async (name: string): Promise<Float32Array> => asFloat32(await readTensor(header, name));
+  const values = async (name: string): Promise<Float32Array> => toFloat32(await readTensor(header, name));
   if (module.kind === "layer-norm") return layerNorm(await values("norm.weight"), await values("norm.bias"));
   const weight = await values("linear.weight");
   const bias = module.bias ? await values("linear.bias") : new Float32Array(module.outFeatures);
   return dense(weight, bias, activations[module.activation]);
 }
 
-/** `weight` is [out, in], as torch.nn.Linear keeps it. */
+/** torch.nn.Linear with an activation. `weight`: `[out, in]`, row-major. */
 function dense(weight: Float32Array, bias: Float32Array, activation: (value: number) => number): Step {
   return (vector) =>
     bias.map((offset, row) => {
@@ -62,7 +66,7 @@ function dense(weight: Float32Array, bias: Float32Array, activation: (value: num
     });
 }
 
-/** torch's own default. */
+/** Default of torch.nn.LayerNorm. */
 const epsilon = 1e-5;
 
 function layerNorm(weight: Float32Array, bias: Float32Array): Step {
@@ -86,7 +90,7 @@ const activations: Readonly<Record<DenseActivation, (value: number) => number>> 
   SiLU: (value) => value / (1 + Math.exp(-value)),
 };
 
-/** erf by its series of positive terms (DLMF 7.6.2), which loses no digits; beyond 6 it is 1 in double precision. */
+/** erf by the series of positive terms DLMF 7.6.2, which has no cancellation. Beyond |6| it is ±1 in double precision. */
 function errorFunction(value: number): number {
   if (Number.isNaN(value)) return value;
   if (Math.abs(value) > 6) return Math.sign(value);

@@ -1,14 +1,19 @@
-/** Ranges of the dimensions of vectors, for quantizing others by them. */
+/** Calibration ranges for 8-bit quantization of embeddings. */
 import { InferyardError } from "../../errors.ts";
 
-/** Each dimension's lowest and highest value, over vectors that are like those to come. */
+/** Minimum and maximum of every dimension over a sample of vectors (the calibration set). Both lists have one entry per dimension. */
 export type EmbeddingRanges = readonly [lowest: ArrayLike<number>, highest: ArrayLike<number>];
 
-/** The ranges of vectors of one length, for the precisions "int8" and "uint8". INPUT_INVALID where there are none. */
+/**
+ * Computes calibration ranges for the precisions "int8" and "uint8" from a sample of embeddings of equal length. Throws INPUT_INVALID if the
+ * sample is empty.
+ */
 export function embeddingRanges(embeddings: readonly Float32Array[]): [lowest: Float32Array, highest: Float32Array] {
   const [first] = embeddings;
   if (first === undefined)
-    throw new InferyardError("INPUT_INVALID", "ranges were asked for of no vectors", { remedy: "give some" });
+    throw new InferyardError("INPUT_INVALID", "embeddingRanges needs at least one embedding, and was given none", {
+      remedy: "pass the embeddings of texts like those to come",
+    });
   const [lowest, highest] = [first.slice(), first.slice()];
   for (const vector of embeddings) {
     for (const [dimension, value] of vector.entries()) {

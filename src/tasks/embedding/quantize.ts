@@ -1,36 +1,45 @@
 /**
- * Vectors in fewer bits, with what is needed to get floats back: `float = start + step * number`. With ranges as sentence-transformers'
- * `quantize_embeddings` (`util/quantization.py`) makes them; without, each vector by itself, so that it depends on nothing but its text.
+ * Scalar and binary quantization of embeddings; a code is restored as `float = start + step * code`. With calibration ranges it computes what
+ * sentence-transformers' `quantize_embeddings` (`util/quantization.py`) computes. Without, every vector has its own scale, so that its codes
+ * depend on its text alone.
  */
 import { InferyardError } from "../../errors.ts";
 import { refuseUnlisted } from "../../runtime/options/options.ts";
 import type { EmbeddingRanges } from "./quantization-ranges.ts";
 
-/** "int8", "uint8": a number for each dimension. "binary", "ubinary": a bit for each, 1 where the value is above 0, the first dimension the highest bit of its byte. */
+/**
+ * Element type of quantized vectors. "int8" and "uint8": one byte per dimension. "binary" and "ubinary": one bit per dimension, set if the value
+ * is above 0; the first of 8 dimensions is the most significant bit. "binary" bytes are signed: those of "ubinary" minus 128.
+ */
 export type QuantizedPrecision = "int8" | "uint8" | "binary" | "ubinary";
 
+/** Parameters that restore floats from 8-bit codes: `float = start + step * code`. */
 export interface Scales {
-  /** Whether `starts` and `steps` have an entry for each text or for each dimension. */
+  /** Whether `starts` and `steps` have one entry per text or one per dimension. */
   readonly per: "text" | "dimension";
   readonly starts: Float32Array;
   readonly steps: Float32Array;
 }
 
+/** Quantized embeddings, with the scales to restore floats. */
 export interface QuantizedVectors {
-  /** One per text. Signed for "int8" and "binary", whose bytes are those of "ubinary" less 128. */
+  /** One per text: Int8Array for "int8" and "binary", Uint8Array for "uint8" and "ubinary". */
   readonly embeddings: (Int8Array | Uint8Array)[];
-  /** Left out with "binary" and "ubinary". */
+  /** Absent with "binary" and "ubinary". */
   readonly scales?: Scales;
 }
 
+/** Options of `quantize`. */
 export interface QuantizeOptions {
   readonly precision: QuantizedPrecision;
+  /** Calibration ranges, for "int8" and "uint8". Default: one scale per vector. */
   readonly ranges?: EmbeddingRanges;
 }
 
+/** All values of the option `precision` of `embed`. */
 export const precisions: readonly ("float32" | QuantizedPrecision)[] = ["float32", "int8", "uint8", "binary", "ubinary"];
 
-/** What can be known to be wrong before a model runs. INPUT_INVALID. */
+/** Validates quantization options before a model runs. Throws INPUT_INVALID. `pooling`: that of the call or of its result. */
 export function checkQuantize({ precision, ranges }: Partial<QuantizeOptions>, pooling: string | undefined): void {
   refuseUnlisted<string>("precision", precision, precisions);
   if (pooling === "none") {
@@ -44,7 +53,7 @@ export function checkQuantize({ precision, ranges }: Partial<QuantizeOptions>, p
   }
   if (ranges === undefined) return;
   if (precision !== "int8" && precision !== "uint8") {
-    throw new InferyardError("INPUT_INVALID", `ranges mean nothing with precision "${precision ?? "float32"}"`, {
+    throw new InferyardError("INPUT_INVALID", `ranges have no effect with precision "${precision ?? "float32"}"`, {
       remedy: 'leave ranges out, or choose precision "int8" or "uint8"',
     });
   }
@@ -64,21 +73,25 @@ function areRanges(ranges: unknown): boolean {
   return lists.length === 2 && lowest.length === highest.length && lowest.every(isRange);
 }
 
+/**
+ * Quantizes float32 embeddings. Throws INPUT_INVALID if the ranges have another length than the vectors, or if binary precisions are applied to
+ * vectors whose length is not a multiple of 8.
+ */
 export function quantize(vectors: readonly Float32Array[], { precision, ranges }: QuantizeOptions): QuantizedVectors {
   if (precision === "binary" || precision === "ubinary")
     return { embeddings: vectors.map((vector) => signsOf(vector, precision)) };
   return ranges === undefined ? byText(vectors, precision) : byDimension(vectors, precision, ranges);
 }
 
-/** uint8 is int8 plus 128, here as in sentence-transformers. */
+/** Offset between signed and unsigned codes: uint8 = int8 + 128, as in sentence-transformers. */
 const middle = 128;
 
-/** The largest number of a vector becomes 127 or -127. */
+/** Symmetric quantization per vector: the component of largest magnitude becomes 127 or -127. */
 function byText(vectors: readonly Float32Array[], precision: "int8" | "uint8"): QuantizedVectors {
   const steps = Float32Array.from(vectors, (vector) => vector.reduce((most, value) => Math.max(most, Math.abs(value)), 0) / 127);
   const embeddings = vectors.map((vector, text) => {
     const step = steps[text] ?? 0;
-    // The smallest floats of all have so few digits that a step of theirs can be a third too short.
+    // A subnormal step has few significant bits and can be a third too small, so that codes need clamping.
     const numbers = Int8Array.from(vector, (value) => (step === 0 ? 0 : Math.min(Math.max(Math.round(value / step), -127), 127)));
     return precision === "int8" ? numbers : Uint8Array.from(numbers, (number) => number + middle);
   });
@@ -86,7 +99,7 @@ function byText(vectors: readonly Float32Array[], precision: "int8" | "uint8"): 
   return { embeddings, scales: { per: "text", starts, steps } };
 }
 
-/** Numbers are cut off towards zero, as numpy does it; values beyond the ranges become the nearest there is, where numpy's wrap. */
+/** Affine quantization per dimension. Codes are truncated towards zero, as numpy's cast does; values outside the ranges are clamped (numpy wraps). */
 function byDimension(vectors: readonly Float32Array[], precision: "int8" | "uint8", ranges: EmbeddingRanges): QuantizedVectors {
   const [lowest, highest] = ranges.map((values) => Float32Array.from(values));
   const offset = precision === "int8" ? middle : 0;

@@ -1,41 +1,43 @@
-/** What is to be extracted, as a plain object: each field's name with how it is found. */
+/** Schema of the task `extraction`: the fields to find in a text, each by an entity type or by a question. */
 import { InferyardError } from "../../errors.ts";
 import { refuseUnlisted, refuseUnknown } from "../../runtime/options/options.ts";
 
-/** A field that is a name in the text: one the model gives this label, or one of these. */
+/** A field whose value is an entity of one of the given types, found by a token-classification model. */
 export interface EntityField {
-  /** "PER", or several: ["ORG", "LOC"]; without the letter that begins a label (B-PER). */
+  /** Entity type or types, without the tag prefix: "PER", or ["ORG", "LOC"]. */
   readonly entity: string | readonly string[];
-  /** true: every one that is found, from left to right. Default: false, the surest alone. */
+  /** true: all entities, from left to right. false: the one with the highest score. Default: false. */
   readonly many?: boolean;
 }
 
-/** A field that is the answer to a question about the text. */
+/** A field whose value is the answer to a question about the text, found by a question-answering model. */
 export interface QuestionField {
   readonly question: string;
 }
 
-/** By the names of the fields. */
+/** The fields to extract, by name. At least one. */
 export type ExtractSchema = Readonly<Record<string, EntityField | QuestionField>>;
 
-/** A field with its name, defaults filled in. */
+/** An `EntityField` with its name and with defaults filled in. */
 export interface ParsedEntityField {
   readonly name: string;
   readonly labels: readonly string[];
   readonly many: boolean;
 }
 
+/** A `QuestionField` with its name. */
 export interface ParsedQuestionField {
   readonly name: string;
   readonly question: string;
 }
 
+/** A schema by kind of field, each list in the order of the schema. */
 export interface ParsedSchema {
   readonly entities: readonly ParsedEntityField[];
   readonly answers: readonly ParsedQuestionField[];
 }
 
-/** Throws INPUT_INVALID for what is no schema, with the field it is about. */
+/** Validates a schema. Throws INPUT_INVALID with the name of the field that is wrong. */
 export function parseSchema(schema: unknown): ParsedSchema {
   if (!isObject(schema) || Object.keys(schema).length === 0) throw emptySchemaError();
   const entities: ParsedEntityField[] = [];
@@ -57,7 +59,7 @@ function entityField(name: string, field: Readonly<Record<string, unknown>>): Pa
     return { name, labels: labels as string[], many: many === true };
   throw wrongField(
     name,
-    "has an `entity` that is no label and no list of labels",
+    "has an `entity` that is neither a label nor a list of labels",
     '{ entity: "PER" } or { entity: ["ORG", "LOC"] }',
   );
 }
@@ -66,9 +68,10 @@ function questionField(name: string, field: Readonly<Record<string, unknown>>): 
   refuseUnknown(field, ["question"], `the field ${JSON.stringify(name)}`);
   const { question } = field;
   if (typeof question === "string" && question.trim() !== "") return { name, question };
-  throw wrongField(name, "has a `question` that asks nothing", '{ question: "Which city?" }');
+  throw wrongField(name, "has a `question` that is empty or not a string", '{ question: "Which city?" }');
 }
 
+/** Creates the error INPUT_INVALID of a schema without fields. */
 export function emptySchemaError(): InferyardError {
   return new InferyardError("INPUT_INVALID", "the schema must be an object with at least one field", {
     remedy: 'for example { person: { entity: "PER" }, city: { question: "Which city?" } }',

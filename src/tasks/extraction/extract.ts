@@ -1,4 +1,7 @@
-/** Fields by schema out of texts: names by a token-classification model, answers by a question-answering model. */
+/**
+ * Task `extraction` (ours; Hugging Face has none): fills the fields of a schema from each text, entities with a token-classification model,
+ * answers with a question-answering model.
+ */
 import { InferyardError } from "../../errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { refuseUnlisted } from "../../runtime/options/options.ts";
@@ -19,19 +22,21 @@ import type { Entity } from "../token-classification/entities.ts";
 import { type RecognizeOptions, recognize } from "../token-classification/recognize.ts";
 import { type TextTaskOptions, textTaskOptionNames } from "../shared/task-options.ts";
 
+/** Options of `Runtime.extract`. */
 export interface ExtractOptions extends TextTaskOptions {
-  /** The fields, by name. */
+  /** The fields to extract, by name. */
   readonly schema: ExtractSchema;
-  /** What is less sure than this, from 0 to 1, counts as not found. Default: 0; of a model that is told what to look for 0.5. */
+  /** Minimum score of a value, 0 to 1; below it a field counts as not found. Default: 0; with a GLiNER model 0.5. */
   readonly minScore?: number;
-  /** How tokens become names. Default: "first", so that names are whole words. Nothing for models that score whole names (GLiNER). */
+  /** How tokens are grouped into entities. Default: "first", which gives whole words. Refused for GLiNER models, which score spans. */
   readonly aggregation?: Exclude<Aggregation, "none">;
-  /** What positions count: UTF-16 units as JavaScript strings do, code points, or UTF-8 bytes. Default: "utf16". */
+  /** Unit of `start` and `end`: UTF-16 code units, as in JavaScript strings, code points, or UTF-8 bytes. Default: "utf16". */
   readonly offsets?: OffsetUnit;
-  /** Tokens by which the windows of a text that is longer than a model reads overlap. Default: a quarter of a window. */
+  /** Overlap in tokens of the windows that a text longer than a model's limit is read in. Default: a quarter of a window. */
   readonly stride?: number;
 }
 
+/** Names of all options of `extract`. Any other name is refused. */
 export const extractOptionNames: readonly (keyof ExtractOptions)[] = [
   ...textTaskOptionNames,
   "schema",
@@ -41,32 +46,38 @@ export const extractOptionNames: readonly (keyof ExtractOptions)[] = [
   "stride",
 ];
 
-/** A piece of the text. */
+/** The value of a field: a span of the text. */
 export interface ExtractedValue {
-  /** As it stands in the text. */
+  /** The span as it is written in the text. */
   readonly value: string;
+  /** Range in the text, in the unit of the option `offsets`: start included, end excluded. */
   readonly start: number;
   readonly end: number;
+  /** Probability, 0 to 1. */
   readonly score: number;
-  /** Of a name: its label, "PER". */
+  /** For entity fields: the entity type, "PER". */
   readonly label?: string;
 }
 
-/** By the names of the fields: the value, null where nothing was found; with `many` a list. */
+/** Values by field name; null if nothing was found. Fields with `many` have a list, empty if nothing was found. */
 export type ExtractedFields = Readonly<Record<string, ExtractedValue | readonly ExtractedValue[] | null>>;
 
-/** What one model found: for each text, in order, the fields it was asked for. */
+/** The fields that one model found, one entry per text. */
 export interface FoundFields {
   readonly results: readonly ExtractedFields[];
 }
 
-/** What is asked of one model. */
+/** The share of an extraction that one model does. `Model`: a reference or a handle. */
 export interface ExtractPart<Model> {
   readonly model: Model;
+  /** Extracts this model's fields from texts. */
   readonly work: (encoder: Encoder, texts: readonly string[]) => Promise<FoundFields>;
 }
 
-/** Names first, then answers. INPUT_INVALID for a schema or an option that means nothing, and for a model that is missing or not needed. */
+/**
+ * Splits an extraction by model: entity fields first, then question fields. Throws INPUT_INVALID for an invalid schema or option, for a field
+ * without the model it needs, and for a model that no field needs.
+ */
 export function extractParts<Model>(
   options: ExtractOptions,
   { model, questionModel }: { readonly model: Model | undefined; readonly questionModel: Model | undefined },
@@ -102,7 +113,7 @@ export function extractParts<Model>(
 
 interface ModelUse {
   readonly option: string;
-  /** The same on the command line. */
+  /** The flag of the command line that sets it. */
   readonly flag: string;
   readonly model: unknown;
   /** The first field that needs the model. */
@@ -127,7 +138,7 @@ function refuseNeedless({ option, model, field, by }: ModelUse): void {
   });
 }
 
-/** The fields that are names. INPUT_INVALID for a label the model does not have; one that is told what to look for (GLiNER) has any. */
+/** Extracts the entity fields of texts. Throws INPUT_INVALID for a label the model does not have; a GLiNER model has any. */
 export async function extractEntities(
   encoder: Encoder,
   texts: readonly string[],
@@ -148,7 +159,7 @@ export async function extractEntities(
   };
 }
 
-/** How the model is asked for its names. */
+/** Options of `recognize` for this model: the labels to look for if it is a GLiNER model, otherwise the aggregation. */
 function recognizeOptionsFor(
   { manifest, inputs }: Encoder,
   fields: readonly ParsedEntityField[],
@@ -166,7 +177,7 @@ function recognizeOptionsFor(
   };
 }
 
-/** The fields that are answers: the best one, null where "no answer" is more probable. */
+/** Extracts the question fields of texts: the answer with the highest score, null if "no answer" is more probable. */
 export async function extractAnswers(
   encoder: Encoder,
   texts: readonly string[],
@@ -184,7 +195,7 @@ export async function extractAnswers(
   };
 }
 
-/** The fields of each text from all models, in the order of the schema. */
+/** Merges the fields that all models found, for each of `texts` texts, in the order of the schema. */
 export function mergeFields(schema: ExtractSchema, found: readonly FoundFields[], texts: number): ExtractedFields[] {
   return Array.from({ length: texts }, (_text, index) => {
     const own = found.flatMap(({ results }) => Object.entries(results[index] ?? {}));

@@ -1,4 +1,4 @@
-/** fill-mask: what a masked-language model puts in the place of a mask token, as transformers' pipeline of that name gives it. */
+/** Task `fill-mask` (Hugging Face): the most probable tokens at the mask tokens of a text, equal to transformers' pipeline of that name. */
 import { InferyardError } from "../../errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import type { Reduction } from "../../hosts/output-reduction.ts";
@@ -10,43 +10,50 @@ import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
 import { applyActivation, logitsOutput, requireFinite } from "../shared/label-head.ts";
 import { type TextTaskOptions, textTaskOptionNames, textTaskSettings } from "../shared/task-options.ts";
 
+/** Options of `Runtime.fillMask`. */
 export interface FillMaskOptions extends TextTaskOptions {
-  /** How many tokens are given for each mask, best first. Default: 5. */
+  /** Number of tokens returned per mask, best first. Default: 5. */
   readonly topK?: number;
-  /** Only these words are considered; their scores stay shares of the whole vocabulary. Default: every token. */
+  /** Restrict the result to these words; scores remain probabilities over the whole vocabulary. Default: every token. */
   readonly targets?: readonly string[];
 }
 
+/** Names of all options of `fillMask`. Any other name is refused. */
 export const fillMaskOptionNames: readonly (keyof FillMaskOptions)[] = [...textTaskOptionNames, "topK", "targets"];
 
+/** A candidate token for one mask. */
 export interface MaskFill {
-  /** Softmax over the whole vocabulary, 0 to 1. */
+  /** Probability, softmax over the whole vocabulary. */
   readonly score: number;
-  /** Id of the token. */
+  /** Vocabulary id of the token. */
   readonly token: number;
-  /** The token as text, alone. */
+  /** The token decoded to text. */
   readonly tokenText: string;
-  /** The text with this mask filled, as the tokenizer writes it back. Where there are several masks the others stay, and so do the special tokens. */
+  /** The text with the token in the place of this mask, decoded. With several masks the others and the special tokens are kept. */
   readonly sequence: string;
 }
 
-/** What became of one target. */
+/** How a word of the option `targets` was resolved to a token. */
 export interface FillTarget {
+  /** The word that was given. */
   readonly target: string;
+  /** Vocabulary id of its token, or of its first one. */
   readonly token: number;
+  /** That token decoded to text. */
   readonly tokenText: string;
-  /** false: the target is several tokens, and only the first is considered. */
+  /** false if the word is several tokens; only the first is scored then. */
   readonly whole: boolean;
 }
 
+/** Candidates for all masks of texts, and what was read of each text. */
 export interface MaskFills {
-  /** For each text, for each of its masks from left to right: tokens, best first; equal scores in the order of the vocabulary. */
+  /** `[texts][masks][candidates]`: masks from left to right, candidates by descending score, equal scores by ascending token id. */
   readonly results: readonly (readonly (readonly MaskFill[])[])[];
-  /** With `targets`: the token each stands for. */
+  /** With the option `targets`: one entry per word, in order. */
   readonly targets?: readonly FillTarget[];
-  /** Tokens the model saw of each text, special tokens included. */
+  /** Number of tokens the model read of each text, special tokens included. */
   readonly tokens: readonly number[];
-  /** Indices of the texts that were cut. */
+  /** Indices of the texts that were truncated. */
   readonly truncated: readonly number[];
 }
 
@@ -57,7 +64,10 @@ interface MaskedText {
   readonly places: readonly number[];
 }
 
-/** Throws INPUT_INVALID for a text without a mask, INPUT_TOO_LONG where a mask would be cut away. */
+/**
+ * Predicts the tokens at the masks of each text. Throws INPUT_INVALID for a text without a mask, INPUT_TOO_LONG if truncation would remove a
+ * mask, MODEL_UNSUPPORTED for a model without a masked-language-model head or mask token.
+ */
 export async function fillMask(encoder: Encoder, texts: readonly string[], options: FillMaskOptions = {}): Promise<MaskFills> {
   const { topK = 5, signal } = options;
   refuseNonPositive("topK", options.topK);
@@ -81,8 +91,8 @@ export async function fillMask(encoder: Encoder, texts: readonly string[], optio
   const results: MaskFill[][][] = texts.map(() => []);
   const wanted = {
     output,
-    kind: "masks",
-    // The vocabulary at the masks alone, not at every token.
+    batchKey: "masks",
+    // Only the logits at masks leave the model's host, not `[tokens, vocabulary]`.
     reduction: (rows: readonly MaskedText[]): Reduction => ({
       kind: "tokens",
       positions: rows.flatMap(({ places }, row) => places.map((token) => ({ row, token }))),
@@ -130,21 +140,21 @@ function masksOf(encoding: Encoding, maskId: number, index: number, tokenizer: T
   const places = encoding.ids.flatMap((id, place) => (id === maskId ? [place] : []));
   const hidden = encoding.truncated && encoding.overflowing.some(({ ids }) => ids.includes(maskId));
   if (hidden) {
-    const message = `text ${index} has ${encoding.wholeLength} tokens, the limit is ${limit}, and a mask lies behind it`;
+    const message = `text ${index} has ${encoding.wholeLength} tokens, the limit is ${limit}, and a mask lies beyond it`;
     throw new InferyardError("INPUT_TOO_LONG", message, {
-      remedy: "shorten the text so that its masks are read",
+      remedy: `shorten the text so that its masks are within ${limit} tokens`,
       data: { text: index, tokens: encoding.wholeLength, limit },
     });
   }
   if (places.length > 0) return places;
   const mask = tokenizer.tokenOf(maskId) ?? "";
-  throw new InferyardError("INPUT_INVALID", `text ${index} has no mask: this model's is ${mask}`, {
-    remedy: `write ${mask} where a word is to be found`,
+  throw new InferyardError("INPUT_INVALID", `text ${index} has no mask token; that of this model is ${mask}`, {
+    remedy: `write ${mask} in the place of the word to predict`,
     data: { text: index, mask },
   });
 }
 
-/** A target is looked up as it stands, then as the tokenizer reads it, where the first token counts; as transformers does it. */
+/** A target is looked up in the vocabulary as it is written, otherwise tokenized and its first token taken, as in transformers. */
 function targetsOf(targets: readonly string[], tokenizer: Tokenizer, { name }: Manifest): FillTarget[] {
   if (!Array.isArray(targets) || targets.length === 0 || targets.some((target) => typeof target !== "string")) {
     throw new InferyardError("INPUT_INVALID", "targets must be an array of at least one word", {

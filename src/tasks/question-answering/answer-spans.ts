@@ -1,35 +1,36 @@
 /**
- * From the logits of an extractive question-answering model to spans of tokens, as transformers' pipeline makes them. Pure.
+ * From the start and end logits of an extractive question-answering model to answers, as transformers' pipeline computes them. Pure functions.
  *
- * A span's score is the probability of its start times that of its end, each a softmax over the tokens of the context and the class
- * token; every other token takes no part.
+ * The score of a span is the probability of its first token as start times that of its last token as end. Each is a softmax over the tokens
+ * of the context and the class token; other tokens are masked.
  */
 import { TopK, type Scored } from "../shared/top-k.ts";
 
-/** One window of question and context. */
+/** Logits of one window of question and context; all arrays have one entry per token. */
 export interface WindowLogits {
   readonly start: Float32Array;
   readonly end: Float32Array;
-  /** For each token, whether it is of the context. */
+  /** Whether the token belongs to the context. */
   readonly isContext: readonly boolean[];
-  /** Where the class token is: a model that knows questions without an answer points there. Undefined: there is none. */
+  /** Index of the class token, at which a model trained on SQuAD 2.0 predicts "no answer". Undefined: the window has none. */
   readonly classPlace: number | undefined;
 }
 
-/** Tokens `first` to `last`, both included. */
+/** The tokens from `first` to `last`, both included. */
 export interface TokenSpan {
   readonly first: number;
   readonly last: number;
 }
 
+/** The best spans of one window. */
 export interface WindowSpans {
-  /** Best first; of equal scores the one that begins earlier, then the shorter one. */
+  /** By descending score; of equal scores the earlier start, then the shorter span first. */
   readonly spans: readonly Scored<TokenSpan>[];
-  /** How probable it is that the window holds no answer. */
+  /** Probability that the window contains no answer; 0 without a class token. */
   readonly nullScore: number;
 }
 
-/** The `limit` best spans of at most `longest` tokens. */
+/** The `limit` spans with the highest scores among those of at most `longest` tokens. */
 export function bestSpans({ start, end, isContext, classPlace }: WindowLogits, limit: number, longest: number): WindowSpans {
   const takesPart = (place: number): boolean => isContext[place] === true || place === classPlace;
   const starts = probabilities(start, takesPart);
@@ -56,17 +57,18 @@ function probabilities(logits: Float32Array, takesPart: (place: number) => boole
   return sum === 0 ? powers : powers.map((power) => power / sum);
 }
 
-/** A piece of the context. */
+/** A candidate answer. */
 export interface TextSpan {
-  /** UTF-16 units. */
+  /** Range in the context, in UTF-16 code units: start included, end excluded. */
   readonly start: number;
   readonly end: number;
   readonly score: number;
 }
 
 /**
- * The answers of the windows of one context as one list. In a window the scores of spans with the same words, whatever their case, add up,
- * as in transformers; what several windows found keeps its highest score, since each window shares out probabilities of its own.
+ * Merges the candidates of all windows of one context, by descending score. Within a window the scores of candidates with the same text
+ * (ignoring case) are added, as in transformers. Across windows the highest score is kept, because each window normalizes its probabilities
+ * separately.
  */
 export function mergeAnswers(windows: readonly (readonly TextSpan[])[], context: string): TextSpan[] {
   const merged = new Map<string, TextSpan>();
@@ -79,7 +81,7 @@ export function mergeAnswers(windows: readonly (readonly TextSpan[])[], context:
   return [...merged.values()].sort((a, b) => b.score - a.score || a.start - b.start);
 }
 
-/** By words; the place is that of the best span. */
+/** Candidates by lower-cased text; the range is that of the candidate with the highest score. */
 function withinWindow(spans: readonly TextSpan[], context: string): Map<string, TextSpan> {
   const merged = new Map<string, TextSpan>();
   for (const span of spans) {

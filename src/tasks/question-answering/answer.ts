@@ -1,4 +1,4 @@
-/** question-answering: the piece of a text that answers a question, as transformers' pipeline of that name finds it. */
+/** Task `question-answering` (Hugging Face, extractive): the span of a context that answers a question, equal to transformers' pipeline of that name. */
 import { InferyardError } from "../../errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { refuseNonPositive, refuseUnlisted } from "../../runtime/options/options.ts";
@@ -11,21 +11,23 @@ import { requireFinite } from "../shared/label-head.ts";
 import { type QuestionPair, encodeQuestions } from "./question-windows.ts";
 import { type TextTaskOptions, textTaskOptionNames, textTaskSettings } from "../shared/task-options.ts";
 
+/** Options of `Runtime.answer`. */
 export interface AnswerOptions extends TextTaskOptions {
-  /** How many answers of each context are given, best first. Default: 1. */
+  /** Number of answers returned per context, best first. Default: 1. */
   readonly topK?: number;
-  /** Longest answer in tokens. Default: 15. */
+  /** Maximum length of an answer in tokens. Default: 15. */
   readonly maxAnswerTokens?: number;
-  /** true: "no answer" is an answer too, with an empty text, for models that know such questions. Default: false. */
+  /** Include "no answer" (an empty text) as a candidate, for models trained on unanswerable questions (SQuAD 2.0). Default: false. */
   readonly noAnswer?: boolean;
-  /** true: an answer begins and ends where words do, as the tokenizer cuts them; false: where tokens do. Default: true. */
+  /** Extend answers to the boundaries of the tokenizer's words; false: to those of tokens. Default: true. */
   readonly alignToWords?: boolean;
-  /** Tokens by which the windows of a context that is longer than the model reads overlap. Default: a quarter of a window. */
+  /** Overlap in tokens of the windows that a context longer than the model's limit is read in. Default: a quarter of a window. */
   readonly stride?: number;
-  /** What positions count: UTF-16 units as JavaScript strings do, code points, or UTF-8 bytes. Default: "utf16". */
+  /** Unit of `start` and `end`: UTF-16 code units, as in JavaScript strings, code points, or UTF-8 bytes. Default: "utf16". */
   readonly offsets?: OffsetUnit;
 }
 
+/** Names of all options of `answer`. Any other name is refused. */
 export const answerOptionNames: readonly (keyof AnswerOptions)[] = [
   ...textTaskOptionNames,
   "topK",
@@ -36,26 +38,31 @@ export const answerOptionNames: readonly (keyof AnswerOptions)[] = [
   "offsets",
 ];
 
+/** A span of a context that answers a question. */
 export interface Answer {
-  /** As it stands in the context, without white space at its ends; "" says that there is none. */
+  /** The span as it is written in the context, trimmed; "" for "no answer". */
   readonly answer: string;
-  /** Probability of its start times that of its end, 0 to 1. */
+  /** Probability of its first token as start times that of its last token as end, 0 to 1. */
   readonly score: number;
-  /** Its place in the context; 0 and 0 where there is none. */
+  /** Range in the context, in the unit of the option `offsets`: start included, end excluded; both 0 for "no answer". */
   readonly start: number;
   readonly end: number;
 }
 
+/** Answers to questions, and what was read of each context. */
 export interface Answers {
-  /** One list for each question with its context, in order, best answer first. Empty for a context without words. */
+  /** One list per pair of question and context, in order, by descending score. Empty for a context without words. */
   readonly results: readonly (readonly Answer[])[];
-  /** Tokens of each question with its context, special tokens included. */
+  /** Number of tokens of each pair, special tokens included. */
   readonly tokens: readonly number[];
-  /** How many windows the model read of each. */
+  /** Number of windows in which the model read each pair. */
   readonly windows: readonly number[];
 }
 
-/** Contexts longer than the model reads are read in windows that overlap; `truncate: "error"` refuses them instead. */
+/**
+ * Finds the answer to each question in its context. Contexts longer than the model's limit are read in overlapping windows; with `truncate:
+ * "error"` they throw INPUT_TOO_LONG. Throws MODEL_UNSUPPORTED for a model without start and end logits.
+ */
 export async function answer(encoder: Encoder, pairs: readonly QuestionPair[], options: AnswerOptions = {}): Promise<Answers> {
   const { topK = 1, maxAnswerTokens = 15, noAnswer = false, alignToWords = true, offsets = "utf16", signal } = options;
   for (const key of ["topK", "maxAnswerTokens", "stride"] as const) refuseNonPositive(key, options[key]);
@@ -67,7 +74,7 @@ export async function answer(encoder: Encoder, pairs: readonly QuestionPair[], o
   const windows = encodings.flatMap((encoding, pair) =>
     [encoding, ...encoding.overflowing].map((window) => ({ ids: window.ids, typeIds: window.typeIds, pair, encoding: window })),
   );
-  // Spans of tokens that become the same words count as one, so more are looked at than are given.
+  // Several token spans can extend to the same words, so more candidates are searched than returned.
   const candidates = alignToWords ? 2 * topK + 10 : topK;
   const found: TextSpan[][] = windows.map(() => []);
   const nullScores = pairs.map(() => 1);
@@ -110,7 +117,10 @@ export async function answer(encoder: Encoder, pairs: readonly QuestionPair[], o
   };
 }
 
-/** One question for each context, one context for each question, or as many of the one as of the other. INPUT_INVALID otherwise. */
+/**
+ * Pairs questions with contexts: one question with every context, every question with one context, or lists of equal length item by item. Throws
+ * INPUT_INVALID otherwise.
+ */
 export function questionPairs(
   questions: string | readonly string[],
   contexts: string | readonly string[],
@@ -141,16 +151,16 @@ function logitsOf({ data, offset }: EncoderValues, { ids }: Encoding, pair: numb
   return logits;
 }
 
-/** Of an encoding, which makes them anew each time they are asked for. */
+/** Columns of an encoding, read once: the getters of `Encoding` compute some of them on every access. */
 type Columns = Pick<Encoding, "ids" | "offsets" | "wordIds" | "sequenceIds">;
 
-/** Among the tokens put around the texts: one that is written in a text means nothing. */
+/** Index of the class token among the special tokens; an occurrence in the text itself does not count. */
 function classPlaceOf({ ids, sequenceIds }: Columns, clsId: number | undefined): number | undefined {
   const place = ids.findIndex((id, index) => id === clsId && sequenceIds[index] === null);
   return place === -1 ? undefined : place;
 }
 
-/** Where a span of tokens is in the context, in UTF-16 units; with `alignToWords` grown to the words it touches. */
+/** The range of a token span in the context, in UTF-16 code units; with `alignToWords` extended to whole words. */
 function placeOf({ offsets, wordIds, sequenceIds }: Columns, { first, last }: TokenSpan, alignToWords: boolean): Place {
   const goesOn = (place: number, neighbour: number): boolean =>
     alignToWords && sequenceIds[neighbour] === 1 && wordIds[neighbour] !== null && wordIds[neighbour] === wordIds[place];
@@ -166,8 +176,8 @@ interface Place {
 }
 
 /**
- * Tokens of some models begin with the space before a word, which is no part of an answer; models without accents leave out the marks after
- * a letter (of "e" and U+0301), which are.
+ * Trims white space, which tokens of some models include before a word, and includes combining marks after the end, which tokenizers that strip
+ * accents leave out of a token's offsets ("e" followed by U+0301).
  */
 function trimmed({ start, end }: Place, context: string): Place {
   const text = context.slice(start, end);
@@ -178,7 +188,7 @@ function trimmed({ start, end }: Place, context: string): Place {
 }
 
 const leadingMarks = /^\p{M}+/u;
-/** More marks on one letter are no writing. */
+/** Maximum number of combining marks that are included after a letter. */
 const maxCombiningMarks = 16;
 
 function windowsOfPairs(
@@ -191,7 +201,7 @@ function windowsOfPairs(
   return grouped;
 }
 
-/** The outputs with one number per token that say where an answer starts and ends. */
+/** The names of the start and end logits, both `[batch, tokens]`. Throws MODEL_UNSUPPORTED if there are none. */
 function spanOutputs({ name, tasks }: Manifest, outputs: readonly TensorInfo[]): readonly [string, string] {
   const named = (word: string): string | undefined =>
     outputs.find((output) => output.name.includes(word) && output.shape.length === 2)?.name;
@@ -201,7 +211,7 @@ function spanOutputs({ name, tasks }: Manifest, outputs: readonly TensorInfo[]):
   const told = tasks[0] === undefined ? "" : `; it is one for ${tasks[0]}`;
   throw new InferyardError(
     "MODEL_UNSUPPORTED",
-    `${name} does not answer questions: it has no outputs start_logits and end_logits [batch, tokens], but ${given}${told}`,
+    `${name} has no question-answering head: outputs start_logits and end_logits [batch, tokens] are needed, and it has ${given}${told}`,
     { remedy: "use an export with a question-answering head" },
   );
 }

@@ -1,29 +1,35 @@
 /**
- * Questions with their contexts as token ids; a context that is too long becomes windows, each with the whole question before it. `encodePairs`
- * would cut a question that leaves no room, which asks something else.
+ * Tokenizes questions with their contexts. A context that does not fit is split into overlapping windows, each preceded by the whole question.
+ * Unlike `encodePairs` this never truncates the question: one that leaves no room for the context is an error.
  */
 import { InferyardError, throwIfAborted } from "../../errors.ts";
 import type { Encoding, Tokenizer } from "../../tokenizers/index.ts";
 import { encodeText } from "../shared/encode-texts.ts";
 import { createYielder } from "../shared/yielding.ts";
 
+/** A question and the text to search for its answer. */
 export interface QuestionPair {
   readonly question: string;
   readonly context: string;
 }
 
+/** Limits of a window of question and context. */
 export interface QuestionLimits {
-  /** Longest window in tokens, question and special tokens included. */
+  /** Maximum length of a window in tokens, question and special tokens included. */
   readonly maxTokens: number;
+  /** Whether a longer context is read in windows or refused with INPUT_TOO_LONG. */
   readonly truncate: "cut" | "error";
-  /** Left out: a quarter of a window, and at most half of what the question leaves of it. */
+  /** Overlap of windows in tokens. Undefined: a quarter of a window, but at most half of the room that the question leaves. */
   readonly stride: number | undefined;
 }
 
-/** Where nothing limits a window, or only very far, windows overlap by a quarter of this. */
+/** Window length in tokens that the default stride is derived from, at most: models without a limit would get a stride without one. */
 const widestDefault = 4096;
 
-/** Throws INPUT_INVALID for an empty question, INPUT_TOO_LONG for a question that leaves no room, or a context that is not to be cut. */
+/**
+ * Tokenizes pairs. Throws INPUT_INVALID for an empty question, INPUT_TOO_LONG for a question that leaves no room for the context, or, with
+ * `truncate: "error"`, for a pair that does not fit.
+ */
 export async function encodeQuestions(
   tokenizer: Tokenizer,
   pairs: readonly QuestionPair[],
@@ -52,7 +58,7 @@ export async function encodeQuestions(
   return encodings;
 }
 
-/** Tokens a question leaves for the context. */
+/** Number of tokens that a question leaves for the context. */
 async function roomBeside(tokenizer: Tokenizer, question: string, index: number, maxTokens: number): Promise<number> {
   if (question.trim() === "") {
     throw new InferyardError("INPUT_INVALID", `question ${index} is empty`, {
@@ -63,7 +69,7 @@ async function roomBeside(tokenizer: Tokenizer, question: string, index: number,
   const { ids } = await encodeText(tokenizer, question, { pair: "", maxTokens: Infinity });
   const taken = ids.length;
   if (taken < maxTokens) return maxTokens - taken;
-  const message = `question ${index} takes ${taken} tokens of the ${maxTokens} the model reads, which leaves nothing for the context`;
+  const message = `question ${index} takes ${taken} of ${maxTokens} tokens, which leaves none for the context`;
   throw new InferyardError("INPUT_TOO_LONG", message, {
     remedy: "ask a shorter question",
     data: { question: index, tokens: taken, limit: maxTokens },

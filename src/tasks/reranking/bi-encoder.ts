@@ -1,4 +1,4 @@
-/** Reranking without a cross-encoder: the cosine of the query's embedding with each document's. Quicker, and less exact. */
+/** Task `text-ranking` with an embedding model (bi-encoder): the cosine of the query's embedding with each document's. Faster and less accurate than a cross-encoder. */
 import { InferyardError } from "../../errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { embed } from "../embedding/embed.ts";
@@ -7,11 +7,12 @@ import type { Encoder } from "../batching/run-encodings.ts";
 import { normalize } from "../embedding/pooling.ts";
 import { type Ranking, type RerankOptions, validateRerank, rankDocuments } from "./cross-encoder.ts";
 
+/** Whether a model's first task is `feature-extraction`. */
 export function isEmbedder({ tasks }: Manifest): boolean {
   return tasks[0] === "feature-extraction";
 }
 
-/** Query and documents get the model's own prompts of these names, where it has them. */
+/** Scores documents by cosine similarity, 1 to -1. The model's prompts "query" and "document" are applied if it has them. Throws INPUT_INVALID for `raw`. */
 export async function rerankByEmbedding(
   encoder: Encoder<TaskTokenizer>,
   query: string,

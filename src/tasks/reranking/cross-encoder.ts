@@ -1,4 +1,4 @@
-/** Reranking: how well documents answer a query, by a cross-encoder, as sentence-transformers' CrossEncoder scores and orders them. */
+/** Task `text-ranking` (Hugging Face) with a cross-encoder, which reads query and document together; equal to `CrossEncoder.rank` of sentence-transformers. */
 import { InferyardError } from "../../errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { refuseNonPositive, refuseUnlisted } from "../../runtime/options/options.ts";
@@ -7,36 +7,44 @@ import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
 import { type Activation, applyActivation, labelHeadOf, logitsOutput, requireFinite } from "../shared/label-head.ts";
 import { type TextTaskOptions, textTaskOptionNames, textTaskSettings } from "../shared/task-options.ts";
 
+/** Options of `Runtime.rerank`. */
 export interface RerankOptions extends TextTaskOptions {
-  /** How many documents are given, best first. Default: all. */
+  /** Number of documents returned, best first. Default: all. */
   readonly topN?: number;
-  /** The model's own numbers, with no activation. Default: false. */
+  /** Return the model's logits as scores, without an activation. Only for cross-encoders. Default: false. */
   readonly raw?: boolean;
 }
 
+/** Names of all options of `rerank`. Any other name is refused. */
 export const rerankOptionNames: readonly (keyof RerankOptions)[] = [...textTaskOptionNames, "topN", "raw"];
 
+/** A document with its score. */
 export interface RankedDocument {
-  /** Place of the document in the list that was given. */
+  /** Index of the document in the list that was given. */
   readonly index: number;
+  /** Relevance, higher is better; its range depends on `Ranking.scoring`. */
   readonly score: number;
   readonly text: string;
 }
 
+/** Documents ordered by their relevance to a query. */
 export interface Ranking {
-  /** Best first; equal scores in the order that was given. */
+  /** By descending score; equal scores in the order of the input. */
   readonly results: readonly RankedDocument[];
-  /** How the scores came about: "sigmoid", "softmax" or "none" of the model's logits, "cosine" of embeddings, "maxsim" of token vectors. */
+  /** What a score is: the "sigmoid" or "softmax" of a cross-encoder's logits, the logit itself ("none"), the "cosine" of two embeddings, or "maxsim" of token vectors. */
   readonly scoring: Activation | "cosine" | "maxsim";
-  /** Tokens the model saw for each document, in the order that was given; query included where the two are read together. */
+  /** Number of tokens the model read for each document, in the order of the input; with a cross-encoder those of the query are included. */
   readonly tokens: readonly number[];
-  /** Tokens of the query, where it is read once and by itself ("cosine" and "maxsim"); else left out. */
+  /** Number of tokens of the query; absent with a cross-encoder, which reads it with every document. */
   readonly queryTokens?: number;
-  /** Indices of the documents that were cut. */
+  /** Indices of the documents that were truncated. */
   readonly truncated: readonly number[];
 }
 
-/** Only the document is cut where the pair is too long: a query without its end asks something else. */
+/**
+ * Scores every document with a cross-encoder and sorts them. Of a pair that is too long only the document is truncated. Throws
+ * MODEL_UNSUPPORTED for a model that does not have one or two labels.
+ */
 export async function rerank(
   encoder: Encoder,
   query: string,
@@ -78,6 +86,7 @@ export function rankDocuments(
   return ranked.sort((a, b) => b.score - a.score).slice(0, topN);
 }
 
+/** Validates the arguments of all rerank variants. Throws INPUT_INVALID. */
 export function validateRerank(query: unknown, documents: readonly unknown[], { topN, raw }: RerankOptions): void {
   if (typeof query !== "string") throw new InferyardError("INPUT_INVALID", "the query must be a string");
   if (!Array.isArray(documents)) throw new InferyardError("INPUT_INVALID", "documents must be an array of strings");
@@ -89,13 +98,14 @@ export function validateRerank(query: unknown, documents: readonly unknown[], { 
 
 interface ScoreHead {
   readonly activation: Activation;
-  /** Which of the model's outputs is the score. */
+  /** Index of the logit that is the score. */
   readonly label: number;
 }
 
 /**
- * One output: what `sentence_transformers.activation_fn` of config.json says, else a sigmoid, as CrossEncoder has it. Two: the share of
- * the second, which says that the document answers the query.
+ * How a cross-encoder's logits become a score. One label: the activation that `sentence_transformers.activation_fn` of config.json names,
+ * otherwise a sigmoid, as in CrossEncoder. Two labels: the probability of the second, "relevant". Throws MODEL_UNSUPPORTED for any other number
+ * of labels or an unknown activation.
  */
 export function scoreHeadOf(manifest: Manifest): ScoreHead {
   const { labels } = labelHeadOf(manifest);
@@ -120,9 +130,9 @@ function statedActivation({ name, variants }: Manifest): Activation | undefined 
   if (short === "Sigmoid") return "sigmoid";
   throw new InferyardError(
     "MODEL_UNSUPPORTED",
-    `${name} wants the activation ${JSON.stringify(stated)}, which this version does not compute`,
+    `${name} needs the activation ${JSON.stringify(stated)}, which is not supported`,
     {
-      remedy: "ask for the model's own numbers: --raw",
+      remedy: "ask for the logits: --raw",
     },
   );
 }

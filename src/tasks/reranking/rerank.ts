@@ -1,4 +1,4 @@
-/** text-ranking by whatever the model is: a cross-encoder, a late-interaction model or an embedding model. */
+/** Task `text-ranking` (Hugging Face): chooses between cross-encoder, late interaction and bi-encoder by the kind of the model. */
 import type { Encoder } from "../batching/run-encodings.ts";
 import { isLateInteraction } from "../shared/encoder-outputs.ts";
 import { rerankByLateInteraction } from "../embedding/late-interaction.ts";

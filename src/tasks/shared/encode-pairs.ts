@@ -1,29 +1,33 @@
-/** Pairs of texts to token ids, without holding the event loop for long. */
+/** Tokenizes pairs of texts, yielding to the event loop in between. */
 import { InferyardError, throwIfAborted } from "../../errors.ts";
 import type { Encoding, Tokenizer, TruncationStrategy } from "../../tokenizers/index.ts";
 import { encodeText } from "./encode-texts.ts";
 import { createYielder } from "./yielding.ts";
 
-/** Two texts that a model reads together, or with no `pair` one alone. */
+/** Two texts that a model reads together; without `pair` a single text. */
 export interface TextPair {
   readonly text: string;
   readonly pair?: string;
 }
 
+/** Limits for `encodePairs`. */
 export interface PairLimits {
-  /** Longest pair in tokens, special tokens included; Infinity = no limit. */
+  /** Maximum length of a pair in tokens, special tokens included; Infinity: no limit. */
   readonly maxTokens: number;
-  /** What happens to longer ones. */
+  /** Whether longer pairs are truncated or refused with INPUT_TOO_LONG. */
   readonly truncate: "cut" | "error";
-  /** Which text of a pair is cut. */
+  /** Which text of a pair is truncated. */
   readonly strategy: TruncationStrategy;
-  /** What a pair is called in errors, by its place: "text 3 and a label". */
+  /** Name of a pair in error messages, from its index: "text 3 and a label". */
   readonly name: (index: number) => string;
-  /** Tokens by which the windows of longer pairs overlap. Default: 0. */
+  /** Overlap in tokens of the windows of longer pairs. Default: 0. */
   readonly stride?: number;
 }
 
-/** Throws INPUT_TOO_LONG for a pair that is not to be cut. Where one text may be cut alone and the other leaves no room, both are. */
+/**
+ * Tokenizes pairs, in order. If `strategy` truncates one text and the other alone exceeds the limit, both are truncated ("longest_first"). Throws
+ * INPUT_INVALID for a value that is not a string, INPUT_TOO_LONG with `truncate: "error"`.
+ */
 export async function encodePairs(
   tokenizer: PairTokenizer,
   pairs: Iterable<TextPair>,
@@ -53,7 +57,7 @@ async function encodePair(tokenizer: PairTokenizer, { text, pair }: TextPair, li
   } catch (error) {
     const noRoom = error instanceof InferyardError && error.code === "INPUT_INVALID" && strategy !== "longest_first";
     if (!noRoom) throw error;
-    // As the reference implementations do it: a query of the length of the window is cut rather than refused.
+    // As in the reference implementations, a query that fills the whole window is truncated, not refused.
     return encodeText(tokenizer, text, { ...options, strategy: "longest_first" });
   }
 }
@@ -66,7 +70,7 @@ function checkStrings({ text, pair = "" }: TextPair, name: string): void {
 
 function tooLong(index: number, tokens: number, { maxTokens, name }: PairLimits): InferyardError {
   return new InferyardError("INPUT_TOO_LONG", `${name(index)}: ${tokens} tokens, and the limit is ${maxTokens}`, {
-    remedy: "shorten it, or let it be cut: --truncate cut",
+    remedy: "shorten it, or allow truncation: --truncate cut",
     data: { text: index, tokens, limit: maxTokens },
   });
 }

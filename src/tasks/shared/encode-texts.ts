@@ -1,9 +1,9 @@
-/** Texts to token ids, without holding the event loop for long. */
+/** Tokenizes texts, yielding to the event loop in between; long texts are tokenized on worker threads if there are any. */
 import { InferyardError, throwIfAborted } from "../../errors.ts";
 import type { DecodeOptions, EncodeOptions, TokenIds, Tokenizer } from "../../tokenizers/index.ts";
 import { createYielder } from "./yielding.ts";
 
-/** What most tasks need of a tokenizer. */
+/** The part of a tokenizer that tasks on single texts use. */
 export interface TaskTokenizer<Encoded extends TokenIds = TokenIds> extends Pick<
   Tokenizer,
   "padId" | "frame" | "idOf" | "maskId"
@@ -12,18 +12,19 @@ export interface TaskTokenizer<Encoded extends TokenIds = TokenIds> extends Pick
   encodeOnThread?(text: string, options?: EncodeOptions): Promise<Encoded>;
 }
 
+/** Limits for `encodeTexts`. */
 export interface EncodeLimits {
-  /** Longest text in tokens, special tokens included; Infinity = no limit. */
+  /** Maximum length of a text in tokens, special tokens included; Infinity: no limit. */
   readonly maxTokens: number;
-  /** What happens to longer ones. */
+  /** Whether longer texts are truncated or refused with INPUT_TOO_LONG. */
   readonly truncate: "cut" | "error";
-  /** Put before each text; "" = none. */
+  /** Text prepended to each; "" for none. Default: none. */
   readonly prompt?: string;
-  /** Tokens by which the windows of longer texts overlap. Default: 0. */
+  /** Overlap in tokens of the windows of longer texts. Default: 0. */
   readonly stride?: number;
 }
 
-/** Throws INPUT_INVALID for what is no text, INPUT_TOO_LONG where that is not to be cut. */
+/** Tokenizes texts, in order. Throws INPUT_INVALID for a value that is not a string, INPUT_TOO_LONG with `truncate: "error"`. */
 export async function encodeTexts<Encoded extends TokenIds>(
   tokenizer: TaskTokenizer<Encoded>,
   texts: readonly string[],
@@ -48,7 +49,7 @@ export async function encodeTexts<Encoded extends TokenIds>(
   return encodings;
 }
 
-/** One text to tokens; where there are threads for it and the text is long, on one of them. */
+/** Tokenizes one text, on a worker thread if the tokenizer has threads and the text is long. */
 export function encodeText<Encoded extends TokenIds>(
   tokenizer: Pick<TaskTokenizer<Encoded>, "encode" | "encodeOnThread">,
   text: string,
@@ -57,7 +58,7 @@ export function encodeText<Encoded extends TokenIds>(
   return tokenizer.encodeOnThread === undefined ? tokenizer.encode(text, options) : tokenizer.encodeOnThread(text, options);
 }
 
-/** The same for tokens to text. */
+/** Decodes token ids to text, on a worker thread if the tokenizer has threads and the list is long. */
 export function decodeTokens(
   tokenizer: Pick<Tokenizer, "decode" | "decodeOnThread">,
   ids: readonly number[],
@@ -68,7 +69,7 @@ export function decodeTokens(
 
 function tooLong(index: number, tokens: number, limit: number): InferyardError {
   return new InferyardError("INPUT_TOO_LONG", `text ${index} has ${tokens} tokens, and the limit is ${limit}`, {
-    remedy: "shorten it, or let it be cut: --truncate cut",
+    remedy: "shorten it, or allow truncation: --truncate cut",
     data: { text: index, tokens, limit },
   });
 }

@@ -36,6 +36,6 @@ describe("tensors for a text encoder", () => {
   ] as const)("an input it cannot fill is refused by name: %s (%s)", (name, dataType) => {
     const refused = (): unknown => encoderInputs([input(name, dataType)], batch);
     expect(refused).toThrow(InferyardError);
-    expect(refused).toThrow(`"${name}" (${dataType}) is not one a text encoder is fed`);
+    expect(refused).toThrow(`"${name}" (${dataType}) is not an input of a text encoder`);
   });
 });

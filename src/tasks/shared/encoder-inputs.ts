@@ -1,23 +1,25 @@
-/** Tensors for a text encoder: the input names that exports use, filled from token ids. */
+/** Input tensors of a text encoder by the names that ONNX exports use: `input_ids`, `attention_mask`, `token_type_ids`, `position_ids`. */
 import { InferyardError } from "../../errors.ts";
 import type { DataType, Tensor, TensorInfo, TensorMap } from "../../tensor.ts";
 
-/** One row: its ids, and which text each is of (left out: 0 for all). */
+/** One row of a batch. */
 export interface EncoderInputRow {
+  /** Token ids, special tokens included. */
   readonly ids: readonly number[];
+  /** Token type (segment) of each id. Default: 0 for all. */
   readonly typeIds?: readonly number[];
-  /** How many of the leading ids other tokens see. Default: all. */
+  /** Number of leading ids that are attended to (`attention_mask` 1). Default: all. */
   readonly attended?: number;
 }
 
-/** Rows of ids, padded on the right to `length`. */
+/** Rows to be padded on the right to `length` tokens with `padId`. */
 export interface TokenBatch {
   readonly rows: readonly EncoderInputRow[];
   readonly length: number;
   readonly padId: number;
 }
 
-/** The value at each position of a row. A row is asked once for what it has: an encoding makes its columns anew each time. */
+/** Returns the value at each position of a row. Reads each column of the row once, since getters of `Encoding` may compute it on each access. */
 type Fill = (row: EncoderInputRow, padId: number) => (position: number) => number;
 
 const fills: ReadonlyMap<string, Fill> = new Map<string, Fill>([
@@ -42,7 +44,7 @@ const fills: ReadonlyMap<string, Fill> = new Map<string, Fill>([
   ["position_ids", () => (position) => position],
 ]);
 
-/** Throws MODEL_UNSUPPORTED for an input this does not know how to fill. */
+/** Builds the tensors `[rows, length]` that a model declares as inputs, as int64 or int32. Throws MODEL_UNSUPPORTED for any other input. */
 export function encoderInputs(inputs: readonly TensorInfo[], batch: TokenBatch): TensorMap {
   return Object.fromEntries(inputs.map(({ name, dataType }) => [name, fillTensor(name, dataType, batch)]));
 }
@@ -50,7 +52,7 @@ export function encoderInputs(inputs: readonly TensorInfo[], batch: TokenBatch):
 function fillTensor(name: string, dataType: DataType, batch: TokenBatch): Tensor {
   const fill = fills.get(name);
   if (fill === undefined || (dataType !== "int64" && dataType !== "int32")) {
-    throw new InferyardError("MODEL_UNSUPPORTED", `the model's input "${name}" (${dataType}) is not one a text encoder is fed`, {
+    throw new InferyardError("MODEL_UNSUPPORTED", `the model's input "${name}" (${dataType}) is not an input of a text encoder`, {
       remedy: `a text encoder takes ${[...fills.keys()].join(", ")} as int64 or int32`,
     });
   }

@@ -1,20 +1,22 @@
-/** Which output of an encoder holds the vectors, and how they are read from it. */
+/** Finds the output of an encoder that holds embeddings. */
 import { InferyardError } from "../../errors.ts";
 import type { Pooling } from "../../models/manifest.ts";
 import type { TensorInfo } from "../../tensor.ts";
 
+/** An output with embeddings. */
 export interface VectorOutput {
   readonly name: string;
-  /** "sentence": one vector per text, pooled inside the graph. "token": one per token. */
+  /** "sentence": `[batch, dimensions]`, pooled inside the graph. "token": `[batch, tokens, dimensions]`. */
   readonly level: "sentence" | "token";
 }
 
-/** Names exports give to token vectors, best first. */
+/** Names that exports give to token vectors, in order of preference. */
 const tokenNames = ["last_hidden_state", "token_embeddings", "hidden_states"];
 
 /**
- * A graph that pools by itself knows best, so its `sentence_embedding` is taken unless the caller asks for another pooling than the
- * model's own. Else the token vectors. MODEL_UNSUPPORTED where there are none.
+ * Chooses the output to embed with. `sentence_embedding` is preferred, because the graph pools it as the model was trained; token vectors are
+ * used if there is none, or if the caller requests a pooling (`pooling`) other than the model's (`ownPooling`). Throws MODEL_UNSUPPORTED if the
+ * model has no such output.
  */
 export function vectorOutput(
   outputs: readonly TensorInfo[],
@@ -31,19 +33,19 @@ export function vectorOutput(
   if (sentence !== undefined) {
     throw new InferyardError(
       "MODEL_UNSUPPORTED",
-      `this model gives one vector per text, pooled inside; pooling "${pooling}" needs token vectors`,
+      `this model returns one vector per text, pooled in its graph; pooling "${pooling}" needs token vectors`,
       {
         remedy: "leave the pooling out",
       },
     );
   }
   const given = outputs.map(({ name, shape }) => `${name} [${shape.join(", ")}]`).join(", ");
-  throw new InferyardError("MODEL_UNSUPPORTED", `no output of this model holds embeddings; it gives ${given}`, {
+  throw new InferyardError("MODEL_UNSUPPORTED", `no output of this model holds embeddings; it has ${given}`, {
     remedy: "use a feature-extraction export of the model",
   });
 }
 
-/** Exports of late-interaction models (ColBERT) name their one output "contextual": token vectors, made for MaxSim. */
+/** Whether a model is a late-interaction (ColBERT) export: those name their output "contextual", `[batch, tokens, dimensions]`. */
 export function isLateInteraction(outputs: readonly TensorInfo[]): boolean {
   return outputs.some(({ name, shape }) => name === "contextual" && shape.length === 3);
 }

@@ -1,28 +1,30 @@
-/** Label heads: what the numbers of a classifier are called, and how they become scores. */
+/** Classification heads: label names, activations, and the output with the logits. */
 import { InferyardError } from "../../errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import type { TensorInfo } from "../../tensor.ts";
 
-/** How logits become scores. "softmax": shares of 1 over the labels. "sigmoid": each label by itself. "none": the logits. */
+/** Function from logits to scores. "softmax": probabilities that sum to 1. "sigmoid": an independent probability per label. "none": the logits. */
 export type Activation = "softmax" | "sigmoid" | "none";
 
+/** All values of the option `activation`. */
 export const activations: readonly Activation[] = ["softmax", "sigmoid", "none"];
 
+/** The classification head of a model. */
 export interface LabelHead {
-  /** In the order of the model's outputs. */
+  /** Label names, in the order of the logits. */
   readonly labels: readonly string[];
   readonly activation: Activation;
 }
 
 /**
- * What config.json says: `id2label` (or `num_labels`), and the activation by `problem_type`, else by the number of labels, as
- * transformers' text-classification pipeline decides it.
+ * Reads the classification head from config.json: labels from `id2label` or `num_labels`, the activation from `problem_type`, otherwise from the
+ * number of labels, by the rules of transformers' text-classification pipeline. Throws MODEL_UNSUPPORTED if it states no labels.
  */
 export function labelHeadOf({ name, variants }: Manifest): LabelHead {
   const config = variants[0]?.config ?? {};
   const labels = labelsOf(config);
   if (labels === undefined) {
-    throw new InferyardError("MODEL_UNSUPPORTED", `${name} does not say what its labels are: config.json has no id2label`, {
+    throw new InferyardError("MODEL_UNSUPPORTED", `${name} does not state its labels: config.json has no id2label`, {
       remedy: "use a model with a classification head",
     });
   }
@@ -47,21 +49,24 @@ function activationOf(config: Readonly<Record<string, unknown>>, labels: number)
   return activations.find((activation) => activation === stated) ?? "none";
 }
 
+/** A label with its score. */
 export interface LabelScore {
   readonly label: string;
+  /** A probability, or with activation "none" a logit. */
   readonly score: number;
 }
 
+/** Labels of texts, and what was read of each text. */
 export interface Classifications {
-  /** One list per text, in order; best label first, equal scores in the order of the model's labels. */
+  /** One list per text, in order; labels by descending score, equal scores in the order of the model's labels. */
   readonly results: readonly (readonly LabelScore[])[];
-  /** Tokens the model saw of each text, special tokens included. */
+  /** Number of tokens the model read of each text, special tokens included. */
   readonly tokens: readonly number[];
-  /** Indices of the texts that were cut. */
+  /** Indices of the texts that were truncated. */
   readonly truncated: readonly number[];
 }
 
-/** Scores of one row of logits. */
+/** Applies an activation to the logits of one text or token. */
 export function applyActivation(logits: Float32Array, activation: Activation): Float32Array {
   if (activation === "none") return logits;
   if (activation === "sigmoid") return logits.map((logit) => 1 / (1 + Math.exp(-logit)));
@@ -71,13 +76,16 @@ export function applyActivation(logits: Float32Array, activation: Activation): F
   return Float32Array.from(powers, (power) => power / sum);
 }
 
-/** The output with one number per label (`rank` 2: per text; 3: per token). MODEL_UNSUPPORTED where there is none. */
+/**
+ * Name of the output with the logits: `[batch, labels]` for `rank` 2, `[batch, tokens, labels]` for 3. It is "logits", otherwise the only output of
+ * that rank. Throws MODEL_UNSUPPORTED if there is none, or more than one candidate.
+ */
 export function logitsOutput(outputs: readonly TensorInfo[], rank: 2 | 3): string {
   const fitting = outputs.filter(({ shape }) => shape.length === rank);
   const output = fitting.find(({ name }) => name === "logits") ?? (fitting.length === 1 ? fitting[0] : undefined);
   if (output !== undefined) return output.name;
   const given = outputs.map(({ name, shape }) => `${name} [${shape.join(", ")}]`).join(", ");
-  throw new InferyardError("MODEL_UNSUPPORTED", `no output of this model holds logits; it gives ${given}`, {
+  throw new InferyardError("MODEL_UNSUPPORTED", `no output of this model holds logits; it has ${given}`, {
     remedy: rank === 2 ? "use an export with a classification head" : "use an export with a token-classification head",
   });
 }

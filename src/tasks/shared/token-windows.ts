@@ -1,31 +1,34 @@
-/** A text that is longer than a model reads, in windows: each with the special tokens and the prompt around its part of the text. */
+/** Splits a tokenized text into overlapping windows within the model's limit, each with the special tokens and the prompt around its part. */
 import { InferyardError } from "../../errors.ts";
 import type { Frame, TokenIds } from "../../tokenizers/index.ts";
 import type { EncoderInputRow } from "./encoder-inputs.ts";
 
+/** One window of a text. */
 export interface TokenWindow extends TokenIds, EncoderInputRow {
+  /** Token ids of the window, special tokens and prompt included. */
   readonly ids: number[];
-  /** Which text it is of. */
+  /** Index of the text. */
   readonly text: number;
-  /** The part of the text's own tokens it reads: [from, to), special tokens and prompt not counted. */
+  /** The tokens of the text it contains: [from, to), where special tokens and prompt are not counted. */
   readonly from: number;
   readonly to: number;
-  /** Those before it were read by the window before. */
+  /** First token of the text that no earlier window contains. */
   readonly firstNew: number;
-  /** How many ids stand before the text's own. */
+  /** Number of ids before the first one of the text: prefix and prompt. */
   readonly head: number;
 }
 
+/** Limits of a window. */
 export interface WindowLimits {
-  /** Longest window, special tokens and prompt included; Infinity = one window. */
+  /** Maximum length of a window in tokens, special tokens and prompt included; Infinity: one window. */
   readonly maxTokens: number;
-  /** Tokens of the text by which windows overlap. Default: a quarter of what a window has of it. */
+  /** Overlap of consecutive windows, in tokens of the text. Default: a quarter of the text tokens of a window. */
   readonly stride?: number;
 }
 
 /**
- * The windows of one text, whose encoding is whole. INPUT_INVALID where the limit leaves no room for the text, or the stride none for new
- * tokens.
+ * Splits one text; `encoding` must hold the whole text, not truncated. Throws INPUT_INVALID if special tokens and prompt fill a window, or if the
+ * stride is not shorter than a window.
  */
 export function tokenWindows(
   encoding: TokenIds & EncoderInputRow,

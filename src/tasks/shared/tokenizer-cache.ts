@@ -1,9 +1,10 @@
-/** The tokenizers of one runtime, and the modules after pooling: each is read once and leaves with its model's manifest. */
+/** Caches tokenizers and post-pooling modules of one runtime. An entry is garbage-collected with the manifest of its model. */
 import type { TextSettings } from "../../models/manifest.ts";
 import { type Tokenizer, loadTokenizer } from "../../tokenizers/index.ts";
 import type { TokenizerThreads } from "../../tokenizers/tokenizer-threads.ts";
 import type { PostPooling } from "../embedding/post-pooling.ts";
 
+/** Reads each model's tokenizer and post-pooling modules once. */
 export class TokenizerCache {
   readonly #tokenizers = new WeakMap<TextSettings, Promise<Tokenizer>>();
   readonly #threads: TokenizerThreads | undefined;
@@ -27,7 +28,7 @@ export class TokenizerCache {
   }
 }
 
-/** Imported where it is needed: few models have such modules. */
+/** Imported on demand: few models have post-pooling modules. */
 async function readChain({ vectorModules = [] }: TextSettings): Promise<PostPooling> {
   const { loadPostPooling } = await import("../embedding/post-pooling.ts");
   return await loadPostPooling(vectorModules);

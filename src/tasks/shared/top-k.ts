@@ -1,10 +1,12 @@
-/** The best of many by their scores, kept in order while they come: no list of all is made or sorted. */
+/** Top-k selection over a stream of scored items, without collecting or sorting all of them. */
 
+/** An item with its score. */
 export interface Scored<Item> {
   readonly item: Item;
   readonly score: number;
 }
 
+/** Keeps the `limit` items with the highest scores. */
 export class TopK<Item> {
   readonly #limit: number;
   readonly #kept: Scored<Item>[] = [];
@@ -13,13 +15,13 @@ export class TopK<Item> {
     this.#limit = limit;
   }
 
-  /** Whether one with this score would be kept: worth asking before an item is made. */
+  /** Whether an item with this score would be kept. Allows a caller not to construct items that would be dropped. */
   accepts(score: number): boolean {
     const last = this.#kept.at(-1);
     return this.#limit > 0 && (this.#kept.length < this.#limit || last === undefined || score > last.score);
   }
 
-  /** Of equal scores the one that came first stays first. */
+  /** Adds an item. Of equal scores the item added first ranks first. */
   add(score: number, item: Item): void {
     if (!this.accepts(score)) return;
     let [low, high] = [0, this.#kept.length];
@@ -32,7 +34,7 @@ export class TopK<Item> {
     if (this.#kept.length > this.#limit) this.#kept.pop();
   }
 
-  /** Best first. */
+  /** The items kept, by descending score. */
   get ranked(): readonly Scored<Item>[] {
     return this.#kept;
   }

@@ -1,10 +1,13 @@
-/** Keeps the event loop free during long work on the calling thread. */
+/** Cooperative yielding: long computations on the calling thread let the event loop run in between. */
 import { yieldToEventLoop } from "../../platform/event-loop.ts";
 
-/** Work goes on for this long before others get a turn. */
+/** Maximum time in milliseconds between two yields. */
 const sliceMs = 5;
 
-/** A function to await between pieces of work; it gives others a turn when the slice is used up. */
+/**
+ * Returns a function to await between pieces of work. It yields to the event loop if more than 5 ms have passed since the last yield, and
+ * returns undefined otherwise.
+ */
 export function createYielder(): () => Promise<void> | undefined {
   let sliceEnd = performance.now() + sliceMs;
   return () => {

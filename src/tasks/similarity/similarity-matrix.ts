@@ -1,18 +1,21 @@
-/** How alike vectors are, all of one list with all of another, by sentence-transformers' four measures. Pure. */
+/** Pairwise similarity of two lists of vectors, by the four measures of sentence-transformers (`SimilarityFunction`). Pure functions. */
 
-/** "euclidean" and "manhattan" are negative distances there, so that more alike is higher in all four. */
+/**
+ * Similarity measure of two vectors: cosine, dot product, or the negative Euclidean or Manhattan distance. Higher is more similar in all four.
+ */
 export type SimilarityMetric = "cosine" | "dot" | "euclidean" | "manhattan";
 
+/** All values of the option `metric`. */
 export const similarityMetrics: readonly SimilarityMetric[] = ["cosine", "dot", "euclidean", "manhattan"];
 
-/** Rows of equal length, one after the other. Float64, because V8 converts every float32 it loads. */
+/** Vectors of equal length: `data` is row-major `[rows, dimensions]`. Float64, because V8 converts every float32 it loads. */
 export interface VectorTable {
   readonly data: Float64Array;
   readonly rows: number;
   readonly dimensions: number;
 }
 
-/** `unit`: scaled to length 1, where a vector has a length. */
+/** Copies vectors into a table. `unit`: each is scaled to L2 norm 1; a zero vector stays zero. */
 export function vectorTable(vectors: readonly Float32Array[], unit: boolean): VectorTable {
   const dimensions = vectors[0]?.length ?? 0;
   const data = new Float64Array(vectors.length * dimensions);
@@ -23,7 +26,7 @@ export function vectorTable(vectors: readonly Float32Array[], unit: boolean): Ve
   return { data, rows: vectors.length, dimensions };
 }
 
-/** Row `row` of the matrix: that vector of `a` with every vector of `b`. For "cosine" both tables must be of unit vectors. */
+/** The similarities of vector `row` of `a` with every vector of `b`. For "cosine" both tables must hold unit vectors. */
 export function similarityRow(a: VectorTable, row: number, b: VectorTable, metric: SimilarityMetric): Float32Array {
   const scores = new Float32Array(b.rows);
   const whole = b.rows - (b.rows % 4);
@@ -35,7 +38,7 @@ export function similarityRow(a: VectorTable, row: number, b: VectorTable, metri
 type FourScores = (a: VectorTable, row: number, b: VectorTable, other: number, scores: Float32Array) => void;
 type OneScore = (a: VectorTable, row: number, b: VectorTable, other: number) => number;
 
-/** Four vectors of `b` at once: the values of `a` are loaded once for all, and the four sums do not wait for each other. */
+/** Compares with four vectors of `b` at once: each value of `a` is loaded once, and the four sums are independent of each other. */
 const fourScores: Readonly<Record<SimilarityMetric, FourScores>> = {
   cosine: fourProducts,
   dot: fourProducts,
@@ -92,7 +95,7 @@ function put(scores: Float32Array, at: number, s0: number, s1: number, s2: numbe
   scores[at + 3] = s3;
 }
 
-/** The rest that is no four, and the same sums in the same order, so that a score does not depend on its place. */
+/** Compares with one vector: for the remainder of `rows / 4`. Sums run in the same order as above, so that a score does not depend on its row. */
 const oneScore: Readonly<Record<SimilarityMetric, OneScore>> = {
   cosine: product,
   dot: product,

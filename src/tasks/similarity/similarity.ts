@@ -1,4 +1,4 @@
-/** Similarity of texts with texts, as sentence-transformers' `model.similarity` gives it: a matrix. */
+/** Task `sentence-similarity` (Hugging Face): the similarity matrix of two lists of texts, as `SentenceTransformer.similarity` computes it. */
 import { InferyardError, throwIfAborted } from "../../errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { refuseUnlisted } from "../../runtime/options/options.ts";
@@ -10,39 +10,45 @@ import type { Encoder } from "../batching/run-encodings.ts";
 import { type SimilarityMetric, similarityMetrics, similarityRow, vectorTable } from "./similarity-matrix.ts";
 import { createYielder } from "../shared/yielding.ts";
 
+/** Options of `Runtime.similarity`: those of embedding, and how vectors are compared. */
 export interface SimilarityOptions extends Omit<EmbedOptions, "precision"> {
-  /** How vectors are compared; distances are given as negative numbers. Default: what the model's files say, else "cosine". */
+  /** Similarity measure; distances are negated, so that higher is more similar. Default: what the model's files state, otherwise "cosine". */
   readonly metric?: SimilarityMetric;
-  /** The prompt of the second texts. Default: that of the first ones. */
+  /** Name of the prompt for the second list of texts. Default: the one for the first list. */
   readonly otherPrompt?: string;
 }
 
-/** Vectors in fewer bits are not compared. */
+/** Options of `embed` that do not apply: quantized vectors are not compared. */
 const packing: ReadonlySet<string> = new Set(["precision", "ranges"]);
 
+/** Names of all options of `similarity`. Any other name is refused. */
 export const similarityOptionNames: readonly string[] = [
   ...embedOptionNames.filter((name) => !packing.has(name)),
   "metric",
   "otherPrompt",
 ];
 
+/** Similarity matrix of two lists of texts, and what was read of each text. */
 export interface Similarities {
-  /** Row i has the similarity of the first texts' i-th with each of the second. */
+  /** `[texts][others]`: row i holds the similarity of the first list's text i with every text of the second list. */
   readonly scores: readonly Float32Array[];
-  /** How the vectors were compared. */
+  /** The similarity measure that was used. */
   readonly metric: SimilarityMetric;
-  /** Tokens the model saw of each of the first texts, and of the second. */
+  /** Number of tokens the model read of each text, special tokens included: of the first list, and of the second. */
   readonly tokens: readonly number[];
   readonly otherTokens: readonly number[];
-  /** Indices of those of the first texts that were cut, and of the second. */
+  /** Indices of the texts that were truncated: of the first list, and of the second. */
   readonly truncated: readonly number[];
   readonly otherTruncated: readonly number[];
 }
 
-/** Scores of one result, 1 GiB of them: more is given in parts. */
+/** Maximum number of scores of one call: 1 GiB of float32. */
 const maxScores = 2 ** 28;
 
-/** The same list twice is embedded once. */
+/**
+ * Compares every text of one list with every text of another. If both arguments are the same array and have the same prompt, it is embedded
+ * once. Throws INPUT_INVALID for more than 2^28 pairs and for pooling "none".
+ */
 export async function similarity(
   encoder: Encoder<TaskTokenizer>,
   texts: readonly string[],
@@ -53,8 +59,8 @@ export async function similarity(
   refuseUnlisted("metric", metric, similarityMetrics);
   refuseTokenVectors(options);
   if (texts.length * others.length > maxScores) {
-    const message = `${texts.length} times ${others.length} texts are more than ${maxScores} scores`;
-    throw new InferyardError("INPUT_INVALID", message, { remedy: "compare them in parts" });
+    const message = `${texts.length} × ${others.length} texts give more than ${maxScores} scores, the limit of one call`;
+    throw new InferyardError("INPUT_INVALID", message, { remedy: "compare the texts in several calls" });
   }
   const own = await embed(encoder, texts, options);
   const isSame = texts === others && (otherPrompt === undefined || otherPrompt === options.prompt);
@@ -89,19 +95,19 @@ async function compare(
   return scores;
 }
 
-/** sentence-transformers takes the cosine where the model's files say nothing. */
+/** `similarity_fn_name` of the model's files; "cosine" without one, as in sentence-transformers. */
 function ownMetric({ name, text }: Manifest): SimilarityMetric {
   const stated = text?.similarity?.toLowerCase();
   const metric = stated === undefined ? "cosine" : similarityMetrics.find((one) => one === stated);
   if (metric !== undefined) return metric;
-  throw new InferyardError("MODEL_UNSUPPORTED", `${name} compares its vectors by ${JSON.stringify(text?.similarity)}`, {
+  throw new InferyardError("MODEL_UNSUPPORTED", `${name} states an unknown similarity: ${JSON.stringify(text?.similarity)}`, {
     remedy: `choose one of ${similarityMetrics.join(", ")}: --metric cosine`,
   });
 }
 
 function refuseTokenVectors({ pooling }: EmbedOptions): void {
   if (pooling !== "none") return;
-  throw new InferyardError("INPUT_INVALID", 'the vectors of single tokens (pooling "none") make no matrix of texts', {
+  throw new InferyardError("INPUT_INVALID", 'similarity needs one vector per text, and pooling "none" gives one per token', {
     remedy: "choose another pooling, or leave it out; maxSim compares token vectors",
   });
 }

@@ -1,6 +1,7 @@
 /**
- * Sparse embeddings (SPLADE): for each token of the vocabulary how much a text is about it, from a masked-language-model head. The weight is
- * the largest log(1 + max(0, logit)) over the text's tokens, special ones included (Formal et al. 2021, SPLADE v2).
+ * Task `sparse-embedding` (SPLADE v2, Formal et al. 2021): texts to sparse vectors over the vocabulary, from a masked-language-model head. The
+ * weight of a vocabulary token is the maximum of log(1 + relu(logit)) over the text's tokens, special tokens included; this equals
+ * sentence-transformers' `SparseEncoder` with `SpladePooling(max)`.
  */
 import { InferyardError } from "../../errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
@@ -12,33 +13,38 @@ import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
 import { logitsOutput, requireFinite } from "../shared/label-head.ts";
 import { type TextTaskOptions, textTaskOptionNames, textTaskSettings } from "../shared/task-options.ts";
 
+/** Options of `Runtime.embedSparse`. */
 export interface EmbedSparseOptions extends TextTaskOptions {
-  /** Only so many weights of each text are kept, the largest. Default: all. */
+  /** Maximum number of weights per text; the largest are kept. Default: all. */
   readonly topK?: number;
-  /** Only weights above this are kept. Default: 0. */
+  /** Only weights above this value are kept. Default: 0. */
   readonly threshold?: number;
 }
 
+/** Names of all options of `embedSparse`. Any other name is refused. */
 export const embedSparseOptionNames: readonly (keyof EmbedSparseOptions)[] = [...textTaskOptionNames, "topK", "threshold"];
 
-/** Largest weight first; equal ones in the order of the vocabulary. */
+/** A sparse vector, by descending weight; equal weights by ascending token id. Both arrays have the same length. */
 export interface SparseEmbedding {
-  /** Ids of tokens. */
+  /** Vocabulary token ids. */
   readonly indices: Uint32Array;
+  /** The weight of each, above 0. */
   readonly values: Float32Array;
 }
 
+/** Sparse vectors of texts, and what was read of each text. */
 export interface SparseEmbeddings {
   /** One per text, in order. */
   readonly embeddings: readonly SparseEmbedding[];
-  /** Size of the vocabulary. */
+  /** Size of the vocabulary: the length of the dense equivalent of a vector. */
   readonly dimensions: number;
-  /** Tokens the model saw of each text, special tokens included. */
+  /** Number of tokens the model read of each text, special tokens included. */
   readonly tokens: readonly number[];
-  /** Indices of the texts that were cut. */
+  /** Indices of the texts that were truncated. */
   readonly truncated: readonly number[];
 }
 
+/** Computes SPLADE vectors. Throws MODEL_UNSUPPORTED for a model without a masked-language-model head. */
 export async function embedSparse(
   encoder: Encoder,
   texts: readonly string[],
@@ -58,8 +64,8 @@ export async function embedSparse(
   const wanted = {
     output,
     batchTokens: settings.batchTokens,
-    kind: "highest",
-    // Logits of every token over a whole vocabulary never leave the model's host.
+    batchKey: "highest",
+    // Logits `[tokens, vocabulary]` are reduced in the model's host; copying them out costs as much as computing them.
     reduction: (rows: readonly TokenIds[]) => ({ kind: "highest", lengths: rows.map(({ ids }) => ids.length) }) as const,
     ...(signal === undefined ? {} : { signal }),
   };
@@ -84,7 +90,7 @@ function sparse(weights: Float32Array, threshold: number, topK?: number): Sparse
   return { indices: Uint32Array.from(kept), values: Float32Array.from(kept, (id) => weights[id] ?? 0) };
 }
 
-/** Any model gives three dimensions of numbers: only one that predicts masked tokens means the vocabulary by the last. */
+/** Many models have an output of rank 3; only with a masked-language-model head is its last axis the vocabulary. */
 function headOf(manifest: Manifest, outputs: readonly TensorInfo[]): string {
   if (manifest.tasks.includes("fill-mask")) return logitsOutput(outputs, 3);
   throw new InferyardError(

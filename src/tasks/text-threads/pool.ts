@@ -1,6 +1,6 @@
 /**
- * Threads that read long texts, so that none holds the event loop. Each has a memory limit and each call a deadline: a thread that exceeds
- * one is ended, its memory is given back, and the next call starts another.
+ * Pool of worker threads that tokenize, decode and chunk long texts off the event loop. Every thread has a heap limit and every call a timeout;
+ * a thread that exceeds one is terminated, and the next call starts another.
  */
 import { getHeapStatistics } from "node:v8";
 import { Worker } from "node:worker_threads";
@@ -15,24 +15,24 @@ import type { ChunkedText } from "../chunking/chunk.ts";
 import type { TextWorkers } from "./text-workers.ts";
 import type { AnswerMessage, CallMessage, OperationName, Operations } from "./protocol.ts";
 
-/** Threads at once. */
+/** Maximum number of threads. */
 const threadCount = 2;
-/** Maximum heap of one thread, in MiB: a vocabulary of 250,000 tokens takes some 150. */
+/** Maximum heap of one thread in MiB. A vocabulary of 250,000 tokens takes about 150. */
 const maxHeapMebibytes = 1024;
-/** Share of the process's heap limit that one thread may take; Node.js derives that limit from the memory of the machine or container. */
+/** Fraction of the process's heap limit that one thread may use. Node.js derives that limit from the memory of the machine or container. */
 const heapShare = 1 / 4;
 const minHeapMebibytes = 256;
-/** A thread without a call ends after this time, and gives back its tokenizers. */
+/** Idle time in milliseconds after which a thread ends and frees its tokenizers. */
 const idleMs = 60_000;
-/** Calls that wait for a thread. */
+/** Maximum number of queued calls. */
 const maxWaiting = 1024;
-/** Tokenizers one thread keeps; with one more it is replaced. */
+/** Maximum number of tokenizers of one thread. A thread that would need one more is replaced. */
 const maxTokenizers = 8;
 
 interface Call {
   readonly message: Omit<CallMessage, "settings">;
   readonly settings: TextSettings;
-  /** What is read, for messages. */
+  /** The input, for error messages: "a text of 9000 characters". */
   readonly shown: string;
   readonly resolve: (result: never) => void;
   readonly reject: (error: InferyardError) => void;
@@ -50,6 +50,7 @@ function threadHeapMebibytes(): number {
   return Math.round(Math.min(Math.max(share, minHeapMebibytes), maxHeapMebibytes));
 }
 
+/** The worker threads of one runtime. `dispose` terminates them and rejects their calls with DISPOSED. */
 export class TextThreadPool implements TokenizerThreads, TextWorkers {
   readonly maxCharacters: number;
   readonly #timeoutMs: number;
@@ -61,7 +62,7 @@ export class TextThreadPool implements TokenizerThreads, TextWorkers {
   #lastNumber = 0;
   #disposed = false;
 
-  /** `program` and `heap` (in MiB) are set in tests alone. */
+  /** `program` (script of the threads) and `heap` (in MiB) are set only by tests. */
   constructor(
     { maxCharacters, timeout }: TextThreadSettings,
     program: URL = new URL("./thread.js", import.meta.url),
@@ -105,8 +106,8 @@ export class TextThreadPool implements TokenizerThreads, TextWorkers {
         return;
       }
       if (this.#waiting.length >= maxWaiting) {
-        const message = `${maxWaiting} long texts wait for a thread that reads them`;
-        reject(new InferyardError("QUEUE_FULL", message, { remedy: "ask again later", retryAfterMs: 1000 }));
+        const message = `${maxWaiting} long texts are queued for tokenization, the maximum`;
+        reject(new InferyardError("QUEUE_FULL", message, { remedy: "retry later", retryAfterMs: 1000 }));
         return;
       }
       this.#waiting.push({ message: { operation, asked, tokenizer }, settings, shown, resolve, reject });
@@ -145,7 +146,7 @@ export class TextThreadPool implements TokenizerThreads, TextWorkers {
   #start(): Thread {
     const worker = new Worker(this.#program, {
       resourceLimits: { maxOldGenerationSizeMb: this.#heap },
-      // The program's own arguments may raise the heap's limit again.
+      // Other arguments of the process, such as --max-old-space-size, would override the heap limit.
       execArgv: process.execArgv.filter((argument) => argument.startsWith("--import")),
     });
     const thread: Thread = { worker, tokenizers: new Set(), call: undefined, timer: undefined };
@@ -172,7 +173,7 @@ export class TextThreadPool implements TokenizerThreads, TextWorkers {
     return thread;
   }
 
-  /** Waits for the next call. */
+  /** Marks a thread as idle and starts its idle timer. */
   #rest(thread: Thread): void {
     clearTimeout(thread.timer);
     thread.call = undefined;

@@ -1,4 +1,4 @@
-/** What the pool and its threads tell each other. */
+/** Messages between the thread pool and its threads. */
 import type { SerializedError } from "../../errors.ts";
 import type { TextSettings } from "../../models/manifest.ts";
 import type { DecodeOptions } from "../../tokenizers/index.ts";
@@ -6,7 +6,7 @@ import type { TransferableTokens } from "../../tokenizers/tokenizer-threads.ts";
 import type { ChunkSettings } from "../chunking/chunk-options.ts";
 import type { ChunkedText } from "../chunking/chunk.ts";
 
-/** Arguments and result of each operation. */
+/** Arguments and result of every operation that a thread performs. */
 export interface Operations {
   readonly tokenize: { readonly asked: { readonly text: string }; readonly result: TransferableTokens };
   readonly decode: { readonly asked: { readonly ids: Int32Array; readonly options: DecodeOptions }; readonly result: string };
@@ -16,16 +16,19 @@ export interface Operations {
   };
 }
 
+/** Name of an operation. */
 export type OperationName = keyof Operations;
 
+/** Message to a thread: one call. */
 export interface CallMessage<Name extends OperationName = OperationName> {
   readonly operation: Name;
   readonly asked: Operations[Name]["asked"];
-  /** Which tokenizer. Its settings come with the first call for it. */
+  /** Number that identifies a tokenizer. `settings` is sent with the first call that uses it. */
   readonly tokenizer: number;
   readonly settings?: TextSettings;
 }
 
+/** Message from a thread: the result of its call. */
 export type AnswerMessage =
   | { readonly ok: true; readonly result: Operations[OperationName]["result"] }
   | { readonly ok: false; readonly error: SerializedError };

@@ -1,17 +1,21 @@
-/** What the tasks ask of threads that read long texts. */
+/** Interface of the worker threads that process long texts. */
 import type { TextSettings } from "../../models/manifest.ts";
 import { type TokenizerThreads, maxInlineUnits } from "../../tokenizers/tokenizer-threads.ts";
 import type { ChunkSettings } from "../chunking/chunk-options.ts";
 import type { ChunkedText } from "../chunking/chunk.ts";
 
+/** Worker threads that tokenize, decode and chunk long texts. */
 export interface TextWorkers extends TokenizerThreads {
-  /** Chunks of a text by a strategy that runs no model. LIMIT_EXCEEDED where they take too long or too much memory. */
+  /** Chunks a text with a strategy that runs no model. Throws LIMIT_EXCEEDED if it takes too long or too much memory. */
   chunk(settings: TextSettings, text: string, asked: ChunkSettings): Promise<ChunkedText>;
-  /** Ends the threads. */
+  /** Terminates the threads. */
   dispose(): Promise<void>;
 }
 
-/** What chunks long texts by a strategy that runs no model; undefined where the calling thread reads all texts. */
+/**
+ * Returns a function that chunks a long text on a worker thread, and returns undefined for a text that is short enough for the calling thread.
+ * Undefined if there are no threads.
+ */
 export function longTextChunker(
   readers: TextWorkers | undefined,
   tokenizer: TextSettings,

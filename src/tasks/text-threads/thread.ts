@@ -1,4 +1,4 @@
-/** The program of a thread that reads texts: one call after the other, with the tokenizers it was asked for. */
+/** Entry point of a worker thread that processes texts: one call at a time, with tokenizers that are loaded on first use. */
 import { getPriority, setPriority } from "node:os";
 import { parentPort } from "node:worker_threads";
 import { InferyardError, messageOf } from "../../errors.ts";
@@ -8,7 +8,7 @@ import type { TextTokenizer } from "../../tokenizers/text-tokenizer.ts";
 import { chunkTexts } from "../chunking/chunk.ts";
 import type { AnswerMessage, CallMessage, OperationName, Operations } from "./protocol.ts";
 
-/** As the system counts, from 0 to 19: that of models' processes. */
+/** Nice value that is added to the thread's, 0 to 19; equal to that of model processes. */
 const niceness = 10;
 
 const port = parentPort;
@@ -23,20 +23,20 @@ port.on("message", async (message: CallMessage) => {
   port.postMessage(answer, answer.ok ? buffersOf(answer.result) : []);
 });
 
-/** The event loop's thread goes first. Linux has a priority for each thread; elsewhere it would be that of the whole process. */
+/** Lowers the priority of this thread below that of the event loop. Linux only: elsewhere the priority is that of the whole process. */
 function giveWay(): void {
   if (process.platform !== "linux") return;
   try {
     setPriority(getPriority() + niceness);
   } catch {
-    // A system that forbids it: texts are read at the priority of all threads.
+    // Not permitted: the thread keeps the priority of the process.
   }
 }
 
 async function answerTo({ operation, asked, tokenizer: number, settings }: CallMessage): Promise<AnswerMessage> {
   try {
     const known = tokenizers.get(number) ?? (settings === undefined ? undefined : loadTextTokenizer(settings));
-    if (known === undefined) throw new InferyardError("CONTRACT_VIOLATION", `a thread was not told of tokenizer ${number}`);
+    if (known === undefined) throw new InferyardError("CONTRACT_VIOLATION", `no settings were sent for tokenizer ${number}`);
     tokenizers.set(number, known);
     return { ok: true, result: await operations[operation](await known, asked) };
   } catch (error) {
@@ -55,7 +55,7 @@ const answers: Answers = {
     return result;
   },
 };
-/** By the operation's name the arguments are its own. */
+/** The same table with the arguments of any operation, since the name in a message determines their type. */
 const operations = answers as Record<
   OperationName,
   (
@@ -64,7 +64,7 @@ const operations = answers as Record<
   ) => Operations[OperationName]["result"] | Promise<Operations[OperationName]["result"]>
 >;
 
-/** Buffers that are handed over instead of copied. */
+/** Buffers of a result to transfer instead of copy. */
 function buffersOf(result: Operations[OperationName]["result"]): ArrayBuffer[] {
   if (typeof result === "string" || !("ids" in result)) return [];
   const { ids, offsets, words }: TransferableTokens = result;

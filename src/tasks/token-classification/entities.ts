@@ -1,75 +1,88 @@
 /**
- * From labels of tokens to entities, as transformers' token-classification pipeline makes them. Pure.
+ * From token scores to entities, as transformers' token-classification pipeline groups them. Pure functions.
  *
- * Labels are read as BIO, BIOES or BILOU: B begins an entity, S and U are one whole, I goes on, E and L end one; a label without such a
- * letter counts as I, as in transformers.
+ * Labels may have the tag prefixes of BIO, BIOES or BILOU: B begins an entity, I continues it, E and L end it, S and U are an entity of one
+ * token. A label without a prefix counts as I, as in transformers.
  */
 
-/** "none": tokens. "simple": neighbouring tokens of one kind. The others first settle one label for each word: by its first token, by the mean of its tokens' scores, or by its surest token. */
+/**
+ * How tokens are grouped into entities. "none": every token is one. "simple": adjacent tokens of one type are joined. "first", "average" and
+ * "max" choose one label per word before joining: that of its first token, of the mean of its tokens' scores, or of its token with the highest
+ * score.
+ */
 export type Aggregation = "none" | "simple" | "first" | "average" | "max";
 
+/** All values of the option `aggregation`. */
 export const aggregations: readonly Aggregation[] = ["none", "simple", "first", "average", "max"];
 
-/** One token that is not a special one. */
+/** A token of a text, special tokens excluded, with its label probabilities. */
 export interface TokenScores {
+  /** Vocabulary id. */
   readonly id: number;
-  /** As the vocabulary writes it; for an unknown token the text it stands for. */
+  /** The vocabulary entry; for an unknown token the text it covers. */
   readonly token: string;
-  /** Of every label, in the model's order. */
+  /** One probability per label, in the order of the model's `id2label`. */
   readonly scores: Float32Array;
-  /** Position in the text, in UTF-16 units. */
+  /** Range in the text, in UTF-16 code units: start included, end excluded. */
   readonly start: number;
   readonly end: number;
-  /** Whether it goes on with the word of the token before. */
+  /** Whether it continues the word of the token before. */
   readonly isSubword: boolean;
-  /** Place among the tokens of its window, special tokens counted. */
+  /** Index among the tokens of its window, special tokens included. */
   readonly index: number;
 }
 
-/** Tokens or words with one label. */
+/** A token or a word, with the label chosen for it. */
 export interface LabelledUnit {
   readonly label: string;
   readonly score: number;
   readonly tokens: readonly TokenScores[];
 }
 
-/** A run of parts that make one entity. */
+/** Consecutive tokens or words that form one entity. */
 export interface EntitySpan {
-  /** The label without its letter: "PER". */
+  /** The label without its tag prefix: "PER" of "B-PER". */
   readonly kind: string;
-  /** Mean of the parts' scores. */
+  /** Mean of the scores of its tokens or words. */
   readonly score: number;
   readonly tokens: readonly TokenScores[];
   readonly start: number;
   readonly end: number;
 }
 
-/** With aggregation "none" `entity` is the label ("B-PER") and `index` the token's place; else `entityGroup` is the kind ("PER"). */
+/** An entity found in a text. */
 export interface Entity {
+  /** With aggregation "none": the label of the token, "B-PER". */
   readonly entity?: string;
+  /** With any other aggregation: the entity type, "PER". */
   readonly entityGroup?: string;
+  /** Probability of the label, 0 to 1; for several tokens their mean. */
   readonly score: number;
+  /** With aggregation "none": index of the token in its window, special tokens included. */
   readonly index?: number;
-  /** As the tokenizer writes it back; a model without capitals has none here. `text.slice(start, end)` is what stands there. */
+  /** The tokens decoded to text, which an uncased tokenizer gives in lower case. `text.slice(start, end)` is the original. */
   readonly word: string;
+  /** Range in the text, in the unit of the option `offsets`: start included, end excluded. */
   readonly start: number;
   readonly end: number;
 }
 
+/** Entities of texts, and what was read of each text. */
 export interface Entities {
-  /** For each text, in order, its entities from left to right. */
+  /** One list per text, in order; entities from left to right. */
   readonly results: readonly (readonly Entity[])[];
-  /** Tokens of each text, special tokens included. */
+  /** Number of tokens of each text, special tokens included. */
   readonly tokens: readonly number[];
-  /** How many windows the model read of each text. */
+  /** Number of windows in which the model read each text. */
   readonly windows: readonly number[];
 }
 
+/** Chooses the label with the highest score for every token. */
 export function labelTokens(tokens: readonly TokenScores[], labels: readonly string[]): LabelledUnit[] {
   return tokens.map((token) => partOf([token], token.scores, labels));
 }
 
-/** One part for each word. */
+/** Chooses one label per word, by the scores of its tokens combined as `aggregation` states. */
 export function labelWords(
   tokens: readonly TokenScores[],
   labels: readonly string[],
@@ -93,7 +106,7 @@ const wordScores: Readonly<Record<Exclude<Aggregation, "none" | "simple">, (word
   },
 };
 
-/** Neighbouring parts of one kind, put together. */
+/** Joins adjacent tokens or words of one entity type, as `group_entities` of transformers' pipeline does; a B, S or U tag begins a new entity. */
 export function groupEntities(parts: readonly LabelledUnit[]): EntitySpan[] {
   const groups: LabelledUnit[][] = [];
   let open = false;
@@ -110,7 +123,7 @@ export function groupEntities(parts: readonly LabelledUnit[]): EntitySpan[] {
   return groups.map(spanOf);
 }
 
-/** Of entities of one kind of reading that overlap (windows of a long text see the same words), the longest stays, then the surest. */
+/** Resolves overlaps between the entities of overlapping windows: the longer entity is kept, of equal lengths the one with the higher score. */
 export function resolveOverlaps(spans: readonly EntitySpan[]): EntitySpan[] {
   const kept: EntitySpan[] = [];
   for (const span of spans.toSorted((a, b) => a.start - b.start)) {
@@ -125,7 +138,7 @@ export function resolveOverlaps(spans: readonly EntitySpan[]): EntitySpan[] {
   return kept;
 }
 
-/** A label without the letter that says where in an entity its token is: "PER" of "B-PER". */
+/** The entity type of a label, without its tag prefix: "PER" of "B-PER". */
 export function entityTypeOf(label: string): string {
   return readLabel(label).kind;
 }

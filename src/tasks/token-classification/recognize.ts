@@ -1,4 +1,4 @@
-/** token-classification: the names in a text, with their places, as transformers' pipeline of that name gives them. */
+/** Task `token-classification` (Hugging Face, "ner"): the entities of a text with their offsets, equal to transformers' pipeline of that name. */
 import { InferyardError } from "../../errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { refuseUnlisted } from "../../runtime/options/options.ts";
@@ -21,25 +21,27 @@ import { type GlinerOptions, recognizeWithGliner, isGlinerSpanModel } from "./gl
 import { applyActivation, labelHeadOf, logitsOutput, requireFinite } from "../shared/label-head.ts";
 import { type TextTaskOptions, textTaskOptionNames, textTaskSettings } from "../shared/task-options.ts";
 
+/** Options of `Runtime.recognize`. */
 export interface RecognizeOptions extends TextTaskOptions {
-  /** How tokens become entities. Default: "simple". */
+  /** How tokens are grouped into entities (transformers' `aggregation_strategy`). Default: "simple". */
   readonly aggregation?: Aggregation;
-  /** What positions count: UTF-16 units as JavaScript strings do, code points, or UTF-8 bytes. Default: "utf16". */
+  /** Unit of `start` and `end`: UTF-16 code units, as in JavaScript strings, code points, or UTF-8 bytes. Default: "utf16". */
   readonly offsets?: OffsetUnit;
-  /** Labels that are no entity. Default: "O". */
+  /** Labels that mark no entity and are dropped. Default: ["O"]. */
   readonly ignoreLabels?: readonly string[];
-  /** Tokens by which the windows of a text that is longer than the model reads overlap. Default: a quarter of a window. */
+  /** Overlap in tokens of the windows that a text longer than the model's limit is read in. Default: a quarter of a window. */
   readonly stride?: number;
-  /** What to look for, in words of your own: for models that are made for that (GLiNER), which need it. Default: the model's own kinds. */
+  /** Entity types to look for, in your own words. Required for GLiNER models, refused for others, which know the types they were trained on. */
   readonly labels?: readonly string[];
-  /** With `labels`: the least score of an entity, 0 to 1. Default: 0.5. */
+  /** With `labels`: minimum score of an entity, from 0 to below 1. Default: 0.5. */
   readonly threshold?: number;
   /** With `labels`: whether an entity may lie inside another. Default: false. */
   readonly nested?: boolean;
-  /** With `labels`: whether one entity may have several labels. Default: false. */
+  /** With `labels`: whether one span may have several labels. Default: false. */
   readonly multiLabel?: boolean;
 }
 
+/** Names of all options of `recognize`. Any other name is refused. */
 export const recognizeOptionNames: readonly (keyof RecognizeOptions)[] = [
   ...textTaskOptionNames,
   "aggregation",
@@ -59,7 +61,10 @@ interface Window {
   readonly encoding: Encoding;
 }
 
-/** Texts longer than the model reads are read in windows that overlap; `truncate: "error"` refuses them instead. */
+/**
+ * Finds the entities of each text. Texts longer than the model's limit are read in overlapping windows; with `truncate: "error"` they throw
+ * INPUT_TOO_LONG. Throws MODEL_UNSUPPORTED for a model without a token-classification head.
+ */
 export async function recognize(encoder: Encoder, texts: readonly string[], options: RecognizeOptions = {}): Promise<Entities> {
   if (isGlinerSpanModel(encoder.manifest, encoder.inputs))
     return recognizeWithGliner(encoder, texts, optionsByLabel(encoder.manifest, options));
@@ -103,17 +108,17 @@ export async function recognize(encoder: Encoder, texts: readonly string[], opti
   };
 }
 
-/** A model that is told what to look for needs to be told, and has no tokens with labels to put together. */
+/** A GLiNER model requires `labels`, and scores spans instead of tokens, so that options of token aggregation do not apply. */
 function optionsByLabel({ name }: Manifest, options: RecognizeOptions): GlinerOptions {
   const { labels, aggregation, ignoreLabels, ...rest } = options;
   if (labels === undefined) {
-    throw new InferyardError("INPUT_INVALID", `${name} finds what you name, and was given no labels`, {
+    throw new InferyardError("INPUT_INVALID", `${name} is a GLiNER model and needs labels; none were given`, {
       remedy: 'give `labels`, for example ["person", "company"]: --labels person,company',
     });
   }
   const meaningless = aggregation === undefined ? (ignoreLabels === undefined ? undefined : "ignoreLabels") : "aggregation";
   if (meaningless === undefined) return { ...rest, labels };
-  throw new InferyardError("INPUT_INVALID", `"${meaningless}" says nothing for ${name}, which scores whole names`, {
+  throw new InferyardError("INPUT_INVALID", `"${meaningless}" has no effect on ${name}, which scores spans, not tokens`, {
     remedy: `leave "${meaningless}" out`,
   });
 }
@@ -123,7 +128,7 @@ function refuseLabels(manifest: Manifest, options: RecognizeOptions): void {
     const kinds = [...new Set(labelHeadOf(manifest).labels)].slice(0, 8).join(", ");
     throw new InferyardError(
       "MODEL_UNSUPPORTED",
-      `${manifest.name} finds the kinds it was trained on (${kinds}), not labels of your own`,
+      `${manifest.name} knows only the labels it was trained on (${kinds}), so \`labels\` cannot be set`,
       {
         remedy: "leave `labels` out, or use a GLiNER model",
       },
@@ -131,7 +136,7 @@ function refuseLabels(manifest: Manifest, options: RecognizeOptions): void {
   }
   const given = (["threshold", "nested", "multiLabel"] as const).find((name) => options[name] !== undefined);
   if (given === undefined) return;
-  throw new InferyardError("INPUT_INVALID", `"${given}" says nothing without \`labels\``, { remedy: `leave "${given}" out` });
+  throw new InferyardError("INPUT_INVALID", `"${given}" has no effect without \`labels\``, { remedy: `leave "${given}" out` });
 }
 
 function tokensOf(

@@ -26,8 +26,8 @@ describe("known answers from a file", () => {
 
   it.each([
     ["{", "a.json is not JSON"],
-    ["[]", "a.json does not hold known answers"],
-    [file(), "a.json does not hold known answers"],
+    ["[]", "a.json is not a file of known answers"],
+    [file(), "a.json is not a file of known answers"],
     [file({ embedding: encode(1) }), "text"],
     [file({ text: "x", embedding: encode(1) }, { text: "y" }), "a.json: item 1 has no embedding"],
     [file({ text: "x", embedding: "AACA" }), "a.json: item 0: the embedding is not base64 of float32 values"],

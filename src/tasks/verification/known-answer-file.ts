@@ -1,4 +1,7 @@
-/** Known answers from a file: `{ "items": [{ "text", "embedding" or "embedding_normalized": base64 of little-endian float32 }] }`. */
+/**
+ * Reads known answers (reference embeddings) from a JSON file: `{ "items": [{ "text", "embedding" or "embedding_normalized" }] }`, where an
+ * embedding is base64 of little-endian float32 values.
+ */
 import * as z from "zod";
 import { InferyardError, messageOf } from "../../errors.ts";
 import type { KnownAnswer } from "../../models/manifest.ts";
@@ -7,10 +10,13 @@ import { schemaProblems } from "../../models/validation/schema-problems.ts";
 const item = z.object({ text: z.string(), embedding: z.string().optional(), embedding_normalized: z.string().optional() });
 const file = z.object({ items: z.array(item).min(1) });
 
-/** Between two correct fp32 engines components differ by less than this (measured: 2.4e-7 on MiniLM). */
+/** Default maximum difference of a component. Two correct fp32 engines differ by less (measured: 2.4e-7 on MiniLM). */
 const defaultTolerance = 1e-5;
 
-/** Takes `embedding_normalized` where an item has it: models that normalize are compared as they answer. INPUT_INVALID for anything else. */
+/**
+ * Parses the text of a known-answer file. `embedding_normalized` is preferred to `embedding`. `path` is for error messages; `tolerance` is the
+ * maximum absolute difference of a component. Throws INPUT_INVALID for a file that does not have this form.
+ */
 export function readAnswers(text: string, path: string, tolerance: number = defaultTolerance): KnownAnswer[] {
   let json: unknown;
   try {
@@ -20,7 +26,7 @@ export function readAnswers(text: string, path: string, tolerance: number = defa
   }
   const problems = schemaProblems(file, json);
   if (problems.length > 0) {
-    throw new InferyardError("INPUT_INVALID", `${path} does not hold known answers: ${problems.join("; ")}`, {
+    throw new InferyardError("INPUT_INVALID", `${path} is not a file of known answers: ${problems.join("; ")}`, {
       remedy: "docs/guide/verifying.md shows the form",
     });
   }

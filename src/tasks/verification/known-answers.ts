@@ -1,11 +1,14 @@
-/** Holds a loaded model against the known answers of its manifest. */
+/** Verifies a loaded model: embeds the known texts of its manifest and compares the vectors with the expected ones. */
 import type { AnswerCheck } from "../../runtime/loading/verification.ts";
 import { InferyardError } from "../../errors.ts";
 import type { KnownAnswer } from "../../models/manifest.ts";
 import type { TokenizerCache } from "../shared/tokenizer-cache.ts";
 import { embed } from "../embedding/embed.ts";
 
-/** The check that loading runs after every load. */
+/**
+ * Creates the check that runs after every load. It returns a sentence for the decision, or undefined for a model without known answers, and
+ * throws VERIFICATION_FAILED if a component differs by more than the tolerance.
+ */
 export function createAnswerCheck(tokenizers: TokenizerCache): AnswerCheck {
   return async (model, manifest, signal) => {
     if (manifest.probe?.kind !== "text" || manifest.text === undefined) return undefined;
@@ -13,8 +16,16 @@ export function createAnswerCheck(tokenizers: TokenizerCache): AnswerCheck {
     const { text } = manifest;
     const tokenizer = await tokenizers.get(text);
     const { inputs, outputs } = model;
-    const chain = () => tokenizers.getPostPooling(text);
-    const encoder = { manifest, tokenizer, inputs, outputs, chain, run: model.run.bind(model), replicas: async () => [model] };
+    const postPooling = () => tokenizers.getPostPooling(text);
+    const encoder = {
+      manifest,
+      tokenizer,
+      inputs,
+      outputs,
+      postPooling,
+      run: model.run.bind(model),
+      replicas: async () => [model],
+    };
     const texts = answers.map((answer) => answer.text);
     const { embeddings } = await embed(encoder, texts, signal === undefined ? {} : { signal });
     for (const [index, answer] of answers.entries()) compare(answer, embeddings[index] ?? new Float32Array());
@@ -27,14 +38,14 @@ function compare(answer: KnownAnswer, embedding: Float32Array): void {
   if (difference <= answer.tolerance) return;
   throw new InferyardError(
     "VERIFICATION_FAILED",
-    `the known answer for "${answer.text}" is off by ${difference.toPrecision(3)}, and ${answer.tolerance} is allowed`,
+    `the embedding of "${answer.text}" differs from the known answer by ${difference.toPrecision(3)}; the tolerance is ${answer.tolerance}`,
     {
-      remedy: "the engine computes this model wrongly here: try another target or variant",
+      remedy: "the engine computes this model wrongly on this target: try another target or variant",
     },
   );
 }
 
-/** Infinity where the lengths differ. */
+/** Maximum absolute difference of the components of two vectors; Infinity if their lengths differ, NaN if a component is NaN. */
 export function maxAbsDifference(a: Float32Array, b: Float32Array): number {
   if (a.length !== b.length) return Number.POSITIVE_INFINITY;
   return a.reduce((largest, value, index) => Math.max(largest, Math.abs(value - (b[index] ?? Number.NaN))), 0);

@@ -1,17 +1,22 @@
-/** What can be checked of a loaded embedding model: known answers, and that it agrees with itself. */
+/** Self-test of a loaded embedding model (`inferyard verify`): known answers, repeatability, and independence of the batch. */
 import type { KnownAnswer, Manifest } from "../../models/manifest.ts";
 import type { Embeddings } from "../embedding/embeddings.ts";
 import { maxAbsDifference } from "./known-answers.ts";
 
+/** Result of a self-test. */
 export interface SelfTest {
+  /** Whether all checks passed. */
   readonly passed: boolean;
   readonly checks: readonly SelfTestCheck[];
+  /** Duration of the whole test. */
   readonly milliseconds: number;
 }
 
+/** Result of one check. */
 export interface SelfTestCheck {
   readonly name: string;
   readonly passed: boolean;
+  /** The measured value, for people. */
   readonly detail: string;
 }
 
@@ -19,9 +24,10 @@ type Embed = (texts: readonly string[]) => Promise<Embeddings>;
 
 const sampleTexts = ["A cat sits on the mat.", "Der Zug fährt um neun.", "東京", "", "one two three ".repeat(60)];
 
-/** A batch's vectors may part from those one by one down to this cosine: int8 models scale activations per batch (MiniLM int8: 0.972). */
+/** Minimum cosine between a vector computed in a batch and alone. int8 models scale activations per batch, which changes them (MiniLM int8: 0.972). */
 const batchCosine = 0.95;
 
+/** Runs all checks with the given embedding function. `given`: known answers in addition to those of the manifest. */
 export async function selfTest(embed: Embed, manifest: Manifest, given: readonly KnownAnswer[]): Promise<SelfTest> {
   const started = performance.now();
   const own = manifest.probe?.kind === "text" ? manifest.probe.answers : [];
@@ -66,7 +72,7 @@ async function batchEqualsSingles(embed: Embed): Promise<SelfTestCheck> {
   return { name, passed: lowest >= batchCosine, detail: `lowest cosine ${lowest.toFixed(6)}` };
 }
 
-/** 1 for two vectors of zeros. */
+/** Cosine of the angle between two vectors; 1 if both are zero, NaN if one is. */
 export function cosine(a: Float32Array, b: Float32Array): number {
   let dot = 0;
   let aSquares = 0;

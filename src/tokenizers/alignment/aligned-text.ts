@@ -1,19 +1,21 @@
 /**
- * A text that remembers, through every change made to it, which part of the original each of its characters came from.
+ * Text with an alignment to the original, the counterpart of `NormalizedString` in the Rust library: through every change, each UTF-16 code unit
+ * keeps the range of the original that it came from.
  *
- * Positions count UTF-16 code units. Both units of a surrogate pair belong to the same part of the original, or to its two halves
- * while nothing has been changed; so a range of whole characters always maps to [start of its first unit, end of its last).
+ * Both units of a surrogate pair have the same range, or in unchanged text one unit each, so that a range of whole characters maps to [start of
+ * its first unit, end of its last unit).
  */
 import { GrowthLimit } from "./growth-limit.ts";
 
+/** An immutable text with its alignment. */
 export class AlignedText {
   readonly text: string;
-  /** Where unit 0 lies in the original while nothing has been changed; what a character put in before all others is aligned to. */
+  /** Offset of unit 0 in the original, if the text is unchanged. Text inserted at the start is aligned to it. */
   readonly base: number;
-  /** Per unit: start in the original. Undefined: unit i came from [base + i, base + i + 1). */
+  /** Start in the original of each unit. Undefined for unchanged text: unit i came from [base + i, base + i + 1). */
   readonly starts: Int32Array | undefined;
   readonly ends: Int32Array | undefined;
-  /** Shared by everything that is made of one original text. */
+  /** Limit shared by all texts derived from one original. */
   readonly growth: GrowthLimit;
 
   constructor(
@@ -29,15 +31,17 @@ export class AlignedText {
     this.ends = alignment?.ends;
   }
 
+  /** Start in the original of the unit at an index. */
   startAt(unit: number): number {
     return this.starts === undefined ? this.base + unit : (this.starts[unit] as number);
   }
 
+  /** End in the original of the unit at an index. */
   endAt(unit: number): number {
     return this.ends === undefined ? this.base + unit + 1 : (this.ends[unit] as number);
   }
 
-  /** The same alignment under another text of the same length, unit by unit. */
+  /** Another text of the same length with this alignment. */
   withText(text: string): AlignedText {
     if (text === this.text) return this;
     return this.starts === undefined || this.ends === undefined
@@ -45,7 +49,7 @@ export class AlignedText {
       : new AlignedText(text, this.base, { starts: this.starts, ends: this.ends }, this.growth);
   }
 
-  /** A part of this text as a text of its own. What is put in before it is aligned to where it begins. */
+  /** The units [from, to) as a text of their own. Text inserted at its start is aligned to its first unit. */
   slice(from: number, to: number): AlignedText {
     if (from === 0 && to === this.text.length) return this;
     const text = this.text.slice(from, to);
@@ -56,7 +60,7 @@ export class AlignedText {
   }
 }
 
-/** Length in units of the character at a position. */
+/** Length in UTF-16 code units of the character at an index: 2 for a surrogate pair. */
 export function characterLength(text: string, at: number): 1 | 2 {
   const unit = text.charCodeAt(at);
   if (unit < 0xd800 || unit > 0xdbff || at + 1 >= text.length) return 1;

@@ -1,30 +1,31 @@
-/** How much normalizers and pre-tokenizers may write for one text: a model's file must not make gigabytes of a sentence. */
+/** Limits how much normalizers and pre-tokenizers may expand a text, so that a malicious tokenizer.json cannot exhaust the memory. */
 
-/** Units that one step may write, per unit of the original text. The largest that Unicode's normal forms write is 18. */
+/** UTF-16 code units that one component may write per unit of the original text. (NFKD expands a single character to 18 at most.) */
 const unitsPerUnit = 8;
-/** The same for all steps together. */
+/** Units that all components together may write per unit of the original text. */
 const totalUnitsPerUnit = 128;
-/** Units that one step may write whatever the text, so that a short text may consist of the characters that grow most. */
+/** Units that one component may write in addition, so that a short text may consist of characters that expand most. */
 const freeUnits = 2 ** 20;
 
+/** Budget of UTF-16 code units for everything that is derived from one original text. */
 export class GrowthLimit {
   readonly #original: number;
   readonly #maxStep: number;
   #left: number;
 
-  /** `units`: length of the original text in UTF-16 units. */
+  /** `units`: length of the original text in UTF-16 code units. */
   constructor(units: number) {
     this.#original = units;
     this.#maxStep = unitsPerUnit * units + freeUnits;
     this.#left = totalUnitsPerUnit * units + 8 * freeUnits;
   }
 
-  /** To be called before `more` units are written in a step that has then written `written`. Throws Error beyond the limit. */
+  /** Charges `more` units to a component that has then written `written` in total. Throws Error beyond the limit. */
   count(more: number, written: number): void {
     this.#left -= more;
     if (written <= this.#maxStep && this.#left >= 0) return;
     throw new Error(
-      `its normalizer and pre-tokenizer make too much of the text: a step may write ${this.#maxStep} characters for a text of ${this.#original}`,
+      `its normalizer or pre-tokenizer expands a text of ${this.#original} characters beyond the limit, ${this.#maxStep} for one component`,
     );
   }
 }

@@ -1,8 +1,9 @@
-/** A text cut into pieces. */
+/** A text split into pieces, the counterpart of `PreTokenizedString` in the Rust library. */
 import type { AlignedText } from "./aligned-text.ts";
 
+/** The pieces of a text. */
 export interface Pieces {
   readonly source: AlignedText;
-  /** Units of the source, flattened: start and end of each piece. No piece is empty, and they are in order. */
+  /** Ranges of the source in UTF-16 code units, flattened: start, end, start, end, ... Ascending, none empty. */
   readonly bounds: readonly number[];
 }

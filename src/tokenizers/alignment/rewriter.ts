@@ -1,6 +1,7 @@
-/** Writes a changed text from front to back, with the alignment of every unit. */
+/** Builds a changed `AlignedText` from front to back. */
 import { AlignedText, characterLength } from "./aligned-text.ts";
 
+/** Builder of a text derived from `source`. Throws Error from any write if the growth limit is exceeded. */
 export class Rewriter {
   readonly #source: AlignedText;
   #text = "";
@@ -14,12 +15,12 @@ export class Rewriter {
     this.#ends = new Int32Array(room);
   }
 
-  /** Units written so far. */
+  /** Number of UTF-16 code units written so far. */
   get length(): number {
     return this.#length;
   }
 
-  /** Takes units [from, to) of the source over as they are. */
+  /** Copies the units [from, to) of the source with their alignment. */
   keep(from: number, to: number): void {
     const { starts, ends, base, text } = this.#source;
     const at = this.#grow(to - from);
@@ -30,7 +31,7 @@ export class Rewriter {
         this.#ends[index] = base + unit + 1;
       }
     } else {
-      // Loops, since parts are mostly words, and calls of set and fill cost more than these do.
+      // Loops: the parts are mostly words, for which calls of set and fill cost more.
       for (let unit = from, index = at; unit < to; unit++, index++) {
         this.#starts[index] = starts[unit] as number;
         this.#ends[index] = ends[unit] as number;
@@ -38,18 +39,18 @@ export class Rewriter {
     }
   }
 
-  /** Writes a text in the place of the source's units [from, to). */
+  /** Writes a text that replaces the units [from, to) of the source: all of it is aligned to their range. */
   replace(text: string, from: number, to: number): void {
     this.put(text, this.#source.startAt(from), this.#source.endAt(to - 1));
   }
 
-  /** Writes a text that stands for the character which ends before `unit`, or for nothing where none does. */
+  /** Writes a text aligned to the character of the source that ends at `unit`; at 0 to an empty range at the start. */
   insert(text: string, unit: number): void {
     if (unit < 1) this.put(text, this.#source.base, this.#source.base);
     else this.replace(text, characterStart(this.#source.text, unit), unit);
   }
 
-  /** Writes a text aligned to [start, end) of the original. */
+  /** Writes a text aligned to the range [start, end) of the original. */
   put(text: string, start: number, end: number): void {
     const at = this.#grow(text.length);
     this.#text += text;
@@ -59,19 +60,20 @@ export class Rewriter {
     }
   }
 
-  /** Lets the last units written stand for the source's units [from, to) instead. */
+  /** Realigns the last `units` units written to the units [from, to) of the source. */
   alignLast(units: number, from: number, to: number): void {
     this.#starts.fill(this.#source.startAt(from), this.#length - units, this.#length);
     this.#ends.fill(this.#source.endAt(to - 1), this.#length - units, this.#length);
   }
 
+  /** Returns the text written. */
   finish(): AlignedText {
     const { base, growth } = this.#source;
     const starts = this.#starts.subarray(0, this.#length);
     return new AlignedText(this.#text, base, { starts, ends: this.#ends.subarray(0, this.#length) }, growth);
   }
 
-  /** Makes room, and returns where it begins. */
+  /** Reserves space for more units and returns its start. */
   #grow(units: number): number {
     const at = this.#length;
     this.#length += units;
@@ -91,7 +93,7 @@ function copyOf(numbers: Int32Array, room: number): Int32Array {
   return copy;
 }
 
-/** Where the character begins that ends before `end`. */
+/** Start of the character that ends at `end`, in UTF-16 code units. */
 export function characterStart(text: string, end: number): number {
   return end >= 2 && characterLength(text, end - 2) === 2 ? end - 2 : end - 1;
 }

@@ -1,17 +1,17 @@
 /**
- * The Rust library's way to say how a text changes, by which it finds the alignment of what the Unicode forms and character maps
- * write: each new character comes with a number. 0: it replaces the next old character. Below 0: the same, and so many more old
- * characters go. Above 0: it is put in, and stands for whatever the old character before it stands for.
+ * `NormalizedString::transform` of the Rust library: applies a list of characters, each with a change. 0: the character replaces the next one of
+ * the source. -n: it replaces the next one, and n more are removed. Above 0: it is inserted, aligned to the character of the source before it.
  */
 import { type AlignedText, characterLength } from "./aligned-text.ts";
 import type { Rewriter } from "./rewriter.ts";
 
+/** A character to write, and how it relates to the source. */
 export interface CharacterChange {
   readonly character: string;
   readonly change: number;
 }
 
-/** Writes the changed characters of units [from, to). */
+/** Writes characters to `rewriter` in the place of the units [from, to) of the source. */
 export function transform(
   source: AlignedText,
   from: number,

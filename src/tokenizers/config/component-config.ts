@@ -1,35 +1,40 @@
-/** Reads the settings of one step of tokenizer.json; each reader says which setting of which step is wrong. */
+/**
+ * Typed access to the settings of a component in tokenizer.json. Every reader throws Error with the component and the setting if the value has the
+ * wrong type; `fallback` is used for a missing or null value.
+ */
 
-/** A normalizer, pre-tokenizer, post-processor or decoder: `type` and its settings. */
+/** A normalizer, pre-tokenizer, post-processor or decoder as tokenizer.json has it: `type` and settings. */
 export type ComponentConfig = { readonly type: string; readonly [setting: string]: unknown };
 
+/** Reads a string. */
 export function stringSetting(step: ComponentConfig, name: string, otherwise?: string): string {
   const value = step[name] ?? otherwise;
   if (typeof value === "string") return value;
   throw new Error(`${step.type} needs a text "${name}"`);
 }
 
+/** Reads a boolean. */
 export function booleanSetting(step: ComponentConfig, name: string, otherwise?: boolean): boolean {
   const value = step[name] ?? otherwise;
   if (typeof value === "boolean") return value;
   throw new Error(`${step.type} needs "${name}" to be true or false`);
 }
 
-/** A whole number from 0 up. */
+/** Reads a non-negative integer. */
 export function integerSetting(step: ComponentConfig, name: string, otherwise?: number): number {
   const value = step[name] ?? otherwise;
   if (typeof value === "number" && Number.isInteger(value) && value >= 0) return value;
   throw new Error(`${step.type} needs "${name}" to be a whole number from 0 up`);
 }
 
-/** The steps inside a Sequence. */
+/** Reads the components inside a Sequence. */
 export function componentList(step: ComponentConfig, name: string): readonly ComponentConfig[] {
   const value = step[name];
   if (Array.isArray(value) && value.every(isComponentConfig)) return value;
   throw new Error(`${step.type} needs "${name}" to be a list of steps, each with a "type"`);
 }
 
-/** What `{"String": ...}` or `{"Regex": ...}` says. */
+/** Reads a pattern: `{"String": ...}`, `{"Regex": ...}`, or a plain string, which is a literal text. */
 export function patternSetting(step: ComponentConfig, name: string): { readonly text: string } | { readonly regex: string } {
   const value = step[name];
   if (typeof value === "string") return { text: value };
@@ -40,6 +45,7 @@ export function patternSetting(step: ComponentConfig, name: string): { readonly 
   throw new Error(`${step.type} needs "${name}" to be a String or a Regex`);
 }
 
+/** Whether a value is an object with a string `type`. */
 export function isComponentConfig(value: unknown): value is ComponentConfig {
   return typeof value === "object" && value !== null && "type" in value && typeof value.type === "string";
 }

@@ -1,23 +1,23 @@
 /**
- * What tokenizer_config.json and sentence_bert_config.json change about tokenizer.json. The reference implementation
- * (transformers 4 and 5) lets them win, and a tokenizer.json that says otherwise gives other vectors without a word.
+ * Overrides of tokenizer.json by tokenizer_config.json and sentence_bert_config.json. They take precedence in transformers 4 and 5, so that
+ * ignoring them would silently give other tokens.
  */
 import type { TextSettings } from "../../models/manifest.ts";
 import type { ComponentConfig } from "./component-config.ts";
 import type { TokenizerJson } from "./tokenizer-json.ts";
 
-/** Tokenizer classes whose BertNormalizer follows tokenizer_config.json in transformers 4.48 and 5.23. */
+/** Tokenizer classes that apply tokenizer_config.json to BertNormalizer in transformers 4.48 and 5.23. */
 const bertClass =
   /^(Bert|DistilBert|Electra|MobileBert|ConvBert|SqueezeBert|LayoutLM|Lxmert|Funnel|Retribert|Realm)Tokenizer(Fast)?$/;
 
-/** Settings of BertNormalizer by the names tokenizer_config.json gives them. */
+/** Settings of BertNormalizer, each with its key in tokenizer_config.json. */
 const bertSettings = {
   lowercase: "do_lower_case",
   strip_accents: "strip_accents",
   handle_chinese_chars: "tokenize_chinese_chars",
 };
 
-/** tokenizer.json as the model's other files change it. Only what they state counts, not the reference's defaults. */
+/** Applies the overrides to tokenizer.json. Only keys that are present in the files count, not the defaults of transformers. */
 export function applyTokenizerConfig(json: TokenizerJson, settings: TextSettings): TokenizerJson {
   const config = settings.tokenizerConfig;
   let { normalizer } = json;
@@ -36,7 +36,7 @@ function lowercases(step: ComponentConfig | null): boolean {
   return step?.type === "Lowercase" || (step?.type === "BertNormalizer" && step["lowercase"] === true);
 }
 
-/** A special token that tokenizer_config.json names, where it names one: as a text, or as an added token with its traits. */
+/** The special token that tokenizer_config.json names for a role, as a string or as an added-token object; undefined if it names none. */
 export function configuredSpecialToken(
   settings: TextSettings,
   role: "pad_token" | "mask_token" | "cls_token",

@@ -1,9 +1,9 @@
-/** tokenizer.json, the file of Hugging Face's tokenizers library: read, and refused with a sentence when it is not whole. */
+/** Reads and validates tokenizer.json, the file format of Hugging Face's tokenizers library. */
 import { InferyardError, messageOf } from "../../errors.ts";
 import { type ComponentConfig, isComponentConfig } from "./component-config.ts";
 import { readText as readTextFile } from "../../platform/node/files.ts";
 
-/** The parts of tokenizer.json that are used; every one that a file leaves out is filled in. */
+/** The parts of tokenizer.json that are used, with missing ones filled in. */
 export interface TokenizerJson {
   readonly model: Readonly<Record<string, unknown>>;
   readonly normalizer: ComponentConfig | null;
@@ -11,30 +11,30 @@ export interface TokenizerJson {
   readonly post_processor: ComponentConfig | null;
   readonly decoder: ComponentConfig | null;
   readonly added_tokens: readonly AddedToken[];
-  /** Only its pad token is used: the file's own truncation and padding lengths are what its last user set, not the model's. */
+  /** Only `pad_id` is used: truncation and padding lengths in the file are those of whoever saved it, not the model's. */
   readonly padding: { readonly pad_id?: unknown } | null;
 }
 
-/** A token beside the model's own vocabulary, or one of it that is found in a text before anything else. */
+/** `AddedToken` of the Rust library: a token that is matched in a text before the model sees it. */
 export interface AddedToken {
   readonly id: number;
   readonly content: string;
-  /** Left out when decoding without special tokens. */
+  /** Whether `decode` skips it with `skipSpecialTokens`. */
   readonly special: boolean;
-  /** Found only where it is no part of a word. */
+  /** Whether it matches only between word boundaries. */
   readonly singleWord: boolean;
-  /** Takes the white space before it along. */
+  /** Whether it includes the white space before it. */
   readonly lstrip: boolean;
-  /** Takes the white space behind it along. */
+  /** Whether it includes the white space after it. */
   readonly rstrip: boolean;
-  /** Looked for in normalized text, else in the text as it comes. */
+  /** Whether it is matched in the normalized text instead of the original. */
   readonly normalized: boolean;
 }
 
 const remedy =
   'download tokenizer.json of this model again, or write it with Python: transformers.AutoTokenizer.from_pretrained("FOLDER").save_pretrained("FOLDER")';
 
-/** Every way a tokenizer file can be wrong ends here. `shown` is the path as the user wrote it. */
+/** Creates the error TOKENIZER_INVALID. `shown`: path as the user wrote it; `problem`: predicate of the sentence that starts with it. */
 export function tokenizerInvalid(shown: string, problem: string, cause?: unknown): InferyardError {
   return new InferyardError("TOKENIZER_INVALID", `${shown} ${problem}`, {
     remedy,
@@ -43,12 +43,12 @@ export function tokenizerInvalid(shown: string, problem: string, cause?: unknown
   });
 }
 
-/** Reads and checks tokenizer.json; throws TOKENIZER_INVALID. */
+/** Reads and validates a tokenizer.json. `shown`: path as the user wrote it. Throws TOKENIZER_INVALID. */
 export async function readTokenizerJson(path: string, shown: string): Promise<TokenizerJson> {
   return parseTokenizerJson(await readText(path, shown), shown);
 }
 
-/** The same for a file's text. */
+/** Same as `readTokenizerJson`, for the text of a file. */
 export function parseTokenizerJson(text: string, shown: string): TokenizerJson {
   const value = parse(text, shown);
   if (!isObject(value)) throw tokenizerInvalid(shown, "is not a tokenizer: it holds no JSON object");
@@ -76,9 +76,9 @@ export function parseTokenizerJson(text: string, shown: string): TokenizerJson {
   };
 }
 
-/** Steps of one part, nested ones included; published files have 10 at most. */
+/** Maximum number of components in one part, nested ones included. Published files have up to 10. */
 const maxSteps = 64;
-/** Longest setting of a step in UTF-16 units: the character map of SentencePiece takes some 300,000. */
+/** Maximum length of a string setting in UTF-16 code units. The character map of SentencePiece has about 300,000. */
 const maxSettingUnits = 2 ** 23;
 
 function checkSteps(whole: ComponentConfig, key: string, shown: string): void {
@@ -119,7 +119,7 @@ function parse(text: string, shown: string): unknown {
   }
 }
 
-/** What would fail later, and less clearly: the vocabulary, the merges of BPE, the unknown token of WordPiece. */
+/** Checks the vocabulary, the merges of BPE and the unknown token of WordPiece, which would otherwise fail later with a less clear error. */
 function checkModel(model: Readonly<Record<string, unknown>>, shown: string): void {
   const { vocab } = model;
   if (Array.isArray(vocab)) {
@@ -158,13 +158,14 @@ function addedTokenOf(value: unknown): AddedToken | undefined {
   };
 }
 
-/** Ids above this would make a table of tokens exhaust the memory. */
+/** Exclusive maximum of an id, which bounds the size of the table of tokens. */
 const highestId = 2 ** 26;
 
 function isId(value: unknown): value is number {
   return Number.isInteger(value) && Number(value) >= 0 && Number(value) < highestId;
 }
 
+/** Whether a value is an object and not an array. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

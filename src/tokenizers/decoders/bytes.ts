@@ -1,15 +1,18 @@
-/** Decoders for tokens that spell bytes. */
+/** Decoders of byte tokens: ByteLevel and ByteFallback. */
 import { byteOfCharacter } from "../unicode/byte-level-alphabet.ts";
 
-/** By UTF-16 unit: its byte; -1 for a unit outside the alphabet. */
+/** By UTF-16 code unit: its byte; -1 for a unit outside the byte-level alphabet. */
 const bytesOfUnits: readonly number[] = Array.from(
   { length: 0x144 },
   (_byte, unit) => byteOfCharacter.get(String.fromCharCode(unit)) ?? -1,
 );
 
-/** Joins all tokens, byte by byte; what is no UTF-8 becomes U+FFFD. A token with a character outside the alphabet stays as it is. */
+/**
+ * Decoder `ByteLevel`: maps the characters of all tokens to bytes and decodes them as UTF-8, with U+FFFD for invalid sequences. A token with a
+ * character outside the alphabet is kept as text.
+ */
 export function decodeByteLevel(tokens: readonly string[]): readonly string[] {
-  // A character outside the alphabet is at most three bytes for each of its units.
+  // A UTF-16 code unit has at most three bytes in UTF-8.
   let bytes = new Uint8Array(3 * tokens.reduce((sum, { length }) => sum + length, 0));
   const encoder = new TextEncoder();
   let size = 0;
@@ -28,7 +31,7 @@ export function decodeByteLevel(tokens: readonly string[]): readonly string[] {
   return [new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes)];
 }
 
-/** Turns <0x61> and the like into text. Bytes in a row that are no UTF-8 become one U+FFFD each. */
+/** Decoder `ByteFallback`: converts byte tokens such as <0x61> to text. Consecutive bytes that are not valid UTF-8 give one U+FFFD each. */
 export function decodeByteFallback(tokens: readonly string[]): readonly string[] {
   const texts: string[] = [];
   let bytes: number[] = [];

@@ -1,2 +1,2 @@
-/** A step from tokens back to text: it changes the list of texts. */
+/** `Decoder::decode_chain` of the Rust library: transforms the list of strings that is finally joined to the text. */
 export type Decoder = (tokens: readonly string[]) => readonly string[];

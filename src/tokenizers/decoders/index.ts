@@ -1,4 +1,4 @@
-/** Decoders: tokens back to text. Each changes the list of texts; at the end they are joined. One table of kinds. */
+/** Decoders (tokens to text), by their `type` in tokenizer.json. */
 import { createPattern } from "../pattern.ts";
 import { replacementOf, prependScheme } from "../pre-tokenizers/metaspace.ts";
 import { integerSetting, patternSetting, componentList, stringSetting } from "../config/component-config.ts";
@@ -30,14 +30,14 @@ const kinds: Readonly<Record<string, (step: ComponentConfig) => Decoder>> = {
   WordPiece: wordPieceDecoder,
 };
 
-/** Throws an Error that names what is not known. */
+/** Creates a decoder. Throws Error for an unknown `type` or an invalid setting. */
 export function createDecoder(step: ComponentConfig): Decoder {
   const kind = Object.hasOwn(kinds, step.type) ? kinds[step.type] : undefined;
   if (kind === undefined) throw new Error(`the decoder ${JSON.stringify(step.type)} is not known`);
   return bounded(kind(step));
 }
 
-/** Units that one step may write for all tokens together. */
+/** Maximum output of one decoder for all tokens together, in UTF-16 code units. */
 const maxUnits = 2 ** 25;
 
 function bounded(decode: Decoder): Decoder {
@@ -49,7 +49,7 @@ function bounded(decode: Decoder): Decoder {
 }
 
 function checkUnits(units: number): void {
-  if (units > maxUnits) throw new Error(`its decoder makes a text of ${units} characters, and may make one of ${maxUnits}`);
+  if (units > maxUnits) throw new Error(`its decoder writes ${units} characters, and the limit is ${maxUnits}`);
 }
 
 function replaceDecoder(step: ComponentConfig): Decoder {
@@ -69,7 +69,7 @@ function replaceDecoder(step: ComponentConfig): Decoder {
     });
 }
 
-/** Takes at most so many of a character from the start and the end of each text. */
+/** Decoder `Strip`: removes up to `start` and `stop` occurrences of a character from the start and the end of each string. */
 function stripDecoder(step: ComponentConfig): Decoder {
   const content = stringSetting(step, "content");
   const [most, mostAtEnd] = [integerSetting(step, "start", 0), integerSetting(step, "stop", 0)];

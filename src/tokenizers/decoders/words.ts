@@ -1,9 +1,9 @@
-/** Decoders that put spaces between words, and take some of them out again where English has none. */
+/** Decoders that separate words by spaces: WordPiece and CTC. */
 import { booleanSetting, stringSetting } from "../config/component-config.ts";
 import type { ComponentConfig } from "../config/component-config.ts";
 import type { Decoder } from "./decoder.ts";
 
-/** The Rust library's list, in its order; "do not" is its own too. */
+/** Replacements of `cleanup` in the Rust library, in its order. ("do not" to "don't" is among them.) */
 const cleanups: readonly (readonly [found: string, written: string])[] = [
   [" .", "."],
   [" ?", "?"],
@@ -22,6 +22,7 @@ function cleanUp(text: string): string {
   return cleanups.reduce((cleaned, [found, written]) => cleaned.replaceAll(found, written), text);
 }
 
+/** Decoder `WordPiece`: joins continuation tokens ("##ing") to the word before, and separates words by spaces. */
 export function wordPieceDecoder(step: ComponentConfig): Decoder {
   const prefix = stringSetting(step, "prefix", "##");
   const cleans = booleanSetting(step, "cleanup", true);
@@ -32,7 +33,7 @@ export function wordPieceDecoder(step: ComponentConfig): Decoder {
     });
 }
 
-/** Connectionist temporal classification (speech): a token repeated is said once, and padding is silence. */
+/** Decoder `CTC` (connectionist temporal classification, Graves et al. 2006; speech): collapses repeated tokens and removes the blank token. */
 export function ctcDecoder(step: ComponentConfig): Decoder {
   const silence = stringSetting(step, "pad_token", "<pad>");
   const space = stringSetting(step, "word_delimiter_token", "|");

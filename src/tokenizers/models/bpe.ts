@@ -1,4 +1,7 @@
-/** Byte-pair encoding (https://aclanthology.org/P16-1162): characters or bytes, merged pair by pair in the order of the merges. */
+/**
+ * `BPE` of the Rust library: byte-pair encoding (Sennrich et al. 2016, https://aclanthology.org/P16-1162). A piece is split into characters or
+ * bytes, and adjacent pairs are merged in the order of the merge list.
+ */
 import { characterLength } from "../alignment/aligned-text.ts";
 import { characterOfByte, writeUtf8 } from "../unicode/byte-level-alphabet.ts";
 import { MergeTable } from "./merge-table.ts";
@@ -7,6 +10,7 @@ import { Symbols } from "./symbols.ts";
 import { type ModelJson, byteTokenIds, booleanOption, stringOption, readVocabulary } from "./vocabulary.ts";
 import { WordCache } from "./word-cache.ts";
 
+/** Byte-pair encoding with the settings of tokenizer.json. `inBytes`: pieces are text, and the model maps characters to bytes itself (ByteLevel). */
 export class BpeModel implements Model {
   readonly vocabulary: ReadonlyMap<string, number>;
   readonly unknownId: number | undefined;
@@ -16,15 +20,15 @@ export class BpeModel implements Model {
   readonly #suffix: string;
   readonly #fusesUnknown: boolean;
   readonly #ignoresMerges: boolean;
-  /** The tokens <0x00> to <0xFF>, where unknown characters are spelled with them. */
+  /** Ids of the tokens <0x00> to <0xFF>, if unknown characters are encoded as bytes (`byte_fallback`). */
   readonly #byteTokens: Int32Array | undefined;
   readonly #merges: MergeTable;
   readonly #symbols = new Symbols();
   readonly #bytes = new Uint8Array(4);
   readonly #cache: WordCache = new WordCache((piece) => this.#split(piece));
-  /** A mark for spaces that only ever begins a token: a piece can be cut before it, and no merge is lost. */
+  /** A space symbol that occurs only at the start of tokens: no merge crosses it, so a piece can be split before it and its words cached. */
   readonly #border: string | undefined;
-  /** Units of unknown characters not yet written; start -1: none. */
+  /** Range of the unknown characters that are not added yet; start -1: none. */
   #unknownStart = -1;
   #unknownEnd = -1;
 
@@ -58,7 +62,7 @@ export class BpeModel implements Model {
     const tokens: number[] = [];
     let start = 0;
     for (let at = first; start < piece.length; at = piece.indexOf(border, at + 1)) {
-      // Several marks in a row may be one token.
+      // Several space symbols in a row may be one token.
       if (at > 0 && piece.charAt(at - 1) === border) continue;
       const end = at < 0 ? piece.length : at;
       const part = this.#cache.tokenize(piece.slice(start, end));
@@ -108,7 +112,7 @@ export class BpeModel implements Model {
     }
   }
 
-  /** Each of them stands for the whole character. False where a byte has no token. */
+  /** Adds the byte tokens of a symbol, each with the offsets of the whole character. Returns false if a byte has no token. */
   #addByteTokens(symbol: string, start: number, end: number): boolean {
     const tokens = this.#byteTokens;
     if (tokens === undefined) return false;
@@ -136,8 +140,8 @@ function inByteCharacters(text: string): string {
 }
 
 /**
- * Merges as "left right" or ["left", "right"], as ids. A line that is not two tokens is passed over: some published copies of Llama's
- * file have lost the kind of space that one merge is about, and are right for all other texts.
+ * Reads merges, "left right" or ["left", "right"], as ids: left, right, merged. A line that is not two tokens is skipped: some published copies of
+ * Llama's file have one merge with a lost space character, and are correct otherwise.
  */
 function readMerges(merges: unknown, vocabulary: ReadonlyMap<string, number>, prefix: string): number[] {
   const ids: number[] = [];
@@ -158,7 +162,7 @@ function readMerges(merges: unknown, vocabulary: ReadonlyMap<string, number>, pr
   return ids;
 }
 
-/** "▁" where no token holds it behind another character. Unknown characters are fused up to it, so it must be known itself. */
+/** "▁" if no token contains it after another character. It must be in the vocabulary itself, since unknown characters are fused across pieces. */
 function borderOf(vocabulary: ReadonlyMap<string, number>): string | undefined {
   const mark = "\u2581";
   if (!vocabulary.has(mark)) return undefined;

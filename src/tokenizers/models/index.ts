@@ -1,4 +1,4 @@
-/** Models: what turns pieces of text into tokens. One table of kinds. */
+/** Models (pieces of text to tokens), by their `type` in tokenizer.json. */
 import { BpeModel } from "./bpe.ts";
 import type { Model } from "./model.ts";
 import { UnigramModel } from "./unigram.ts";
@@ -8,7 +8,7 @@ import { WordPieceModel } from "./word-piece.ts";
 
 export type { Model } from "./model.ts";
 
-/** `inBytes`: pieces come as text, and the model spells them in bytes itself. Only BPE does. */
+/** `inBytes`: pieces are text, and the model maps characters to bytes itself. Only BPE supports it. */
 const kinds: Readonly<Record<string, (model: ModelJson, inBytes: boolean) => Model>> = {
   BPE: (model, inBytes) => new BpeModel(model, inBytes),
   Unigram: (model) => new UnigramModel(model),
@@ -16,7 +16,7 @@ const kinds: Readonly<Record<string, (model: ModelJson, inBytes: boolean) => Mod
   WordPiece: (model) => new WordPieceModel(model),
 };
 
-/** Throws an Error that names what is not known. */
+/** Creates a model. `inBytes` is for BPE only: see `BpeModel`. Throws Error for an unknown `type` or an invalid setting. */
 export function createModel(model: ModelJson, inBytes: boolean): Model {
   const type = modelType(model);
   const kind = Object.hasOwn(kinds, type) ? kinds[type] : undefined;
@@ -24,7 +24,7 @@ export function createModel(model: ModelJson, inBytes: boolean): Model {
   return kind(model, inBytes);
 }
 
-/** Older files leave the kind out; it shows in what the model has. */
+/** The `type` of a model. Older files have none; it is inferred from the fields then. */
 export function modelType(model: ModelJson): string {
   const type = stringOption(model, "type");
   if (type !== undefined) return type;

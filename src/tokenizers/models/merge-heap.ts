@@ -1,16 +1,19 @@
-/** Which merge comes next: the one of lowest rank, and of those the leftmost. A binary heap of rank and position in one number. */
+/** Priority queue of BPE merges: lowest rank first, of equal ranks the leftmost. A binary heap with rank and position in one number. */
 
-/** Above any position in a text. */
+/** Exclusive maximum of a position in a text. */
 const positions = 2 ** 31;
 
+/** Priority queue of candidate merges. */
 export class MergeHeap {
   #keys = new Float64Array(64);
   #size = 0;
 
+  /** Number of candidates. */
   get size(): number {
     return this.#size;
   }
 
+  /** Adds the merge of the symbol at `position` with the next one. */
   push(rank: number, position: number): void {
     if (this.#size === this.#keys.length) {
       const more = new Float64Array(2 * this.#size);
@@ -30,7 +33,7 @@ export class MergeHeap {
     keys[at] = key;
   }
 
-  /** Takes the next merge out; the heap must not be empty. */
+  /** Removes and returns the next merge; the heap must not be empty. */
   pop(): { readonly rank: number; readonly position: number } {
     const keys = this.#keys;
     const first = keys[0] as number;

@@ -1,14 +1,15 @@
-/** The merges of BPE: a hash table from a pair of tokens to the rank of its merge, without an object per merge. */
+/** The merges of BPE, in an open-addressing hash table without an object per merge. */
 
+/** Maps a pair of token ids to the rank of its merge. */
 export class MergeTable {
-  /** The token that each merge makes, by rank. */
+  /** Id of the merged token, by rank. */
   readonly made: Int32Array;
   readonly #left: Int32Array;
   readonly #right: Int32Array;
   readonly #ranks: Int32Array;
   readonly #mask: number;
 
-  /** `merges`: left id, right id and id of what they make, flattened, in the order of their ranks. */
+  /** `merges`: left id, right id and merged id, flattened, by ascending rank. */
   constructor(merges: readonly number[]) {
     const count = merges.length / 3;
     const slots = 2 ** Math.max(4, Math.ceil(Math.log2(2 * count + 1)));
@@ -22,19 +23,19 @@ export class MergeTable {
       const slot = this.#slotOf(left, right);
       this.#left[slot] = left;
       this.#right[slot] = right;
-      // Of a merge that is listed twice the last one counts.
+      // Of duplicate merges the last one counts, as in the Rust library.
       this.#ranks[slot] = rank;
       this.made[rank] = merges[3 * rank + 2] as number;
     }
   }
 
-  /** -1 where the two are never merged. */
+  /** Rank of the merge of two tokens; -1 if there is none. */
   rankOf(left: number, right: number): number {
     const slot = this.#slotOf(left, right);
     return this.#left[slot] === -1 ? -1 : (this.#ranks[slot] as number);
   }
 
-  /** Where a pair is, or would be. */
+  /** Slot of a pair, or the free slot for it. */
   #slotOf(left: number, right: number): number {
     let slot = (Math.imul(left, 0x9e3779b1) ^ Math.imul(right, 0x85ebca6b)) >>> 7;
     for (slot &= this.#mask; this.#left[slot] !== -1; slot = (slot + 1) & this.#mask)

@@ -1,14 +1,16 @@
-/** What stands behind every kind of model: pieces of text to tokens. */
+/** Interface of tokenizer models (trait `Model` of the Rust library). */
 
-/** The tokens of one piece, flattened: id, first unit, end unit (of the piece), id, ... Always on the borders of characters. */
+/** The tokens of one piece, flattened: id, start, end, id, ..., where start and end are UTF-16 offsets in the piece, on character boundaries. */
 export type PieceTokens = readonly number[];
 
+/** A model: BPE, Unigram, WordLevel or WordPiece. */
 export interface Model {
-  /** Throws an Error for a piece it has no token for, where the model knows no unknown token. */
+  /** Tokenizes a piece. Throws Error if it contains text outside the vocabulary and the model has no unknown token. */
   tokenize(piece: string): PieceTokens;
-  /** Token to id, added tokens left out. */
+  /** Ids by token, without added tokens. */
   readonly vocabulary: ReadonlyMap<string, number>;
+  /** Id of the unknown token; undefined if there is none. */
   readonly unknownId: number | undefined;
-  /** Whether an unknown token is shown as the text it stands for. */
+  /** Whether `Encoding.tokens` shows an unknown token as the text it covers (Unigram). */
   readonly keepsUnknownText: boolean;
 }

@@ -1,26 +1,29 @@
-/** The symbols of one piece while BPE merges them: a linked list in arrays that are used again for each piece. */
+/** The symbols of one piece during BPE merging (`Word` of the Rust library): a linked list in arrays that are reused for every piece. */
 import { MergeHeap } from "./merge-heap.ts";
 import type { MergeTable } from "./merge-table.ts";
 
-/** Symbols for which memory is kept from one piece to the next. */
+/** Maximum number of symbols for which memory is kept between pieces. */
 const keptSymbols = 65_536;
 
+/** The symbols of one piece. Usage: `clear`, `add` for every symbol in order, `merge`. */
 export class Symbols {
   readonly #heap = new MergeHeap();
   #room = 64;
   #length = 0;
-  /** Per symbol: token id, units of the piece [start, end), and its neighbours; -1 where there is none. A merged right half has id -1. */
+  /** Per symbol: token id, range [start, end) in the piece, and indices of its neighbours; -1 for none. A symbol merged into its left one has id -1. */
   #ids = new Int32Array(64);
   #starts = new Int32Array(64);
   #ends = new Int32Array(64);
   #next = new Int32Array(64);
   #previous = new Int32Array(64);
 
+  /** Removes all symbols. */
   clear(): void {
     this.#length = 0;
     if (this.#room > keptSymbols) this.#makeRoom(64);
   }
 
+  /** Appends a symbol that covers the units [start, end) of the piece. */
   add(id: number, start: number, end: number): void {
     if (this.#length === this.#room) this.#makeRoom(2 * this.#room);
     const at = this.#length++;
@@ -29,7 +32,7 @@ export class Symbols {
     this.#ends[at] = end;
   }
 
-  /** Merges what can be merged, lowest rank first, and gives the tokens left. n log n in the number of symbols. */
+  /** Applies merges in the order of their ranks until none applies, and returns the tokens. O(n log n) in the number of symbols. */
   merge(merges: MergeTable): number[] {
     const [ids, next, previous, heap] = [this.#ids, this.#next, this.#previous, this.#heap];
     const length = this.#length;
@@ -43,7 +46,7 @@ export class Symbols {
       const left = ids[position] as number;
       const other = next[position] as number;
       if (left === -1 || other === -1) continue;
-      // What was offered may be gone by now, or be another pair.
+      // The candidate is stale if one of its symbols has been merged since.
       const made = merges.made[rank] as number;
       const now = merges.rankOf(left, ids[other] as number);
       if (now === -1 || merges.made[now] !== made) continue;
@@ -69,7 +72,7 @@ export class Symbols {
     if (rank !== -1) this.#heap.push(rank, left);
   }
 
-  /** Keeps the symbols there are. */
+  /** Reallocates the arrays and keeps the symbols. */
   #makeRoom(room: number): void {
     this.#room = room;
     const copied = (numbers: Int32Array): Int32Array<ArrayBuffer> => {

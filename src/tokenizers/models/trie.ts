@@ -1,10 +1,11 @@
-/** All texts of a vocabulary as a tree of UTF-16 units, in one hash table of (node, unit): the beginnings of a text in one walk. */
+/** Trie of UTF-16 code units for common-prefix search in a vocabulary, stored as a hash table of (node, unit). */
 
-/** Longest token in UTF-16 units: at each place of a text as many are compared. The longest that published vocabularies have is 128. */
+/** Maximum length of a token in UTF-16 code units, which bounds the cost of a lookup. The longest in published vocabularies has 128. */
 export const maxTokenUnits = 1024;
 
+/** Finds the tokens that start at a position of a text. */
 export class Trie {
-  /** Per node: the id of the text that ends there; -1 where none does. */
+  /** Per node: id of the token that ends there; -1 for none. */
   #ids: Int32Array;
   #nodes = 1;
   readonly #parents: Int32Array;
@@ -32,13 +33,13 @@ export class Trie {
     this.#ids = this.#ids.slice(0, this.#nodes);
   }
 
-  /** The node one unit further; -1 where nothing goes on so. The root is 0. */
+  /** The child of a node for a unit; -1 if there is none. The root is 0. */
   step(node: number, unit: number): number {
     const slot = this.#slotOf(node, unit);
     return this.#parents[slot] === -1 ? -1 : (this.#children[slot] as number);
   }
 
-  /** Id of the text that ends at a node; -1 where none does. */
+  /** Id of the token that ends at a node; -1 if none does. */
   idAt(node: number): number {
     return this.#ids[node] as number;
   }

@@ -1,15 +1,19 @@
-/** Unigram (https://arxiv.org/abs/1804.10959): of all ways to cut a piece into tokens the one whose scores add up highest, by Viterbi. */
+/**
+ * `Unigram` of the Rust library (SentencePiece; Kudo 2018, https://arxiv.org/abs/1804.10959): the segmentation of a piece with the highest sum of
+ * token log probabilities, found by the Viterbi algorithm.
+ */
 import { characterLength } from "../alignment/aligned-text.ts";
 import type { Model, PieceTokens } from "./model.ts";
 import { Trie } from "./trie.ts";
 import { type ModelJson, byteTokenIds, booleanOption } from "./vocabulary.ts";
 import { WordCache } from "./word-cache.ts";
 
-/** How much worse than the worst token an unknown character is. */
+/** Score of an unknown character, relative to the lowest score in the vocabulary (`K_UNK_PENALTY`). */
 const unknownPenalty = 10;
-/** Units of a piece for which memory is kept from one piece to the next. */
+/** Maximum length of a piece in UTF-16 code units for which memory is kept between pieces. */
 const keptUnits = 65_536;
 
+/** Unigram language model with the settings of tokenizer.json. */
 export class UnigramModel implements Model {
   readonly vocabulary: ReadonlyMap<string, number>;
   readonly unknownId: number | undefined;
@@ -19,7 +23,7 @@ export class UnigramModel implements Model {
   readonly #byteTokens: Int32Array | undefined;
   readonly #trie: Trie;
   readonly #cache: WordCache = new WordCache((piece) => this.#split(piece));
-  /** Per unit of the piece at work: the best score up to it, the token that ends there and where that begins (-1: none yet). */
+  /** Per unit of the current piece: best score of a segmentation up to it, id of its last token, and start of that token (-1: none found yet). */
   #best = new Float64Array(64);
   #ids = new Int32Array(64);
   #starts = new Int32Array(64);
@@ -45,7 +49,7 @@ export class UnigramModel implements Model {
     this.#searchBest(piece);
     const tokens: number[] = [];
     const [ids, starts] = [this.#ids, this.#starts];
-    // From the back, each token as end, start, id: reversed at the end.
+    // Collected from the end, each token as end, start, id; reversed below.
     for (let end = piece.length; end > 0;) {
       const id = ids[end] as number;
       let start = starts[end] as number;
@@ -94,7 +98,7 @@ export class UnigramModel implements Model {
     }
   }
 
-  /** Unknown characters in a row are one token, or one for each of their bytes. */
+  /** Adds consecutive unknown characters as one unknown token, or as their byte tokens if the model has byte fallback. */
   #pushUnknown(piece: string, start: number, end: number, tokens: number[]): void {
     const text = piece.slice(start, end);
     const known = this.vocabulary.get(text);
@@ -109,7 +113,7 @@ export class UnigramModel implements Model {
     tokens.push(end, start, known ?? this.unknownId ?? 0);
   }
 
-  /** 0: gives back what there is. */
+  /** Reallocates the arrays for a size; 0 shrinks them to the initial size. */
   #makeRoom(size: number): void {
     if (size > 0 && size <= this.#best.length) return;
     const room = size === 0 ? 64 : Math.max(size, 2 * this.#best.length);

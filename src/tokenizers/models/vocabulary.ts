@@ -1,25 +1,28 @@
-/** The vocabulary and settings of a model in tokenizer.json, which `tokenizer-json.ts` has looked through. */
+/** Typed access to a model in tokenizer.json, whose vocabulary `tokenizer-json.ts` has validated. */
 
+/** The `model` of a tokenizer.json. */
 export type ModelJson = Readonly<Record<string, unknown>>;
 
+/** The ids by token of a model whose `vocab` is an object. */
 export function readVocabulary(model: ModelJson): Map<string, number> {
   return new Map(Object.entries(model["vocab"] as Record<string, number>));
 }
 
-/** A text of the model's settings; null and left out are the same. */
+/** Reads a string setting; undefined if missing or null. Throws Error for any other type. */
 export function stringOption(model: ModelJson, name: string): string | undefined {
   const value = model[name] ?? undefined;
   if (value === undefined || typeof value === "string") return value;
   throw new Error(`its model has a ${name} that is not a text`);
 }
 
+/** Reads a boolean setting; false if missing or null. Throws Error for any other type. */
 export function booleanOption(model: ModelJson, name: string): boolean {
   const value = model[name] ?? false;
   if (typeof value === "boolean") return value;
   throw new Error(`its model has a ${name} that is neither true nor false`);
 }
 
-/** The ids of <0x00> to <0xFF>; -1 where one is missing. */
+/** The ids of the byte tokens <0x00> to <0xFF>, by byte; -1 for one that is missing. */
 export function byteTokenIds(vocabulary: ReadonlyMap<string, number>): Int32Array {
   return Int32Array.from({ length: 256 }, (_id, byte) => {
     return vocabulary.get(`<0x${byte.toString(16).toUpperCase().padStart(2, "0")}>`) ?? -1;

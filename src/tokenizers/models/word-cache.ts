@@ -1,11 +1,12 @@
-/** Tokens of pieces seen before, bounded: two generations, of which the older one goes when the younger is full. */
+/** Cache of the tokens of pieces, bounded by two generations: when the younger one is full, the older one is dropped. */
 import type { PieceTokens } from "./model.ts";
 
-/** Pieces in one generation: at some 200 bytes each, 8 MB in all. */
+/** Pieces per generation: at about 200 bytes each, 8 MB in total. */
 const generationSize = 20_000;
-/** Longer pieces, in units, are seldom met twice. */
+/** Maximum length of a cached piece in UTF-16 code units; longer pieces rarely recur. */
 const longest = 64;
 
+/** Caches the results of a tokenize function. */
 export class WordCache {
   readonly #tokenize: (piece: string) => PieceTokens;
   #young = new Map<string, PieceTokens>();

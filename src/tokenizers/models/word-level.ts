@@ -1,7 +1,8 @@
-/** WordLevel: every piece is one token. */
+/** `WordLevel` of the Rust library: a piece is looked up in the vocabulary as a whole. */
 import type { Model, PieceTokens } from "./model.ts";
 import { type ModelJson, stringOption, readVocabulary } from "./vocabulary.ts";
 
+/** Word-level model with the settings of tokenizer.json. */
 export class WordLevelModel implements Model {
   readonly vocabulary: ReadonlyMap<string, number>;
   readonly unknownId: number | undefined;

@@ -1,17 +1,21 @@
-/** WordPiece: the longest token that begins a word, then the longest that goes on, and so to its end; else the word is unknown. */
+/**
+ * `WordPiece` of the Rust library (BERT): greedy longest match from the start of a word; continuation tokens have a prefix ("##"). A word that
+ * cannot be covered is one unknown token.
+ */
 import { characterLength } from "../alignment/aligned-text.ts";
 import type { Model, PieceTokens } from "./model.ts";
 import { Trie } from "./trie.ts";
 import { type ModelJson, stringOption, readVocabulary } from "./vocabulary.ts";
 import { WordCache } from "./word-cache.ts";
 
+/** WordPiece model with the settings of tokenizer.json. */
 export class WordPieceModel implements Model {
   readonly vocabulary: ReadonlyMap<string, number>;
   readonly unknownId: number;
   readonly keepsUnknownText: boolean = false;
-  /** In characters. Longer words are unknown. */
+  /** `max_input_chars_per_word`, in code points. Longer words are unknown. */
   readonly #longestWord: number;
-  /** Tokens that may begin a word, and those that may go on with one, without their prefix. */
+  /** Tokens that start a word, and continuation tokens without their prefix. */
   readonly #beginning: Trie;
   readonly #continuing: Trie;
   readonly #cache: WordCache = new WordCache((word) => this.#split(word));
@@ -60,7 +64,7 @@ function* withoutPrefix(vocabulary: ReadonlyMap<string, number>, prefix: string)
     if (token.length > prefix.length && token.startsWith(prefix)) yield [token.slice(prefix.length), id];
 }
 
-/** Whether a text has more than so many characters. */
+/** Whether a text has more than `limit` code points. */
 function longerThan(text: string, limit: number): boolean {
   if (text.length <= limit) return false;
   let count = 0;

@@ -1,4 +1,4 @@
-/** BertNormalizer: clean text, set Han characters apart, strip accents, lowercase. */
+/** Normalizer `BertNormalizer`: cleans control characters, separates Han characters by spaces, strips accents, lowercases. */
 import type { AlignedText } from "../alignment/aligned-text.ts";
 import { isHan, isWhitespace } from "../unicode/character-properties.ts";
 import { booleanSetting } from "../config/component-config.ts";
@@ -9,6 +9,7 @@ import { lowercase } from "./lowercase.ts";
 import { mapCharacters } from "./map-characters.ts";
 import { unicodeForm } from "./unicode-form.ts";
 
+/** Creates a BertNormalizer; `strip_accents` defaults to the value of `lowercase`. */
 export function bertNormalizer(step: ComponentConfig): Normalizer {
   const clean = booleanSetting(step, "clean_text", true);
   const han = booleanSetting(step, "handle_chinese_chars", true);
@@ -28,9 +29,9 @@ export function bertNormalizer(step: ComponentConfig): Normalizer {
 }
 
 const decompose = unicodeForm("NFD");
-/** Anything with a decomposition, a mark or a Han character lies beyond ASCII. */
+/** Characters with a decomposition, combining marks and Han characters are outside ASCII. */
 const notLatin = /[^\0-\x7f]/;
-/** What the cleaning leaves as it is in ASCII needs no second look. */
+/** Printable ASCII is not changed by cleaning. */
 const toClean = /[^ -~]/;
 
 function cleanText(source: AlignedText): AlignedText {

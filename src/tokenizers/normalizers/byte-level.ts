@@ -1,8 +1,9 @@
-/** ByteLevel: every character becomes the characters of its UTF-8 bytes. */
+/** Normalizer `ByteLevel`: replaces every character by those of its UTF-8 bytes in the byte-level alphabet. */
 import type { AlignedText } from "../alignment/aligned-text.ts";
 import { characterOfByte, writeUtf8 } from "../unicode/byte-level-alphabet.ts";
 import { mapCharacters } from "./map-characters.ts";
 
+/** Writes a text in the byte-level alphabet. Every byte is aligned to its whole character. */
 export function byteLevelNormalizer(source: AlignedText): AlignedText {
   const bytes = new Uint8Array(4);
   return mapCharacters(source, (point) => {

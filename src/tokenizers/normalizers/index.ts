@@ -1,4 +1,4 @@
-/** Normalizers: what is changed about a text before it is cut into pieces. One table of kinds. */
+/** Normalizers (text to text, before pre-tokenization), by their `type` in tokenizer.json. */
 import { booleanSetting, componentList, stringSetting } from "../config/component-config.ts";
 import type { ComponentConfig } from "../config/component-config.ts";
 import { bertNormalizer } from "./bert.ts";
@@ -36,7 +36,7 @@ const kinds: Readonly<Record<string, (step: ComponentConfig) => Normalizer>> = {
   StripAccents: () => (text) => mapCharacters(text, (point) => (combiningMarks.has(point) ? "" : undefined)),
 };
 
-/** Throws an Error that names what is not known. */
+/** Creates a normalizer. Throws Error for an unknown `type` or an invalid setting. */
 export function createNormalizer(step: ComponentConfig): Normalizer {
   const kind = Object.hasOwn(kinds, step.type) ? kinds[step.type] : undefined;
   if (kind === undefined) throw new Error(`the normalizer ${JSON.stringify(step.type)} is not known`);

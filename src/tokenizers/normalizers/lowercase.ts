@@ -1,10 +1,11 @@
-/** Lowercase, one character at a time as the Rust library does it: a Σ at the end of a word becomes σ like any other. */
+/** Normalizer `Lowercase`. Characters are mapped independently, as in the Rust library: a final Σ becomes σ, not ς. */
 import type { AlignedText } from "../alignment/aligned-text.ts";
 import { mapCharacters } from "./map-characters.ts";
 
-/** The characters whose lower case depends on their neighbours (Σ) or is longer than they are (İ). */
+/** Characters whose lower case depends on the context (Σ) or is longer than they are (İ). */
 const special = /[\u03a3\u0130]/;
 
+/** Lowercases a text. */
 export function lowercase(source: AlignedText): AlignedText {
   const { text } = source;
   if (!special.test(text)) {

@@ -1,10 +1,9 @@
-/** Changes a text one character at a time. */
+/** Normalization that maps every character independently. */
 import { type AlignedText, characterLength } from "../alignment/aligned-text.ts";
 import { Rewriter } from "../alignment/rewriter.ts";
 
 /**
- * `map` gives what is written in the place of a character: undefined leaves it, "" takes it out. The text is returned itself where
- * nothing changes.
+ * Replaces every code point by `map(point)`; undefined keeps it, "" removes it. Returns `source` itself if nothing changes.
  */
 export function mapCharacters(source: AlignedText, map: (point: number) => string | undefined): AlignedText {
   const { text } = source;

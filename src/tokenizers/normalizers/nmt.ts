@@ -1,4 +1,4 @@
-/** Nmt: control characters go, and what counts as a space becomes one. The lists are the Rust library's. */
+/** Normalizer `Nmt`: removes control characters and replaces space-like characters by a space, by the lists of the Rust library. */
 import type { AlignedText } from "../alignment/aligned-text.ts";
 import { CharacterSet } from "../unicode/character-set.ts";
 import { mapCharacters } from "./map-characters.ts";
@@ -22,6 +22,7 @@ const spaced = new CharacterSet([
   [0xfffd, 0xfffd],
 ]);
 
+/** Applies the normalizer `Nmt`. */
 export function nmtNormalizer(source: AlignedText): AlignedText {
   return mapCharacters(source, (point) => (removed.has(point) ? "" : spaced.has(point) ? " " : undefined));
 }

@@ -1,4 +1,4 @@
 import type { AlignedText } from "../alignment/aligned-text.ts";
 
-/** A change of a text before it is cut into pieces. */
+/** Transforms a text before pre-tokenization (trait `Normalizer` of the Rust library). Throws Error beyond the growth limit. */
 export type Normalizer = (text: AlignedText) => AlignedText;

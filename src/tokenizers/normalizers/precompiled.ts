@@ -1,7 +1,7 @@
 /**
- * Precompiled: SentencePiece's character map. Its file form (sentencepiece, src/normalizer.cc) is the length of a trie in bytes
- * (32 bits, little-endian), the trie as 32-bit units of a double array (https://github.com/s-yata/darts-clone), and the texts it points
- * at, each ended by a zero byte. It is looked up in UTF-8, a grapheme at a time where that is shorter than 6 bytes, else by character.
+ * Normalizer `Precompiled`: SentencePiece's character map. Format (sentencepiece, src/normalizer.cc): length of a trie in bytes (uint32,
+ * little-endian), the trie as uint32 units of a double array (https://github.com/s-yata/darts-clone), and the replacements, each terminated by a
+ * zero byte. Keys are UTF-8: a whole grapheme if it is shorter than 6 bytes, otherwise single characters.
  */
 import { characterLength } from "../alignment/aligned-text.ts";
 import { decodeBase64 } from "../../platform/base64.ts";
@@ -11,13 +11,14 @@ import { stringSetting } from "../config/component-config.ts";
 import type { ComponentConfig } from "../config/component-config.ts";
 import type { Normalizer } from "./normalizer.ts";
 
+/** Creates the normalizer. Throws Error if `precompiled_charsmap` is not base64 of this format. */
 export function precompiledNormalizer(step: ComponentConfig): Normalizer {
   const map = new CharacterMap(bytesOfMap(stringSetting(step, "precompiled_charsmap")));
   return (source) => {
     const { text } = source;
     const rewriter = new Rewriter(source);
     let kept = 0;
-    /** Units of the last character written, where it is one of several that stand for less. */
+    /** Length of the last character written, if a replacement had more characters than it replaced; otherwise 0. */
     let surplus = 0;
     const change = (part: string, from: number): boolean => {
       const written = map.lookUp(part);
@@ -27,7 +28,7 @@ export function precompiledNormalizer(step: ComponentConfig): Normalizer {
       rewriter.keep(kept, from);
       if (written !== "") surplus = writePart(rewriter, text, written, from, to);
       else if (surplus > 0) {
-        // The Rust library counts what is taken out against what was put in before it.
+        // The Rust library balances a removed character against the last inserted one, which changes the alignment of that.
         rewriter.alignLast(surplus, from, from + characterLength(text, from));
         surplus = 0;
       }
@@ -40,7 +41,7 @@ export function precompiledNormalizer(step: ComponentConfig): Normalizer {
         continue;
       }
       const changeGrapheme = (start: number, end: number): void => {
-        // No more than 5 bytes of UTF-8 are looked up together: 5 units at most.
+        // Only graphemes of less than 6 bytes are looked up as a whole, which have at most 5 units.
         const segment = end - start < 6 ? text.slice(start, end) : "";
         if (segment !== "" && utf8Length(segment) < 6 && change(segment, start)) return;
         for (let unit = start; unit < end;) {
@@ -63,8 +64,8 @@ export function precompiledNormalizer(step: ComponentConfig): Normalizer {
 }
 
 /**
- * Like in the Rust library what is written stands for the first character of what it replaces, and what is left over for the last.
- * Returns the units of the last character left over.
+ * Writes a replacement, aligned as in the Rust library: its first character to the first one it replaces, the rest to the last one. Returns the
+ * length of the last character of that rest in UTF-16 code units; 0 for none.
  */
 function writePart(rewriter: Rewriter, text: string, written: string, from: number, to: number): number {
   const first = characterLength(written, 0);
@@ -74,7 +75,7 @@ function writePart(rewriter: Rewriter, text: string, written: string, from: numb
   return written.length - characterStart(written, written.length);
 }
 
-/** Parts that may change: what lies beyond printable ASCII or is in the map, each with its neighbours, which may be one grapheme with it. */
+/** Ranges that may change: characters outside printable ASCII or in the map, with their neighbours, which may form a grapheme with them. */
 function changeable(text: string, map: CharacterMap): [from: number, to: number][] {
   const parts: [number, number][] = [];
   for (let unit = 0; unit < text.length; unit++) {
@@ -89,7 +90,7 @@ function changeable(text: string, map: CharacterMap): [from: number, to: number]
   return parts;
 }
 
-/** Whether each character is a grapheme of its own, as in ASCII all are but a line's two-character end. */
+/** Whether every unit of a range is a grapheme of its own: ASCII without CR, which joins with LF. */
 function isSimple(text: string, from: number, to: number): boolean {
   for (let unit = from; unit < to; unit++) {
     const code = text.charCodeAt(unit);
@@ -129,7 +130,7 @@ class CharacterMap {
     return unit >= 0x80 || this.#changesAscii[unit] === 1;
   }
 
-  /** What the shortest beginning of a text that is in the map becomes; undefined where none is. */
+  /** The replacement of the shortest prefix of a text that is in the map; undefined if there is none. */
   lookUp(text: string): string | undefined {
     return text.length === 1 && text < "\u0080" ? this.#ascii[text.charCodeAt(0)] : this.#search(text);
   }
@@ -141,7 +142,7 @@ class CharacterMap {
       if (byte === 0) return undefined;
       node ^= byte;
       const unit = this.#unit(node);
-      // The label of a unit is its lowest byte; units that hold a value have the highest bit set and so match no byte.
+      // The label of a unit is its lowest byte; a unit with a value has the highest bit set, so that it matches no byte.
       if ((unit & 0x800000ff) !== byte) return undefined;
       node ^= offsetOf(unit);
       if (((unit >>> 8) & 1) === 1) return this.#textAt(this.#unit(node) & 0x7fffffff);

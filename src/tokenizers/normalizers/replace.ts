@@ -1,4 +1,4 @@
-/** Replace: every match of a text or a regular expression becomes the content as it is written, "$" too. */
+/** Normalizer `Replace`: replaces every match of a text or regular expression by a literal text. */
 import type { AlignedText } from "../alignment/aligned-text.ts";
 import { createPattern } from "../pattern.ts";
 import { Rewriter } from "../alignment/rewriter.ts";
@@ -6,10 +6,11 @@ import { patternSetting, stringSetting } from "../config/component-config.ts";
 import type { ComponentConfig } from "../config/component-config.ts";
 import type { Normalizer } from "./normalizer.ts";
 
+/** Creates the normalizer. Throws Error for a regular expression that is not supported. */
 export function replaceNormalizer(step: ComponentConfig): Normalizer {
   const content = stringSetting(step, "content");
   const setting = patternSetting(step, "pattern");
-  // One unit for one unit, such as "▁" for " ": the alignment stays.
+  // One unit for one unit, such as "▁" for " ": the alignment does not change.
   if ("text" in setting && setting.text.length === 1 && content.length === 1)
     return (source) => source.withText(source.text.replaceAll(setting.text, () => content));
   const pattern = createPattern(setting);
@@ -19,7 +20,7 @@ export function replaceNormalizer(step: ComponentConfig): Normalizer {
   };
 }
 
-/** The content stands for the last character of what it replaces, or where that is nothing, for the character before. */
+/** The content is aligned to the last character of the match; for an empty match to the character before it. */
 function replaceMatches(source: AlignedText, matches: readonly number[], content: string): AlignedText {
   const rewriter = new Rewriter(source);
   let kept = 0;

@@ -1,8 +1,9 @@
-/** Strip takes white space from the ends of a text; Prepend puts a text before it. */
+/** Normalizers `Strip` and `Prepend`. */
 import { type AlignedText, characterLength } from "../alignment/aligned-text.ts";
 import { isWhitespace } from "../unicode/character-properties.ts";
 import { Rewriter } from "../alignment/rewriter.ts";
 
+/** Normalizer `Strip`: removes white space at the start (`left`) and the end (`right`). */
 export function stripWhitespace(source: AlignedText, left: boolean, right: boolean): AlignedText {
   const { text } = source;
   let [from, to] = [0, text.length];
@@ -14,7 +15,7 @@ export function stripWhitespace(source: AlignedText, left: boolean, right: boole
   return rewriter.finish();
 }
 
-/** The new text stands for the first character of the old. An empty text stays empty. */
+/** Normalizer `Prepend`: inserts a text at the start, aligned to the first character. An empty text is not changed. */
 export function prependText(source: AlignedText, content: string): AlignedText {
   const { text } = source;
   if (text === "" || content === "") return source;

@@ -1,16 +1,18 @@
-/** NFC, NFD, NFKC, NFKD with alignment, as the Rust library's crate unicode-normalization-alignments has it. */
+/** Normalizers `NFC`, `NFD`, `NFKC` and `NFKD` with alignment, as the crate unicode-normalization-alignments of the Rust library computes it. */
 import { type AlignedText, characterLength } from "../alignment/aligned-text.ts";
 import { CombiningClasses } from "../unicode/combining-class.ts";
 import { Rewriter } from "../alignment/rewriter.ts";
 import { type CharacterChange, transform } from "../alignment/transform.ts";
 import { withoutDecomposition } from "../unicode/unicode-tables.ts";
 
+/** A Unicode normalization form (UAX #15). */
 export type UnicodeForm = "NFC" | "NFD" | "NFKC" | "NFKD";
 
-/** ICU, which engines normalize with, sorts marks by insertion: a long run of them would take the square of its length. */
+/** A long run of marks, for which `String.normalize` is avoided: ICU sorts marks by insertion, in quadratic time. */
 const manyMarks = /\p{M}{100}/u;
 const notAscii = /[^\0-\x7f]/;
 
+/** Creates the normalizer of a form. */
 export function unicodeForm(form: UnicodeForm): (source: AlignedText) => AlignedText {
   const compatible = form === "NFKC" || form === "NFKD" ? "NFKD" : "NFD";
   const composes = form === "NFC" || form === "NFKC";
@@ -32,7 +34,7 @@ export function unicodeForm(form: UnicodeForm): (source: AlignedText) => Aligned
   };
 }
 
-/** The parts of a text beyond ASCII, each with the character before it, which marks may join. */
+/** The ranges of a text outside ASCII, each with the character before it, to which combining marks may belong. */
 export function beyondAscii(text: string): [from: number, to: number][] {
   const parts: [number, number][] = [];
   for (let unit = 0; unit < text.length; unit++) {
@@ -44,7 +46,7 @@ export function beyondAscii(text: string): [from: number, to: number][] {
   return parts;
 }
 
-/** Each character's parts, marks in their canonical order. */
+/** Decomposes a text (UAX #15), with marks in canonical order. */
 function decompose(text: string, form: "NFD" | "NFKD", ranks: CombiningClasses): CharacterChange[] {
   const result: CharacterChange[] = [];
   /** Marks since the last starter. */
@@ -73,11 +75,11 @@ function decompose(text: string, form: "NFD" | "NFKD", ranks: CombiningClasses):
   return result;
 }
 
-/** Puts characters together again that have a form of their own. What is put together takes the place of its parts. */
+/** Canonical composition (UAX #15) of a decomposed text. A composed character replaces all of its parts. */
 function compose(decomposed: readonly CharacterChange[], ranks: CombiningClasses): CharacterChange[] {
   const result: CharacterChange[] = [];
   let starter: CharacterChange | undefined;
-  /** Marks behind the starter that do not join it. */
+  /** Marks after the starter that do not compose with it. */
   let marks: CharacterChange[] = [];
   let lastRank: number | undefined;
   for (const changed of decomposed) {
@@ -105,7 +107,7 @@ function compose(decomposed: readonly CharacterChange[], ranks: CombiningClasses
   return result;
 }
 
-/** The character two characters make, where there is one. */
+/** The primary composite of two characters; undefined if there is none. */
 function pairOf(first: string, second: string): string | undefined {
   const together = (first + second).normalize("NFC");
   if (together.length !== characterLength(together, 0)) return undefined;

@@ -1,4 +1,4 @@
-/** Post-processors: the special tokens around texts, and offsets without white space. One table of kinds. */
+/** Post-processors (special tokens and offset trimming), by their `type` in tokenizer.json. */
 import type { ComponentConfig } from "../config/component-config.ts";
 import {
   type PostProcessor,
@@ -19,7 +19,7 @@ const kinds: Readonly<Record<string, (step: ComponentConfig) => PostProcessor>> 
   TemplateProcessing: templateProcessing,
 };
 
-/** Throws an Error that names what is not known. */
+/** Creates a post-processor; null gives one that adds nothing. Throws Error for an unknown `type` or an invalid setting. */
 export function createPostProcessor(step: ComponentConfig | null): PostProcessor {
   if (step === null) return noPostProcessor;
   const kind = Object.hasOwn(kinds, step.type) ? kinds[step.type] : undefined;

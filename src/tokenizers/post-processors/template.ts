@@ -1,34 +1,40 @@
-/** What a post-processor puts around a text or a pair of texts. */
+/** Post-processors as templates: the order of texts and special tokens of a single text and of a pair. */
 import { type ComponentConfig, componentList } from "../config/component-config.ts";
 import { isObject } from "../config/tokenizer-json.ts";
 
-/** One place of a template: a text (0 or 1), or a special token, which may be several ids. */
+/** A part of a template: the first or second text, or a special token, which may be several ids. `typeId`: token type of all its tokens. */
 export type TemplatePart =
   | { readonly sequence: 0 | 1; readonly typeId: number }
   | { readonly ids: readonly number[]; readonly tokens: readonly string[]; readonly typeId: number };
 
+/** Texts and special tokens in the order of the encoding. */
 export type Template = readonly TemplatePart[];
 
-/** How offsets are drawn in so that they leave out white space: once for every step that says so. */
+/** A trim of offsets that excludes white space (`trim_offsets` of ByteLevel and RobertaProcessing). */
 export interface OffsetTrimming {
-  /** A space the pre-tokenizer put before the first word is none of the text's own. */
+  /** Whether the pre-tokenizer inserts a space before the first word, which has no counterpart in the text. */
   readonly addPrefixSpace: boolean;
 }
 
+/** A post-processor (trait `PostProcessor` of the Rust library) in normal form. */
 export interface PostProcessor {
+  /** Template of a single text. */
   readonly single: Template;
+  /** Template of a pair; empty if the file has none. */
   readonly pair: Template;
-  /** Whether texts that get no special tokens keep the type ids 0 and 1 of first and second, whatever the templates say. */
+  /** Whether texts without special tokens have the type ids 0 and 1, regardless of the templates. */
   readonly plainTypeIds: boolean;
+  /** Offset trims, in the order in which they apply. */
   readonly trimming: readonly OffsetTrimming[];
 }
 
 const first: TemplatePart = { sequence: 0, typeId: 0 };
 const second: TemplatePart = { sequence: 1, typeId: 1 };
 
+/** Adds no special tokens and trims no offsets. */
 export const noPostProcessor: PostProcessor = { single: [first], pair: [first, second], plainTypeIds: true, trimming: [] };
 
-/** TemplateProcessing: the templates are in the file. */
+/** Post-processor `TemplateProcessing`, whose templates are in the file. Throws Error if a template does not have every text exactly once. */
 export function templateProcessing(step: ComponentConfig): PostProcessor {
   const special = isObject(step["special_tokens"]) ? step["special_tokens"] : {};
   const template = (name: "single" | "pair"): Template =>
@@ -72,7 +78,7 @@ function partOf(part: unknown, special: Readonly<Record<string, unknown>>): Temp
   throw new Error("its post_processor has a template with a part that is neither a text nor a special token");
 }
 
-/** A value of the file in an error message. */
+/** Formats a value of the file for an error message. */
 function shownValue(value: unknown): string {
   return value === undefined ? "missing" : JSON.stringify(value).slice(0, 80);
 }
@@ -81,7 +87,7 @@ function typeIdOf(part: Readonly<Record<string, unknown>>): number {
   return typeof part["type_id"] === "number" ? part["type_id"] : 0;
 }
 
-/** BertProcessing and RobertaProcessing: [CLS] A [SEP] and B, in their two ways. */
+/** Post-processors `BertProcessing` ([CLS] A [SEP] B [SEP]) and `RobertaProcessing` (<s> A </s></s> B </s>). */
 export function bertProcessing(step: ComponentConfig, kind: "bert" | "roberta"): PostProcessor {
   const [open, close] = [tokenSetting(step, "cls"), tokenSetting(step, "sep")];
   const special = ({ token, id }: { token: string; id: number }, typeId: number): TemplatePart => ({
@@ -102,7 +108,7 @@ export function bertProcessing(step: ComponentConfig, kind: "bert" | "roberta"):
   };
 }
 
-/** What a step with `trim_offsets` says; both settings are true where they are left out. */
+/** The offset trimming of a component with `trim_offsets` and `add_prefix_space`, which both default to true. */
 export function offsetTrimmingOf(step: ComponentConfig): readonly OffsetTrimming[] {
   return step["trim_offsets"] === false ? [] : [{ addPrefixSpace: step["add_prefix_space"] !== false }];
 }
@@ -117,11 +123,10 @@ function tokenSetting(step: ComponentConfig, name: string): { token: string; id:
   throw new Error(`${step.type} needs "${name}" to be a token and its id`);
 }
 
-/** Steps one after the other: at most one of them may put tokens around a text. */
+/** Post-processor `Sequence`. Throws Error if more than one of its components adds special tokens. */
 export function combineProcessors(step: ComponentConfig, read: (step: ComponentConfig) => PostProcessor): PostProcessor {
   const processors = componentList(step, "processors").map(read);
   const framing = processors.filter(({ single }) => single.length > 1 || single !== noPostProcessor.single);
-  if (framing.length > 1)
-    throw new Error("its post_processor puts special tokens around each text twice, which is not supported");
+  if (framing.length > 1) throw new Error("its post_processor adds special tokens twice, which is not supported");
   return { ...(framing[0] ?? noPostProcessor), trimming: processors.flatMap(({ trimming }) => trimming) };
 }

@@ -1,11 +1,11 @@
-/** Draws offsets in by the white space at both ends of a token, as the Rust library's `trim_offsets` does. */
+/** Offset trimming (`process_offsets` of ByteLevel in the Rust library): removes white space at both ends of tokens from their offsets. */
 import { characterOfByte } from "../unicode/byte-level-alphabet.ts";
 import { isWhitespace } from "../unicode/character-properties.ts";
 import type { OffsetTrimming } from "./index.ts";
 
 const spaceByte = characterOfByte[0x20];
 
-/** `offsets`: start, end, ... changed in place. */
+/** Trims offsets in place. `offsets`: start, end, ... per token; `tokenAt`: text of a token by index. */
 export function trimOffsets(offsets: number[], tokenAt: (index: number) => string, { addPrefixSpace }: OffsetTrimming): void {
   for (let index = 0; 2 * index < offsets.length; index++) {
     const token = tokenAt(index);
@@ -17,7 +17,7 @@ export function trimOffsets(offsets: number[], tokenAt: (index: number) => strin
     let end = offsets[2 * index + 1] as number;
     if (leading > 0) {
       const isFirst = index === 0 || start === 0;
-      // One space before the first word is the one that was put there, and stands for nothing in the text.
+      // A single space before the first word was inserted by the pre-tokenizer and is not in the text.
       if (!(isFirst && addPrefixSpace && leading === 1)) start = Math.min(start + leading, end);
     }
     if (trailing > 0 && end >= trailing) end = Math.max(end - trailing, start);

@@ -1,15 +1,16 @@
-/** BertPreTokenizer: words between white space, and every punctuation mark by itself. */
+/** Pre-tokenizer `BertPreTokenizer`: splits at white space, and makes every punctuation character a piece. */
 import { characterLength } from "../alignment/aligned-text.ts";
 import { isWhitespace } from "../unicode/character-properties.ts";
 import type { Pieces } from "../alignment/pieces.ts";
 import { punctuation } from "../unicode/unicode-tables.ts";
 
-/** What each ASCII character does. */
+/** Character classes: part of a word, white space (removed), punctuation (a piece of its own). `ascii`: class of each ASCII character. */
 const inWord = 0;
 const between = 1;
 const alone = 2;
 const ascii = Uint8Array.from({ length: 128 }, (_kind, point) => kindOf(point));
 
+/** Splits every piece at white space and punctuation. */
 export function bertPreTokenizer({ source, bounds }: Pieces): Pieces {
   const { text } = source;
   const cutBounds: number[] = [];

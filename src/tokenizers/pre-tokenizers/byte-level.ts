@@ -1,4 +1,4 @@
-/** ByteLevel: GPT-2's way to cut words, and the alphabet of bytes. */
+/** Pre-tokenizer `ByteLevel` (GPT-2): splits by GPT-2's regular expression and writes the pieces in the byte-level alphabet. */
 import { byteLevelNormalizer } from "../normalizers/byte-level.ts";
 import type { Pieces } from "../alignment/pieces.ts";
 import { Rewriter } from "../alignment/rewriter.ts";
@@ -8,12 +8,13 @@ import { splitLikeGpt2 } from "./gpt2-words.ts";
 import type { PreTokenizer } from "./pre-tokenizer.ts";
 import { prependToPieces } from "./metaspace.ts";
 
+/** Creates the pre-tokenizer. */
 export function byteLevelPreTokenizer(step: ComponentConfig): PreTokenizer {
   const cutsWords = byteLevelWords(step);
   return (pieces) => spelledInBytes(cutsWords(pieces));
 }
 
-/** The first half, which leaves the characters as they are: for a model that takes the bytes itself. */
+/** Creates a pre-tokenizer that only splits, for a model that maps characters to bytes itself (`BpeModel` with `inBytes`). */
 export function byteLevelWords(step: ComponentConfig): PreTokenizer {
   const addsSpace = booleanSetting(step, "add_prefix_space", true);
   const cutsWords = booleanSetting(step, "use_regex", true);

@@ -1,5 +1,5 @@
 /**
- * GPT-2's regular expression, by hand, since it is where a byte-level tokenizer spends its time:
+ * GPT-2's regular expression, implemented by hand because byte-level tokenizers spend most of their time in it:
  * 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
  */
 import { characterLength } from "../alignment/aligned-text.ts";
@@ -12,6 +12,7 @@ const numeral = 2;
 const space = 3;
 const ascii = Uint8Array.from({ length: 128 }, (_kind, point) => slowKindOf(point));
 
+/** Splits every piece into the matches of GPT-2's regular expression, which cover it. */
 export function splitLikeGpt2({ source, bounds }: Pieces): Pieces {
   const { text } = source;
   const cutBounds: number[] = [];
@@ -36,7 +37,7 @@ function wordEnd(text: string, start: number, end: number): number {
   const kind = kindAt(text, opens);
   if (kind !== space) return runEnd(text, opens, end, kind);
   const run = runEnd(text, start, end, space);
-  // The last of several spaces goes to the word behind them.
+  // The last of several spaces belongs to the word after them.
   return run === end || run === start + 1 ? run : run - 1;
 }
 
@@ -55,7 +56,7 @@ function runEnd(text: string, start: number, end: number, kind: number): number 
   return unit;
 }
 
-/** 's, 't, 'm, 'd: 2; 're, 've, 'll: 3; anything else: 0. */
+/** Length of an English contraction suffix: 's, 't, 'm, 'd: 2; 're, 've, 'll: 3; anything else: 0. */
 function suffixLength(text: string, start: number, end: number): number {
   if (start + 1 >= end) return 0;
   const one = text.charAt(start + 1);

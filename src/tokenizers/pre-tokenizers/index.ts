@@ -1,4 +1,4 @@
-/** Pre-tokenizers: where a text is cut before the model sees it. One table of kinds. */
+/** Pre-tokenizers (split a text into pieces for the model), by their `type` in tokenizer.json. */
 import { isNumeric, isWhitespace } from "../unicode/character-properties.ts";
 import { type SplitBehavior, characterPattern, createPattern, regexPattern, splitBehaviors } from "../pattern.ts";
 import { integerSetting, booleanSetting, patternSetting, componentList, stringSetting } from "../config/component-config.ts";
@@ -12,7 +12,7 @@ import { splitBy } from "./split.ts";
 import { unicodeScriptsPreTokenizer } from "./unicode-scripts.ts";
 import type { PreTokenizer } from "./pre-tokenizer.ts";
 
-/** What Rust's regular expressions call \w, and what is neither that nor white space. */
+/** Runs of \w as Rust's regex crate defines it, and runs of characters that are neither \w nor white space. */
 const wordsAndSigns =
   /[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\u200c\u200d]+|[^\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\u200c\u200d\p{White_Space}]+/gu;
 
@@ -35,7 +35,7 @@ const kinds: Readonly<Record<string, (step: ComponentConfig) => PreTokenizer>> =
   WhitespaceSplit: () => splitBy(characterPattern(isWhitespace), "Removed", false),
 };
 
-/** Throws an Error that names what is not known. */
+/** Creates a pre-tokenizer. Throws Error for an unknown `type` or an invalid setting. */
 export function createPreTokenizer(step: ComponentConfig): PreTokenizer {
   const kind = Object.hasOwn(kinds, step.type) ? kinds[step.type] : undefined;
   if (kind === undefined) throw new Error(`the pre_tokenizer ${JSON.stringify(step.type)} is not known`);
@@ -48,7 +48,7 @@ function inTurn(preTokenizers: readonly PreTokenizer[]): PreTokenizer {
 
 function behaviorSetting(step: ComponentConfig, otherwise?: SplitBehavior): SplitBehavior {
   const name = stringSetting(step, "behavior", otherwise);
-  // The file has both spellings: MergedWithNext and merged_with_next.
+  // Files have two spellings: MergedWithNext and merged_with_next.
   const plain = name.replaceAll("_", "").toLowerCase();
   const behavior = splitBehaviors.find((known) => known.toLowerCase() === plain);
   if (behavior === undefined) throw new Error(`${step.type} has the behavior ${JSON.stringify(name)}, which is not known`);

@@ -1,4 +1,4 @@
-/** Metaspace: spaces become a mark ("▁"), one is put before the text, and the text is cut before each mark. */
+/** Pre-tokenizer `Metaspace` (SentencePiece): replaces spaces by "▁", prepends one to the text, and splits before each. */
 import { type AlignedText, characterLength } from "../alignment/aligned-text.ts";
 import type { Pieces } from "../alignment/pieces.ts";
 import { Rewriter } from "../alignment/rewriter.ts";
@@ -7,8 +7,10 @@ import type { ComponentConfig } from "../config/component-config.ts";
 import type { PreTokenizer } from "./pre-tokenizer.ts";
 
 const schemes = ["always", "first", "never"] as const;
+/** When "▁" is prepended: to every piece, to the first piece of the text, or never. */
 export type PrependScheme = (typeof schemes)[number];
 
+/** Creates the pre-tokenizer. */
 export function metaspacePreTokenizer(step: ComponentConfig): PreTokenizer {
   const mark = replacementOf(step);
   const scheme = prependScheme(step);
@@ -19,13 +21,14 @@ export function metaspacePreTokenizer(step: ComponentConfig): PreTokenizer {
   };
 }
 
+/** The setting `replacement`: the character in the place of a space, by default "▁". */
 export function replacementOf(step: ComponentConfig): string {
   const mark = stringSetting(step, "replacement", "\u2581");
   if (mark.length !== 1) throw new Error(`${step.type} needs "replacement" to be one character of the 16-bit plane`);
   return mark;
 }
 
-/** Older files say `add_prefix_space` in its place. */
+/** The setting `prepend_scheme`. Older files have the boolean `add_prefix_space` instead. Throws Error if the two contradict. */
 export function prependScheme(step: ComponentConfig): PrependScheme {
   const stated = step["prepend_scheme"];
   const prefixed = booleanSetting(step, "add_prefix_space", true);
@@ -45,12 +48,12 @@ function withMarks({ source, bounds }: Pieces, mark: string, scheme: PrependSche
   return prependToPieces({ source: marked, bounds }, mark, adds);
 }
 
-/** Whether a piece begins the whole text. */
+/** Whether a piece starts at the start of the whole text. */
 function isFirst(source: AlignedText, start: number): boolean {
   return source.startAt(start) === 0;
 }
 
-/** Puts a text before those pieces that `adds` chooses by their start; it stands for their first character. */
+/** Prepends a text to the pieces for which `adds` returns true (given the start of the piece), aligned to their first character. */
 export function prependToPieces({ source, bounds }: Pieces, prefix: string, adds: (start: number) => boolean): Pieces {
   const rewriter = new Rewriter(source, source.text.length + bounds.length / 2);
   const moved: number[] = [];

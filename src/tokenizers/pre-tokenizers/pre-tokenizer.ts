@@ -1,4 +1,4 @@
 import type { Pieces } from "../alignment/pieces.ts";
 
-/** A cut of a text before the model sees it. */
+/** Splits the pieces of a text further (trait `PreTokenizer` of the Rust library). */
 export type PreTokenizer = (pieces: Pieces) => Pieces;

@@ -1,8 +1,8 @@
-/** Cuts pieces at what a pattern finds. */
+/** Pre-tokenizers that split by a pattern: Split, Punctuation, Digits, Whitespace, WhitespaceSplit, CharDelimiterSplit. */
 import { type Pattern, type SplitBehavior, splitAtMatches } from "../pattern.ts";
 import type { PreTokenizer } from "./pre-tokenizer.ts";
 
-/** The pattern sees one piece at a time, and nothing beyond it. */
+/** Creates a pre-tokenizer that splits every piece at the matches of a pattern, which is applied to each piece separately. */
 export function splitBy(pattern: Pattern, behavior: SplitBehavior, invert: boolean): PreTokenizer {
   return ({ source, bounds }) => {
     const { text } = source;

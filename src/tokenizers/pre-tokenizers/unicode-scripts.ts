@@ -1,12 +1,12 @@
 /**
- * UnicodeScripts: cuts where the script changes. Like SentencePiece it takes Hiragana, Katakana and the mark for long vowels for Han,
- * and a space for any script.
+ * Pre-tokenizer `UnicodeScripts`: splits where the script changes. As in SentencePiece, Hiragana, Katakana and the prolonged sound mark (U+30FC)
+ * count as Han, and a space belongs to any script.
  */
 import { characterLength } from "../alignment/aligned-text.ts";
 import { withoutScript } from "../unicode/unicode-tables.ts";
 import type { PreTokenizer } from "./pre-tokenizer.ts";
 
-/** The scripts of the version of Unicode that SentencePiece was written for. A character of another script counts like a space. */
+/** The scripts of the Unicode version of SentencePiece's table. Characters of other scripts are treated like spaces. */
 const scriptNames =
   "Adlam Ahom Anatolian_Hieroglyphs Arabic Armenian Avestan Balinese Bamum Bassa_Vah Batak Bengali Bhaiksuki Bopomofo Brahmi Braille " +
   "Buginese Buhid Canadian_Aboriginal Carian Caucasian_Albanian Chakma Cham Cherokee Common Coptic Cuneiform Cypriot Cyrillic Deseret " +
@@ -21,7 +21,7 @@ const scriptNames =
 
 const anyScript = "";
 
-/** Where that table, or SentencePiece itself, says otherwise than Unicode does now. */
+/** Characters for which that table, or SentencePiece, differs from current Unicode. */
 const exceptions: readonly (readonly [point: number, script: string])[] = [
   [0x20, anyScript],
   [0x589, "Common"],
@@ -31,6 +31,7 @@ const exceptions: readonly (readonly [point: number, script: string])[] = [
   [0x30fc, "Han"],
 ];
 
+/** Creates the pre-tokenizer, which caches the scripts of characters. */
 export function unicodeScriptsPreTokenizer(): PreTokenizer {
   const scripts = scriptNames.split(" ").map((name) => ({ name, pattern: new RegExp(`^\\p{Script=${name}}`, "u") }));
   const known = new Map(exceptions);
@@ -55,7 +56,7 @@ export function unicodeScriptsPreTokenizer(): PreTokenizer {
         const script = scriptOf(text.codePointAt(unit) ?? 0);
         if (script !== anyScript) {
           if (last !== script) {
-            // What comes before the first script of a piece is lost, as in the Rust library.
+            // Characters before the first script of a piece are dropped, as in the Rust library.
             if (start !== undefined) cutBounds.push(start, unit);
             start = unit;
           }

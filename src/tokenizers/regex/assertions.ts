@@ -1,7 +1,8 @@
-/** Escapes of Oniguruma that stand for a position or for several characters. */
+/** Oniguruma escapes that are assertions (\b, \A, \z, ...) or match several characters (\R). */
 import { anyCharacter, lineEnd, wordCharacter } from "./character-sets.ts";
 import type { CharacterSetNode, RegexNode } from "./syntax.ts";
 
+/** Creates a node that matches one character of a set. `source`: the set as a JavaScript regular expression. */
 export function setNode(source: string, flag: "u" | "v" = "u"): CharacterSetNode {
   return { kind: "set", source, flag };
 }
@@ -15,12 +16,14 @@ const precedes = (set: CharacterSetNode, negated: boolean): RegexNode => ({ kind
 const sequence = (...parts: RegexNode[]): RegexNode => ({ kind: "sequence", parts });
 const either = (...options: RegexNode[]): RegexNode => ({ kind: "alternatives", options });
 
-/** "^" and "$" are the ends of lines, not of the text: Ruby's syntax, which the Rust library sets. */
+/** "^": matches at line starts, not only at the start of the text (Oniguruma's Ruby syntax, which the Rust library uses). */
 export const lineStart: RegexNode = precedes(notLineFeed, true);
+/** "$": matches at line ends. */
 export const lineEndPosition: RegexNode = follows(notLineFeed, true);
 
 const textEnd = follows(any, true);
 
+/** The escapes by their letter. */
 export const assertions: ReadonlyMap<string, RegexNode> = new Map([
   ["R", either(sequence(setNode("\\r"), setNode("\\n")), setNode(lineEnd))],
   ["A", precedes(any, true)],

@@ -1,32 +1,36 @@
-/** A syntax tree as a nondeterministic finite automaton with ordered choices (Thompson's construction). */
+/** Compiles a syntax tree to a nondeterministic finite automaton with prioritized choices (Thompson's construction). */
 import { type CharacterSetNode, type RegexNode, type RepeatNode, isNullable } from "./syntax.ts";
 
-/** States of one automaton. A transition is computed in time proportional to it. */
+/** Maximum number of states of one automaton. The cost of a transition is proportional to it. */
 const maxStates = 2048;
 
+/** A state; other states and sets are referred to by index. */
 export type State =
   | { readonly kind: "accept" }
-  /** Reads a character of a set. */
+  /** Consumes a character of a set. */
   | { readonly kind: "read"; readonly set: number; readonly next: number }
-  /** Goes on in one of several states, the first preferred. With none it fails. */
+  /** Continues in one of several states without consuming a character, by descending preference. Fails if there are none. */
   | { readonly kind: "choose"; readonly options: readonly number[] }
-  /** Goes on where the accepting state can be reached from `body` (cannot, if `negated`). */
+  /** Continues if the accepting state is reachable from `body` (not reachable, if `negated`). */
   | { readonly kind: "lookahead"; readonly body: number; readonly negated: boolean; readonly next: number }
-  /** Goes on where the character before is in a set (is not or is none, if `negated`). */
+  /** Continues if the previous character is in a set (is not in it or does not exist, if `negated`). */
   | { readonly kind: "lookbehind"; readonly set: number; readonly negated: boolean; readonly next: number };
 
+/** A compiled regular expression. */
 export interface RegexAutomaton {
   readonly states: readonly State[];
+  /** Index of the start state. */
   readonly start: number;
-  /** Indices of all states but "read", each behind the states it goes on in. Without an empty loop there is such an order. */
+  /** Indices of all states except "read" in topological order: every state after those it continues in. Exists because empty loops are excluded. */
   readonly emptyOrder: readonly number[];
+  /** The character sets that states refer to. */
   readonly sets: readonly CharacterSetNode[];
 }
 
-/** The accepting state. */
+/** Index of the accepting state. */
 export const acceptState = 0;
 
-/** Throws Error for an expression that takes too many states. */
+/** Compiles an expression. Throws Error if it needs too many states. */
 export function compileRegex(node: RegexNode): RegexAutomaton {
   const compiler = new Compiler();
   const start = compiler.compile(node, acceptState, acceptState);
@@ -40,8 +44,8 @@ class Compiler {
   readonly #setNumbers = new Map<string, number>();
 
   /**
-   * Returns the state in which `node` begins. Behind it the automaton goes on in `next`, or in `unmoved` where no character has been read
-   * since the innermost iteration of a loop began: an iteration that reads nothing fails, as in ECMAScript (RepeatMatcher, step 2.b).
+   * Returns the start state of `node`. After it the automaton continues in `next`, or in `unmoved` if no character has been consumed since the
+   * current iteration of the innermost loop began: an empty iteration fails, as in ECMAScript (RepeatMatcher, step 2.b).
    */
   compile(node: RegexNode, unmoved: number, next: number): number {
     switch (node.kind) {
@@ -70,7 +74,7 @@ class Compiler {
     return ends[0];
   }
 
-  /** Where a node begins, without and with a character read before it. */
+  /** Start states of a node, without and with a character consumed before it. */
   #before(node: RegexNode, [unmoved, next]: Ends): Ends {
     const first = this.compile(node, unmoved, next);
     return [first, unmoved === next ? first : this.compile(node, next, next)];
@@ -118,7 +122,7 @@ class Compiler {
   }
 }
 
-/** The states a node goes on in: with no character read since the loop's iteration began, and with one. */
+/** The states that a node continues in: with no character consumed since the loop iteration began, and with one. */
 type Ends = readonly [unmoved: number, next: number];
 
 function orderOf(states: readonly State[]): number[] {

@@ -1,17 +1,19 @@
-/** A set of characters in brackets, read from a regular expression for Oniguruma and written for JavaScript. */
+/** Translates a bracket expression ([...]) from Oniguruma's syntax to JavaScript's. */
 import { casesOf, categoryOf, escapedPoint, inClass, literal, posixClasses, setsInClass } from "./character-sets.ts";
 
+/** A parsed bracket expression. The constructor throws Error for one that is not supported. */
 export class BracketExpression {
+  /** The set as a JavaScript regular expression. */
   readonly pattern: string;
-  /** Where the expression goes on behind the closing bracket. */
+  /** Index after the closing bracket. */
   readonly end: number;
-  /** Whether the pattern holds a set within a set, which takes JavaScript's flag v. */
+  /** Whether the pattern has nested sets, which need JavaScript's flag v. */
   needsSets = false;
   readonly #source: string;
   readonly #ignoreCase: boolean;
   #at: number;
 
-  /** `at`: behind the opening bracket. */
+  /** `at`: index after the opening bracket. */
   constructor(source: string, at: number, ignoreCase: boolean) {
     this.#source = source;
     this.#ignoreCase = ignoreCase;
@@ -23,7 +25,7 @@ export class BracketExpression {
   #set(): string {
     const negated = this.#source[this.#at] === "^";
     if (negated) this.#at++;
-    /** Operands of &&, each the members between. */
+    /** Operands of the intersection &&. */
     const operands: string[] = [];
     let members = "";
     for (let first = true; ; first = false) {
@@ -48,7 +50,7 @@ export class BracketExpression {
     if (this.#source.startsWith("[:", this.#at)) {
       const name = /^\[:(\w+):\]/.exec(this.#source.slice(this.#at))?.[1] ?? "";
       const posix = posixClasses.get(name);
-      if (posix === undefined) throw new Error(`the regular expression names the characters [:${name}:], which are not known`);
+      if (posix === undefined) throw new Error(`the regular expression has the unknown POSIX bracket [:${name}:]`);
       this.#at += name.length + 4;
       return posix;
     }
@@ -59,14 +61,14 @@ export class BracketExpression {
     }
     const first = this.#one();
     if (typeof first === "string") return first;
-    // A hyphen before the closing bracket is itself.
+    // A hyphen before the closing bracket is a literal.
     if (this.#source[this.#at] !== "-" || this.#source[this.#at + 1] === "]") return this.#cases(first, first);
     this.#at++;
     const last = this.#one();
     return typeof last === "string" ? `${this.#cases(first, first)}${literal(0x2d)}${last}` : this.#cases(first, last);
   }
 
-  /** A code point, or the pattern of a kind of characters. */
+  /** Parses one member: a code point, or the pattern of a set. */
   #one(): number | string {
     const point = this.#source.codePointAt(this.#at) ?? 0;
     this.#at += point > 0xffff ? 2 : 1;
@@ -95,7 +97,7 @@ export class BracketExpression {
   #cases(first: number, last: number): string {
     const range = first === last ? literal(first) : `${literal(first)}-${literal(last)}`;
     if (!this.#ignoreCase) return range;
-    // A wide range beyond ASCII would be written out whole.
+    // The other cases of a range are listed one by one.
     if (last - first > 0x200) throw new Error("the regular expression ignores the case of a wide range, which is not supported");
     const others = new Set<number>();
     for (let point = first; point <= last; point++)

@@ -1,14 +1,14 @@
-/** Characters and kinds of characters in a regular expression, by the names Oniguruma has for them. */
+/** Oniguruma's character sets and escapes, translated to JavaScript regular expressions. */
 
-/** White_Space, for use inside brackets. JavaScript's \s has U+FEFF besides and lacks U+0085. */
+/** White_Space, for use inside brackets. JavaScript's \s also has U+FEFF and lacks U+0085. */
 const space = "\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
 const notSpace =
   "\\u0000-\\u0008\\u000e-\\u001f\\u0021-\\u0084\\u0086-\\u009f\\u00a1-\\u167f\\u1681-\\u1fff\\u200b-\\u2027\\u202a-\\u202e\\u2030-\\u205e\\u2060-\\u2fff\\u3001-\\u{10ffff}";
 const wordInClass = "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}";
-/** Outside brackets, and only there, Oniguruma takes six signs that are numbers for characters of words. */
+/** Oniguruma's \w outside brackets, where it also has the numeric signs ²³¹¼½¾. */
 const word = `${wordInClass}\\u00b2\\u00b3\\u00b9\\u00bc-\\u00be`;
 
-/** Escapes that stand for a kind of character, outside brackets: sets of JavaScript. */
+/** Shorthand escapes (\d, \s, \w, ...) outside brackets, as JavaScript sets. */
 export const shorthands: ReadonlyMap<string, string> = new Map([
   ["d", "\\p{Nd}"],
   ["D", "\\P{Nd}"],
@@ -20,12 +20,14 @@ export const shorthands: ReadonlyMap<string, string> = new Map([
   ["H", "[^0-9A-Fa-f]"],
 ]);
 
-/** Any character, characters of words, and those that end a line. */
+/** Any character, including line terminators. */
 export const anyCharacter = "[^]";
+/** The set of \w. */
 export const wordCharacter: string = `[${word}]`;
+/** The single-character line terminators that \R matches. */
 export const lineEnd = "[\\n-\\r\\u0085\\u2028\\u2029]";
 
-/** The same inside brackets, as far as they have a meaning there. */
+/** Shorthand escapes inside brackets, as the members of a JavaScript set. */
 export const inClass: ReadonlyMap<string, string> = new Map([
   ["d", "\\p{Nd}"],
   ["D", "\\P{Nd}"],
@@ -35,13 +37,13 @@ export const inClass: ReadonlyMap<string, string> = new Map([
   ["h", "0-9A-Fa-f"],
 ]);
 
-/** Those that can only be a set within the set. */
+/** Negated shorthand escapes inside brackets, which need a nested set. */
 export const setsInClass: ReadonlyMap<string, string> = new Map([
   ["W", `[^${wordInClass}]`],
   ["H", "[^0-9A-Fa-f]"],
 ]);
 
-/** [:alpha:] and the like. */
+/** POSIX brackets ([:alpha:], ...), as the members of a JavaScript set. */
 export const posixClasses: ReadonlyMap<string, string> = new Map([
   ["alnum", "\\p{Alphabetic}\\p{Nd}"],
   ["alpha", "\\p{Alphabetic}"],
@@ -66,7 +68,7 @@ const controls: ReadonlyMap<string, number> = new Map([
   ["0", 0],
 ]);
 
-/** Reads p{...} or P{...}, which follows a backslash. */
+/** Parses a property escape, p{...} or P{...}, after its backslash. Undefined if `rest` is none. Throws Error for an unknown property. */
 export function categoryOf(rest: string): { readonly inClass: string; readonly length: number } | undefined {
   const found = /^([pP])\{(\^?)([\w ]+)\}/.exec(rest);
   if (found === null) return undefined;
@@ -78,10 +80,10 @@ export function categoryOf(rest: string): { readonly inClass: string; readonly l
     const pattern = `\\${negated ? "P" : "p"}{${property}}`;
     if (isPattern(pattern)) return { inClass: pattern, length: all.length };
   }
-  throw new Error(`the regular expression names the characters \\p{${name}}, which are not known`);
+  throw new Error(`the regular expression has the unknown character property \\p{${name}}`);
 }
 
-/** Reads what follows a backslash and stands for one character. */
+/** Parses an escape of a single character, after its backslash. Undefined if `rest` is none. */
 export function escapedPoint(rest: string): { readonly point: number; readonly length: number } | undefined {
   const hex = /^(?:x\{([\dA-Fa-f]{1,6})\}|x([\dA-Fa-f]{2})|u([\dA-Fa-f]{4}))/.exec(rest);
   if (hex !== null) return { point: Number.parseInt(hex[1] ?? hex[2] ?? hex[3] ?? "0", 16), length: hex[0].length };
@@ -92,24 +94,25 @@ export function escapedPoint(rest: string): { readonly point: number; readonly l
   return { point: first.codePointAt(0) ?? 0, length: first.length };
 }
 
-/** A character that stands for itself, inside brackets and outside. */
+/** A code point as a literal in a JavaScript regular expression, valid inside and outside brackets. */
 export function literal(point: number): string {
   const character = String.fromCodePoint(point);
   return /[\dA-Za-z ]/.test(character) ? character : `\\u{${point.toString(16)}}`;
 }
 
-/** A character in all its cases. */
+/** A pattern that matches a code point in any case. */
 export function insensitive(point: number): string {
   const cases = casesOf(point);
   return cases.length === 1 ? literal(point) : `[${cases.map(literal).join("")}]`;
 }
 
-/** The two signs besides k and s that are k and s in another case. */
+/** Kelvin sign and long s, which case-fold to k and s. */
 const alsoCases: ReadonlyMap<string, string> = new Map([
   ["k", "\u212a"],
   ["s", "\u017f"],
 ]);
 
+/** The code points that equal a code point when case is ignored, itself included. */
 export function casesOf(point: number): readonly number[] {
   const character = String.fromCodePoint(point);
   const lower = character.toLowerCase();

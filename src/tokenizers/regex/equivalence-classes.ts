@@ -1,15 +1,19 @@
-/** Which of a program's sets each character is in, as a small number per combination. Found when a character is first met. */
+/**
+ * Character equivalence classes of a regular expression: characters that are in the same sets of the expression behave equally and share a
+ * class. Computed when a character is first seen.
+ */
 import type { CharacterSetNode } from "./syntax.ts";
 
-/** Combinations of sets. */
+/** Maximum number of classes. */
 const maxClasses = 4096;
 
+/** Maps code points to classes. */
 export class EquivalenceClasses {
-  /** Per class and set: 1 where the characters of the class are in it. Class 0 is no character: the end of a text. */
+  /** By class and set: 1 if the characters of the class are in the set. Class 0 is the end of a text. */
   readonly members: Uint8Array[];
   readonly #tests: readonly RegExp[];
   readonly #byMembers = new Map<string, number>();
-  /** Per unit of the 16-bit plane: its class; 0 where it is not known yet. */
+  /** By code point of the basic multilingual plane: its class; 0 if not computed yet. */
   readonly #units = new Uint16Array(0x10000);
   readonly #beyond = new Map<number, number>();
 
@@ -18,7 +22,7 @@ export class EquivalenceClasses {
     this.members = [new Uint8Array(sets.length)];
   }
 
-  /** The class of a code point. */
+  /** The class of a code point. Throws Error beyond the maximum number of classes. */
   of(point: number): number {
     const known = point < 0x10000 ? (this.#units[point] as number) : (this.#beyond.get(point) ?? 0);
     return known === 0 ? this.#find(point) : known;

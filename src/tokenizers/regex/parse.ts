@@ -1,18 +1,18 @@
 /**
- * Reads the regular expressions of tokenizer.json, which are written for Oniguruma (https://github.com/kkos/oniguruma, doc/RE). What the
- * linear-time search of `search.ts` cannot do is refused: backreferences, lookbehind of more than one character, atomic groups and
- * possessive quantifiers of more than one set of characters.
+ * Parser of the regular expressions in tokenizer.json, which have Oniguruma's syntax (https://github.com/kkos/oniguruma, doc/RE). Refused is what
+ * cannot be matched in linear time by `search.ts`: backreferences, lookbehind of more than one character, and atomic groups or possessive
+ * quantifiers over more than one character set.
  */
 import { assertions, lineEndPosition, lineStart, setNode } from "./assertions.ts";
 import { categoryOf, escapedPoint, insensitive, literal, shorthands } from "./character-sets.ts";
 import { BracketExpression } from "./bracket-expression.ts";
 import { type CharacterSetNode, type RegexNode, emptyNode } from "./syntax.ts";
 
-/** Longest expression in UTF-16 units, and deepest nesting of groups. */
+/** Maximum length of an expression in UTF-16 code units, and maximum nesting depth of groups. */
 const maxLength = 16_384;
 const maxDepth = 100;
 
-/** Throws Error, with the expression in its message. */
+/** Parses an expression. Throws Error for one that is invalid or not supported. */
 export function parseRegex(source: string): RegexNode {
   if (source.length > maxLength)
     throw new Error(`a regular expression has ${source.length} characters, and may have ${maxLength}: ${shown(source)}`);
@@ -20,7 +20,7 @@ export function parseRegex(source: string): RegexNode {
   return parser.whole();
 }
 
-/** What groups may open with. */
+/** Kinds of groups, by their opening. */
 const groupKinds: ReadonlyMap<string, "plain" | "lookahead" | "lookbehind"> = new Map([
   ["?:", "plain"],
   ["?=", "lookahead"],
@@ -45,7 +45,7 @@ class Parser {
     return node;
   }
 
-  /** Up to the closing parenthesis or the end. */
+  /** Parses alternatives up to a closing parenthesis or the end. */
   #alternatives(): RegexNode {
     const outside = this.#ignoreCase;
     const options: RegexNode[] = [];
@@ -85,8 +85,8 @@ class Parser {
   }
 
   /**
-   * A part that matches as it does alone, whatever follows. Of one set of characters it is the longest run, behind which no more of them
-   * follow.
+   * Makes a part atomic: once matched, it is not backtracked into. A repeated character set is rewritten without atomicity, as a run that no
+   * further character of the set follows.
    */
   #atomic(node: RegexNode): RegexNode {
     if (node.kind === "set") return node;
@@ -134,7 +134,7 @@ class Parser {
     try {
       return setNode(new RegExp(pattern, flag).source, flag);
     } catch (error) {
-      throw new Error(`the regular expression ${shown(this.#source)} is not understood`, { cause: error });
+      throw new Error(`the regular expression ${shown(this.#source)} has an invalid character set`, { cause: error });
     }
   }
 
@@ -215,7 +215,7 @@ function sequenceOf(parts: readonly RegexNode[]): RegexNode {
   return others.length === 0 ? only : { kind: "sequence", parts };
 }
 
-/** An expression in an error message: its first 200 characters. */
+/** Formats an expression for an error message: quoted, its first 200 characters. */
 export function shown(source: string): string {
   return JSON.stringify(source.length > 200 ? `${source.slice(0, 200)}...` : source);
 }

@@ -1,42 +1,43 @@
 /**
- * All matches of a regular expression in a text, in time linear in the text whatever the expression: greedy matching in two passes (Frisch
- * and Cardelli 2004, "Greedy Regular Expression Matching").
+ * Finds all matches of a regular expression in time linear in the text, for any expression: greedy matching in two passes (Frisch and Cardelli
+ * 2004, "Greedy Regular Expression Matching").
  *
- * The first pass goes from the end of the text to its start, and finds for each position the states of the automaton from which the
- * accepting state can be reached. The second pass goes forward and takes, of the states it could go on in, the first from which it can be
- * reached: it never has to go back. A lookahead is a state like any other, whose condition the first pass has answered. Both passes are
- * memoized, as the transitions of a deterministic automaton that is built as texts call for it.
+ * The first pass runs from the end of the text to its start and computes, for each position, the automaton states from which the accepting state
+ * is reachable. The second pass runs forward and continues in the first preferred state from which it is reachable, so that it never backtracks.
+ * The conditions of lookaheads are answered by the first pass. The transitions of both passes are memoized, as a deterministic automaton that is
+ * built lazily.
  */
 import { characterLength } from "../alignment/aligned-text.ts";
 import { EquivalenceClasses } from "./equivalence-classes.ts";
 import { type RegexAutomaton, acceptState } from "./automaton.ts";
 
-/** Memory of the deterministic automaton, in bytes. What is beyond it is refused, and it begins anew with the next text. */
+/** Maximum memory of the deterministic automaton in bytes. Beyond it a search throws, and the automaton is rebuilt for the next text. */
 const maxAutomatonBytes = 32 * 2 ** 20;
-/** Units of a text for which memory is kept from one search to the next. */
+/** Maximum length of a text in UTF-16 code units for which memory is kept between searches. */
 const keptUnits = 65_536;
 const unknown = -2;
 const none = -1;
 
+/** Searches texts for one regular expression. Keeps memoized transitions between searches. */
 export class RegexSearch {
   readonly #program: RegexAutomaton;
   readonly #classes: EquivalenceClasses;
-  /** Sets that lookbehinds ask for. */
+  /** Character sets that lookbehinds refer to. */
   readonly #behind: readonly number[];
-  /** Per set of reachable states: whether each state is in it. */
+  /** By state set: 1 for each state in it. */
   #reachable: Uint8Array[] = [];
   #byStates = new Map<string, number>();
-  /** Per set of states behind a character: the set before it, by what is before the character and its class. */
+  /** Backward transitions. By state set after a character: the state set before it, by lookbehind context and character class. */
   #before: Int32Array[] = [];
-  /** Per set of reachable states: the reading or accepting state that each state leads to there. */
+  /** Forward choices. By state set: for each state the "read" or "accept" state that its preferred choices lead to. */
   #choices: Int16Array[] = [];
-  /** Classes there is room for in a row of `#before`. */
+  /** Number of character classes that a row of `#before` has room for. */
   #room = 16;
-  /** Per position: the set of reachable states. */
+  /** By position in the text: index of the state set. */
   #sets = new Uint16Array(256);
   #bytes = 0;
   readonly #contexts = new Map<string, number>();
-  /** Per class: the number of what lookbehinds can say of it. */
+  /** By character class: its lookbehind context. */
   readonly #contextOf: number[] = [];
 
   constructor(program: RegexAutomaton) {
@@ -47,7 +48,10 @@ export class RegexSearch {
     if (this.#behind.length > 4) throw new Error("lookbehinds ask for more than 4 different sets of characters");
   }
 
-  /** Start and end of each match, in order, as they are found one behind the other. A match may be empty, but not right behind another. */
+  /**
+   * All non-overlapping matches, leftmost first, flattened: start, end, ... in UTF-16 code units. A match may be empty, but not directly after
+   * another. Throws Error if the automaton exceeds its memory.
+   */
   matches(text: string): number[] {
     if (this.#bytes > maxAutomatonBytes / 2) this.#forget();
     this.#findReachable(text);
@@ -74,7 +78,7 @@ export class RegexSearch {
     return matches;
   }
 
-  /** Fills `#sets`, from the end of the text to its start. */
+  /** First pass: fills `#sets` from the end of the text to its start. */
   #findReachable(text: string): void {
     const { length } = text;
     if (this.#sets.length <= length) this.#sets = new Uint16Array(Math.max(length + 1, Math.min(2 * length, keptUnits)));
@@ -102,7 +106,7 @@ export class RegexSearch {
     }
   }
 
-  /** The states from which acceptance can be reached before a character of `kind` that `after` follows; `after` none: at the end of the text. */
+  /** The state set before a character of class `kind`, given the state set `after` it; `after` none: at the end of the text. */
   #setBefore(after: number, kind: number, kindBefore: number): number {
     const { states, emptyOrder } = this.#program;
     const reachable = new Uint8Array(states.length);
@@ -143,7 +147,7 @@ export class RegexSearch {
     return number;
   }
 
-  /** The reading or accepting state that the preferred choices lead to from a state; none where acceptance cannot be reached. */
+  /** The "read" or "accept" state that the preferred choices lead to from a state; none if acceptance is not reachable. */
   #choiceAt(from: number, set: number): number {
     const choices = this.#choices[set] as Int16Array;
     const known = choices[from] as number;
@@ -160,7 +164,7 @@ export class RegexSearch {
     return found;
   }
 
-  /** What lookbehinds can tell of a class, as a number below 16. */
+  /** The lookbehind context of a character class: which of the lookbehind sets contain it, as a number below 16. */
   #context(kind: number): number {
     const known = this.#contextOf[kind];
     if (known !== undefined) return known;
@@ -212,7 +216,7 @@ function pointBefore(text: string, end: number): number {
   return high >= 0xd800 && high <= 0xdbff ? (text.codePointAt(end - 2) ?? unit) : unit;
 }
 
-/** Sixteen states to a character. */
+/** A state set as a string, 16 states per character. */
 function keyOf(reachable: Uint8Array): string {
   let key = "";
   for (let index = 0; index < reachable.length; index += 16) {

@@ -1,25 +1,27 @@
 /** The syntax tree of a regular expression. */
 
+/** A node of the syntax tree. */
 export type RegexNode =
   | CharacterSetNode
   | { readonly kind: "sequence"; readonly parts: readonly RegexNode[] }
-  /** The first option that lets the whole expression match is taken. */
+  /** By descending preference: the first option with which the whole expression matches is taken. */
   | { readonly kind: "alternatives"; readonly options: readonly RegexNode[] }
   | RepeatNode
-  /** Matches the empty text where `body` matches behind the position (not there, if `negated`). */
+  /** Matches the empty string if `body` matches after the position (does not match, if `negated`). */
   | { readonly kind: "lookahead"; readonly negated: boolean; readonly body: RegexNode }
-  /** Matches the empty text where the character before the position is in `set` (is not, or is none, if `negated`). */
+  /** Matches the empty string if the character before the position is in `set` (is not in it or does not exist, if `negated`). */
   | { readonly kind: "lookbehind"; readonly negated: boolean; readonly set: CharacterSetNode };
 
-/** One character of a set. */
+/** Matches one character of a set. */
 export interface CharacterSetNode {
   readonly kind: "set";
-  /** The set as a JavaScript regular expression for one character. */
+  /** The set as a JavaScript regular expression. */
   readonly source: string;
-  /** "v" where sets are intersected or nested. */
+  /** Flag of that expression: "v" for intersected or nested sets. */
   readonly flag: "u" | "v";
 }
 
+/** A quantifier: matches `body` between `min` and `max` times. */
 export interface RepeatNode {
   readonly kind: "repeat";
   readonly body: RegexNode;
@@ -29,9 +31,10 @@ export interface RepeatNode {
   readonly greedy: boolean;
 }
 
+/** Matches the empty string. */
 export const emptyNode: RegexNode = { kind: "sequence", parts: [] };
 
-/** Whether a node can match the empty text. */
+/** Whether a node can match the empty string. */
 export function isNullable(node: RegexNode): boolean {
   switch (node.kind) {
     case "set":

@@ -1,12 +1,12 @@
 /**
- * GPT-2's alphabet of bytes: one visible character for each of the 256, so that any text can be spelled in it. Printable Latin-1 stands
- * for itself; the others follow in order from U+0100 on (a space is "Ġ").
+ * GPT-2's byte-level alphabet (`bytes_char` of the Rust library): one printable character per byte. Printable Latin-1 characters represent
+ * themselves; the other bytes have characters from U+0100 on (a space is "Ġ").
  */
 
-/** The character of each byte. */
+/** The character of each byte, by byte value. */
 export const characterOfByte: readonly string[] = alphabet();
 
-/** The byte of each character of the alphabet. */
+/** The byte of each character of the alphabet: inverse of `characterOfByte`. */
 export const byteOfCharacter: ReadonlyMap<string, number> = new Map(characterOfByte.map((character, byte) => [character, byte]));
 
 function alphabet(): string[] {
@@ -19,7 +19,7 @@ function alphabet(): string[] {
   return characters;
 }
 
-/** The UTF-8 bytes of a code point, written into `bytes`; returns how many. A lone surrogate is U+FFFD. */
+/** Writes the UTF-8 bytes of a code point into `bytes` and returns their number. A surrogate is written as U+FFFD. */
 export function writeUtf8(point: number, bytes: Uint8Array): 1 | 2 | 3 | 4 {
   const valid = point >= 0xd800 && point <= 0xdfff ? 0xfffd : point;
   if (valid < 0x80) {

@@ -1,6 +1,6 @@
-/** Kinds of characters that are the same in every version of Unicode, or that the Rust library takes from a recent one. */
+/** Character properties that do not depend on the version of Unicode, or that the Rust library takes from a recent one. */
 
-/** White_Space: all of them lie in the 16-bit plane. */
+/** Whether a code point has the Unicode property White_Space. All such characters are in the basic multilingual plane. */
 export function isWhitespace(point: number): boolean {
   if (point < 0x80) return point === 0x20 || (point >= 0x09 && point <= 0x0d);
   if (point < 0x1680) return point === 0x85 || point === 0xa0;
@@ -17,13 +17,13 @@ export function isWhitespace(point: number): boolean {
 
 const numeric = /^\p{N}/u;
 
-/** Any number: digits, letters used as numbers, fractions. */
+/** Whether a code point is numeric (general category N): digits, letter numbers, fractions. Same as `char::is_numeric` of Rust. */
 export function isNumeric(point: number): boolean {
   if (point < 0x80) return point >= 0x30 && point <= 0x39;
   return numeric.test(String.fromCodePoint(point));
 }
 
-/** What BertNormalizer takes for Chinese: the blocks of Han characters, with the gap at U+2B820 that the Rust library has. */
+/** `is_chinese_char` of BertNormalizer: the blocks of Han characters, with the gap at U+2B820 to U+2B91F that the Rust library has. */
 export function isHan(point: number): boolean {
   if (point < 0x3400) return false;
   return (

@@ -1,8 +1,10 @@
-/** A set of code points, quick to ask. */
+/** Sets of code points. */
+
+/** An immutable set of code points: a bitmap for the basic multilingual plane, binary search in ranges beyond it. */
 export class CharacterSet {
-  /** Flattened, ascending: first, last, first, last, ... */
+  /** Ranges, ascending and flattened: first, last, first, last, ... Both are included. */
   readonly #bounds: Int32Array;
-  /** One bit for each character of the 16-bit plane. */
+  /** One bit per code point of the basic multilingual plane. */
   readonly #plane: Uint8Array = new Uint8Array(0x2000);
 
   constructor(ranges: readonly (readonly [first: number, last: number])[]) {
@@ -12,6 +14,7 @@ export class CharacterSet {
         this.#plane[point >> 3] = (this.#plane[point >> 3] as number) | (1 << (point & 7));
   }
 
+  /** Whether a code point is in the set. */
   has(point: number): boolean {
     if (point <= 0xffff) return ((this.#plane[point >> 3] as number) & (1 << (point & 7))) !== 0;
     let [low, high] = [0, this.#bounds.length / 2];
@@ -23,7 +26,7 @@ export class CharacterSet {
     return 2 * low < this.#bounds.length && (this.#bounds[2 * low] as number) <= point;
   }
 
-  /** Whether any character of a text is in the set. */
+  /** Whether a text contains a character of the set. */
   anyIn(text: string): boolean {
     for (let unit = 0; unit < text.length; unit++) {
       const point = text.charCodeAt(unit);

@@ -1,23 +1,24 @@
 /**
- * The place of a mark in the canonical order of marks (Unicode Standard, section 3.11), which JavaScript does not tell, but shows:
- * in normal form D, of two marks the one of the lower class comes first.
+ * Order of combining marks by canonical combining class (Unicode Standard, section 3.11). JavaScript has no access to the class, but NFD sorts
+ * adjacent marks by it, so that the order of two marks can be found by normalizing them.
  */
 import { combiningMarks } from "./unicode-tables.ts";
 
-/** One mark of each class, classes ascending (1, 7, 8, 9, 10 to 36, 84, ... 240). */
+/** One mark per combining class, ascending (1, 7, 8, 9, 10 to 36, 84, ... 240). */
 const representatives: readonly string[] = Array.from(
   "\u0334\u093c\u3099\u094d\u05b0\u05b1\u05b2\u05b3\u05b4\u05b5\u05b6\u05b7\u05b8\u05b9\u05bb\u05bc\u05bd\u05bf\u05c1\u05c2\ufb1e" +
     "\u064b\u064c\u064d\u064e\u064f\u0650\u0651\u0652\u0670\u0711\u0c55\u0c56\u0e38\u0e48\u0eb8\u0ec8\u0f71\u0f72\u0f74\u0321" +
     "\u1dce\u031b\u1dfa\u0316\u059a\u302e\u{1d16d}\u05ae\u0301\u0315\u035c\u035d\u0345",
 );
 
+/** Ranks of combining marks, with a cache. */
 export class CombiningClasses {
-  /** What was found before: marks are few. */
+  /** Cached ranks by character. */
   readonly #known = new Map<string, number>();
 
-  /** 0 for a character that starts a new sequence; marks of one class have one rank, and higher classes higher ranks. */
+  /** Rank of a character: 0 for a starter (class 0); marks of one class have equal ranks, marks of a higher class a higher rank. */
   of(character: string): number {
-    // Newer marks are no marks to the Rust library.
+    // Marks of newer Unicode versions are starters in the Rust library.
     if ((character.length === 1 && character < "\u0300") || !combiningMarks.has(character.codePointAt(0) ?? 0)) return 0;
     const known = this.#known.get(character) ?? findRank(character);
     this.#known.set(character, known);
@@ -37,11 +38,11 @@ function findRank(character: string): number {
     else if (swaps(other, character)) high = middle;
     else return 2 * middle + 1;
   }
-  // Between two representatives: a class that none of them stands for.
+  // A class between those of two representatives.
   return 2 * low;
 }
 
-/** Whether the canonical order turns two marks round. */
+/** Whether NFD swaps two marks. */
 function swaps(first: string, second: string): boolean {
   return (first + second).normalize("NFD") === second.normalize("NFD") + first.normalize("NFD") && first !== second;
 }

@@ -1,29 +1,29 @@
 /**
- * Boundaries of graphemes, words and sentences, in linear time. V8's Intl.Segmenter takes time in proportion to the whole text for each
- * segment (Node.js 20: 0.3 s for the graphemes of 200 texts of 1,000 characters, 56 s for those of one text of 200,000), so it is shown
- * a window at a time.
+ * Text segmentation (UAX #29) in linear time. V8's Intl.Segmenter takes time proportional to the whole text for every segment (Node.js 20: 0.3 s
+ * for the graphemes of 200 texts of 1,000 characters, 56 s for one text of 200,000), so it is applied to windows of the text.
  */
 
+/** Unit of segmentation. */
 export type Granularity = "grapheme" | "word" | "sentence";
 
-/** One language for every machine: the default would follow the system's settings, and with it the chunks. */
+/** A fixed locale: the default is that of the system, and chunks must not depend on it. */
 const segmenters: Readonly<Record<Granularity, Intl.Segmenter>> = {
   grapheme: new Intl.Segmenter("en", { granularity: "grapheme" }),
   word: new Intl.Segmenter("en", { granularity: "word" }),
   sentence: new Intl.Segmenter("en", { granularity: "sentence" }),
 };
 
-/** UTF-16 units shown at once; doubled for as long as one segment fills them. */
+/** Window length in UTF-16 code units; doubled while a single segment fills the window. */
 const windowUnits: Readonly<Record<Granularity, number>> = { grapheme: 128, word: 256, sentence: 2048 };
 
-/** The starts of all segments between two positions but the first. `from` must be such a boundary itself. */
+/** Yields the starts of all segments in [from, to) except the first. `from` must be a boundary. Positions are UTF-16 code units. */
 export function* boundaries(text: string, granularity: Granularity, from = 0, to: number = text.length): Generator<number, void> {
   let start = from;
   let width = windowUnits[granularity];
   while (start < to) {
     const end = Math.min(to, wholeCharacter(text, start + width));
     let previous = start;
-    // The last segment of a window may go on beyond it: the next window begins with it.
+    // The last segment of a window may continue beyond it, so the next window starts with it.
     for (const { index } of segmenters[granularity].segment(text.slice(start, end))) {
       if (previous > start) yield previous;
       previous = start + index;
@@ -35,7 +35,7 @@ export function* boundaries(text: string, granularity: Granularity, from = 0, to
   }
 }
 
-/** Whether a grapheme begins at `position`. One must begin at `known`, before it. */
+/** Whether a grapheme starts at `position`. `known`: an earlier position where one starts. */
 export function isGraphemeStart(text: string, position: number, known: number): boolean {
   const before = text.charCodeAt(position - 1);
   const after = text.charCodeAt(position);
@@ -44,14 +44,14 @@ export function isGraphemeStart(text: string, position: number, known: number): 
   return segmenters.grapheme.segment(around).containing(position - known)?.index === position - known;
 }
 
-/** Characters that join with no neighbour of their kind (but CR with LF): Latin, Greek, Cyrillic, Han, Hangul syllables. */
+/** Whether a code unit never joins a grapheme with another such unit, except CR LF: Latin, Greek, Cyrillic, Han, Hangul syllables. */
 function isPlain(unit: number): boolean {
   return (
     unit < 0x300 || (unit >= 0x370 && unit < 0x483) || (unit >= 0x4e00 && unit < 0xa000) || (unit >= 0xac00 && unit < 0xd7a4)
   );
 }
 
-/** The position, moved on where it lies between the halves of a surrogate pair. */
+/** Moves a position inside a surrogate pair to its end. */
 function wholeCharacter(text: string, position: number): number {
   const isPair = isHigh(text.charCodeAt(position - 1)) && isLow(text.charCodeAt(position));
   return isPair ? position + 1 : position;

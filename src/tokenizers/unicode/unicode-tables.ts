@@ -1,17 +1,17 @@
 /**
- * Sets of characters as Hugging Face's Rust library (tokenizers 0.23.3) has them, read out of it character by character. They are
- * those of older versions of Unicode than any JavaScript engine's, so its \p{...} would say otherwise for a few hundred characters.
+ * Character sets of Hugging Face's Rust library (tokenizers 0.23.3), extracted from it character by character. They follow older versions of
+ * Unicode than JavaScript engines do, so that \p{...} would differ for a few hundred characters.
  *
- * Written as ranges in base 36: distance from the end of the range before, then "+" and how many more characters follow.
+ * Encoded as ranges in base 36: distance from the end of the previous range, then "+" and the number of further characters in the range.
  */
 import { CharacterSet } from "./character-set.ts";
 
-/** What BertNormalizer takes out of a text: control and format characters, private use, U+0000 and U+FFFD. */
+/** Characters that `clean_text` of BertNormalizer removes: control, format and private-use characters, U+0000 and U+FFFD. */
 export const removedByBert: CharacterSet = setOf(
   "0+8 3+1 2+h 2o+w e 11v+5 n 5d 1e 3cv 1kt+4 r+4 1e+4 2+9 11u9+4xr 16o 6y+2 2 3b4 xyb+3 440+7 h407 v+2n 1egx+1ekd 3+1ekd",
 );
 
-/** Punctuation, and the signs of ASCII. */
+/** `is_punctuation` of the Rust library: Unicode punctuation and all ASCII symbols. */
 export const punctuation: CharacterSet = setOf(
   "x+e b+6 r+5 r+3 z 6 4 b+1 4 4 jj 9 cz+5 16+1 1g 2 3 3 19+1 l+1 2+1 e 3+1 23+3 2v 18+d 6i+2 1j+e w 7a+1 b ao lg 2j b+1 " +
     "4p+e 2 12+3 20 23+4 5+1 34+5 4s h1+8 48 h9+1 19+1 27+2 20+1 4e+2 2+2 12+a 8q+1 61+1 3l+6 2+5 4t+6 4c+3 1o+4 1r+1 1t+7 " +
@@ -21,7 +21,7 @@ export const punctuation: CharacterSet = setOf(
     "2lu+4 dtm+1 3q 1u+4 9 g2j 5wo+4",
 );
 
-/** What BertNormalizer strips as accents. */
+/** Characters that `strip_accents` of BertNormalizer removes: nonspacing marks (Mn). */
 export const nonspacingMarks: CharacterSet = setOf(
   "lc+33 7o+4 7e+18 2 2+1 2+1 2 21+a 1d+k h 2u+6 3+5 3+1 2+3 10 v+q 2k+a 1n+8 z+3 2+8 2+2 2+4 18+2 3s+v 1k 2 5+7 5 4+6 " +
     "b+1 u 1n 5+3 9 l+1 u+1 1m 5+1 5+1 3+2 4 v+1 4 c+1 1m 5+4 2+1 5 l+1 u 1n 3 2+3 9 9 c+1 v 1q d 1f 1q+2 6+2 2+3 8+1 c+1 u " +
@@ -34,7 +34,7 @@ export const nonspacingMarks: CharacterSet = setOf(
     "i+7 3+6 v+3 45+2 1j0+1i 5+1d 9 f n+4 2+e 2sh+6 gzl6+6n",
 );
 
-/** What StripAccents strips. */
+/** Characters that the normalizer StripAccents removes: combining marks (M). */
 export const combiningMarks: CharacterSet = setOf(
   "lc+33 7o+6 7c+18 2 2+1 2+1 2 21+a 1d+k h 2u+6 3+5 3+1 2+3 10 v+q 2k+a 1n+8 z+3 2+8 2+2 2+4 18+2 3d+d 2+w 1j+2 2+h 2+6 " +
     "b+1 u+2 1l 2+6 3+1 3+2 a b+1 u+2 1l 2+4 5+1 3+2 4 v+1 4 c+2 1l 2+7 2+2 2+2 l+1 u+2 1l 2+6 3+1 3+2 9+1 b+1 v 1o+4 4+2 " +
@@ -47,12 +47,12 @@ export const combiningMarks: CharacterSet = setOf(
     "43r+4 4+5 9+7 3+6 v+3 45+2 1j0+1i 5+1d 9 f n+4 2+e 11t+6 2+g 3+6 2+1 2+4 1pi+6 32+6 gzhy+6n",
 );
 
-/** Characters with a decomposition in newer versions of Unicode only: the four normal forms leave them as they are. */
+/** Characters that only newer versions of Unicode decompose: the library's NFC, NFD, NFKC and NFKD leave them unchanged. */
 export const withoutDecomposition: CharacterSet = setOf(
   "a2n n3m+3 ol huo r bh+4 2+15 2+8 2bt 2 9 3 1g 2+1 12o e7d+7 2f4+2 iuk+z 3sn+1p 3cv 22s+9",
 );
 
-/** Characters that have a script in newer versions of Unicode than SentencePiece's table of scripts. */
+/** Characters without a script in SentencePiece's table, which newer versions of Unicode assign one. */
 export const withoutScript: CharacterSet = setOf(
   "128 14 2v 1a dc+2 2p+a 6+x 6+8 m 9+l 89+2 3c 3o+5 2e 4v 1k w+1 q d 2g+1 m d 4 1j+1 1x 79 3 3 2+5 5 8 8+1 3 e k 1mn 8 a " +
     "6o 2x g7+u 3+b 2p 2+1 1a+2 7e+1 6+16 3+2 1k 3 70+4 jp+2 n2 14+2 1gt+1 z+2 d 9+p 5+f 1c 1c di+o bj+3 8f+1 3w+4 11+1 a " +

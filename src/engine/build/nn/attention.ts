@@ -1,83 +1,114 @@
-/** Attention of transformers, of primitives that the passes know, and who may see whom. */
+/** Multi-head attention (Vaswani et al. 2017, https://arxiv.org/abs/1706.03762) and its masks, built from primitives that the passes fuse. */
 import type { Value } from "../../ir/graph.ts";
-import { causalMask } from "../../onnx/operators/attention/scaled-dot-product.ts";
 import type { TensorOps } from "../tensor-ops.ts";
 
-/** What takes the place of minus infinity in PyTorch's masks: a text of which nothing may be seen still gives numbers. */
+/** The lowest finite float32, which PyTorch's masks use in place of minus infinity: the softmax of a fully masked row stays finite. */
 const maskedScore = -3.4028234663852886e38;
 
+/** Operands of `attention`. L is the number of queries, S the number of keys, D the size of one head. */
 export interface AttentionInputs {
-  /** [N, heads, L, D]. */
+  /** `[batch, heads, L, D]`. */
   readonly query: Value;
-  /** [N, heads of keys, S, D]: as many heads of queries share each one. */
+  /** `[batch, keyValueHeads, S, D]`. Each key head serves `heads / keyValueHeads` query heads (grouped-query attention). */
   readonly key: Value;
-  /** [N, heads of keys, S, D]. */
+  /** `[batch, keyValueHeads, S, D]`. */
   readonly value: Value;
+  /** Factor of the scores; usually 1 / sqrt(D). */
   readonly scale: number;
-  /** Added to the scores; broadcasts to [N, heads, L, S]. */
+  /** Added to the scores before the softmax; broadcasts to `[batch, heads, L, S]`. */
   readonly bias?: Value | undefined;
 }
 
-/** Vaswani and others, https://arxiv.org/abs/1706.03762. Gives [N, L, heads * D]. */
-export function attention(net: TensorOps, { query, key, value, scale, bias }: AttentionInputs): Value {
+/**
+ * `softmax(scale query key^T + bias) value`, with the heads joined: `[batch, L, heads * D]`. With fewer key heads than query heads this is
+ * grouped-query attention (Ainslie et al. 2023, https://arxiv.org/abs/2305.13245).
+ */
+export function attention(ops: TensorOps, { query, key, value, scale, bias }: AttentionInputs): Value {
   const [batch = 0, heads = 0, length = 0, size = 0] = query.type.shape;
-  const [, shared = 1, total = 0] = key.type.shape;
-  const width = heads * size;
-  if (heads === shared) {
-    const scores = scaledAndBiased(net, net.add({ kind: "matmul" }, query, net.transpose(key, [0, 1, 3, 2])), scale, bias);
-    const mixed = net.add({ kind: "matmul" }, softmax(net, scores), value);
-    return net.reshape(net.transpose(mixed, [0, 2, 1, 3]), [batch, length, width]);
+  const [, keyValueHeads = 1, total = 0] = key.type.shape;
+  if (heads === keyValueHeads) {
+    const scores = scaledAndBiased(ops, ops.add({ kind: "matmul" }, query, ops.transpose(key, [0, 1, 3, 2])), scale, bias);
+    return joinHeads(ops, ops.add({ kind: "matmul" }, softmax(ops, scores), value));
   }
-  // A group of heads is an axis of its own, along which keys and values repeat.
-  const apart = net.reshape(query, [batch, shared, heads / shared, length, size]);
-  const [keys, values] = [key, value].map((each) => net.reshape(each, [batch, shared, 1, total, size]));
-  if (keys === undefined || values === undefined) throw new Error("there are no keys");
-  const [first = 1, , rows = 1, columns = 1] = bias?.type.shape ?? [];
-  const grouped = bias === undefined ? undefined : net.reshape(bias, [first, 1, 1, rows, columns]);
-  const scores = scaledAndBiased(net, net.add({ kind: "matmul" }, apart, net.transpose(keys, [0, 1, 2, 4, 3])), scale, grouped);
-  const mixed = net.add({ kind: "matmul" }, softmax(net, scores), values);
-  return net.reshape(net.transpose(mixed, [0, 3, 1, 2, 4]), [batch, length, width]);
+  // The query heads of one group become an axis of their own, along which keys and values broadcast: nothing is repeated in memory.
+  const grouped = ops.reshape(query, [batch, keyValueHeads, heads / keyValueHeads, length, size]);
+  const shape = [batch, keyValueHeads, 1, total, size];
+  const [keys, values] = [ops.reshape(key, shape), ops.reshape(value, shape)];
+  const [biasBatch = 1, , rows = 1, columns = 1] = bias?.type.shape ?? [];
+  const groupedBias = bias === undefined ? undefined : ops.reshape(bias, [biasBatch, 1, 1, rows, columns]);
+  const products = ops.add({ kind: "matmul" }, grouped, ops.transpose(keys, [0, 1, 2, 4, 3]));
+  const output = ops.add({ kind: "matmul" }, softmax(ops, scaledAndBiased(ops, products, scale, groupedBias)), values);
+  return ops.reshape(ops.transpose(output, [0, 3, 1, 2, 4]), [batch, length, heads * size]);
 }
 
-function scaledAndBiased(net: TensorOps, scores: Value, scale: number, bias: Value | undefined): Value {
-  const product = scale === 1 ? scores : net.binary("mul", scores, scale);
-  return bias === undefined ? product : net.binary("add", product, bias);
+function scaledAndBiased(ops: TensorOps, scores: Value, scale: number, bias: Value | undefined): Value {
+  const product = scale === 1 ? scores : ops.binary("mul", scores, scale);
+  return bias === undefined ? product : ops.binary("add", product, bias);
 }
 
-function softmax(net: TensorOps, scores: Value): Value {
-  return net.add({ kind: "softmax", axis: scores.type.shape.length - 1, logarithm: false }, scores);
+function softmax(ops: TensorOps, scores: Value): Value {
+  return ops.add({ kind: "softmax", axis: scores.type.shape.length - 1, logarithm: false }, scores);
 }
 
-/** [N, L, heads * D] becomes [N, heads, L, D]. */
-export function splitHeads(net: TensorOps, x: Value, heads: number): Value {
+/** `[batch, length, heads * size]` to `[batch, heads, length, size]`. Throws if x has another rank or `heads` does not divide its last axis. */
+export function splitHeads(ops: TensorOps, x: Value, heads: number): Value {
   const [batch = 0, length = 0, width = 0] = x.type.shape;
-  return net.transpose(net.reshape(x, [batch, length, heads, width / heads]), [0, 2, 1, 3]);
+  if (x.type.shape.length !== 3 || heads < 1 || width % heads !== 0)
+    throw new Error(`a tensor of shape [${x.type.shape.join(", ")}] cannot be split into ${heads} heads`);
+  return ops.transpose(ops.reshape(x, [batch, length, heads, width / heads]), [0, 2, 1, 3]);
 }
 
-/** Of a mask [N, S] of ones and zeros, whether a place may be seen: bool [N, 1, 1, S]. */
-export function keyVisibility(net: TensorOps, mask: Value): Value {
-  const [batch = 0, total = 0] = mask.type.shape;
-  return net.reshape(net.unary("not", net.binary("equal", mask, 0)), [batch, 1, 1, total]);
-}
-
-/** What is added to scores for places that may be seen, and for others. */
-export function additiveMask(net: TensorOps, seen: Value): Value {
-  return net.select(seen, 0, maskedScore);
-}
-
-/** Every place sees all places the mask [N, S] has a one at. */
-export function paddingBias(net: TensorOps, mask: Value): Value {
-  return additiveMask(net, keyVisibility(net, mask));
+/** The inverse of `splitHeads`: `[batch, heads, length, size]` to `[batch, length, heads * size]`. */
+export function joinHeads(ops: TensorOps, x: Value): Value {
+  const [batch = 0, heads = 0, length = 0, size = 0] = x.type.shape;
+  return ops.reshape(ops.transpose(x, [0, 2, 1, 3]), [batch, length, heads * size]);
 }
 
 /**
- * A place sees those up to itself that the mask [N, S] has a one at, no more than `window` of them, itself counted. There are `length` places, the
- * last of those the mask has. Gives [N, 1, L, S].
+ * Causal mask as a constant, bool `[length, total]`: true where a query may attend to a key. Query i stands at position `offset` + i; it attends to
+ * keys up to its own position, and to the last `window` of those (sliding-window attention; default: all).
  */
-export function causalBias(net: TensorOps, mask: Value, length: number, window: number = Number.POSITIVE_INFINITY): Value {
-  const seen = keyVisibility(net, mask);
+export function causalMask(
+  ops: TensorOps,
+  length: number,
+  total: number,
+  offset: number,
+  window: number = Number.POSITIVE_INFINITY,
+): Value {
+  ops.builder.reserve({ dataType: "bool", shape: [length, total] }, 0);
+  const mask = Uint8Array.from({ length: length * total }, (_, index) => {
+    const query = Math.floor(index / total) + offset;
+    const key = index % total;
+    return Number(key <= query && key > query - window);
+  });
+  return ops.builder.constant({ dataType: "bool", shape: [length, total], data: mask });
+}
+
+/** An attention mask `[batch, S]`, 1 for tokens and 0 for padding, as bool `[batch, 1, 1, S]`, which broadcasts over heads and queries. */
+export function keyVisibility(ops: TensorOps, mask: Value): Value {
+  const [batch = 0, total = 0] = mask.type.shape;
+  return ops.reshape(ops.unary("not", ops.binary("equal", mask, 0)), [batch, 1, 1, total]);
+}
+
+/** A boolean mask as an addend of the scores: 0 where `visible` is true, the lowest finite float32 elsewhere. */
+export function additiveMask(ops: TensorOps, visible: Value): Value {
+  return ops.select(visible, 0, maskedScore);
+}
+
+/** The bias of bidirectional attention: excludes padding. `mask` is `[batch, S]`, 1 for tokens; the result is float32 `[batch, 1, 1, S]`. */
+export function paddingBias(ops: TensorOps, mask: Value): Value {
+  return additiveMask(ops, keyVisibility(ops, mask));
+}
+
+/**
+ * The bias of causal attention: excludes padding and later tokens. `mask` is `[batch, S]`, 1 for tokens; the queries are the last `length` of the S
+ * positions. A query attends to at most `window` keys, its own included. The result is float32 `[batch, 1, length, S]`, or `[batch, 1, 1, S]` for
+ * one query that sees everything before it.
+ */
+export function causalBias(ops: TensorOps, mask: Value, length: number, window: number = Number.POSITIVE_INFINITY): Value {
+  const visible = keyVisibility(ops, mask);
   const total = mask.type.shape[1] ?? 0;
-  if (length === 1 && total <= window) return additiveMask(net, seen);
-  const before = net.reshape(causalMask(net, length, total, total - length, window), [1, 1, length, total]);
-  return additiveMask(net, net.binary("and", before, seen));
+  if (length === 1 && total <= window) return additiveMask(ops, visible);
+  const causal = ops.reshape(causalMask(ops, length, total, total - length, window), [1, 1, length, total]);
+  return additiveMask(ops, ops.binary("and", causal, visible));
 }

@@ -1,116 +1,95 @@
-/** The layers transformers are made of. Making one takes its weights; calling it builds what it computes. */
+/**
+ * Building blocks of neural networks, as in `torch.nn`. A function here reads a layer's weights once and returns a `Layer`; calling the layer adds
+ * its operations to the graph.
+ */
 import type { Value } from "../../ir/graph.ts";
 import type { TensorOps } from "../tensor-ops.ts";
-import type { Config } from "../../transformers/config.ts";
-import type { Weights } from "../../transformers/weights.ts";
+import type { ParameterSource } from "./parameter-source.ts";
 
-export type Layer = (net: TensorOps, x: Value) => Value;
+/** Adds the operations that compute a layer's output from `x`, and returns the output. */
+export type Layer = (ops: TensorOps, x: Value) => Value;
 
+/** Sizes of a linear layer, as in `torch.nn.Linear`. */
 export interface LinearOptions {
+  /** Size of the last axis of the input. */
   readonly inFeatures: number;
+  /** Size of the last axis of the output. */
   readonly outFeatures: number;
-  /** Default: true. */
+  /** Whether the layer adds a vector `${name}.bias`. Default: true. */
   readonly bias?: boolean;
 }
 
-/** x W^T + b, with W stored [to, from]. */
-export function linear(weights: Weights, name: string, { inFeatures, outFeatures, bias = true }: LinearOptions): Layer {
-  const matrix = weights.matrix(`${name}.weight`, inFeatures, outFeatures);
-  const vector = bias ? weights.tensor(`${name}.bias`, outFeatures) : undefined;
-  return (net, x) => {
-    const product = net.add({ kind: "matmul" }, x, net.builder.constant(matrix));
-    return vector === undefined ? product : net.binary("add", product, net.builder.constant(vector));
+/**
+ * `x W^T + b` of `torch.nn.Linear`: x `[..., inFeatures]` gives `[..., outFeatures]`. Reads `${name}.weight`, stored `[outFeatures, inFeatures]`,
+ * and `${name}.bias`.
+ */
+export function linear(
+  parameters: ParameterSource,
+  name: string,
+  { inFeatures, outFeatures, bias = true }: LinearOptions,
+): Layer {
+  const matrix = parameters.matrix(`${name}.weight`, inFeatures, outFeatures);
+  const vector = bias ? parameters.tensor(`${name}.bias`, outFeatures) : undefined;
+  return (ops, x) => {
+    const product = ops.add({ kind: "matmul" }, x, ops.builder.constant(matrix));
+    return vector === undefined ? product : ops.binary("add", product, ops.builder.constant(vector));
   };
 }
 
-/** x W + b, with W stored [from, to], as GPT-2 has it. */
-export function linearTransposed(weights: Weights, name: string, { inFeatures, outFeatures }: LinearOptions): Layer {
-  const matrix = weights.tensor(`${name}.weight`, inFeatures, outFeatures);
-  const vector = weights.tensor(`${name}.bias`, outFeatures);
-  return (net, x) =>
-    net.binary("add", net.add({ kind: "matmul" }, x, net.builder.constant(matrix)), net.builder.constant(vector));
+/** A linear layer with bias whose weight is stored `[inFeatures, outFeatures]`: `transformers.pytorch_utils.Conv1D`, which GPT-2 uses. */
+export function linearTransposed(parameters: ParameterSource, name: string, { inFeatures, outFeatures }: LinearOptions): Layer {
+  const matrix = parameters.tensor(`${name}.weight`, inFeatures, outFeatures);
+  const vector = parameters.tensor(`${name}.bias`, outFeatures);
+  return (ops, x) =>
+    ops.binary("add", ops.add({ kind: "matmul" }, x, ops.builder.constant(matrix)), ops.builder.constant(vector));
 }
 
-/** The row of each id. */
-export function embedding(weights: Weights, name: string, rows: number, width: number): Layer {
-  const table = weights.tensor(name, rows, width);
-  return (net, rowsWanted) => net.add({ kind: "gather", axis: 0 }, net.builder.constant(table), rowsWanted);
+/** Embedding table `name`, `[rows, width]`: integer ids of any shape give `[...shape, width]`. */
+export function embedding(parameters: ParameterSource, name: string, rows: number, width: number): Layer {
+  const table = parameters.tensor(name, rows, width);
+  return (ops, ids) => ops.add({ kind: "gather", axis: 0 }, ops.builder.constant(table), ids);
 }
 
-/** Ba and others, https://arxiv.org/abs/1607.06450. */
-export function layerNorm(weights: Weights, name: string, size: number, epsilon: number, bias = true): Layer {
-  const gamma = weights.tensor(`${name}.weight`, size);
-  const beta = bias ? weights.tensor(`${name}.bias`, size) : undefined;
-  return (net, x) => {
-    const operands = [gamma, beta].filter((each) => each !== undefined).map((each) => net.builder.constant(each));
-    return net.add({ kind: "layer-norm", axis: x.type.shape.length - 1, epsilon }, x, ...operands);
+/**
+ * Layer normalization over the last axis, of `size` elements (Ba et al. 2016, https://arxiv.org/abs/1607.06450). Reads `${name}.weight` and, if
+ * `bias` is true, `${name}.bias`.
+ */
+export function layerNorm(parameters: ParameterSource, name: string, size: number, epsilon: number, bias = true): Layer {
+  const gamma = parameters.tensor(`${name}.weight`, size);
+  const beta = bias ? parameters.tensor(`${name}.bias`, size) : undefined;
+  return (ops, x) => {
+    const operands = [gamma, beta].filter((each) => each !== undefined).map((each) => ops.builder.constant(each));
+    return ops.add({ kind: "layer-norm", axis: x.type.shape.length - 1, epsilon }, x, ...operands);
   };
 }
 
-/** Zhang and Sennrich, https://arxiv.org/abs/1910.07467. `offset` is added to what it multiplies by. */
-export function rmsNorm(weights: Weights, name: string, size: number, epsilon: number, offset = 0): Layer {
-  const gamma = weights.tensor(`${name}.weight`, size);
-  return (net, x) => {
-    const factor = net.builder.constant(gamma);
-    const squares = net.reduce("mean", net.binary("mul", x, x), [x.type.shape.length - 1], true);
-    const root = net.unary("sqrt", net.binary("add", squares, epsilon));
-    const normalized = net.binary("mul", x, net.unary("reciprocal", root));
-    return net.binary("mul", normalized, offset === 0 ? factor : net.binary("add", factor, offset));
+/**
+ * Root mean square normalization over the last axis, of `size` elements (Zhang and Sennrich 2019, https://arxiv.org/abs/1910.07467). Multiplies by
+ * `${name}.weight` plus `offset`; Gemma stores its weights minus 1 and needs an offset of 1.
+ */
+export function rmsNorm(parameters: ParameterSource, name: string, size: number, epsilon: number, offset = 0): Layer {
+  const gamma = parameters.tensor(`${name}.weight`, size);
+  return (ops, x) => {
+    const weight = ops.builder.constant(gamma);
+    const meanSquare = ops.reduce("mean", ops.binary("mul", x, x), [x.type.shape.length - 1], true);
+    const root = ops.unary("sqrt", ops.binary("add", meanSquare, epsilon));
+    const normalized = ops.binary("mul", x, ops.unary("reciprocal", root));
+    return ops.binary("mul", normalized, offset === 0 ? weight : ops.binary("add", weight, offset));
   };
 }
 
-const geluTanh: Layer = (net, x) => net.add({ kind: "gelu", approximate: "tanh" }, x);
-const gelu: Layer = (net, x) => net.add({ kind: "gelu", approximate: "none" }, x);
-const silu: Layer = (net, x) => net.binary("mul", x, net.unary("sigmoid", x));
-
-/** By the names transformers has for them. */
-const activations: Readonly<Record<ActivationName, Layer>> = {
-  gelu,
-  gelu_python: gelu,
-  gelu_new: geluTanh,
-  gelu_fast: geluTanh,
-  gelu_pytorch_tanh: geluTanh,
-  relu: (net, x) => net.binary("max", x, 0),
-  silu,
-  swish: silu,
-  tanh: (net, x) => net.unary("tanh", x),
-  sigmoid: (net, x) => net.unary("sigmoid", x),
-};
-
-export type ActivationName =
-  | "gelu"
-  | "gelu_python"
-  | "gelu_new"
-  | "gelu_fast"
-  | "gelu_pytorch_tanh"
-  | "relu"
-  | "silu"
-  | "swish"
-  | "tanh"
-  | "sigmoid";
-
-export const activationNames: readonly ActivationName[] = Object.keys(activations) as ActivationName[];
-
-export function activation(name: ActivationName): Layer {
-  return activations[name];
-}
-
-export function configuredActivation(config: Config, key: string, otherwise: ActivationName): Layer {
-  return activations[config.oneOf(key, activationNames, otherwise)];
-}
-
-/** One after the other. */
+/** Applies `layers` in order, each to the output of the one before, as `torch.nn.Sequential` does. */
 export function sequential(...layers: readonly Layer[]): Layer {
-  return (net, x) => layers.reduce((value, layer) => layer(net, value), x);
+  return (ops, x) => layers.reduce((value, layer) => layer(ops, value), x);
 }
 
-/** The first token of each text: x [N, L, W] gives [N, W]. */
-export function firstToken(net: TensorOps, x: Value): Value {
+/** The hidden state of the first token of each sequence: x `[batch, length, width]` gives `[batch, width]`. */
+export function firstToken(ops: TensorOps, x: Value): Value {
   const [batch = 0, , width = 0] = x.type.shape;
-  return net.reshape(net.slice(x, 1, 0, 1), [batch, width]);
+  return ops.reshape(ops.slice(x, 1, 0, 1), [batch, width]);
 }
 
-/** `count` of them, made one after the other. */
+/** Calls `make` with 0 to `count` - 1 and returns the results: the blocks of a model, as in `torch.nn.ModuleList`. */
 export function repeated<Made>(count: number, make: (index: number) => Made): readonly Made[] {
   return Array.from({ length: count }, (_, index) => make(index));
 }

@@ -19,7 +19,7 @@ export interface RelativePositionOptions {
 
 /** [1, heads, queries, keys]. */
 export function relativePositionBias(
-  net: TensorOps,
+  ops: TensorOps,
   { table, bucketCount, maxDistance, queries, keys, bidirectional }: RelativePositionOptions,
 ): Value {
   const first = keys - queries;
@@ -27,8 +27,8 @@ export function relativePositionBias(
     const ahead = (at % keys) - (Math.floor(at / keys) + first);
     return relativePositionBucket(ahead, bucketCount, maxDistance, bidirectional);
   });
-  const rows = table(net, net.builder.constant(int64Literal(places, [1, queries, keys])));
-  return net.transpose(rows, [0, 3, 1, 2]);
+  const rows = table(ops, ops.builder.constant(int64Literal(places, [1, queries, keys])));
+  return ops.transpose(rows, [0, 3, 1, 2]);
 }
 
 /** `ahead`: how far the key stands behind the query in the text, negative where it comes before. */

@@ -1,35 +1,69 @@
-/** Places turned into queries and keys: Su and others, https://arxiv.org/abs/2104.09864. Pairs are half of a head apart. */
+/** Rotary position embedding, RoPE (Su et al. 2021, https://arxiv.org/abs/2104.09864). */
 import { InferyardError } from "../../../errors.ts";
 import type { Value } from "../../ir/graph.ts";
 import { literalOf } from "../../ir/literal.ts";
-import { applyRotaryEmbedding } from "../../onnx/operators/attention/rotary-embedding.ts";
 import type { TensorOps } from "../tensor-ops.ts";
 
+/** Rotation angles of every position, as their cosines and sines. */
 export interface RotaryAngles {
-  /** [N or 1, L, pairs]. */
+  /** float32 `[batch or 1, length, pairs]`. */
   readonly cosines: Value;
+  /** float32 `[batch or 1, length, pairs]`. */
   readonly sines: Value;
 }
 
-/** Of places [N or 1, L] in int64; each of `pairs` turns slower than the one before, the first by 1 a place. */
-export function rotaryAngles(net: TensorOps, places: Value, pairs: number, theta: number): RotaryAngles {
-  const [batch = 1, length = 0] = places.type.shape;
-  // Rounded where PyTorch rounds, so that far places agree as well.
+/**
+ * The angles `position * theta^(-pair / pairs)` of int64 positions `[batch or 1, length]`. `pairs` is half of the head size; `theta` is config.json's
+ * `rope_theta`.
+ */
+export function rotaryAngles(ops: TensorOps, positions: Value, pairs: number, theta: number): RotaryAngles {
+  const [batch = 1, length = 0] = positions.type.shape;
+  // Rounded to float32 where PyTorch rounds, so that the angles of large positions agree with it.
   const frequencies = Array.from({ length: pairs }, (_, pair) =>
     Math.fround(1 / Math.fround(theta ** Math.fround((2 * pair) / (2 * pairs)))),
   );
-  const steps = net.builder.constant(literalOf("float32", [1, 1, pairs], frequencies));
-  const angles = net.binary("mul", net.reshape(net.cast(places, "float32"), [batch, length, 1]), steps);
-  return { cosines: net.unary("cos", angles), sines: net.unary("sin", angles) };
+  const frequency = ops.builder.constant(literalOf("float32", [1, 1, pairs], frequencies));
+  const angles = ops.binary("mul", ops.reshape(ops.cast(positions, "float32"), [batch, length, 1]), frequency);
+  return { cosines: ops.unary("cos", angles), sines: ops.unary("sin", angles) };
 }
 
-/** Half of the elements of a head, which are turned in pairs. */
+/** Half of `headSize`: the number of element pairs that are rotated. Throws MODEL_INVALID if `headSize` is odd. */
 export function rotaryPairs(headSize: number): number {
   if (headSize % 2 === 0) return headSize / 2;
-  throw new InferyardError("MODEL_INVALID", `a head has ${headSize} elements, which are no pairs to turn`);
+  throw new InferyardError(
+    "MODEL_INVALID",
+    `a head has ${headSize} elements, and rotary position embedding needs an even number`,
+  );
 }
 
-/** x [N, heads, L, D], turned. */
-export function applyRotary(net: TensorOps, x: Value, { cosines, sines }: RotaryAngles): Value {
-  return applyRotaryEmbedding(net, x, cosines, sines, false);
+/** Rotates queries or keys x `[batch, heads, length, size]`, whose pairs are elements i and i + size / 2, as transformers' `apply_rotary_pos_emb` does. */
+export function applyRotary(ops: TensorOps, x: Value, { cosines, sines }: RotaryAngles): Value {
+  return applyRotaryEmbedding(ops, x, cosines, sines, false);
+}
+
+/**
+ * Rotates the first `2 * pairs` elements of each head of x `[batch, heads, length, size]`; the others stay. `cosines` and `sines` are
+ * `[batch or 1, length, pairs]`. A pair is two neighbouring elements if `interleaved`, else elements i and i + pairs. Throws if a head is smaller.
+ */
+export function applyRotaryEmbedding(ops: TensorOps, x: Value, cosines: Value, sines: Value, interleaved: boolean): Value {
+  const { shape } = x.type;
+  const [batch = 0, heads = 0, length = 0, size = 0] = shape;
+  const pairs = cosines.type.shape[2] ?? 0;
+  const rotatedSize = pairs * 2;
+  if (rotatedSize > size) throw new Error(`the rotary dimension ${rotatedSize} exceeds the head size ${size}`);
+  const perHead = (angles: Value): Value => ops.reshape(angles, [angles.type.shape[0] ?? 1, 1, length, pairs]);
+  const [cosine, sine] = [perHead(cosines), perHead(sines)];
+  const input = rotatedSize === size ? x : ops.slice(x, 3, 0, rotatedSize);
+  const paired = ops.reshape(input, interleaved ? [batch, heads, length, pairs, 2] : [batch, heads, length, 2, pairs]);
+  const axis = interleaved ? 4 : 3;
+  const half = (index: number): Value => ops.reshape(ops.slice(paired, axis, index, 1), [batch, heads, length, pairs]);
+  const [first, second] = [half(0), half(1)];
+  const real = ops.binary("sub", ops.binary("mul", first, cosine), ops.binary("mul", second, sine));
+  const imaginary = ops.binary("add", ops.binary("mul", first, sine), ops.binary("mul", second, cosine));
+  const unsqueezed = [real, imaginary].map((part) =>
+    ops.reshape(part, interleaved ? [batch, heads, length, pairs, 1] : [batch, heads, length, 1, pairs]),
+  );
+  const rotated = ops.reshape(ops.add({ kind: "concat", axis }, ...unsqueezed), input.type.shape);
+  if (rotatedSize === size) return rotated;
+  return ops.add({ kind: "concat", axis: 3 }, rotated, ops.slice(x, 3, rotatedSize, size - rotatedSize));
 }

@@ -92,7 +92,7 @@ export class SegmentTree implements LoopBody {
         stage =
           terminator.kind === "value"
             ? this.#afterValue(now, terminator.value, held, run)
-            : await this.#afterInterpretedOp(now, terminator.work, held, run);
+            : await this.#afterInterpretedOp(now, terminator.op, held, run);
         await run.yieldPolicy.yieldIfDue();
       } finally {
         if (!cache.has(now)) cache.evict(now);
@@ -175,7 +175,7 @@ export class SegmentTree implements LoopBody {
     const budget = run.traceBudget();
     const traced = traceSegment(this.#source, start, compiler.fold, budget);
     const { terminator } = traced;
-    const loop = terminator.kind === "interpreted-op" && terminator.work.kind === "loop" ? terminator.work : undefined;
+    const loop = terminator.kind === "interpreted-op" && terminator.op.kind === "loop" ? terminator.op : undefined;
     const loopBody = loop && new SegmentTree(loop.body, this.#services, false);
     return new Segment(traced, compiler, { leastWork: this.#minWorkToCompile(traced, isFirst), loopBody, budget });
   }

@@ -77,9 +77,8 @@ function traceUntilDependency(
 
 function usedBy(question: DataDependency): readonly Value[] {
   if (question.kind === "value") return [question.value];
-  const { work } = question;
-  const used =
-    work.kind === "node" ? work.inputs : [work.maxIterations, work.initialCondition, ...work.carried, ...work.captures.values()];
+  const { op } = question;
+  const used = op.kind === "node" ? op.inputs : [op.maxIterations, op.initialCondition, ...op.carried, ...op.captures.values()];
   return used.flatMap((each) => (each === undefined ? [] : tensorsIn(each)));
 }
 

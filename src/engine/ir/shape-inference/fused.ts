@@ -1,56 +1,63 @@
-/** Operations that passes make of several others. */
+/** Shape inference of fused operations, which passes create from several others. */
 import { describeType, sameShape, type TensorType } from "../graph.ts";
 import type { ElementOperation, OperationOf } from "../operations.ts";
 import { inferTranspose } from "./movement.ts";
+import { operands } from "./operands.ts";
 import { inferMatmul } from "./products.ts";
 
 type Types = readonly TensorType[];
 
+/** Rule of `linear`: the type of the matrix product. Throws if bias or residual do not fit it. */
 export function inferLinear({ bias, residual }: OperationOf<"linear">, inputs: Types): Types {
   const [x, weights, ...others] = inputs;
   if (x === undefined || weights === undefined || others.length !== Number(bias) + Number(residual !== "none")) {
-    throw new Error(`it has ${inputs.length} inputs`);
+    throw new Error(`got ${inputs.length} inputs, which are not x, weights and what the epilogue adds`);
   }
   const [product] = inferMatmul([x, weights]);
-  if (product === undefined || weights.shape.length !== 2) throw new Error(`its weights are ${describeType(weights)}`);
+  if (product === undefined || weights.shape.length !== 2)
+    throw new Error(`the weights are ${describeType(weights)}, and must have rank 2`);
   const [first, last] = [others[0], others.at(-1)];
-  if (bias && first?.shape.join() !== String(weights.shape[1])) throw new Error("its bias does not fit");
-  if (residual !== "none" && !sameShape(last?.shape ?? [], product.shape)) throw new Error("its residual does not fit");
+  if (bias && first?.shape.join() !== String(weights.shape[1]))
+    throw new Error(`the bias does not have ${weights.shape[1]} elements`);
+  if (residual !== "none" && !sameShape(last?.shape ?? [], product.shape))
+    throw new Error(`the residual does not have the shape of ${describeType(product)}`);
   return [product];
 }
 
-/** `result`: what becomes of the sums of int32. */
+/** Rule of `integer-matmul` and `integer-linear`: [..., n]. `result`: element type of the output, float32 if the int32 sums are scaled. */
 export function inferIntegerMatmul([x, weights]: Types, result: "int32" | "float32"): Types {
+  const [depth, columns, ...rest] = weights?.shape ?? [];
   if (
     x?.dataType !== "int16" ||
     weights?.dataType !== "int32" ||
-    x.shape.at(-1) !== weights.shape[0] ||
-    weights.shape.length !== 2
+    columns === undefined ||
+    rest.length > 0 ||
+    x.shape.at(-1) !== depth
   ) {
-    throw new Error("it takes int16 [..., k] and int32 weights [k, n]");
+    throw new Error("expected the inputs x of int16 [..., k] and weights of int32 [k, n]");
   }
-  return [{ dataType: result, shape: [...x.shape.slice(0, -1), weights.shape[1] ?? 0] }];
+  return [{ dataType: result, shape: [...x.shape.slice(0, -1), columns] }];
 }
 
+/** Rule of `fused-matmul`: that of `matmul` with permuted axes. */
 export function inferFusedMatmul({ a, b, result }: OperationOf<"fused-matmul">, inputs: Types): Types {
-  const [one, other] = inputs;
-  if (one === undefined || other === undefined) throw new Error("it takes a and b");
+  const [one, other] = operands(inputs, "a", "b");
   const left = inferTranspose({ kind: "transpose", permutation: a }, [one]);
   const right = inferTranspose({ kind: "transpose", permutation: b }, [other]);
   return inferTranspose({ kind: "transpose", permutation: result }, inferMatmul([...left, ...right]));
 }
 
-/** `infer` answers for one step. */
+/** Rule of `elementwise`: the type of its last step. `infer` gives the types of one step. */
 export function inferElementwise(
   { steps }: OperationOf<"elementwise">,
   inputs: Types,
   infer: (operation: ElementOperation, inputs: Types) => Types,
 ): Types {
   const types = [...inputs];
-  for (const { operation, operands: of } of steps) {
-    const operands = of.map((place) => {
-      const type = types[place];
-      if (type === undefined) throw new Error(`a step names value ${place}, and there are ${types.length} before it`);
+  for (const { operation, operands: numbers } of steps) {
+    const operands = numbers.map((number) => {
+      const type = types[number];
+      if (type === undefined) throw new Error(`a step reads value ${number}, and there are only ${types.length} before it`);
       return type;
     });
     types.push(...infer(operation, operands));

@@ -1,10 +1,11 @@
-/** Operations that take elements from where other inputs say, or put them there. */
+/** Shape inference of operations that read or write elements at indices given by an input. */
 import { describeType, sameShape, type TensorType } from "../graph.ts";
 import type { OperationOf } from "../operations.ts";
 import { checkAxis, operands } from "./operands.ts";
 
 type Types = readonly TensorType[];
 
+/** Rule of `gather`: the shape of the indices in place of the axis. */
 export function inferGather({ axis }: OperationOf<"gather">, inputs: Types): Types {
   const [data, indices] = operands(inputs, "data", "indices");
   checkAxis(axis, data);
@@ -12,34 +13,41 @@ export function inferGather({ axis }: OperationOf<"gather">, inputs: Types): Typ
   return [{ dataType: data.dataType, shape: [...data.shape.slice(0, axis), ...indices.shape, ...data.shape.slice(axis + 1)] }];
 }
 
+/** Rule of `gather-elements`: the shape of the indices. */
 export function inferGatherElements({ axis }: OperationOf<"gather-elements">, inputs: Types): Types {
   const [data, indices] = operands(inputs, "data", "indices");
   checkAxis(axis, data);
   checkIndices(indices);
   if (indices.shape.length !== data.shape.length)
-    throw new Error(`its indices are ${describeType(indices)}, its data ${describeType(data)}`);
+    throw new Error(`the indices ${describeType(indices)} and the data ${describeType(data)} have different ranks`);
   return [{ dataType: data.dataType, shape: indices.shape }];
 }
 
+/** Rule of `gather-nd`: the indices without their last axis, then the axes of the data that they leave. */
 export function inferGatherNd({ batchAxes }: OperationOf<"gather-nd">, inputs: Types): Types {
   const [data, indices] = operands(inputs, "data", "indices");
   checkIndices(indices);
   const depth = indices.shape.at(-1);
   if (depth === undefined || batchAxes + depth > data.shape.length || batchAxes >= indices.shape.length) {
-    throw new Error(`its indices ${describeType(indices)} do not fit its data ${describeType(data)}`);
+    throw new Error(
+      `the indices ${describeType(indices)} have too many coordinates or batch axes for the data ${describeType(data)}`,
+    );
   }
-  if (!sameShape(data.shape.slice(0, batchAxes), indices.shape.slice(0, batchAxes))) throw new Error("its batch axes differ");
+  if (!sameShape(data.shape.slice(0, batchAxes), indices.shape.slice(0, batchAxes)))
+    throw new Error(`the first ${batchAxes} axes of ${describeType(data)} and ${describeType(indices)} differ`);
   return [{ dataType: data.dataType, shape: [...indices.shape.slice(0, -1), ...data.shape.slice(batchAxes + depth)] }];
 }
 
+/** Rule of both scatters: the type of the data. */
 export function inferScatter(inputs: Types): Types {
   const [data, indices, updates] = operands(inputs, "data", "indices", "updates");
   checkIndices(indices);
   if (data.dataType !== updates.dataType)
-    throw new Error(`its data is ${describeType(data)}, its updates ${describeType(updates)}`);
+    throw new Error(`the data ${describeType(data)} and the updates ${describeType(updates)} have different element types`);
   return [data];
 }
 
 function checkIndices(indices: TensorType): void {
-  if (indices.dataType !== "int64" && indices.dataType !== "int32") throw new Error(`its indices are ${describeType(indices)}`);
+  if (indices.dataType !== "int64" && indices.dataType !== "int32")
+    throw new Error(`the indices are ${describeType(indices)}, and must be int32 or int64`);
 }

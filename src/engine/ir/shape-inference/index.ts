@@ -1,4 +1,5 @@
-/** What an operation gives: types and shapes of its outputs from those of its inputs. Error where they do not fit. */
+/** Shape inference: types of the outputs of an operation, from the types of its inputs. One rule for each kind of operation. */
+import { required } from "../../../checked.ts";
 import type { TensorType } from "../graph.ts";
 import type { Operation, OperationKind, OperationOf } from "../operations.ts";
 import {
@@ -16,6 +17,7 @@ import { inferGather, inferGatherElements, inferGatherNd, inferScatter } from ".
 import { inferConcat, inferExpand, inferPad, inferReshape, inferSlice, inferTranspose } from "./movement.ts";
 import { inferAveragePool, inferConvolution, inferConvolutionTranspose, inferMatmul, inferMaxPool } from "./products.ts";
 import { elementTypes } from "../element-types.ts";
+import { operands } from "./operands.ts";
 
 type Rules = {
   readonly [Kind in OperationKind]: (operation: OperationOf<Kind>, inputs: readonly TensorType[]) => readonly TensorType[];
@@ -23,15 +25,15 @@ type Rules = {
 
 const rules: Rules = {
   unary: ({ function: name }, inputs) => {
-    const [{ shape, dataType }] = operands(inputs, 1);
+    const [{ shape, dataType }] = operands(inputs, "x");
     return [{ shape, dataType: name === "is-nan" || name === "is-infinite" || name === "not" ? "bool" : dataType }];
   },
   binary: inferBinary,
   select: inferSelect,
-  cast: ({ to }, inputs) => [{ shape: operands(inputs, 1)[0].shape, dataType: to }],
+  cast: ({ to }, inputs) => [{ shape: operands(inputs, "x")[0].shape, dataType: to }],
   bitcast: ({ to }, inputs) => {
-    const [{ shape, dataType }] = operands(inputs, 1);
-    if (elementTypes[dataType].bits !== elementTypes[to].bits) throw new Error(`${dataType} and ${to} differ in width`);
+    const [{ shape, dataType }] = operands(inputs, "x");
+    if (elementTypes[dataType].bits !== elementTypes[to].bits) throw new Error(`${dataType} and ${to} have different widths`);
     return [{ shape, dataType: to }];
   },
   reduce: inferReduce,
@@ -60,25 +62,23 @@ const rules: Rules = {
     { dataType: "float32", shape: [] },
     { dataType: "uint8", shape: [] },
   ],
-  quantize: (_, [x]) => [{ dataType: "int16", shape: x?.shape ?? [] }],
-  centre: (_, [x]) => [{ dataType: "int16", shape: x?.shape ?? [] }],
+  quantize: (_, inputs) => [{ dataType: "int16", shape: firstOf(inputs).shape }],
+  centre: (_, inputs) => [{ dataType: "int16", shape: firstOf(inputs).shape }],
   "integer-matmul": (_, inputs) => inferIntegerMatmul(inputs, "int32"),
   "integer-linear": (_, inputs) => inferIntegerMatmul(inputs, "float32"),
   "fused-matmul": inferFusedMatmul,
   elementwise: (operation, inputs) => inferElementwise(operation, inputs, inferTypes),
   "layer-norm": inferLayerNorm,
-  gelu: (_, inputs) => [operands(inputs, 1)[0]],
+  gelu: (_, inputs) => [operands(inputs, "x")[0]],
   call: ({ types }) => types,
 };
 
+/** Types of the outputs. Throws Error if the inputs do not fit the operation or each other. */
 export function inferTypes(operation: Operation, inputs: readonly TensorType[]): readonly TensorType[] {
   const rule = rules[operation.kind] as (operation: Operation, inputs: readonly TensorType[]) => readonly TensorType[];
   return rule(operation, inputs);
 }
 
-/** Exactly one input. */
-function operands(inputs: readonly TensorType[], count: 1): readonly [TensorType] {
-  const [first] = inputs;
-  if (first === undefined || inputs.length !== count) throw new Error(`it takes ${count} input and has ${inputs.length}`);
-  return [first];
+function firstOf(inputs: readonly TensorType[]): TensorType {
+  return required(inputs[0], "the first input");
 }

@@ -1,59 +1,70 @@
-/** Operations whose results are sums of products over windows or axes, and pooling. */
+/** Shape inference of matrix products, convolutions and pooling. */
+import { at } from "../../../checked.ts";
 import { broadcastShape } from "../broadcast.ts";
 import { describeType, type TensorType } from "../graph.ts";
 import type { OperationOf, Window } from "../operations.ts";
+import { dilatedSize, transposedWindowSizes, windowCounts, windowTravel } from "../window-arithmetic.ts";
 import { checkRank, checkSameDataType, operands } from "./operands.ts";
 
 type Types = readonly TensorType[];
 
+/** Rule of `matmul`: [..., rows, columns], leading axes broadcast. Throws if the inner sizes differ. */
 export function inferMatmul(inputs: Types): Types {
   const [a, b] = operands(inputs, "a", "b");
   checkSameDataType(inputs);
   const [rows, inner] = a.shape.slice(-2);
   const [depth, columns] = b.shape.slice(-2);
   if (rows === undefined || columns === undefined || inner === undefined || inner !== depth) {
-    throw new Error(`${describeType(a)} and ${describeType(b)} do not multiply`);
+    throw new Error(
+      `${describeType(a)} and ${describeType(b)} cannot be multiplied: the last axis of the first must equal the second to last of the second`,
+    );
   }
   return [{ dataType: a.dataType, shape: [...broadcastShape(a.shape.slice(0, -2), b.shape.slice(0, -2)), rows, columns] }];
 }
 
+/** Rule of `convolution`: [N, filters, ...windows]. */
 export function inferConvolution({ groups, ...window }: OperationOf<"convolution">, inputs: Types): Types {
   const [x, weights, bias] = inputs;
-  if (x === undefined || weights === undefined) throw new Error("it takes x, weights and perhaps a bias");
+  if (x === undefined || weights === undefined)
+    throw new Error(`expected the inputs x, weights and an optional bias, got ${inputs.length}`);
   checkSameDataType(inputs);
   const [batch = 0, channels = 0, ...sizes] = x.shape;
   const [filters = 0, depth = 0, ...kernel] = weights.shape;
-  if (bias !== undefined && bias.shape.join() !== String(filters)) throw new Error(`its bias is ${describeType(bias)}`);
+  if (bias !== undefined && bias.shape.join() !== String(filters))
+    throw new Error(`the bias is ${describeType(bias)}, and must be a vector of one element per filter`);
   if (x.shape.length < 3 || kernel.length !== sizes.length || depth * groups !== channels || filters % groups !== 0) {
-    throw new Error(`${describeType(weights)} in ${groups} groups does not fit ${describeType(x)}`);
+    throw new Error(`weights ${describeType(weights)} in ${groups} groups do not fit the input ${describeType(x)}`);
   }
-  const { strides } = window;
-  const spatial = spannedSizes(sizes, kernel, window).map((span, axis) => Math.floor(span / (strides[axis] ?? 1)) + 1);
+  checkWindow(sizes, kernel, window);
+  const spatial = windowCounts(sizes, kernel, window);
   return [{ dataType: x.dataType, shape: [batch, filters, ...spatial] }];
 }
 
+/** Rule of `convolution-transpose`: [N, filters, ...sizes]. */
 export function inferConvolutionTranspose(
   { groups, outputPads, strides, dilations, pads }: OperationOf<"convolution-transpose">,
   inputs: Types,
 ): Types {
   const [x, weights, bias] = inputs;
-  if (x === undefined || weights === undefined) throw new Error("it takes x, weights and perhaps a bias");
+  if (x === undefined || weights === undefined)
+    throw new Error(`expected the inputs x, weights and an optional bias, got ${inputs.length}`);
   checkSameDataType(inputs);
   const [batch = 0, channels = 0, ...sizes] = x.shape;
   const [depth = 0, filters = 0, ...kernel] = weights.shape;
-  if (bias !== undefined && bias.shape.join() !== String(filters * groups)) throw new Error(`its bias is ${describeType(bias)}`);
+  if (bias !== undefined && bias.shape.join() !== String(filters * groups))
+    throw new Error(`the bias is ${describeType(bias)}, and must be a vector of one element per filter`);
   if (x.shape.length < 3 || kernel.length !== sizes.length || depth !== channels || channels % groups !== 0) {
-    throw new Error(`${describeType(weights)} in ${groups} groups does not fit ${describeType(x)}`);
+    throw new Error(`weights ${describeType(weights)} in ${groups} groups do not fit the input ${describeType(x)}`);
   }
-  const spatial = sizes.map((size, axis) => {
-    const reach = ((kernel[axis] ?? 1) - 1) * (dilations[axis] ?? 1) + 1;
-    const cut = (pads[axis] ?? 0) + (pads[axis + sizes.length] ?? 0);
-    return (size - 1) * (strides[axis] ?? 1) + reach - cut + (outputPads[axis] ?? 0);
-  });
-  if (spatial.some((size) => size < 0)) throw new Error("its pads cut more away than there is");
+  const window = { strides, dilations, pads };
+  checkRanks(sizes.length, window);
+  checkRank(outputPads, sizes.length, "outputPads");
+  const spatial = transposedWindowSizes(sizes, kernel, window).map((size, axis) => size + at(outputPads, axis));
+  if (spatial.some((size) => size < 0)) throw new Error(`pads [${pads.join(", ")}] exceed the output [${spatial.join(", ")}]`);
   return [{ dataType: x.dataType, shape: [batch, filters * groups, ...spatial] }];
 }
 
+/** Rule of `max-pool`: values, and int64 indices of the same shape. */
 export function inferMaxPool({ kernel, ceil, ...window }: OperationOf<"max-pool">, inputs: Types): Types {
   const [x] = operands(inputs, "x");
   const shape = pooledShape(x, kernel, window, ceil);
@@ -63,6 +74,7 @@ export function inferMaxPool({ kernel, ceil, ...window }: OperationOf<"max-pool"
   ];
 }
 
+/** Rule of `average-pool`: [N, C, ...windows]. */
 export function inferAveragePool({ kernel, ceil, ...window }: OperationOf<"average-pool">, inputs: Types): Types {
   const [x] = operands(inputs, "x");
   return [{ dataType: x.dataType, shape: pooledShape(x, kernel, window, ceil) }];
@@ -71,32 +83,36 @@ export function inferAveragePool({ kernel, ceil, ...window }: OperationOf<"avera
 function pooledShape({ shape }: TensorType, kernel: readonly number[], window: Window, ceil: boolean): readonly number[] {
   const [batch = 0, channels = 0, ...sizes] = shape;
   checkRank(kernel, sizes.length, "kernel");
+  checkWindow(sizes, kernel, window);
   const { strides, pads } = window;
-  const spatial = spannedSizes(sizes, kernel, window).map((span, axis) => {
-    const stride = strides[axis] ?? 1;
-    if (!ceil) return Math.floor(span / stride) + 1;
-    const count = Math.ceil(span / stride) + 1;
-    const begins = (count - 1) * stride; // a window must begin inside the input or the padding before it
-    return begins >= (sizes[axis] ?? 0) + (pads[axis] ?? 0) ? count - 1 : count;
+  const spatial = windowTravel(sizes, kernel, window).map((travel, axis) => {
+    const stride = at(strides, axis);
+    if (!ceil) return Math.floor(travel / stride) + 1;
+    const count = Math.ceil(travel / stride) + 1;
+    const lastStart = (count - 1) * stride; // a window must start inside the input or the padding before it
+    return lastStart >= at(sizes, axis) + at(pads, axis) ? count - 1 : count;
   });
   return [batch, channels, ...spatial];
 }
 
-/** How far windows move along each axis: the padded size without the window's own reach. */
-function spannedSizes(
-  sizes: readonly number[],
-  kernel: readonly number[],
-  { strides, dilations, pads }: Window,
-): readonly number[] {
-  checkRank(strides, sizes.length, "strides");
-  checkRank(dilations, sizes.length, "dilations");
-  checkRank(pads, 2 * sizes.length, "pads");
+/** Throws unless strides, dilations and pads have an entry for each of `rank` axes. */
+function checkRanks(rank: number, { strides, dilations, pads }: Window): void {
+  checkRank(strides, rank, "strides");
+  checkRank(dilations, rank, "dilations");
+  checkRank(pads, 2 * rank, "pads");
+}
+
+/** Throws unless the window is well formed and fits into every padded axis. */
+function checkWindow(sizes: readonly number[], kernel: readonly number[], window: Window): void {
+  const { strides, dilations } = window;
+  checkRanks(sizes.length, window);
   if ([...strides, ...dilations, ...kernel].some((size) => !(size > 0)))
-    throw new Error("its windows, strides and dilations must be positive");
-  return sizes.map((size, axis) => {
-    const reach = ((kernel[axis] ?? 1) - 1) * (dilations[axis] ?? 1) + 1;
-    const span = size + (pads[axis] ?? 0) + (pads[axis + sizes.length] ?? 0) - reach;
-    if (span < 0) throw new Error(`a window of ${reach} does not fit into ${size} with its padding`);
-    return span;
-  });
+    throw new Error(
+      `kernel [${kernel.join(", ")}], strides [${strides.join(", ")}] and dilations [${dilations.join(", ")}] must be positive`,
+    );
+  for (const [axis, travel] of windowTravel(sizes, kernel, window).entries()) {
+    if (travel >= 0) continue;
+    const span = dilatedSize(at(kernel, axis), at(dilations, axis));
+    throw new Error(`a window of ${span} elements exceeds spatial axis ${axis}, which has ${span + travel} with its padding`);
+  }
 }

@@ -1,26 +1,27 @@
-/** What an operator of an operator set means, from which version on. */
+/** How an ONNX operator is translated into operations of the graph, and from which version of its operator set on. */
 import type { Value } from "../../ir/graph.ts";
 import type { TracedValue } from "../../build/traced-value.ts";
 import type { OperatorCall } from "./operator-call.ts";
 
-/** Gives the outputs of the node, or its only one. */
+/** Adds the operations of one node to the graph, and returns its outputs, or its only output. Throws Error for what is not supported. */
 export type Translate = (call: OperatorCall) => readonly TracedValue[] | Value;
 
+/** The translation of an operator in a range of versions. */
 export interface OperatorRule {
-  /** The first version of the operator set it holds for; up to the next rule of the operator. */
+  /** The first version of the operator set that the rule is for. It ends with the next rule of the same operator. */
   readonly since: number;
   readonly translate: Translate;
 }
 
-/** Rules by operator, "domain:Name" outside of the standard domain; versions ascend. */
+/** Rules by operator: "Name" in the domain ai.onnx, "domain:Name" in others. The versions of each ascend. */
 export type OperatorFamily = Readonly<Record<string, readonly OperatorRule[]>>;
 
-/** One rule for all versions from `version` on. */
+/** One rule, for all versions from `version` on. */
 export function since(version: number, translate: Translate): readonly OperatorRule[] {
   return [{ since: version, translate }];
 }
 
-/** Several rules, each from its version on. */
+/** Several rules, each from its version on, in ascending order. */
 export function versions(...rules: readonly (readonly [since: number, translate: Translate])[]): readonly OperatorRule[] {
   return rules.map(([version, translate]) => ({ since: version, translate }));
 }

@@ -1,7 +1,12 @@
-/** Every operator the engine knows, with the versions it is known from. One visible list. */
+/**
+ * The table of operators: every ONNX operator that the engine supports, by family, with the versions of its rules. To add an operator, write its
+ * rule in a family and, for a new family, list it here; docs/reference/operators.md is generated from this table.
+ */
 import { activations } from "./math/activations.ts";
 import { attentions } from "./attention/attention.ts";
-import { constants } from "./tensor/constants.ts";
+import { casts } from "./tensor/casts.ts";
+import { dataDependentShapes } from "./tensor/data-dependent-shapes.ts";
+import { generators } from "./tensor/generators.ts";
 import { controlFlow } from "./control-flow/control-flow.ts";
 import { convolutions } from "./nn/convolutions.ts";
 import { dropouts } from "./nn/dropout.ts";
@@ -28,7 +33,7 @@ import { reductions } from "./math/reductions.ts";
 import { resizing } from "./image/resize.ts";
 import { rotary } from "./attention/rotary-embedding.ts";
 import { sampling } from "./image/sampling.ts";
-import { selections } from "./tensor/selections.ts";
+import { boxSelection } from "./image/non-max-suppression.ts";
 import { sequences } from "./tensor/sequences.ts";
 import { shapes } from "./tensor/shapes.ts";
 import { signal } from "./math/signal.ts";
@@ -37,11 +42,13 @@ import { text } from "./tensor/text.ts";
 import { optimizers } from "./math/optimizers.ts";
 import { treeEnsembles } from "./machine-learning/tree-ensembles.ts";
 
+/** All families of rules. The order is that of the documentation. */
 export const operatorFamilies: Readonly<Record<string, OperatorFamily>> = {
   elementwise,
   activations,
   shapes,
-  constants,
+  casts,
+  generators,
   reductions,
   products: matrixProducts,
   convolutions,
@@ -67,7 +74,8 @@ export const operatorFamilies: Readonly<Record<string, OperatorFamily>> = {
   losses,
   signal,
   text,
-  selections,
+  dataDependentShapes,
+  boxSelection,
   random,
   training: optimizers,
   labelEncoders,
@@ -76,7 +84,7 @@ export const operatorFamilies: Readonly<Record<string, OperatorFamily>> = {
   supportVectors,
 };
 
-/** Newest version of each domain that was read while the rules were written; a model of a newer one is refused. */
+/** The newest supported version of each operator set; a model that imports a newer one is refused. */
 export const newestVersions: ReadonlyMap<string, number> = new Map([
   ["", 28],
   ["ai.onnx.ml", 5],
@@ -88,12 +96,12 @@ const rules = new Map<string, readonly OperatorRule[]>(
   Object.values(operatorFamilies).flatMap((family) => Object.entries(family)),
 );
 
-/** The rule for an operator in this version of its domain, if there is one. */
+/** The rule of an operator in a version of its operator set; undefined if the operator is not supported there. `domain`: "" for ai.onnx. */
 export function operatorRule(domain: string, name: string, version: number): OperatorRule | undefined {
   return rules.get(domain === "" ? name : `${domain}:${name}`)?.findLast(({ since }) => since <= version);
 }
 
-/** Whether a model may use an operator in this version of its domain. */
+/** Whether the engine supports an operator in a version of its operator set. */
 export function hasOperator(domain: string, name: string, version: number): boolean {
   return version <= (newestVersions.get(domain) ?? version) && operatorRule(domain, name, version) !== undefined;
 }

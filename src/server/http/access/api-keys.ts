@@ -1,12 +1,13 @@
-/** API keys: kept as digests, presented in a header, compared in constant time. */
+/** API keys: stored as SHA-256 digests, presented in a header, compared in constant time. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { InferyardError } from "../../../errors.ts";
 import type { ApiKey } from "../../server-settings.ts";
 
+/** The configured keys. */
 export class KeyRing {
   readonly #keys: readonly { readonly key: ApiKey; readonly digest: Buffer }[];
 
-  /** CONFIG_INVALID for a digest that is none or that of no key, and for a name or a digest that two keys have. */
+  /** Throws CONFIG_INVALID for a digest that is malformed or that of an empty key, and for a name or a digest that two keys share. */
   constructor(keys: readonly ApiKey[]) {
     this.#keys = keys.map((key) => ({ key, digest: digestOf(key) }));
     const names = keys.map(({ name }) => name);
@@ -27,11 +28,14 @@ export class KeyRing {
     }
   }
 
+  /** Whether no keys are configured. */
   get empty(): boolean {
     return this.#keys.length === 0;
   }
 
-  /** Whose key this is; nobody's where it is empty. Every key is compared, so that the time says nothing of which one was near. */
+  /**
+   * The key whose secret was presented; undefined if there is none. Every digest is compared, so that the time reveals nothing about the keys.
+   */
   find(presented: string): ApiKey | undefined {
     if (presented.trim() === "") return undefined;
     const digest = createHash("sha256").update(presented).digest();
@@ -41,13 +45,13 @@ export class KeyRing {
   }
 }
 
-/** The key a request presents: `Authorization: Bearer`, `x-api-key`, or `api-key`. */
+/** The secret that a request presents: in `Authorization: Bearer`, `x-api-key` or `api-key`. */
 export function presentedKey(header: (name: string) => string | undefined): string | undefined {
   const bearer = /^bearer\s+(?<key>\S+)\s*$/i.exec(header("authorization") ?? "")?.groups?.["key"];
   return bearer ?? header("x-api-key") ?? header("api-key");
 }
 
-/** What commands that were given no key print the digest of: nothing, and the end of a line. */
+/** Digests of an empty key, with and without a line ending, which commands print when the variable with the key is not set. */
 const emptyKeys: ReadonlySet<string> = new Set(["", "\n", "\r\n"].map((text) => createHash("sha256").update(text).digest("hex")));
 
 function digestOf({ name, sha256 }: ApiKey): Buffer {

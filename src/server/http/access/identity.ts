@@ -1,32 +1,37 @@
-/** Who asks, and what they may do. */
+/** Identifies the client of a request and its rights. */
 import { isIP } from "node:net";
 import { InferyardError } from "../../../errors.ts";
 import { type KeyRing, presentedKey } from "./api-keys.ts";
 import { hostOf, isLoopback } from "./origin.ts";
 import type { Role } from "../../server-settings.ts";
 
+/** Who makes a request, and what they may do. */
 export interface Identity {
-  /** Tells clients apart: "key:NAME", or the address. */
+  /** Identifies the client: "key:NAME", or the address. */
   readonly client: string;
   readonly role: Role;
-  /** Whether requests may name any reference (a path, hf:owner/name), and not only models that have a name here. */
+  /** Whether requests may name any reference (a path, hf:owner/name), and not only the models that have a name on this server. */
   readonly anyReference: boolean;
-  /** Requests a minute, where the key has a limit of its own. */
+  /** Rate limit of the key, where it has its own. */
   readonly requestsPerMinute?: number;
 }
 
-/** What is known of one request before its body is read. */
+/** What is known of a request before its body is read. */
 export interface RequestFacts {
+  /** Value of a header; undefined if the request does not have it. */
   readonly header: (name: string) => string | undefined;
-  /** Names of all its headers, in small letters. */
+  /** Names of all headers of the request, in lower case. */
   readonly headerNames: () => Iterable<string>;
-  /** The other end of the socket; undefined where there is none. */
+  /** Address of the client's end of the socket; undefined where there is no socket. */
   readonly address: string | undefined;
-  /** "1.1"; undefined where it is not known. */
+  /** "1.0" or "1.1"; undefined if unknown. */
   readonly httpVersion?: string | undefined;
 }
 
-/** Probes carry no key: these say nothing but that the server is there. The document says what requests look like. */
+/**
+ * Paths that need no key: health probes and the dashboard page reveal nothing but that the server is there, and the OpenAPI document describes
+ * the routes.
+ */
 const publicPaths: ReadonlySet<string> = new Set([
   "/dashboard",
   "/health",
@@ -37,13 +42,15 @@ const publicPaths: ReadonlySet<string> = new Set([
   "/openapi.json",
 ]);
 
+/** Whether requests for the path are exempt from keys, rates, and the checks of host and origin. */
 export function isPublicPath(path: string): boolean {
   return publicPaths.has(path);
 }
 
 /**
- * UNAUTHORIZED where keys are set and none of them is presented. Without keys a program of this machine is an admin, who loads and unloads
- * models by name; only the key of an admin gives the right to name any reference, since pages and other users of this machine have none.
+ * Identifies the client. Throws UNAUTHORIZED if keys are configured and the request presents none of them. Without keys, programs on this machine
+ * are admins, who load and unload models by name. Only an admin key permits arbitrary references, since web pages and other users of this machine
+ * have none.
  */
 export function identify(sender: RequestFacts, keys: KeyRing, trustProxy: boolean): Identity {
   const { header, address } = sender;
@@ -61,22 +68,20 @@ export function identify(sender: RequestFacts, keys: KeyRing, trustProxy: boolea
   return { client: `key:${name}`, role, anyReference: role === "admin", ...rate };
 }
 
-/**
- * The address that the nearest proxy saw: the last of the list. Those before it are what the client says of itself.
- */
+/** The address that the nearest proxy saw: the last one of X-Forwarded-For. The client itself may have written those before it. */
 function forwardedFor(header: RequestFacts["header"]): string | undefined {
   const last = header("x-forwarded-for")?.split(",").at(-1)?.trim();
   return last !== undefined && isIP(last) !== 0 ? last : undefined;
 }
 
-/** Headers that proxies, tunnels and content delivery networks add, and programs of this machine do not. */
+/** Headers that proxies, tunnels and content delivery networks add and local programs do not. */
 const proxyHeaders =
   /^(?:via|forwarded|cdn-loop|true-client-ip|(?:x-)?(?:real|client|cluster-client|fastly-client|fly-client|azure-clientip)(?:-ip)?|x-(?:forwarded|original|envoy|proxy|arr)-.*|(?:cf|ngrok|tailscale)-.*)$/;
 
 /**
- * From this machine, meant for this machine, through no proxy. A page of elsewhere whose name was turned to our address writes that name in
- * `Host`, and is no administrator. nginx speaks HTTP/1.0 to what is behind it unless it is told otherwise. A request without a socket comes
- * from our own program.
+ * Whether the request comes from this machine directly. The Host header must be a loopback name: a page whose domain resolves to this address
+ * (DNS rebinding) sends its own. There must be no sign of a proxy; nginx uses HTTP/1.0 by default. A request without a socket was made by this
+ * program.
  */
 function isLocal({ header, headerNames, address, httpVersion }: RequestFacts): boolean {
   if (address === undefined) return true;

@@ -1,20 +1,20 @@
-/** Which web pages may use the server, and under which names it answers: the checks against foreign pages and DNS rebinding. */
+/** Checks against cross-origin requests and DNS rebinding: which web pages may use the server, and under which host names it responds. */
 import { isIP } from "node:net";
 import { InferyardError } from "../../../errors.ts";
 
 type Header = (name: string) => string | undefined;
 
-/** The other end of a request's socket, and the address it was taken on. */
+/** Both ends of a request's socket. */
 export interface ConnectionAddresses {
   /** Address of the client; undefined where there is no socket. */
   readonly address: string | undefined;
-  /** What the server listens on, as the settings write it; undefined where there is no socket. */
+  /** Address the server listens on, as the settings have it; undefined where there is no socket. */
   readonly listenAddress?: string | undefined;
 }
 
 /**
- * FORBIDDEN for a page of another origin that `cors` does not name: without keys, any page a person has open could use the server. A browser
- * says in `Sec-Fetch-Site` who caused a request, also where it sends no `Origin`: images, scripts, forms and navigations with GET.
+ * Throws FORBIDDEN for a request of a web page whose origin is not in `cors`: on a server without keys, any page in a user's browser could use it
+ * otherwise. Browsers send no Origin for images, scripts, forms and navigations with GET; for these Sec-Fetch-Site tells who caused the request.
  */
 export function refuseCrossOrigin(header: Header, cors: readonly string[]): void {
   const origin = header("origin");
@@ -32,9 +32,8 @@ function crossOriginError(message: string): InferyardError {
 }
 
 /**
- * FORBIDDEN for a `Host` that is not a name of this server. A page whose name was pointed at our address (DNS rebinding) is of the same origin
- * as the server for its browser, and only `Host` tells. Checked where `allowedHosts` is set, and on a server without keys that listens on
- * loopback.
+ * Throws FORBIDDEN if `Host` is not a name of this server. To the browser, a page whose domain was pointed at this address (DNS rebinding) has
+ * the same origin as the server, and only `Host` differs. Checked if `allowedHosts` is set, and on servers without keys that listen on loopback.
  */
 export function refuseUnknownHost(
   header: Header,
@@ -42,7 +41,7 @@ export function refuseUnknownHost(
   { allowedHosts, hasKeys }: { readonly allowedHosts: readonly string[] | undefined; readonly hasKeys: boolean },
 ): void {
   const written = header("host");
-  if (written === undefined && address === undefined) return; // a call of this program
+  if (written === undefined && address === undefined) return; // a request made by this program
   const local = !hasKeys && listenAddress !== undefined && isLoopback(listenAddress);
   if (allowedHosts === undefined && !local) return;
   const host = hostOf(written ?? "");
@@ -54,18 +53,19 @@ export function refuseUnknownHost(
   });
 }
 
-/** ".example.com" allows example.com and every name below it. */
+/** Whether the host is allowed; ".example.com" allows example.com and all names below it. */
 function isNamed(host: string, allowed: string): boolean {
   const name = allowed.toLowerCase();
   return host === name || (name.startsWith(".") && (host === name.slice(1) || host.endsWith(name)));
 }
 
-/** The name of `host`, `host:port` or `[address]:port`, in small letters. */
+/** The host name of `host`, `host:port` or `[address]:port`, in lower case. */
 export function hostOf(written: string): string {
   const host = written.startsWith("[") ? written.slice(1, written.indexOf("]")) : written.replace(/:\d*$/, "");
   return host.toLowerCase();
 }
 
+/** Whether the host is localhost or a loopback address. */
 export function isLoopback(host: string): boolean {
   const name = host.toLowerCase().replace(/^::ffff:/, "");
   if (name === "localhost" || name === "::1") return true;

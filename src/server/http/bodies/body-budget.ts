@@ -1,28 +1,28 @@
-/** Memory for the bodies of all requests that are being received or processed. */
+/** Bounds the memory of all request bodies that are being received or processed. */
 import { InferyardError } from "../../../errors.ts";
 
 const retryAfterMs = 1000;
 
 /**
- * A client may hold at most as many bytes as are free: one client alone holds half of the budget, n greedy clients leave 1/(n+1) of it to others
- * (dynamic thresholds, Choudhury and Hahne 1998).
+ * A budget of bytes for the bodies of all requests. A client may hold at most as many bytes as are free: one client alone holds half of the
+ * budget, and n greedy clients leave 1/(n+1) of it to others (dynamic thresholds, Choudhury and Hahne 1998).
  */
 export class BodyBudget {
   readonly limit: number;
   readonly #held = new Map<string, number>();
   #used = 0;
 
-  /** `limit`: bytes in all. */
+  /** `limit`: the budget in bytes. */
   constructor(limit: number) {
     this.limit = limit;
   }
 
-  /** Bytes that are held now. */
+  /** Bytes held now. */
   get used(): number {
     return this.#used;
   }
 
-  /** For one body of a client; holds nothing yet. */
+  /** A reservation for one body of the client; it holds no memory yet. */
   reservation(client: string): BodyReservation {
     let own = 0;
     return {
@@ -60,9 +60,10 @@ export class BodyBudget {
   }
 }
 
+/** The memory of one request body. */
 export interface BodyReservation {
   /**
-   * Adds bytes. QUEUE_FULL where the client would hold more than remains free; LIMIT_EXCEEDED where this body alone takes more than half of the
+   * Adds bytes. Throws QUEUE_FULL if the client would then hold more than remains free, and LIMIT_EXCEEDED if this body alone exceeds half of the
    * budget, which no client may hold.
    */
   readonly grow: (bytes: number) => void;

@@ -1,12 +1,13 @@
 /** Bounds on a JSON text, checked in one linear scan before it is parsed. */
 import { InferyardError } from "../../../errors.ts";
 
+/** Limits on a JSON text. */
 export interface JsonLimits {
-  /** Levels of nested arrays and objects. */
+  /** Maximum depth of nested arrays and objects. */
   readonly depth: number;
-  /** Values in all: scalars, arrays and objects; names of members are not counted. */
+  /** Maximum number of values: scalars, arrays and objects. Names of members do not count. */
   readonly values: number;
-  /** Arrays, objects and members of objects in all. They cost the parser several times as much as scalars do. */
+  /** Maximum number of arrays, objects and members of objects, which cost the parser several times as much as scalars. */
   readonly structures: number;
 }
 
@@ -21,15 +22,14 @@ const colon = 0x3a;
 const space = 0x20;
 
 /**
- * The number of values in a JSON text, as UTF-8. LIMIT_EXCEEDED where it nests deeper or has more of them than `limits` allow. Text that is not
- * valid JSON is left to the parser.
+ * The number of values in a JSON text in UTF-8. Throws LIMIT_EXCEEDED if the text exceeds a limit. Whether it is valid JSON is left to the
+ * parser.
  */
 export function countJsonValues(bytes: Uint8Array, limits: JsonLimits): number {
   let depth = 0;
   let values = 1;
   let structures = 0;
-  /** The last token opened an array or object. */
-  let opened = false;
+  let opened = false; // whether the last token opened an array or an object
   for (let index = 0; index < bytes.length; index += 1) {
     const code = bytes[index];
     if (code === undefined || code <= space) continue;
@@ -53,7 +53,7 @@ export function countJsonValues(bytes: Uint8Array, limits: JsonLimits): number {
   return values;
 }
 
-/** The index of the closing quotation mark. */
+/** The index of the closing quotation mark of the string that begins at `start`. */
 function endOfString(bytes: Uint8Array, start: number): number {
   let index = start + 1;
   for (; index < bytes.length; index += 1) {

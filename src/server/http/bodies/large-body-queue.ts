@@ -1,16 +1,18 @@
 /**
- * Large JSON bodies are scanned and parsed one at a time, each in a turn of the event loop of its own, with a pause of the same length behind it:
- * other requests have at least half of the server's thread, however many such bodies come.
+ * Parses large JSON bodies one at a time, each in its own turn of the event loop, followed by a pause of the same length. Other requests thus get
+ * at least half of the server's thread, however many large bodies arrive.
  */
 
-/** Bodies of fewer bytes take less than a millisecond. */
+/** Bodies of at least this many bytes are queued; smaller ones take less than a millisecond. */
 const largeBytes = 131_072;
+/** Maximum pause after a large body, in milliseconds. */
 const maxPauseMs = 200;
 
+/** A queue of large JSON bodies, which are parsed one at a time. */
 export class LargeBodyQueue {
   #last: Promise<void> = Promise.resolve();
 
-  /** Waits until a body of so many bytes may be parsed, which the caller does before it waits for anything else. */
+  /** Waits until a body of this size may be parsed. The caller parses it before it awaits anything else. */
   async wait(bytes: number): Promise<void> {
     if (bytes < largeBytes) return;
     const previous = this.#last;

@@ -3,7 +3,8 @@ import { gzipSync } from "node:zlib";
 import { serve } from "@hono/node-server";
 import { Hono } from "hono";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Env, publicError } from "../context.ts";
+import type { Env } from "../context.ts";
+import { publicError } from "../public-error.ts";
 import { bodyBudgetBytes, requestBodies } from "./request-body.ts";
 import type { ServerSettings } from "../../server-settings.ts";
 

@@ -1,4 +1,7 @@
-/** The body of a request: read once, within its limits and the budget of all bodies, and as text only where it is UTF-8 and bounded JSON. */
+/**
+ * Request bodies: read once, within the limits on their size and the budget of all bodies; as text only if they are UTF-8 and within the limits
+ * on JSON.
+ */
 import { getHeapStatistics } from "node:v8";
 import type { Context, MiddlewareHandler } from "hono";
 import { InferyardError } from "../../../errors.ts";
@@ -11,28 +14,31 @@ import type { ServerSettings } from "../../server-settings.ts";
 import { decodeUtf8 } from "./utf8.ts";
 
 /**
- * A body of an announced length up to this is read without a stream that counts, which costs a third of a small request; its bytes are counted
- * once it is complete. A connection has a buffer of this order anyway.
+ * A body whose Content-Length is at most this is read without a counting stream, which costs a third of the time of a small request; its bytes
+ * are counted once it is complete. A connection buffers about as much anyway.
  */
 const smallBodyBytes = 16_384;
+/** Bounds of the size of a block of received bytes. */
 const minBlockBytes = 65_536;
 const maxBlockBytes = 1_048_576;
-/** Memory of one JSON value beside its text, in bytes: an array element, and its copy. */
+/** Memory of one JSON value besides its text, in bytes: an array element and its copy. */
 const bytesPerValue = 16;
-/** Arrays, objects and members are limited to this part of the limit on values, and never to fewer than this. */
+/** The limit on arrays, objects and members is `maxJsonValues` divided by this, and at least `minStructures`. */
 const valuesPerStructure = 16;
 const minStructures = 1024;
-/** Share of the heap's limit that bodies may hold by default. */
+/** Fraction of V8's heap limit that bodies may hold by default. */
 const heapShare = 1 / 8;
 
+/** Limits on one request body. */
 export interface BodyLimits {
-  /** Bytes of a body. */
+  /** Maximum size of any body in bytes. */
   readonly bytes: number;
-  /** Bytes of a JSON text. */
+  /** Maximum size of a JSON text in bytes. */
   readonly jsonBytes: number;
   readonly json: JsonLimits;
 }
 
+/** The limits that the settings give. */
 export function bodyLimits(settings: ServerSettings): BodyLimits {
   const { maxBodyBytes: bytes, maxJsonBytes, maxJsonDepth, maxJsonValues } = { ...serverDefaults, ...settings };
   const structures = Math.max(minStructures, Math.floor(maxJsonValues / valuesPerStructure));
@@ -40,7 +46,7 @@ export function bodyLimits(settings: ServerSettings): BodyLimits {
   return { bytes, jsonBytes: Math.min(bytes, maxJsonBytes), json };
 }
 
-/** By default an eighth of the heap's limit, and enough for one body of the largest size from each of two clients. */
+/** The budget for all bodies in bytes: `maxInFlightBodyBytes`, else an eighth of the heap limit, but at least two bodies of the maximum size. */
 export function bodyBudgetBytes(settings: ServerSettings): number {
   const { bytes, jsonBytes, json } = bodyLimits(settings);
   const largest = Math.max(bytes, jsonBytes + bytesPerValue * Math.min(json.values, jsonBytes / 2));
@@ -48,8 +54,8 @@ export function bodyBudgetBytes(settings: ServerSettings): number {
 }
 
 /**
- * Puts the body of each request before its route: every reader of `context.req` (text, JSON, bytes) gets what was checked here, whatever the
- * content type says. JSON is read at once, so that a refusal has the words of this file.
+ * Middleware that gives each request its `RequestBody`. All readers of `context.req` (text, JSON, bytes) receive the checked body, whatever the
+ * content type. JSON is read at once, so that errors are those of this file.
  */
 export function requestBodies(settings: ServerSettings): MiddlewareHandler<Env> {
   const limits = bodyLimits(settings);
@@ -77,6 +83,7 @@ export function requestBodies(settings: ServerSettings): MiddlewareHandler<Env> 
   };
 }
 
+/** The body of one request. It is read at most once. */
 export class RequestBody {
   readonly #context: Context<Env>;
   readonly #limits: BodyLimits;
@@ -92,12 +99,12 @@ export class RequestBody {
     this.#reservation = reservation;
   }
 
-  /** LIMIT_EXCEEDED where the announced length is larger than any body may be. */
+  /** Throws LIMIT_EXCEEDED if Content-Length exceeds the maximum size of any body. */
   refuseAnnounced(): void {
     this.#refuseAnnounced(this.#limits.bytes, "maxBodyBytes");
   }
 
-  /** The whole body as bounded JSON text; the bytes are not kept. */
+  /** The whole body as checked JSON text. Its bytes are not kept. */
   text(): Promise<string> {
     this.#text ??=
       this.#bytes === undefined ? this.#read(true).then((bytes) => this.#json(bytes)) : this.#textOfBytes(this.#bytes);
@@ -110,12 +117,13 @@ export class RequestBody {
     return this.#bytes;
   }
 
-  /** JSON that is a part of the body. */
+  /** JSON that is a part of the body, checked as `text` is. */
   async jsonPart(bytes: Uint8Array): Promise<string> {
     if (bytes.byteLength > this.#limits.jsonBytes) throw tooLarge(this.#limits.jsonBytes, "maxJsonBytes");
     return this.#json(bytes);
   }
 
+  /** The whole body in a buffer of its own. */
   async arrayBuffer(): Promise<ArrayBuffer> {
     const bytes = await this.bytes();
     return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength);
@@ -151,7 +159,7 @@ export class RequestBody {
     }
   }
 
-  /** The announced length; undefined where none is announced. */
+  /** The value of Content-Length; undefined if there is none. Throws LIMIT_EXCEEDED if it exceeds the limit. */
   #refuseAnnounced(limit: number, setting: LimitSetting): number | undefined {
     const { req } = this.#context;
     const written = req.header("content-length");
@@ -161,7 +169,10 @@ export class RequestBody {
     throw tooLarge(limit, setting);
   }
 
-  /** Every piece is counted when it has arrived and copied to a block: many small pieces would take many times their length. */
+  /**
+   * Reads the body from its stream. Every chunk is counted when it arrives and copied to a block, since many small chunks take many times their
+   * size.
+   */
   async #receive(limit: number, setting: LimitSetting): Promise<Uint8Array<ArrayBuffer>> {
     const blocks = new Blocks();
     for await (const piece of this.#context.req.raw.body ?? []) {
@@ -177,7 +188,7 @@ export class RequestBody {
   }
 }
 
-/** Bytes that arrive in pieces, in blocks that grow up to a megabyte: at most one block is not full. */
+/** Received bytes in blocks that grow up to a megabyte, of which at most one is not full. */
 class Blocks {
   readonly #blocks: Uint8Array<ArrayBuffer>[] = [];
   #last = new Uint8Array(0);
@@ -224,7 +235,7 @@ function tooLarge(limit: number, setting: LimitSetting): InferyardError {
   });
 }
 
-/** MEDIA_TYPE_UNSUPPORTED for a compressed body. */
+/** Throws MEDIA_TYPE_UNSUPPORTED for a compressed body. */
 function refuseEncoded(encoding = "identity"): void {
   if (encoding.trim() === "" || encoding.trim().toLowerCase() === "identity") return;
   throw new InferyardError(
@@ -236,7 +247,7 @@ function refuseEncoded(encoding = "identity"): void {
   );
 }
 
-/** MEDIA_TYPE_UNSUPPORTED for JSON in another encoding than UTF-8, of which ASCII is a part. */
+/** Throws MEDIA_TYPE_UNSUPPORTED for JSON in an encoding other than UTF-8 or its subset ASCII. */
 function refuseCharset(contentType = ""): void {
   const charset = /;\s*charset\s*=\s*"?(?<name>[^";\s]*)/i.exec(contentType)?.groups?.["name"];
   if (charset === undefined || /^(?:utf-?8|us-ascii)$/i.test(charset)) return;

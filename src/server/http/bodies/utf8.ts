@@ -1,9 +1,10 @@
-/** UTF-8 to text, with no replacement of what is not UTF-8. */
+/** Strict decoding of UTF-8: invalid bytes are an error and are not replaced. */
+import { at } from "../../../checked.ts";
 import { InferyardError } from "../../../errors.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** INPUT_INVALID with the offset of the first byte that is not UTF-8. A byte order mark at the start is removed. */
+/** The text, without a byte order mark at its start. Throws INPUT_INVALID with the offset of the first byte that is not UTF-8. */
 export function decodeUtf8(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);
@@ -18,25 +19,25 @@ export function decodeUtf8(bytes: Uint8Array): string {
   }
 }
 
-/** Offset of the first byte that cannot stand where it stands (Unicode Standard, table 3-7); the length where the last sequence is cut off. */
+/** Offset of the first byte that is invalid at its position (Unicode Standard, table 3-7); the length if the last sequence is incomplete. */
 function invalidAt(bytes: Uint8Array): number {
   let index = 0;
   while (index < bytes.length) {
-    const lead = bytes[index] ?? 0;
+    const lead = at(bytes, index);
     const following = lengthAfter(lead);
     if (following === undefined) return index;
     for (let step = 1; step <= following; step += 1) {
       const byte = bytes[index + step];
       if (byte === undefined) return bytes.length;
-      const [lowest, highest] = step === 1 ? secondBytes(lead) : [0x80, 0xbf];
-      if (byte < lowest || byte > highest) return index + step;
+      const [min, max] = step === 1 ? secondBytes(lead) : [0x80, 0xbf];
+      if (byte < min || byte > max) return index + step;
     }
     index += following + 1;
   }
   return index;
 }
 
-/** Bytes that follow a first byte; undefined where it cannot be a first byte. */
+/** Number of continuation bytes that follow a first byte; undefined if the byte cannot be a first byte. */
 function lengthAfter(lead: number): number | undefined {
   if (lead < 0x80) return 0;
   if (lead >= 0xc2 && lead <= 0xdf) return 1;
@@ -44,8 +45,8 @@ function lengthAfter(lead: number): number | undefined {
   return lead >= 0xf0 && lead <= 0xf4 ? 3 : undefined;
 }
 
-/** Without overlong forms, surrogates, and what is beyond U+10FFFF. */
-function secondBytes(lead: number): readonly [lowest: number, highest: number] {
+/** Range of the second byte, which excludes overlong forms, surrogates, and code points above U+10FFFF. */
+function secondBytes(lead: number): readonly [min: number, max: number] {
   if (lead === 0xe0) return [0xa0, 0xbf];
   if (lead === 0xed) return [0x80, 0x9f];
   if (lead === 0xf0) return [0x90, 0xbf];

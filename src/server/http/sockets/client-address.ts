@@ -1,7 +1,10 @@
-/** Which connections count as one client's. */
+/** Identifies clients by address. */
 import { isIPv6 } from "node:net";
 
-/** The address of a client, by which its connections are counted: of IPv6 the network of 64 bits, which one client has whole (RFC 6177). */
+/**
+ * The key by which connections of a client are counted: its IPv4 address, or its IPv6 /64 network, which is assigned to one site as a whole (RFC
+ * 6177).
+ */
 export function clientAddress(address: string): string {
   const plain = address.toLowerCase().replace(/^::ffff:(?=\d+\.)/, "");
   if (!isIPv6(plain) || plain === "::1") return plain;

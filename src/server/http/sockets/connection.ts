@@ -1,25 +1,26 @@
-/** One connection: the requests on it that have no answer yet, and their order. */
+/** One client connection. */
 import type { Socket } from "node:net";
 import type { InferyardError } from "../../../errors.ts";
 import type { Reader } from "./unread-responses.ts";
 
-/** Requests that one connection may send ahead (HTTP pipelining) before the first is answered; one that sends more is ended. */
+/** Requests that a client may send ahead (HTTP pipelining) before the first is responded to. A connection with more is closed. */
 const maxPipelined = 64;
 
+/** One connection, with the requests on it that are not responded to yet, in their order. */
 export class Connection implements Reader {
-  /** By which it is counted: `clientAddress` of its other end. */
+  /** Key by which it is counted: `clientAddress` of its other end. */
   readonly client: string;
-  /** What each of its requests is told in place of an answer. Default: they are answered. */
+  /** If set, every request on the connection is refused with this error. */
   readonly refusal: InferyardError | undefined;
-  /** When it last became idle, in milliseconds of `performance.now`. */
+  /** When it last became idle, in milliseconds of `performance.now()`. */
   idleSince: number = performance.now();
-  /** Whether a request came on it. */
+  /** Whether it has carried a request yet. */
   hadRequest = false;
-  /** The socket; with TLS, the secure one once the handshake is done. */
+  /** The socket; with TLS, the TLS socket once the handshake is done. */
   socket: Socket;
-  /** Responses that are not written whole, in the order of their requests. */
+  /** Responses that are not completely written, in the order of their requests. */
   readonly #open = new Set<object>();
-  readonly #waiting = new Map<object, (isHere: boolean) => void>();
+  readonly #waiting = new Map<object, (isOpen: boolean) => void>();
   #isClosed = false;
 
   constructor(socket: Socket, client: string, refusal?: InferyardError) {
@@ -28,29 +29,29 @@ export class Connection implements Reader {
     this.refusal = refusal;
   }
 
-  /** Requests without a whole answer. */
+  /** Number of requests without a complete response. */
   get open(): number {
     return this.#open.size;
   }
 
-  /** A request came. */
+  /** Registers a request by its response object. */
   begin(response: object): void {
-    if (this.#isClosed) return; // Node.js parses the rest of what had arrived
+    if (this.#isClosed) return; // Node.js still parses what arrived before the end
     this.hadRequest = true;
     this.#open.add(response);
     if (this.#open.size > maxPipelined) this.destroy();
   }
 
-  /** Its answer is written whole, or never will be. */
+  /** The response is complete, or never will be. */
   end(response: object): void {
     this.#open.delete(response);
     const [next] = this.#open;
-    if (next !== undefined) this.#call(next, true);
+    if (next !== undefined) this.#resolve(next, true);
   }
 
   /**
-   * Resolves once every earlier request of the connection has been answered and the answer taken, so that one connection never has more than
-   * one request computed or unread. false: the connection is gone.
+   * Resolves when every earlier request on the connection has been responded to and the response was taken, so that one connection has at most
+   * one request computed or unread. False if the connection is closed.
    */
   waitForTurn(response: object): Promise<boolean> | boolean {
     if (!this.#open.has(response)) return false;
@@ -59,20 +60,21 @@ export class Connection implements Reader {
     return new Promise((resolve) => this.#waiting.set(response, resolve));
   }
 
+  /** Closes the connection at once. */
   destroy(): void {
     this.socket.destroy();
     this.forget();
   }
 
-  /** The socket is closed: nothing on it goes on. Responses that were never the first get no "close" from Node.js. */
+  /** The socket is closed. Responses that wait for their turn get no "close" event from Node.js. */
   forget(): void {
     this.#isClosed = true;
     this.#open.clear();
-    for (const response of this.#waiting.keys()) this.#call(response, false);
+    for (const response of this.#waiting.keys()) this.#resolve(response, false);
   }
 
-  #call(response: object, isHere: boolean): void {
-    this.#waiting.get(response)?.(isHere);
+  #resolve(response: object, isOpen: boolean): void {
+    this.#waiting.get(response)?.(isOpen);
     this.#waiting.delete(response);
   }
 }

@@ -1,35 +1,41 @@
-/** All connections of a server: how many there may be, in all and of one client, and which of them make room for others. */
+/** All connections of a server: limits on their number, in all and per client, and which idle ones are closed for new ones. */
 import type { Socket } from "node:net";
+import { required } from "../../../checked.ts";
 import { InferyardError } from "../../../errors.ts";
 import { isLoopback } from "../access/origin.ts";
 import { clientAddress } from "./client-address.ts";
 import { Connection } from "./connection.ts";
 
+/** Limits on connections. */
 export interface ConnectionLimits {
-  /** Connections in all. */
+  /** Maximum number of connections. */
   readonly max: number;
-  /** Connections of one address. Default: a quarter of `max`, and no limit for addresses of this machine, where a proxy may be. */
+  /** Maximum number of connections of one client. Default: a quarter of `max`; unlimited for loopback addresses, where a proxy may be. */
   readonly maxPerClient?: number;
-  /** Whether all connections come from proxies, so that an address tells no client. */
+  /** Whether all connections come from proxies, so that addresses do not identify clients. */
   readonly isProxied: boolean;
 }
 
-/** Connections beyond the limits that are kept for a moment, so that their first request is told why; of one client fewer. */
+/**
+ * Connections beyond the limits that stay open for a moment so that their first request gets a response with the reason; in all, and per client.
+ */
 const maxRefusing = 16;
 const maxRefusingPerClient = 2;
 const refusingMs = 2000;
-/** A connection without a request for so long makes room for a new one. */
+/** A connection without a request for this long may be closed in favor of a new one. */
 const idleMs = 1000;
 
+/** The open connections of a server, within their limits. */
 export class Connections {
   readonly #limits: ConnectionLimits;
   readonly #all = new Set<Connection>();
-  /** Without a request, the one that is longest so first. */
+  /** Connections without a request, the one that is idle for longest first. */
   readonly #idle = new Set<Connection>();
   readonly #clients = new Map<string, number>();
+  /** Connections beyond the limits, with the timer that closes them. */
   readonly #refusing = new Map<Connection, NodeJS.Timeout>();
   readonly #bySocket = new WeakMap<Socket, Connection>();
-  /** By address and port of the other end: how a secure socket finds the connection of its plain one. */
+  /** By address and port of the other end; a TLS socket finds the connection of its plain socket by these. */
   readonly #byPeer = new Map<string, Connection>();
   readonly #onClose: (connection: Connection) => void;
   #refused = 0;
@@ -39,33 +45,35 @@ export class Connections {
     this.#onClose = onClose;
   }
 
+  /** Number of open connections. */
   get size(): number {
     return this.#all.size + this.#refusing.size;
   }
 
-  /** Connections that were refused because of a limit. */
+  /** Number of connections that were refused because of a limit. */
   get refused(): number {
     return this.#refused;
   }
 
-  /** Requests without a whole answer. */
+  /** Number of requests without a complete response. */
   get open(): number {
     return [...this.#all, ...this.#refusing.keys()].reduce((sum, { open }) => sum + open, 0);
   }
 
-  /** Whether there is a connection on which no request came yet. */
+  /** Whether there is a connection that has not carried a request yet. */
   get hasUnused(): boolean {
     return [...this.#idle].some(({ hadRequest }) => !hadRequest);
   }
 
+  /** The connection of a socket; undefined once it is closed. */
   find(socket: Socket): Connection | undefined {
     return this.#bySocket.get(socket);
   }
 
-  /** A connection was accepted. Beyond the limits it is refused: told so at its first request, or closed at once. */
+  /** Registers an accepted connection. Beyond the limits, its first request is refused with the reason, or it is closed at once. */
   accept(socket: Socket): void {
     const { remoteAddress, remotePort } = socket;
-    if (remoteAddress === undefined) return void socket.destroy(); // it is closed already
+    if (remoteAddress === undefined) return void socket.destroy(); // already closed
     const client = clientAddress(remoteAddress);
     const refusal = this.#limitError(client);
     if (refusal !== undefined) this.#refused += 1;
@@ -89,7 +97,7 @@ export class Connections {
     });
   }
 
-  /** The handshake of TLS is done: requests come from this socket. */
+  /** The TLS handshake is done: requests arrive on this socket. */
   secure(socket: Socket): void {
     const connection = this.#byPeer.get(`${socket.remoteAddress} ${socket.remotePort}`);
     if (connection === undefined) return void socket.destroy();
@@ -97,12 +105,13 @@ export class Connections {
     this.#bySocket.set(socket, connection);
   }
 
-  /** A request came; `response` is its key for `end`. */
+  /** Registers a request; `response` is its key for `end`. */
   begin(connection: Connection, response: object): void {
     this.#idle.delete(connection);
     connection.begin(response);
   }
 
+  /** The response is complete, or never will be. */
   end(connection: Connection, response: object): void {
     connection.end(response);
     if (connection.open > 0 || !this.#all.has(connection)) return;
@@ -110,12 +119,12 @@ export class Connections {
     this.#idle.add(connection);
   }
 
-  /** Ends all of them, those in a handshake too. */
+  /** Closes all connections, also those in a handshake. */
   destroyAll(): void {
     for (const connection of [...this.#all, ...this.#refusing.keys()]) connection.destroy();
   }
 
-  /** Why one more connection of this client is too many; undefined where there is room, or where an idle one made some. */
+  /** Why one more connection of this client exceeds a limit; undefined if there is capacity, or if an idle connection could be closed. */
   #limitError(client: string): InferyardError | undefined {
     const { max } = this.#limits;
     const own = this.#clients.get(client) ?? 0;
@@ -138,14 +147,14 @@ export class Connections {
     return this.#refusing.size < maxRefusing && own.length < maxRefusingPerClient;
   }
 
-  /** Closes the connection that is idle for longest, of those that fit. */
+  /** Closes the connection that is idle for longest among those that match. False if none could be closed. */
   #closeIdle(fits: (connection: Connection) => boolean): boolean {
     const before = performance.now() - idleMs;
     for (const connection of this.#idle) {
       if (connection.idleSince > before) return false;
       if (!fits(connection)) continue;
       connection.destroy();
-      this.#forget(connection); // the socket says "close" later
+      this.#forget(connection); // its "close" event comes later
       return true;
     }
     return false;
@@ -157,9 +166,9 @@ export class Connections {
     this.#idle.delete(connection);
     this.#onClose(connection);
     if (!this.#all.delete(connection)) return;
-    const left = (this.#clients.get(connection.client) ?? 1) - 1;
-    if (left === 0) this.#clients.delete(connection.client);
-    else this.#clients.set(connection.client, left);
+    const remaining = required(this.#clients.get(connection.client), "the count of the client") - 1;
+    if (remaining === 0) this.#clients.delete(connection.client);
+    else this.#clients.set(connection.client, remaining);
   }
 }
 

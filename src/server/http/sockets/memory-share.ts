@@ -1,10 +1,10 @@
-/** How much memory a server may take for what clients make it hold. */
+/** Default sizes of buffers that clients fill. */
 import { totalmem } from "node:os";
 import { getHeapStatistics } from "node:v8";
 
 /**
- * A share of the memory this process may use, in bytes, at most `max`: of the machine's, of its control group's where that has a limit, or of
- * twice the heap limit of V8 where a small one is set.
+ * A fraction of the memory this process may use in bytes, at most `max`. That memory is the smallest of the machine's memory, the limit of the
+ * control group, and twice V8's heap limit.
  */
 export function memoryShare(share: number, max: number): number {
   const group = process.constrainedMemory();

@@ -1,34 +1,34 @@
-/** The response of Node.js, with every byte of its body counted until the system has taken it for the client. */
+/** Node.js' ServerResponse, with every byte of its body counted until the operating system has taken it. */
 import { type IncomingMessage, type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { Reader, UnreadResponses } from "./unread-responses.ts";
 
 /**
- * Bytes handed to the system at once. A larger body is written in pieces, one after the other, so that each piece taken is a sign that the
- * reader goes on.
+ * Bytes handed to the operating system at once. A larger body is written in pieces one after the other, so that each piece taken shows that the
+ * reader makes progress.
  */
 const pieceBytes = 65_536;
 
 type Head = OutgoingHttpHeaders | OutgoingHttpHeader[];
 type Done = (error?: Error | null) => void;
 
-/** The answer in place of one that has no room. */
+/** Body of the response that replaces one for which there is no memory. */
 const refusal = JSON.stringify({
   error: {
     code: "OVERLOADED",
-    message: "too many bytes of answers wait for their readers: this answer was dropped",
+    message: "too many bytes of responses wait for their readers; this response was dropped",
     remedy: "send the request again later, as Retry-After says",
     retryable: true,
     retry_after_ms: 1000,
   },
 });
 
-/** The class of responses for `createServer`. `readerOf`: the connection of a request; undefined once it is gone. */
+/** The response class for `createServer`. `readerOf`: the connection of a request; undefined once it is closed. */
 export function meteredResponse(
-  answers: UnreadResponses,
+  responses: UnreadResponses,
   readerOf: (request: IncomingMessage) => Reader | undefined,
 ): typeof ServerResponse {
   return class MeteredResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
-    /** Status and headers, kept until the body comes: only then is it known whether the answer has room. */
+    /** Status and headers, held back until the body comes: only then is it known whether there is memory for the response. */
     #head: { readonly status: number; readonly message?: string; readonly headers?: Head } | undefined;
 
     override writeHead(status: number, message?: string | Head, headers?: Head): this {
@@ -47,13 +47,13 @@ export function meteredResponse(
       const [form, onWritten] = typeof encoding === "function" ? [undefined, encoding] : [encoding, done];
       const bytes = typeof chunk === "string" ? Buffer.from(chunk, form) : chunk;
       const reader = readerOf(this.req);
-      if (reader !== undefined && !answers.reserve(reader, bytes.length)) {
-        this.destroy(); // what was sent of it cannot be taken back
+      if (reader !== undefined && !responses.reserve(reader, bytes.length)) {
+        this.destroy(); // a part of the response was sent and cannot be withdrawn
         return false;
       }
       this.#sendHead();
       return super.write(bytes, (error) => {
-        if (reader !== undefined) answers.sent(reader, bytes.length);
+        if (reader !== undefined) responses.sent(reader, bytes.length);
         onWritten?.(error);
       });
     }
@@ -67,11 +67,11 @@ export function meteredResponse(
         return super.end(chunk, form, onEnd);
       }
       const length = typeof chunk === "string" ? Buffer.byteLength(chunk, form) : chunk.length;
-      if (!answers.reserve(reader, length)) return this.#refuse();
+      if (!responses.reserve(reader, length)) return this.#refuse();
       this.#sendHead();
       if (length <= pieceBytes) {
         return super.end(chunk, form, () => {
-          answers.sent(reader, length);
+          responses.sent(reader, length);
           onEnd?.();
         });
       }
@@ -91,7 +91,7 @@ export function meteredResponse(
     #writePieces(bytes: Uint8Array, reader: Reader): void {
       const piece = bytes.subarray(0, pieceBytes);
       super.write(piece, (error) => {
-        answers.sent(reader, piece.length);
+        responses.sent(reader, piece.length);
         if (error || this.destroyed) return;
         if (piece.length === bytes.length) super.end();
         else this.#writePieces(bytes.subarray(pieceBytes), reader);

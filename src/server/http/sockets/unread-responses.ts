@@ -1,38 +1,40 @@
-/** Answers that are made and that their readers have not taken yet: how many bytes they may hold in all, and how long a reader may stall. */
+/** Bounds the bytes of responses that their readers have not taken yet, and the time a reader may stall. */
 
-/** A connection that answers are written to. */
+/** A connection that responses are written to. */
 export interface Reader {
-  /** Ends it, with everything that was to be written. */
+  /** Closes the connection; what it has not taken is dropped. */
   destroy(): void;
 }
 
+/** Limits on unread responses. */
 export interface UnreadResponsesOptions {
-  /** Bytes of all answers together. */
+  /** Maximum number of bytes of all responses together. */
   readonly maxBytes: number;
-  /** Longest time in which a reader takes nothing of its answer, in milliseconds; 0: no limit. */
+  /** Maximum time in milliseconds in which a reader takes nothing; 0: no limit. */
   readonly stallMs: number;
-  /** Milliseconds of a steady clock. Default: `performance.now`. */
+  /** Milliseconds of a monotonic clock. Default: `performance.now`. */
   readonly now?: () => number;
 }
 
-/** What one reader has not taken, and how fast it takes it. */
+/** What one reader has not taken, and how fast it reads. */
 interface Backlog {
   bytes: number;
-  /** When it last began to hold bytes. */
+  /** When it last began to hold bytes, in milliseconds. */
   readonly since: number;
   /** Bytes taken since then. */
   sent: number;
-  /** When it last took some. */
+  /** When it last took bytes, in milliseconds. */
   lastSentAt: number;
 }
 
-/** While memory is short, a reader is slow if it takes nothing for this long. */
+/** While memory is short, a reader that takes nothing for this long is slow. */
 const maxPauseMs = 5000;
-/** A reader is given this long before it can be called slow. */
+/** A reader is not called slow before this time has passed. */
 const graceMs = 1000;
-/** An answer of at most so many bytes is always written: errors, health, metrics, small results. A connection has one answer at a time. */
+/** A response of at most this many bytes is always written: errors, health, metrics, small results. A connection has one response at a time. */
 const smallResponseBytes = 65_536;
 
+/** The bytes of responses that readers have not taken yet, within their limits. */
 export class UnreadResponses {
   readonly #maxBytes: number;
   readonly #stallMs: number;
@@ -52,12 +54,12 @@ export class UnreadResponses {
     return this.#bytes;
   }
 
-  /** Readers that were ended because they stalled or were slow. */
+  /** Number of readers disconnected because they stalled or were slow. */
   get disconnected(): number {
     return this.#disconnected;
   }
 
-  /** Whether no further answer should be computed now: half of the bytes are taken, and no slow reader is left whose end would free them. */
+  /** Whether no further response should be computed now: half of the bytes are held, and disconnecting slow readers did not free enough. */
   isFull(): boolean {
     const limit = this.#maxBytes / 2;
     if (this.#bytes >= limit) this.#endSlow(limit);
@@ -65,8 +67,8 @@ export class UnreadResponses {
   }
 
   /**
-   * Books bytes that are about to be written. false: there is no room, and nothing is booked. An answer of more than half of the limit needs
-   * half of it, since it would never be written else.
+   * Counts bytes that are about to be written. False if there is no memory for them; then nothing is counted. A response larger than half of the
+   * limit needs only half, since it could never be written otherwise.
    */
   reserve(reader: Reader, bytes: number): boolean {
     const limit = this.#maxBytes - Math.min(bytes, this.#maxBytes / 2);
@@ -82,7 +84,7 @@ export class UnreadResponses {
     return true;
   }
 
-  /** Bytes that were booked have left for the reader. */
+  /** Bytes that were reserved have been handed to the operating system. */
   sent(reader: Reader, bytes: number): void {
     const backlog = this.#backlogs.get(reader);
     if (backlog === undefined) return;
@@ -94,13 +96,13 @@ export class UnreadResponses {
     if (backlog.bytes === 0) this.#backlogs.delete(reader);
   }
 
-  /** The connection is gone, and what it had not taken with it. */
+  /** The connection is closed, and what it had not taken is dropped. */
   forget(reader: Reader): void {
     this.#bytes -= this.#backlogs.get(reader)?.bytes ?? 0;
     this.#backlogs.delete(reader);
   }
 
-  /** Ends the readers that have taken nothing for longer than they may. */
+  /** Disconnects the readers that have taken nothing for longer than `stallMs`. */
   endStalled(): void {
     if (this.#stallMs === 0) return;
     const now = this.#now();
@@ -110,8 +112,8 @@ export class UnreadResponses {
   }
 
   /**
-   * Ends slow readers until at most `limit` bytes are booked, those first that would take longest for the rest of their answer at their speed
-   * so far.
+   * Disconnects slow readers until at most `limit` bytes are held, beginning with those that would take longest for the rest of their response at
+   * their mean speed.
    */
   #endSlow(limit: number, except?: Reader): void {
     const now = this.#now();
@@ -138,7 +140,7 @@ export class UnreadResponses {
   }
 }
 
-/** How long the reader needs for what it has not taken, at its mean speed so far. */
+/** How long the reader needs for what it has not taken, at its mean speed, in milliseconds. */
 function remainingMs({ bytes, since, sent }: Backlog, now: number): number {
   return sent === 0 ? Number.POSITIVE_INFINITY : (bytes * (now - since)) / sent;
 }

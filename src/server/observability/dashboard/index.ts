@@ -1,6 +1,7 @@
-/** GET /dashboard: a page for people; GET /api/status: what it shows. */
-import { createRoute, OpenAPIHono, z } from "@hono/zod-openapi";
-import type { Env, Routes } from "../../http/context.ts";
+/** GET /dashboard: a page for people. GET /api/status: the data it shows. */
+import { createRoute, z } from "@hono/zod-openapi";
+import type { Routes } from "../../http/context.ts";
+import { createRoutes } from "../../http/routes.ts";
 import { adminOnly } from "../../http/middleware.ts";
 import { handleInferyardError } from "../../protocols/inferyard/errors.ts";
 import type { Service } from "../../serving/service.ts";
@@ -9,8 +10,8 @@ import type { RecentRequests } from "./recent-requests.ts";
 
 const status = z
   .object({
-    running: z.int().openapi({ description: "Requests that run" }),
-    waiting: z.int().openapi({ description: "Requests that wait" }),
+    running: z.int().openapi({ description: "Requests that run now" }),
+    waiting: z.int().openapi({ description: "Requests that wait now" }),
     draining: z.boolean(),
     recent: z.object({
       seconds: z.number(),
@@ -20,13 +21,16 @@ const status = z
       p99: z.number().nullable(),
     }),
     memory: z.object({
-      limits: z.record(z.string(), z.number()).nullable().openapi({ description: "Bytes, by where; null: none" }),
+      limits: z
+        .record(z.string(), z.number())
+        .nullable()
+        .openapi({ description: "Memory limits in bytes by device; null: no limits" }),
       models: z.array(
         z.object({ reference: z.string(), target: z.string(), state: z.string(), bytes: z.record(z.string(), z.number()) }),
       ),
     }),
-    decisions: z.array(z.unknown()).openapi({ description: "Why each model in memory is where it is" }),
-    names: z.array(z.string()).openapi({ description: "Models that may be asked for" }),
+    decisions: z.array(z.unknown()).openapi({ description: "Decisions of the models in memory" }),
+    names: z.array(z.string()).openapi({ description: "Names of models that requests may use" }),
   })
   .openapi("Status");
 
@@ -34,13 +38,13 @@ const statusRoute = createRoute({
   method: "get",
   path: "/api/status",
   middleware: [adminOnly] as const,
-  summary: "What runs and waits, what is in memory and why",
-  responses: { 200: { description: "Now", content: { "application/json": { schema: status } } } },
+  summary: "State of the server: requests, models in memory and their decisions (admins)",
+  responses: { 200: { description: "The current state", content: { "application/json": { schema: status } } } },
 });
 
+/** Creates the routes. */
 export function dashboardRoutes(service: Service, recent: RecentRequests): Routes {
-  const routes = new OpenAPIHono<Env>();
-  routes.onError(handleInferyardError);
+  const routes = createRoutes(handleInferyardError);
   routes.openapi(statusRoute, async (context) => {
     const { limits, models } = service.runtime.memory();
     return context.json(

@@ -1,11 +1,11 @@
-/** The page itself: one document, nothing fetched from elsewhere. Text from outside is only ever set as text. */
+/** The dashboard as one HTML document without external resources. Data is only ever inserted as text. */
 import { createHash } from "node:crypto";
 
 const script = `
 "use strict";
 const find = (id) => document.getElementById(id);
 const history = { waiting: [], p50: [], memory: [] };
-const most = 150;
+const maxPoints = 150;
 
 function row(cells, header) {
   const line = document.createElement("tr");
@@ -31,7 +31,7 @@ function draw(id, values, unit) {
   context.lineWidth = 2;
   context.beginPath();
   values.forEach((value, index) => {
-    const x = (index / (most - 1)) * width, y = height - 3 - (value / top) * (height - 6);
+    const x = (index / (maxPoints - 1)) * width, y = height - 3 - (value / top) * (height - 6);
     if (index === 0) context.moveTo(x, y); else context.lineTo(x, y);
   });
   context.stroke();
@@ -42,27 +42,27 @@ const megabytes = (bytes) => Object.values(bytes).reduce((sum, value) => sum + v
 
 function show(status) {
   const { running, waiting, draining, recent, memory, decisions, names } = status;
-  find("state").textContent = draining ? "ending" : "up";
+  find("state").textContent = draining ? "shutting down" : "up";
   find("counts").textContent = running + " running, " + waiting + " waiting, " + recent.requests + " in the last minute, " + recent.failed + " failed";
   const held = memory.models.reduce((sum, model) => sum + megabytes(model.bytes), 0);
   for (const [name, value, unit] of [["waiting", waiting, "requests"], ["p50", recent.p50 ?? 0, "ms"], ["memory", held, "MB"]]) {
     history[name].push(value);
-    if (history[name].length > most) history[name].shift();
+    if (history[name].length > maxPoints) history[name].shift();
     draw(name, history[name], unit);
   }
   fill("models", ["model", "target", "state", "memory"], memory.models.map((model) => [model.reference, model.target, model.state, megabytes(model.bytes).toFixed(0) + " MB"]), "no model is loaded: the first request loads one");
-  fill("decisions", ["model", "candidate", "verdict", "why"], decisions.flatMap((decision) => decision.candidates.map((candidate) => [decision.model.reference, candidate.target, candidate.verdict, candidate.reason ?? ""])), "nothing was decided yet");
+  fill("decisions", ["model", "candidate", "verdict", "why"], decisions.flatMap((decision) => decision.candidates.map((candidate) => [decision.model.reference, candidate.target, candidate.verdict, candidate.reason ?? ""])), "no decision was made yet");
   const chosen = find("model").value;
   if (find("model").options.length !== names.length) {
     find("model").replaceChildren(...names.map((name) => new Option(name, name, false, name === chosen)));
   }
 }
 
-async function look() {
+async function refresh() {
   try {
     const answer = await fetch("/api/status", { headers: headers() });
     if (answer.ok) show(await answer.json());
-    else find("state").textContent = answer.status === 401 ? "a key is needed" : "status " + answer.status;
+    else find("state").textContent = answer.status === 401 ? "an API key is required" : "status " + answer.status;
   } catch {
     find("state").textContent = "cannot be reached";
   }
@@ -93,12 +93,12 @@ find("try").addEventListener("submit", async (event) => {
   } catch (error) {
     find("answer").textContent = String(error);
   }
-  look();
+  refresh();
 });
 
-find("key").addEventListener("change", look);
-look();
-setInterval(look, 2000);
+find("key").addEventListener("change", refresh);
+refresh();
+setInterval(refresh, 2000);
 `;
 
 const style = `
@@ -122,6 +122,7 @@ const chart = (id: string, title: string): string =>
 
 const table = (id: string): string => `<table id="${id}"></table><p id="${id}-empty"></p>`;
 
+/** The HTML document. */
 export const page: string = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -141,7 +142,7 @@ ${table("decisions")}
   <div class="line">
     <select id="task" aria-label="task"><option>embed</option><option>classify</option><option>recognize</option><option>rerank</option></select>
     <select id="model" aria-label="model"></select>
-    <input id="key" type="password" placeholder="key, where one is needed" aria-label="key" autocomplete="off">
+    <input id="key" type="password" placeholder="API key, if required" aria-label="key" autocomplete="off">
     <button>Run</button>
   </div>
   <textarea id="text" aria-label="text" placeholder="A text. For rerank: the query on the first line, a document on each line after.">hello</textarea>
@@ -153,7 +154,7 @@ ${table("decisions")}
 
 const hash = (text: string): string => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 
-/** Nothing runs, and nothing is asked, but what this document brings. */
+/** Content security policy: only the document's own script and style run, and only the server itself is requested. */
 export const pagePolicy: string = [
   "default-src 'none'",
   `script-src ${hash(script)}`,

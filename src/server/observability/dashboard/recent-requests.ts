@@ -1,4 +1,4 @@
-/** Requests of the last minutes, for people who look: how many, how quick, how many failed. Metrics for machines are elsewhere. */
+/** Statistics of the last minute, for the dashboard. */
 
 import type { RequestRecord } from "../request-records.ts";
 
@@ -8,36 +8,40 @@ interface CompletedRequest {
   readonly status: number;
 }
 
+/** Figures of the requests of the last minute. */
 export interface RequestSummary {
-  /** Seconds the figures are of. */
+  /** Length of the window in seconds. */
   readonly seconds: number;
   readonly requests: number;
-  /** Answers with a status from 400 on. */
+  /** Number of responses with a status of 400 or above. */
   readonly failed: number;
-  /** Milliseconds from request to answer; null where there was none. */
+  /** Percentiles of the time from request to response in milliseconds; null without requests. */
   readonly p50: number | null;
   readonly p99: number | null;
 }
 
 const windowMs = 60_000;
-/** Under more requests than these in a minute, the figures are of the newest. */
+/** Maximum number of requests kept; beyond it, the figures are those of the newest. */
 const maxKept = 10_000;
 
+/** Keeps the requests of the last minute. */
 export class RecentRequests {
   readonly #now: () => number;
   #ended: CompletedRequest[] = [];
 
+  /** `now`: milliseconds of a monotonic clock. */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
 
-  /** Counts requests that asked a model: not those that only look. */
+  /** Counts a request that called a model; others are ignored. */
   request({ call, milliseconds, status }: Pick<RequestRecord, "call" | "milliseconds" | "status">): void {
     if (call === undefined) return;
     this.#ended.push({ at: this.#now(), milliseconds, status });
     if (this.#ended.length > 2 * maxKept) this.#ended = this.#ended.slice(-maxKept);
   }
 
+  /** The current figures. */
   summary(): RequestSummary {
     const since = this.#now() - windowMs;
     this.#ended = this.#ended.filter(({ at }) => at >= since);

@@ -1,11 +1,15 @@
-/** What is ranked of a document: its text, or the fields that are named. */
+/** The texts of the documents of a request. */
 import { InferyardError } from "../../../errors.ts";
 import { encodeText } from "../../../tasks/shared/encode-texts.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
 
+/** A document of a request: a text, or an object with text fields. */
 export type Document = string | Readonly<Record<string, unknown>>;
 
-/** `fields`: which of an object are read, in order, each on a line of its own behind its name. Default: `text` alone, without its name. */
+/**
+ * The text to rank. `fields`: fields of an object to read, in order, each on its own line after its name. Default: the field `text` without its
+ * name. Throws INPUT_INVALID if a field has no text.
+ */
 export function textOfDocument(document: Document, index: number, fields: readonly string[] | undefined): string {
   if (typeof document === "string") return document;
   if (fields === undefined) return textField(document, "text", index);
@@ -20,7 +24,7 @@ function textField(document: Readonly<Record<string, unknown>>, field: string, i
   });
 }
 
-/** INPUT_INVALID for a field that is named twice: each name adds the field's text to every document. */
+/** Throws INPUT_INVALID for a field that is named twice, since each occurrence would add its text again. */
 export function refuseDuplicates(fields: readonly string[] = []): void {
   const twice = fields.find((field, index) => fields.indexOf(field) !== index);
   if (twice === undefined) return;
@@ -29,7 +33,7 @@ export function refuseDuplicates(fields: readonly string[] = []): void {
   });
 }
 
-/** The beginning of a text, at most so many of the model's tokens long, special tokens not counted. */
+/** The beginning of a text, at most `maxTokens` tokens of the model without special tokens. */
 export async function cutText(text: string, maxTokens: number, tokenizer: Tokenizer): Promise<string> {
   const { offsets, truncated } = await encodeText(tokenizer, text, { addSpecialTokens: false, maxTokens });
   return truncated ? text.slice(0, offsets.at(-1)) : text;

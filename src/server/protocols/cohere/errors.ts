@@ -1,9 +1,8 @@
-/** Errors as Cohere's clients read them (`message`) and as Jina's do (`detail`). */
+/** Errors of reranking: Cohere's clients read `message`, Jina's read `detail`. */
 import { z } from "@hono/zod-openapi";
-import type { Context } from "hono";
-import { type Env, errorResponse, publicError } from "../../http/context.ts";
-import { type DocumentedErrors, documentErrors } from "../../http/error-responses.ts";
-import { loadProgressSchema } from "../load-progress-body.ts";
+import { type DocumentedErrors, documentErrors, retryFieldSchemas, statusMeanings } from "../../http/error-responses.ts";
+import { errorResponse, messageWithRemedy, publicError, retryFields } from "../../http/public-error.ts";
+import type { ErrorHandler } from "../../http/routes.ts";
 
 const errorBody: z.ZodType = z
   .object({
@@ -11,25 +10,17 @@ const errorBody: z.ZodType = z
     message: z.string(),
     detail: z.string(),
     code: z.string().openapi({ example: "MODEL_NOT_FOUND" }),
-    retryable: z.boolean(),
-    retry_after_ms: z.number().optional(),
-    loading: loadProgressSchema.optional(),
+    ...retryFieldSchemas,
   })
   .openapi("CohereError");
 
-export const documentedErrors: DocumentedErrors = documentErrors(errorBody);
+/** The error responses of both routes. */
+export const documentedErrors: DocumentedErrors = documentErrors(errorBody, statusMeanings);
 
-export function handleCohereError(thrown: unknown, context: Context<Env>): Response {
-  const { status, code, message, remedy, retryable, retryAfterMs, loading, headers } = publicError(thrown);
-  const told = remedy === undefined ? message : `${message} (${remedy})`;
-  const body = {
-    id: context.get("requestId"),
-    message: told,
-    detail: told,
-    code,
-    retryable,
-    ...(retryAfterMs === undefined ? {} : { retry_after_ms: retryAfterMs }),
-    ...(loading === undefined ? {} : { loading }),
-  };
-  return errorResponse(context, body, { status, headers });
-}
+/** The error with the same text as `message` and as `detail`. */
+export const handleCohereError: ErrorHandler = (thrown, context) => {
+  const error = publicError(thrown);
+  const message = messageWithRemedy(error);
+  const body = { id: context.get("requestId"), message, detail: message, code: error.code, ...retryFields(error) };
+  return errorResponse(context, body, error);
+};

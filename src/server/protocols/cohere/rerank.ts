@@ -1,9 +1,9 @@
 /**
- * POST /v1/rerank and /v2/rerank, as Cohere and Jina have them. One answer serves their clients: `results` is the same for all, `meta` is what
- * Cohere's read besides, `model` and `usage` what Jina's do.
+ * POST /v1/rerank and /v2/rerank of Cohere and Jina. One response serves all clients: `results` is common, `meta` is read by Cohere's clients,
+ * `model` and `usage` by Jina's.
  */
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
-import { type Routes, callerOf, servedHeaders } from "../../http/context.ts";
+import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
 import { relevanceScore, totalTokens } from "../relevance.ts";
 import type { Service } from "../../serving/service.ts";
 import { createYielder } from "../../../tasks/shared/yielding.ts";
@@ -18,24 +18,30 @@ const document = oneOf<Document>("a string or an object", [text, { schema: membe
 const requestOf = (limit: number) =>
   z
     .strictObject({
-      model: name().nullish().openapi({ description: "Name of a model; left out, the server's default", example: "builtin" }),
+      model: name()
+        .nullish()
+        .openapi({ description: "Name of a model. Default: the server's default model", example: "builtin" }),
       query: z.string().openapi({ example: "a pet" }),
       documents: listOf(document, { min: 1, max: limit }).openapi({
         description: "Texts, or objects with `text` or the fields of `rank_fields`",
         example: ["a car", "a cat"],
       }),
-      top_n: z.int().positive().nullish().openapi({ description: "Only so many results. Default: all" }),
+      top_n: z.int().positive().nullish().openapi({ description: "Maximum number of results. Default: all" }),
       return_documents: z.boolean().nullish().openapi({
-        description: "Whether results carry their documents. Default: on /v1/rerank true, as Jina's; on /v2/rerank false",
+        description: "Whether results contain their documents. Default: true on /v1/rerank, as with Jina; false on /v2/rerank",
       }),
       rank_fields: z
         .array(name())
         .min(1)
         .max(requestLimits.rankFields)
         .nullish()
-        .openapi({ description: "Fields of objects that are read. Default: text" }),
-      max_tokens_per_doc: z.int().positive().nullish().openapi({ description: "Documents are cut to so many tokens first" }),
-      priority: z.int().nullish().openapi({ description: "Accepted, and changes nothing: see x-inferyard-priority" }),
+        .openapi({ description: "Fields of objects to read. Default: text" }),
+      max_tokens_per_doc: z
+        .int()
+        .positive()
+        .nullish()
+        .openapi({ description: "Maximum tokens of a document; longer ones are truncated" }),
+      priority: z.int().nullish().openapi({ description: "Accepted and ignored: see x-inferyard-priority" }),
     })
     .openapi("RerankRequest");
 
@@ -46,7 +52,7 @@ const response = z
     object: z.literal("list"),
     results: z.array(
       z.object({
-        index: z.int().openapi({ description: "Place of the document in the request" }),
+        index: z.int().openapi({ description: "Index of the document in the request" }),
         relevance_score: z.number(),
         document: z.looseObject({ text: z.string() }).optional(),
       }),
@@ -57,7 +63,7 @@ const response = z
     }),
     usage: z
       .object({ total_tokens: z.int(), prompt_tokens: z.int() })
-      .openapi({ description: "Tokens the model read: queries, documents, special tokens" }),
+      .openapi({ description: "Number of tokens read: queries, documents and special tokens" }),
   })
   .openapi("RerankResponse");
 
@@ -67,47 +73,52 @@ const routeOf = (version: Version, limit: number) =>
   createRoute({
     method: "post",
     path: `/v${version}/rerank` as const,
-    summary: version === "1" ? "Documents in order, as Cohere's version 1 and Jina's API" : "Documents in order, as Cohere's API",
+    summary:
+      version === "1"
+        ? "Rank documents by relevance, as Cohere's API v1 and Jina's API"
+        : "Rank documents by relevance, as Cohere's API v2",
     request: { body: { required: true, content: { "application/json": { schema: requestOf(limit) } } } },
     responses: {
-      200: { description: "Best first", content: { "application/json": { schema: response } } },
+      200: { description: "Results, best first", content: { "application/json": { schema: response } } },
       ...documentedErrors,
     },
   } satisfies RouteConfig);
 
+/** Adds the route of one version. */
 export function addRerank(routes: Routes, service: Service, version: Version): void {
-  routes.openapi(routeOf(version, service.limits.texts), async (context) => {
-    const asked = context.req.valid("json");
-    const { query, documents, top_n: topN, max_tokens_per_doc: maxTokens } = asked;
-    const fields = asked.rank_fields ?? undefined;
+  routes.openapi(routeOf(version, service.limits.maxTexts), async (context) => {
+    const request = context.req.valid("json");
+    const { query, documents, top_n: topN, max_tokens_per_doc: maxTokens } = request;
+    const fields = request.rank_fields ?? undefined;
     refuseDuplicates(fields);
     const texts = documents.map((one, index) => textOfDocument(one, index, fields));
     refusePairs([query], texts);
     const limit = typeof topN === "number" ? { topN } : {};
-    const question = ["rerank cut", query, texts, maxTokens ?? null, limit] as const;
-    const call = { model: asked.model ?? undefined, texts: documents.length, question };
-    const served = await service.call(callerOf(context), call, async (handle, signal) => {
-      const read = typeof maxTokens === "number" ? await cutTexts(texts, maxTokens, service.runtime.tokenizer(handle)) : texts;
-      return service.runtime.rerank(query, read, { ...limit, model: handle, signal });
+    const key = ["rerank cut", query, texts, maxTokens ?? null, limit] as const;
+    const call = { model: request.model ?? undefined, texts: documents.length, key };
+    const outcome = await service.call(callerOf(context), call, async (handle, signal) => {
+      const readTexts =
+        typeof maxTokens === "number" ? await cutTexts(texts, maxTokens, service.runtime.tokenizer(handle)) : texts;
+      return service.runtime.rerank(query, readTexts, { ...limit, model: handle, signal });
     });
-    const { results, scoring } = served.result;
-    const withDocuments = asked.return_documents ?? version === "1";
-    const total = totalTokens(served.result);
+    const { results, scoring } = outcome.result;
+    const withDocuments = request.return_documents ?? version === "1";
+    const total = totalTokens(outcome.result);
     return context.json(
       {
         id: context.get("requestId"),
-        model: served.model,
+        model: outcome.model,
         object: "list" as const,
         results: results.map(({ index, score }) => ({
           index,
           relevance_score: relevanceScore(scoring, score),
-          ...(withDocuments ? { document: shown(documents[index], texts[index]) } : {}),
+          ...(withDocuments ? { document: documentBody(documents[index], texts[index]) } : {}),
         })),
         meta: { api_version: { version }, tokens: { input_tokens: total, output_tokens: 0 } },
         usage: { total_tokens: total, prompt_tokens: total },
       },
       200,
-      servedHeaders(served),
+      resultHeaders(outcome),
     );
   });
 }
@@ -118,17 +129,17 @@ async function cutTexts(
   tokenizer: ReturnType<Service["runtime"]["tokenizer"]>,
 ): Promise<string[]> {
   const cutter = await tokenizer;
-  const rest = createYielder();
+  const yieldIfDue = createYielder();
   const cut: string[] = [];
   for (const text of texts) {
     cut.push(await cutText(text, maxTokens, cutter));
-    await rest();
+    await yieldIfDue();
   }
   return cut;
 }
 
-/** As it came, with the text that was read where it has none of that name: clients want to find one. */
-function shown(document: Document | undefined, text = ""): { readonly text: string } {
+/** The document as it was sent, with the text that was ranked where it has no field `text`, since clients expect one. */
+function documentBody(document: Document | undefined, text = ""): { readonly text: string } {
   if (typeof document !== "object") return { text };
   return { ...document, text: typeof document["text"] === "string" ? document["text"] : text };
 }

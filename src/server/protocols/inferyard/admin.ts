@@ -1,8 +1,9 @@
-/** What only admins may do. */
+/** Routes under /api that only admins may use. */
 import type { Context } from "hono";
 import { InferyardError } from "../../../errors.ts";
 import type { Env } from "../../http/context.ts";
 
+/** Throws ACCESS_DENIED if the client is not an admin. */
 export function requireAdmin(context: Context<Env>): void {
   if (context.get("role") === "admin") return;
   throw new InferyardError("ACCESS_DENIED", `${context.req.method} ${context.req.path} is for admins`, {

@@ -1,13 +1,14 @@
-/** POST /api/embed: texts to vectors, as JSON or as one block of little-endian numbers. */
+/** POST /api/embed: embeddings of texts, as JSON or as a block of little-endian numbers. */
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
-import { type Routes, callerOf, servedHeaders } from "../../http/context.ts";
+import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
 import { arrayAlternative, isObject, isText, listOf, name, oneOf, text, texts } from "../../http/field-schemas.ts";
 import type { Service } from "../../serving/service.ts";
 import { jsonResponse } from "../../http/json-response.ts";
 import { refuseTokenVectors } from "../text-vectors.ts";
 import { documentedErrors } from "./errors.ts";
+import { modelField } from "./request-fields.ts";
 
-/** Termite's content parts; those of images are refused until there are models for them. */
+/** Content parts as Termite has them; only texts are supported. */
 const part = z.strictObject({ type: z.literal("text"), text: z.string() });
 
 type Input = string | string[] | z.infer<typeof part>[];
@@ -15,14 +16,14 @@ type Input = string | string[] | z.infer<typeof part>[];
 const requestOf = (limit: number) =>
   z
     .strictObject({
-      model: name().optional().openapi({ description: "Name of a model; left out, the server's default", example: "builtin" }),
+      model: modelField.openapi({ example: "builtin" }),
       input: oneOf<Input>("a string, or an array of strings or of parts with a text", [
         text,
         arrayAlternative(texts(limit), isText),
         arrayAlternative(listOf(part, { max: limit }), isObject),
-      ]).openapi({ description: "A text, or a list of texts or of parts with a text", example: "hello" }),
-      prompt: name().optional().openapi({ description: "Name of a prompt of the model, put before every text" }),
-      dimensions: z.int().positive().optional().openapi({ description: "Only the first dimensions" }),
+      ]).openapi({ description: "A text, or a list of texts or of content parts", example: "hello" }),
+      prompt: name().optional().openapi({ description: "Name of a prompt of the model that is prepended to every text" }),
+      dimensions: z.int().positive().optional().openapi({ description: "Number of leading dimensions to keep" }),
       truncate: z
         .union([z.enum(["cut", "error", "windows"]), z.boolean()])
         .optional()
@@ -35,7 +36,7 @@ const response = z
     model: z.string(),
     dimensions: z.int(),
     embeddings: z.array(z.array(z.number())),
-    tokens: z.array(z.int()).openapi({ description: "Tokens the model saw of each text" }),
+    tokens: z.array(z.int()).openapi({ description: "Number of tokens read of each text" }),
   })
   .openapi("EmbedResponse");
 
@@ -45,46 +46,47 @@ const routeOf = (limit: number) =>
   createRoute({
     method: "post",
     path: "/api/embed",
-    summary: "Texts to vectors",
+    summary: "Embeddings of texts",
     request: { body: { required: true, content: { "application/json": { schema: requestOf(limit) } } } },
     responses: {
       200: {
         description:
-          "A vector for each text. With `Accept: application/octet-stream`: count and dimension as u64, then the rows as f32, little-endian",
+          "A vector per text. With `Accept: application/octet-stream`: count and dimension as u64, then the rows as f32, little-endian",
         content: { "application/json": { schema: response }, [binary]: { schema: z.string().openapi({ format: "binary" }) } },
       },
       ...documentedErrors,
     },
   } satisfies RouteConfig);
 
+/** Adds the route. */
 export function addEmbed(routes: Routes, service: Service): void {
-  routes.openapi(routeOf(service.limits.texts), async (context) => {
+  routes.openapi(routeOf(service.limits.maxTexts), async (context) => {
     const { model, input, prompt, dimensions, truncate } = context.req.valid("json");
     const texts = typeof input === "string" ? [input] : input.map((item) => (typeof item === "string" ? item : item.text));
     const options = {
       ...(prompt === undefined ? {} : { prompt }),
       ...(dimensions === undefined ? {} : { dimensions }),
-      ...(truncate === undefined ? {} : { truncate: typeof truncate === "boolean" ? cutting(truncate) : truncate }),
+      ...(truncate === undefined ? {} : { truncate: typeof truncate === "boolean" ? truncation(truncate) : truncate }),
     };
-    const call = { model, texts: texts.length, question: ["embed", texts, options] as const };
-    const served = await service.call(callerOf(context), call, (handle, signal) =>
+    const call = { model, texts: texts.length, key: ["embed", texts, options] as const };
+    const outcome = await service.call(callerOf(context), call, (handle, signal) =>
       service.runtime.embed(texts, { ...options, model: handle, signal }),
     );
-    refuseTokenVectors(served.result, served.model);
-    const { embeddings, dimensions: length, tokens } = served.result;
-    const headers = servedHeaders(served);
+    refuseTokenVectors(outcome.result, outcome.model);
+    const { embeddings, dimensions: length, tokens } = outcome.result;
+    const headers = resultHeaders(outcome);
     if (context.req.header("accept")?.includes(binary) === true)
-      return context.body(block(embeddings, length), 200, { ...headers, "content-type": binary });
-    return jsonResponse(context, { model: served.model, dimensions: length, embeddings, tokens: [...tokens] }, headers);
+      return context.body(encodeRows(embeddings, length), 200, { ...headers, "content-type": binary });
+    return jsonResponse(context, { model: outcome.model, dimensions: length, embeddings, tokens: [...tokens] }, headers);
   });
 }
 
-function cutting(isCut: boolean): "cut" | "error" {
+function truncation(isCut: boolean): "cut" | "error" {
   return isCut ? "cut" : "error";
 }
 
-/** u64 count, u64 dimension, f32 rows; little-endian. */
-function block(rows: readonly Float32Array[], dimensions: number): ArrayBuffer {
+/** The binary response: count and dimension as u64, then the rows as f32, little-endian. */
+function encodeRows(rows: readonly Float32Array[], dimensions: number): ArrayBuffer {
   const buffer = new ArrayBuffer(16 + rows.length * dimensions * 4);
   const view = new DataView(buffer);
   view.setBigUint64(0, BigInt(rows.length), true);

@@ -1,37 +1,30 @@
-/** How errors look in our own protocol. */
+/** Errors of the REST API under /api. */
 import { z } from "@hono/zod-openapi";
-import type { Context } from "hono";
-import { type Env, errorResponse, publicError } from "../../http/context.ts";
-import { type DocumentedErrors, documentErrors } from "../../http/error-responses.ts";
-import { loadProgressSchema } from "../load-progress-body.ts";
+import { type DocumentedErrors, documentErrors, retryFieldSchemas, statusMeanings } from "../../http/error-responses.ts";
+import { errorResponse, publicError, retryFields } from "../../http/public-error.ts";
+import type { ErrorHandler } from "../../http/routes.ts";
 
+/** Body of every error. */
 export const errorBody: z.ZodType = z
   .object({
     error: z.object({
       code: z.string().openapi({ description: "One of docs/reference/errors.md", example: "MODEL_NOT_FOUND" }),
       message: z.string(),
       remedy: z.string().optional().openapi({ description: "What to do next" }),
-      retryable: z.boolean(),
-      retry_after_ms: z.number().optional(),
-      loading: loadProgressSchema.optional(),
+      ...retryFieldSchemas,
       request_id: z.string(),
     }),
   })
   .openapi("Error");
 
-/** Of every route of ours. */
-export const documentedErrors: DocumentedErrors = documentErrors(errorBody);
+/** The error responses of every route. */
+export const documentedErrors: DocumentedErrors = documentErrors(errorBody, statusMeanings);
 
-export function handleInferyardError(thrown: unknown, context: Context<Env>): Response {
-  const { status, code, message, remedy, retryable, retryAfterMs, loading, headers } = publicError(thrown);
-  const error = {
-    code,
-    message,
-    ...(remedy === undefined ? {} : { remedy }),
-    retryable,
-    ...(retryAfterMs === undefined ? {} : { retry_after_ms: retryAfterMs }),
-    ...(loading === undefined ? {} : { loading }),
-    request_id: context.get("requestId"),
-  };
-  return errorResponse(context, { error }, { status, headers });
-}
+/** The error as `{ error: { code, message, remedy, ... } }`. */
+export const handleInferyardError: ErrorHandler = (thrown, context) => {
+  const error = publicError(thrown);
+  const { code, message, remedy } = error;
+  const requestId = context.get("requestId");
+  const body = { code, message, ...(remedy === undefined ? {} : { remedy }), ...retryFields(error), request_id: requestId };
+  return errorResponse(context, { error: body }, error);
+};

@@ -1,22 +1,25 @@
-/** GET and POST /api/explain: where a model would run, with nothing loaded. GET /api/backends: what each engine says of itself. */
+/** GET and POST /api/explain: where a model would run, without loading it. GET /api/backends: which backends and devices are available. */
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import type { BackendReport } from "../../../runtime/reports.ts";
 import { type Routes, callerOf } from "../../http/context.ts";
 import { jsonRoute } from "../../http/json-route.ts";
 import { name } from "../../http/field-schemas.ts";
 import { scrubAll } from "../../http/scrub.ts";
-import type { Caller, Service } from "../../serving/service.ts";
+import type { Caller } from "../../serving/calls.ts";
+import type { Service } from "../../serving/service.ts";
 import { decisionBody, publicDecision } from "./decision.ts";
 import { documentedType } from "./documented-type.ts";
 import { documentedErrors } from "./errors.ts";
 
 const explainRequest = z
   .strictObject({
-    model: name().optional().openapi({ description: "Name of a model, a target behind it if wanted; left out, the default" }),
-    target: name().optional().openapi({ description: "The target that is required", example: "onnx:cpu" }),
-    prefer: name().optional().openapi({ description: "The target that is tried first" }),
-    exclude: name().optional().openapi({ description: "The target that is not to be used" }),
-    variant: name().optional().openapi({ description: "Weights, by name" }),
+    model: name()
+      .optional()
+      .openapi({ description: "Name of a model, optionally with a target (name@onnx:cpu). Default: the server's default model" }),
+    target: name().optional().openapi({ description: "The only target that may run the model", example: "onnx:cpu" }),
+    prefer: name().optional().openapi({ description: "Target to try first" }),
+    exclude: name().optional().openapi({ description: "Target never to use" }),
+    variant: name().optional().openapi({ description: "Variant of the model" }),
   })
   .openapi("ExplainRequest");
 type ExplainRequest = z.infer<typeof explainRequest>;
@@ -39,16 +42,16 @@ const postRoute = createRoute(
 const device = z.object({
   device: z.object({ type: z.string(), index: z.int() }),
   available: z.boolean(),
-  reason: z.string().describe("Why not, or what was found"),
+  reason: z.string().describe("Why the device is unavailable, or what was found"),
   remedy: z.string().optional(),
-  milliseconds: z.number().optional().describe("How long a tiny graph took, where one was run"),
+  milliseconds: z.number().optional().describe("Duration of a test run, where there was one"),
 });
 const availability = z.union([
   z.object({ present: z.literal(false), reason: z.string(), remedy: z.string().optional() }),
   z.object({
     present: z.literal(true),
     library: z.object({ name: z.string(), version: z.string() }),
-    devices: z.array(device).describe("In the engine's order of preference"),
+    devices: z.array(device).describe("In the backend's order of preference"),
   }),
 ]);
 const report = documentedType<BackendReport>("BackendReport", z.toJSONSchema(z.object({ backend: z.string(), availability })));
@@ -57,19 +60,19 @@ const backends = z.object({ backends: z.array(report) });
 const backendsRoute = createRoute({
   method: "get",
   path: "/api/backends",
-  summary: "What each engine says of itself",
-  responses: { 200: { description: "Every engine", content: { "application/json": { schema: backends } } }, ...documentedErrors },
+  summary: "Availability of every backend and device",
+  responses: {
+    200: { description: "Every backend", content: { "application/json": { schema: backends } } },
+    ...documentedErrors,
+  },
 } satisfies RouteConfig);
 
+/** Adds the routes. */
 export function addExplain(routes: Routes, service: Service): void {
-  const explain = async (caller: Caller, { model, ...asked }: ExplainRequest) => {
-    const named = await service.resolve(caller, model);
-    const given = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined));
-    return publicDecision(
-      await service.runtime.explain(named.reference, { ...named.constraints, ...given }),
-      named.name,
-      caller.role,
-    );
+  const explain = async (caller: Caller, { model, ...request }: ExplainRequest) => {
+    const { name, reference, constraints } = await service.resolve(caller, model);
+    const requested = Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined));
+    return publicDecision(await service.runtime.explain(reference, { ...constraints, ...requested }), name, caller.role);
   };
   routes.openapi(getRoute, async (context) => context.json(await explain(callerOf(context), context.req.valid("query")), 200));
   routes.openapi(postRoute, async (context) => context.json(await explain(callerOf(context), context.req.valid("json")), 200));

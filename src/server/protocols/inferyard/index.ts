@@ -1,7 +1,6 @@
-/** The REST API of Inferyard itself, under /api: the shape of Termite's, and what only we have. */
-import { OpenAPIHono } from "@hono/zod-openapi";
-import type { Env, Routes } from "../../http/context.ts";
-import { refuseInvalid } from "../../http/validation.ts";
+/** Inferyard's own REST API under /api, in the form of Termite's API. */
+import type { Routes } from "../../http/context.ts";
+import { createRoutes } from "../../http/routes.ts";
 import type { Service } from "../../serving/service.ts";
 import { version } from "../../../version.ts";
 import { addUnimplemented } from "../unimplemented.ts";
@@ -15,15 +14,15 @@ import { addRecognize } from "./recognize.ts";
 import { addRerank } from "./rerank.ts";
 
 const unimplemented = {
-  "/api/rewrite": "Texts written anew",
-  "/api/generate": "Texts that go on from a prompt",
-  "/api/read": "The text of images",
-  "/api/transcribe": "The text of speech",
+  "/api/rewrite": "Rewrite texts",
+  "/api/generate": "Generate text from a prompt",
+  "/api/read": "Read the text in images",
+  "/api/transcribe": "Transcribe speech",
 };
 
+/** Creates the routes under /api. */
 export function inferyardRoutes(service: Service): Routes {
-  const routes = new OpenAPIHono<Env>({ defaultHook: refuseInvalid });
-  routes.onError(handleInferyardError);
+  const routes = createRoutes(handleInferyardError);
   for (const add of [addEmbed, addClassify, addRerank, addRecognize, addChunk, addModels, addExplain]) add(routes, service);
   addUnimplemented(routes, unimplemented, errorBody);
   routes.get("/api/version", (context) => context.json({ version }));

@@ -1,22 +1,25 @@
-/** /api/models: what there is and what it can do; why a loaded one runs where it does; loading and unloading. */
+/** /api/models: lists models and what they support, shows the decision of a loaded model, loads and unloads models. */
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import { InferyardError } from "../../../errors.ts";
 import { readManifest } from "../../../models/index.ts";
-import { type Routes, callerOf, publicError, servedHeaders } from "../../http/context.ts";
+import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
+import { jsonContent } from "../../http/error-responses.ts";
+import { publicError } from "../../http/public-error.ts";
 import { capabilitiesOf } from "../model-capabilities.ts";
-import type { Caller, Service } from "../../serving/service.ts";
-import { type LoadProgressBody, loadProgressSchema } from "../load-progress-body.ts";
+import type { Caller } from "../../serving/calls.ts";
+import type { Service } from "../../serving/service.ts";
+import { type LoadProgressBody, loadProgressSchema } from "../../http/load-progress-body.ts";
 import { requireAdmin } from "./admin.ts";
 import { decisionBody, publicDecision } from "./decision.ts";
 import { documentedErrors } from "./errors.ts";
 
 const model = z.object({
   name: z.string(),
-  tasks: z.array(z.string()).openapi({ description: "Hugging Face's names, best first" }),
-  capabilities: z.array(z.string()).openapi({ description: "What it can be asked for", example: ["embed", "rerank"] }),
+  tasks: z.array(z.string()).openapi({ description: "Task names of Hugging Face, the main task first" }),
+  capabilities: z.array(z.string()).openapi({ description: "Operations it supports", example: ["embed", "rerank"] }),
   formats: z.array(z.string()),
-  max_tokens: z.int().nullable().openapi({ description: "Longest text in tokens; null where there is no limit" }),
-  problem: z.string().optional().openapi({ description: "Code of the error, where the model cannot be read" }),
+  max_tokens: z.int().nullable().openapi({ description: "Maximum tokens of a text; null: no limit" }),
+  problem: z.string().optional().openapi({ description: "Error code, where the model cannot be read" }),
 });
 type Model = z.infer<typeof model>;
 
@@ -34,80 +37,84 @@ const list = z
   .openapi("Models");
 
 const named = {
-  params: z.object({ name: z.string().openapi({ description: "Name of a model, slashes as they are or escaped" }) }),
+  params: z.object({ name: z.string().openapi({ description: "Name of a model; slashes may be percent-encoded" }) }),
 };
-const json = <Schema extends z.ZodType>(description: string, schema: Schema) => ({
-  200: { description, content: { "application/json": { schema } } },
+const responses = <Schema extends z.ZodType>(description: string, schema: Schema) => ({
+  200: jsonContent(description, schema),
   ...documentedErrors,
 });
 
 const listRoute = createRoute({
   method: "get",
   path: "/api/models",
-  summary: "Models by what they can do",
-  responses: json("Every model that may be named", list),
+  summary: "List models and what they support",
+  responses: responses("Every model that requests may name", list),
 } satisfies RouteConfig);
 
 const loaded = z
   .object({ model: z.string(), target: z.string(), decision: z.string(), milliseconds: z.number() })
   .openapi("LoadedModel");
 const loading = z.object({ model: z.string(), loading: loadProgressSchema.optional() }).openapi("LoadingModel");
-const waitMeaning = "false: answer at once; ask again until it is 200";
-const unloaded = z.object({ model: z.string(), unloaded: z.boolean().openapi({ description: "Whether it was in memory" }) });
+const waitMeaning = "false: respond at once with 202; repeat the request until it responds with 200";
+const unloaded = z.object({
+  model: z.string(),
+  unloaded: z.boolean().openapi({ description: "Whether the model was in memory" }),
+});
 
 const documentedRoutes: readonly RouteConfig[] = [
   {
     method: "get",
     path: "/api/models/{name}/decision",
-    summary: "Why a loaded model runs where it runs",
+    summary: "The decision that placed a loaded model",
     request: named,
-    responses: json("The decision", decisionBody),
+    responses: responses("The decision", decisionBody),
   },
   {
     method: "post",
     path: "/api/models/{name}/load",
-    summary: "Loads a model, for admins",
+    summary: "Load a model (admins)",
     request: { ...named, query: z.object({ wait: z.enum(["true", "false"]).optional().openapi({ description: waitMeaning }) }) },
     responses: {
-      ...json("Where it was loaded", loaded),
-      202: { description: "It is being loaded", content: { "application/json": { schema: loading } } },
+      ...responses("Where the model was loaded", loaded),
+      202: jsonContent("The model is loading", loading),
     },
   },
   {
     method: "post",
     path: "/api/models/{name}/unload",
-    summary: "Unloads a model as soon as nobody uses it, for admins",
+    summary: "Unload a model as soon as it is unused (admins)",
     request: named,
-    responses: json("Whether it was there", unloaded.openapi("UnloadedModel")),
+    responses: responses("Whether the model was in memory", unloaded.openapi("UnloadedModel")),
   },
 ];
 
+/** Adds the routes. */
 export function addModels(routes: Routes, service: Service): void {
   routes.openapi(listRoute, async (context) => {
     const models = await Promise.all((await service.modelNames()).map((name) => modelOf(service, name)));
-    const able = (...wanted: string[]): string[] =>
-      models.filter(({ capabilities }) => wanted.some((one) => capabilities.includes(one))).map(({ name }) => name);
+    const modelsWith = (...wanted: string[]): string[] =>
+      models.filter(({ capabilities }) => wanted.some((capability) => capabilities.includes(capability))).map(({ name }) => name);
     return context.json(
       {
         models,
-        embedders: able("embed", "embed_sparse"),
-        rerankers: able("rerank"),
-        classifiers: able("classify"),
-        recognizers: able("recognize"),
-        extractors: able("recognize", "answer"),
-        chunkers: able("chunk"),
+        embedders: modelsWith("embed", "embed_sparse"),
+        rerankers: modelsWith("rerank"),
+        classifiers: modelsWith("classify"),
+        recognizers: modelsWith("recognize"),
+        extractors: modelsWith("recognize", "answer"),
+        chunkers: modelsWith("chunk"),
       },
       200,
     );
   });
   for (const route of documentedRoutes) routes.openAPIRegistry.registerPath(route);
-  // By hand: names have slashes in them, which clients write as they are or escaped.
+  // Not through the OpenAPI router: names contain slashes, which clients may percent-encode.
   routes.get("/api/models/:name{.+}/decision", async (context) => {
     const caller = callerOf(context);
     const { name, reference } = await service.resolve(caller, context.req.param("name"));
     const decision = (await service.runtime.loaded()).find(({ model }) => model.reference === reference);
     if (decision !== undefined) return context.json(publicDecision(decision, name, caller.role));
-    throw new InferyardError("MODEL_NOT_FOUND", `${name} is not in memory, so nothing was decided`, {
+    throw new InferyardError("MODEL_NOT_FOUND", `${name} is not in memory, so it has no decision`, {
       remedy: "GET /api/explain says where it would run",
     });
   });
@@ -118,10 +125,10 @@ export function addModels(routes: Routes, service: Service): void {
       const progress = await loadInBackground(service, callerOf(context), name);
       if (progress !== undefined) return context.json({ model: name, ...progress }, 202);
     }
-    const call = { model: name, texts: 0, loads: true };
-    const served = await service.call(callerOf(context), call, async () => {});
-    const { model, target, decision, inferenceMs: milliseconds } = served;
-    return context.json({ model, target, decision, milliseconds }, 200, servedHeaders(served));
+    const call = { model: name, texts: 0, waitsForLoad: true };
+    const outcome = await service.call(callerOf(context), call, async () => {});
+    const { model, target, decision, inferenceMs: milliseconds } = outcome;
+    return context.json({ model, target, decision, milliseconds }, 200, resultHeaders(outcome));
   });
   routes.post("/api/models/:name{.+}/unload", async (context) => {
     requireAdmin(context);
@@ -133,12 +140,12 @@ export function addModels(routes: Routes, service: Service): void {
 
 function waits(written: string | undefined): boolean {
   if (written === undefined || written === "true" || written === "false") return written !== "false";
-  throw new InferyardError("INPUT_INVALID", `wait is ${JSON.stringify(written)}`, {
+  throw new InferyardError("INPUT_INVALID", `wait is ${JSON.stringify(written)}, and must be true or false`, {
     remedy: "write wait=false, or leave it out",
   });
 }
 
-/** How far the load is; undefined when the model is there. */
+/** Progress of the load; undefined if the model is in memory. */
 async function loadInBackground(
   service: Service,
   caller: Caller,
@@ -154,7 +161,7 @@ async function loadInBackground(
   }
 }
 
-/** Nothing is fetched: a model that is not on this machine yet is listed with its problem. */
+/** Describes a model without fetching it; one that is not on this machine yet is listed with its problem. */
 async function modelOf(service: Service, name: string): Promise<Model> {
   try {
     const { reference } = await service.resolve({}, name);

@@ -1,4 +1,7 @@
-/** The data of tensors as bytes: little-endian, row-major; strings each behind their length as u32 (the binary tensor data extension). */
+/**
+ * Tensor data as bytes, as the binary tensor data extension has it: little-endian and row-major; each string is preceded by its length in bytes
+ * as u32.
+ */
 import type { DataType, Tensor } from "../../../tensor.ts";
 import { elementCount } from "../../../tensor.ts";
 import { type Datatype, dataTypeOf } from "./datatypes.ts";
@@ -20,9 +23,10 @@ const arrays = {
   float64: Float64Array,
 } as const satisfies Record<Exclude<DataType, "string">, unknown>;
 
+/** Each string is preceded by its length in bytes as u32. */
 const lengthBytes = 4;
 
-/** INPUT_INVALID for bytes that do not fill the shape. */
+/** Reads a tensor. Throws INPUT_INVALID if the bytes do not match its shape. */
 export function tensorFromBytes(name: string, datatype: Datatype, shape: readonly number[], bytes: Uint8Array): Tensor {
   const dataType = dataTypeOf(datatype);
   const count = elementCount(shape);
@@ -31,7 +35,7 @@ export function tensorFromBytes(name: string, datatype: Datatype, shape: readonl
   const wanted = count * ArrayType.BYTES_PER_ELEMENT;
   if (bytes.byteLength !== wanted)
     throw invalid(`input "${name}" has ${bytes.byteLength} bytes, and ${datatype} [${shape.join(", ")}] needs ${wanted}`);
-  return { dataType, shape, data: new ArrayType(bytes.slice().buffer) }; // a copy of its own, which is aligned
+  return { dataType, shape, data: new ArrayType(bytes.slice().buffer) }; // copied, since the bytes may not be aligned
 }
 
 function stringsFrom(name: string, bytes: Uint8Array, count: number): string[] {
@@ -56,6 +60,7 @@ function stringsFrom(name: string, bytes: Uint8Array, count: number): string[] {
   return texts;
 }
 
+/** The data of a tensor; a view of its memory unless it holds strings. */
 export function tensorToBytes({ data }: Tensor): Uint8Array {
   if (ArrayBuffer.isView(data)) return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
   const encoded = data.map((text) => new TextEncoder().encode(text));

@@ -1,6 +1,8 @@
-/** The element types of the Open Inference Protocol, and ours. */
+/** Data types of the Open Inference Protocol and the corresponding ones of `Tensor`. */
+import { required } from "../../../checked.ts";
 import type { DataType } from "../../../tensor.ts";
 
+/** Data types of the protocol. */
 export const datatypes = [
   "BOOL",
   "UINT8",
@@ -18,9 +20,10 @@ export const datatypes = [
   "BYTES",
 ] as const;
 
+/** A data type of the protocol. */
 export type Datatype = (typeof datatypes)[number];
 
-const own: Readonly<Record<Datatype, DataType>> = {
+const dataTypes: Readonly<Record<Datatype, DataType>> = {
   BOOL: "bool",
   UINT8: "uint8",
   UINT16: "uint16",
@@ -37,11 +40,15 @@ const own: Readonly<Record<Datatype, DataType>> = {
   BYTES: "string",
 };
 
+/** Our data type for one of the protocol. */
 export function dataTypeOf(datatype: Datatype): DataType {
-  return own[datatype];
+  return dataTypes[datatype];
 }
 
+/** The protocol's data type for one of ours. */
 export function datatypeOf(dataType: DataType): Datatype {
-  const found = datatypes.find((datatype) => own[datatype] === dataType);
-  return found ?? "BYTES"; // every type of ours is in the table: the compiler holds the two together by `own`
+  return required(
+    datatypes.find((datatype) => dataTypes[datatype] === dataType),
+    `the protocol's name of ${dataType}`,
+  );
 }

@@ -1,16 +1,24 @@
-/** How errors look in the Open Inference Protocol: `error` is a sentence; what programs need stands beside it. */
-import type { Context } from "hono";
-import { type Env, errorResponse, publicError } from "../../http/context.ts";
+/** Errors of the Open Inference Protocol: `error` is a sentence; the fields for programs are Inferyard's own. */
+import { z } from "@hono/zod-openapi";
+import { type DocumentedErrors, documentErrors, retryFieldSchemas, statusMeanings } from "../../http/error-responses.ts";
+import { errorResponse, messageWithRemedy, publicError, retryFields } from "../../http/public-error.ts";
+import type { ErrorHandler } from "../../http/routes.ts";
 
-export function handleKserveError(thrown: unknown, context: Context<Env>): Response {
-  const { status, code, message, remedy, retryable, retryAfterMs, loading, headers } = publicError(thrown);
-  const body = {
-    error: remedy === undefined ? message : `${message} (${remedy})`,
-    code,
-    retryable,
-    ...(retryAfterMs === undefined ? {} : { retry_after_ms: retryAfterMs }),
-    ...(loading === undefined ? {} : { loading }),
-    request_id: context.get("requestId"),
-  };
-  return errorResponse(context, body, { status, headers });
-}
+/** Body of every error. */
+export const errorBody: z.ZodType = z
+  .object({ error: z.string(), code: z.string(), ...retryFieldSchemas, request_id: z.string() })
+  .openapi("InferenceError");
+
+/** The error responses of every route. */
+export const documentedErrors: DocumentedErrors = documentErrors(errorBody, {
+  ...statusMeanings,
+  404: "There is no such model or version",
+});
+
+/** The error as one object with `error` and `code`. */
+export const handleKserveError: ErrorHandler = (thrown, context) => {
+  const error = publicError(thrown);
+  const requestId = context.get("requestId");
+  const body = { error: messageWithRemedy(error), code: error.code, ...retryFields(error), request_id: requestId };
+  return errorResponse(context, body, error);
+};

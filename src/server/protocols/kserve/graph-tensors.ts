@@ -1,4 +1,4 @@
-/** The inputs and outputs that an ONNX file states, for the metadata of a model that is not in memory. */
+/** Inputs and outputs declared in an ONNX file, for the metadata of a model that is not in memory. */
 import { readOnnxOutline } from "../../../formats/onnx/onnx-outline.ts";
 import type { OnnxValue } from "../../../formats/onnx/onnx-value.ts";
 import type { TensorInfo } from "../../../tensor.ts";
@@ -6,12 +6,16 @@ import { dataTypeOf, datatypes } from "./datatypes.ts";
 
 const dataTypes = datatypes.map(dataTypeOf);
 
+/** Inputs and outputs of a model. */
 export interface GraphTensors {
   readonly inputs: readonly TensorInfo[];
   readonly outputs: readonly TensorInfo[];
 }
 
-/** Undefined where a value is no tensor, or of an element type the protocol has no name for. `shown`: the file's name in errors. */
+/**
+ * Inputs and outputs that an ONNX file declares; undefined if one is not a tensor or has a type that the protocol lacks. `shown`: name of the
+ * file in errors.
+ */
 export async function readGraphTensors(path: string, shown: string): Promise<GraphTensors | undefined> {
   const { graph } = await readOnnxOutline(path, shown);
   const [inputs, outputs] = [graph.inputs.map(tensorOf), graph.outputs.map(tensorOf)];
@@ -19,7 +23,7 @@ export async function readGraphTensors(path: string, shown: string): Promise<Gra
   return known.inputs.length < inputs.length || known.outputs.length < outputs.length ? undefined : known;
 }
 
-/** A dimension without a name is free. A shape that is not stated is empty, as in a loaded model. */
+/** A dimension without a name is dynamic. An undeclared shape is empty, as in a loaded model. */
 function tensorOf({ name, type, shape = [] }: OnnxValue): TensorInfo | undefined {
   const dataType = dataTypes.find((known) => known === type);
   return dataType === undefined ? undefined : { name, dataType, shape: shape.map((size) => size ?? "") };

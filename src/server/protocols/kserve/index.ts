@@ -1,40 +1,40 @@
-/** KServe V2, the Open Inference Protocol over HTTP, with the extensions for binary tensors and for the repository of models. */
-import { OpenAPIHono, type RouteConfig, createRoute, z } from "@hono/zod-openapi";
+/** The Open Inference Protocol (KServe V2) over HTTP, with the extensions for binary tensors and for the model repository. */
+import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { InferyardError } from "../../../errors.ts";
 import { readManifest } from "../../../models/index.ts";
 import { version as serverVersion } from "../../../version.ts";
-import { type Env, type Routes, callerOf, servedHeaders } from "../../http/context.ts";
+import { type Env, type Routes, callerOf, resultHeaders } from "../../http/context.ts";
 import type { Readiness } from "../../serving/readiness.ts";
 import type { TensorMap } from "../../../tensor.ts";
 import type { Service } from "../../serving/service.ts";
-import { refuseInvalid } from "../../http/validation.ts";
-import { handleKserveError } from "./errors.ts";
+import { jsonContent } from "../../http/error-responses.ts";
+import { createRoutes, routerPath } from "../../http/routes.ts";
+import { documentedErrors, errorBody, handleKserveError } from "./errors.ts";
 import { inferRequest, readInferRequest } from "./infer-request.ts";
 import { writeInferResponse, estimateInferResponseBytes } from "./infer-response.ts";
 import { fileMetadata, loadedMetadata, notLoaded } from "./metadata.ts";
 import { addRepository, isLoaded } from "./repository.ts";
-import { documentedErrors, jsonContent } from "./responses.ts";
-import { inferResponse, kserveErrorBody, modelMetadataBody, serverMetadata } from "./schemas.ts";
+import { inferResponse, modelMetadataBody, serverMetadata } from "./schemas.ts";
 import { requestedTask, runTexts, textCount, textInput } from "./text-models.ts";
 
-/** A model has one version here: what its name means now. */
+/** Every model has this one version. */
 export const modelVersion = "1";
 
 const inModel = z.object({ model: z.string() });
 const inVersion = inModel.extend({ version: z.string() });
 
-/** With and without a version; `what` stands behind it. */
-function pathsOf(what: string): readonly { readonly path: string; readonly params: z.ZodObject }[] {
+/** Paths of a model route, with and without a version. */
+function pathsOf(suffix: string): readonly { readonly path: string; readonly params: z.ZodObject }[] {
   return [
-    { path: `/v2/models/{model}${what}`, params: inModel },
-    { path: `/v2/models/{model}/versions/{version}${what}`, params: inVersion },
+    { path: `/v2/models/{model}${suffix}`, params: inModel },
+    { path: `/v2/models/{model}/versions/{version}${suffix}`, params: inVersion },
   ];
 }
 
+/** Creates the routes under /v2. */
 export function kserveRoutes(service: Service, readiness: Readiness): Routes {
-  const routes = new OpenAPIHono<Env>({ defaultHook: refuseInvalid });
-  routes.onError(handleKserveError);
+  const routes = createRoutes(handleKserveError);
   addHealth(routes, readiness);
   addModels(routes, service);
   addInfer(routes, service);
@@ -47,22 +47,22 @@ function addHealth(routes: Routes, readiness: Readiness): void {
   const config = {
     method: "get",
     path: "/v2",
-    summary: "What this server is",
-    responses: { 200: jsonContent("Its name, version and extensions", serverMetadata), 401: documentedErrors[401] },
+    summary: "Name, version and extensions of the server",
+    responses: { 200: jsonContent("The server's metadata", serverMetadata), 401: documentedErrors[401] },
   } satisfies RouteConfig;
   routes.openapi(createRoute(config), (context) => context.json(metadata, 200));
   routes.get("/v2/", (context) => context.json(metadata, 200));
   const live = {
     method: "get",
     path: "/v2/health/live",
-    summary: "Whether the server answers at all",
-    responses: { 200: { description: "It does" } },
+    summary: "Liveness of the server",
+    responses: { 200: { description: "The server is live" } },
   } satisfies RouteConfig;
   routes.openapi(createRoute(live), (context) => context.body(null, 200));
   const ready = {
     method: "get",
     path: "/v2/health/ready",
-    summary: "As /health/ready",
+    summary: "Readiness of the server, as /health/ready",
     responses: { 200: { description: "Send requests" }, 503: { description: "Send none" } },
   } satisfies RouteConfig;
   routes.openapi(createRoute(ready), async (context) => context.body(null, (await readiness.report()).ready ? 200 : 503));
@@ -73,9 +73,9 @@ function addModels(routes: Routes, service: Service): void {
     const config = {
       method: "get",
       path,
-      summary: "What a model takes and gives; loads nothing",
+      summary: "Inputs and outputs of a model; loads nothing",
       request: { params },
-      responses: { 200: jsonContent("Its tensors", modelMetadataBody), ...documentedErrors },
+      responses: { 200: jsonContent("Its metadata", modelMetadataBody), ...documentedErrors },
     } satisfies RouteConfig;
     routes.openapi(createRoute(config), async (context) => {
       const model = modelOf(context);
@@ -84,19 +84,19 @@ function addModels(routes: Routes, service: Service): void {
         files: async (manifest) => fileMetadata(model, modelVersion, manifest),
         missing: () => notLoaded(model, { reason: "its files are not on this machine yet" }),
       });
-      return context.json(served.result, 200, servedHeaders(served));
+      return context.json(served.result, 200, resultHeaders(served));
     });
   }
   for (const { path, params } of pathsOf("/ready")) {
     const config = {
       method: "get",
       path,
-      summary: "Whether a model is loaded, and a probe has run on it",
+      summary: "Whether a model is loaded",
       request: { params },
       responses: {
-        200: { description: "It is" },
+        200: { description: "The model is loaded" },
         ...documentedErrors,
-        503: jsonContent("It is not, or the server ends", kserveErrorBody),
+        503: jsonContent("The model is not loaded, or the server is shutting down", errorBody),
       },
     } satisfies RouteConfig;
     routes.openapi(createRoute(config), async (context) => {
@@ -104,7 +104,7 @@ function addModels(routes: Routes, service: Service): void {
       const { name, reference } = await service.resolve(callerOf(context), model);
       service.refuseDraining();
       if (isLoaded(service, reference)) return context.body(null, 200);
-      // An administrator may name anything: what is not there will never be ready.
+      // An administrator may name any reference; one without a model never becomes ready.
       if (!(await service.modelNames()).includes(name)) await readManifest(reference);
       throw notLoaded(model, { progress: service.loadProgress.progressOf(reference) });
     });
@@ -113,11 +113,11 @@ function addModels(routes: Routes, service: Service): void {
 
 function addInfer(routes: Routes, service: Service): void {
   for (const { path, params } of pathsOf("/infer")) {
-    // Registered for the document alone: the body may have bytes behind its JSON, and is read here.
+    // Only documented here: the framework cannot read a body with binary data after its JSON.
     routes.openAPIRegistry.registerPath({
       method: "post",
       path,
-      summary: "Runs a model on texts (a BYTES tensor text) or on its raw tensors",
+      summary: "Run a model on texts (a BYTES tensor `text`) or on its raw tensors",
       request: {
         params,
         headers: z.object({ "inference-header-content-length": z.string().optional() }),
@@ -131,7 +131,7 @@ function addInfer(routes: Routes, service: Service): void {
       },
       responses: {
         200: {
-          description: "Outputs; with bytes behind the JSON where they are wanted",
+          description: "Outputs; those requested as binary data follow the JSON",
           content: {
             "application/json": { schema: inferResponse },
             "application/octet-stream": { schema: z.string().openapi({ format: "binary" }) },
@@ -140,28 +140,29 @@ function addInfer(routes: Routes, service: Service): void {
         ...documentedErrors,
       },
     });
-    routes.post(path.replaceAll(/\{(\w+)\}/g, ":$1"), async (context) => {
+    routes.post(routerPath(path), async (context) => {
       const model = modelOf(context);
       const headBytes = context.req.header("inference-header-content-length");
-      const request = await readInferRequest(context.get("body"), { headBytes, maxTexts: service.limits.texts });
+      const request = await readInferRequest(context.get("body"), { headBytes, maxTexts: service.limits.maxTexts });
       const { inputs } = request;
       const names = request.outputs?.map(({ name }) => name);
-      const question = ["infer", inputs, names ?? null] as const;
-      const answerBytes = ({ tensors }: { readonly tensors: TensorMap }): number => estimateInferResponseBytes(request, tensors);
-      const call = { model, texts: textCount(inputs), question, answerBytes };
+      const key = ["infer", inputs, names ?? null] as const;
+      const responseBytes = ({ tensors }: { readonly tensors: TensorMap }): number =>
+        estimateInferResponseBytes(request, tensors);
+      const call = { model, texts: textCount(inputs), key, responseBytes };
       const served = await service.call(callerOf(context), call, async (handle, signal) => {
         const task = Object.hasOwn(inputs, textInput) ? requestedTask(handle, names ?? []) : undefined;
         if (task !== undefined) return runTexts(service.runtime, handle, task, inputs, signal);
         const outputs = names === undefined ? {} : { outputs: names };
         return { tensors: (await service.runtime.run(handle, inputs, { ...outputs, signal })).outputs };
       });
-      const answer = await writeInferResponse(served.model, modelVersion, request, served.result.tensors);
-      return context.body(answer.body as Uint8Array<ArrayBuffer>, 200, { ...servedHeaders(served), ...answer.headers });
+      const response = await writeInferResponse(served.model, modelVersion, request, served.result.tensors);
+      return context.body(response.body as Uint8Array<ArrayBuffer>, 200, { ...resultHeaders(served), ...response.headers });
     });
   }
 }
 
-/** The model of the path. MODEL_NOT_FOUND for a version it does not have. */
+/** The model of the path. Throws MODEL_NOT_FOUND for a version it does not have. */
 function modelOf(context: Context<Env>): string {
   const { model = "", version = modelVersion } = context.req.param() as { readonly model?: string; readonly version?: string };
   if (version === modelVersion) return model;

@@ -1,4 +1,4 @@
-/** The body of an inference request: a JSON head, and behind it the data of those tensors that came as bytes. */
+/** Inference requests: JSON, followed by the data of the inputs that are sent as binary data. */
 import { z } from "@hono/zod-openapi";
 import { InferyardError, messageOf } from "../../../errors.ts";
 import { type Tensor, type TensorMap, elementCount } from "../../../tensor.ts";
@@ -22,7 +22,7 @@ const requestInput = z.object({
 
 const requestOutput = z.object({ name: name(), parameters: parameters.optional() });
 
-/** What stands in the JSON head. */
+/** The JSON part of the body. */
 interface InferHead {
   id?: string | undefined;
   parameters?: Record<string, unknown> | undefined;
@@ -36,6 +36,7 @@ interface InferHead {
   outputs?: { name: string; parameters?: Record<string, unknown> | undefined }[] | undefined;
 }
 
+/** Schema of the JSON part. */
 export const inferRequest: z.ZodType<InferHead> = z
   .object({
     id: name().optional(),
@@ -45,25 +46,31 @@ export const inferRequest: z.ZodType<InferHead> = z
   })
   .openapi("InferRequest");
 
+/** A validated inference request. */
 export interface InferRequest {
   readonly id?: string;
   readonly inputs: TensorMap;
-  /** In the order asked for. Left out: all, each in the form of `binary`. */
+  /** Requested outputs in their order, each as JSON or as binary data. Default: all outputs, in the form that `binary` says. */
   readonly outputs?: readonly { readonly name: string; readonly binary: boolean }[];
+  /** Whether outputs are binary data by default. */
   readonly binary: boolean;
 }
 
-/** Parameters that are obeyed; any other would be ignored, and is refused. */
+/** Supported parameters. Any other is refused, since it would be ignored. */
 const known = { request: ["binary_data_output"], input: ["binary_data_size"], output: ["binary_data"] } as const;
 
+/** How to read a request. */
 export interface InferOptions {
-  /** Header Inference-Header-Content-Length: the length of the JSON, behind which the bytes of tensors stand. Default: there are none. */
+  /**
+   * Value of the header Inference-Header-Content-Length: the length of the JSON, after which the binary data begins. Undefined: there is no
+   * binary data.
+   */
   readonly headBytes: string | undefined;
-  /** Elements of a BYTES tensor. */
+  /** Maximum number of elements of a BYTES tensor. */
   readonly maxTexts: number;
 }
 
-/** INPUT_INVALID for whatever does not fit together; LIMIT_EXCEEDED for what is too much. */
+/** Reads a request. Throws INPUT_INVALID for a request that is malformed or inconsistent, LIMIT_EXCEEDED for one that exceeds a limit. */
 export async function readInferRequest(requestBody: RequestBody, { headBytes, maxTexts }: InferOptions): Promise<InferRequest> {
   if (headBytes === undefined) return requestOf(await requestBody.text(), new Uint8Array(0), maxTexts);
   const body = await requestBody.bytes();
@@ -71,15 +78,15 @@ export async function readInferRequest(requestBody: RequestBody, { headBytes, ma
   return requestOf(await requestBody.jsonPart(body.subarray(0, head)), body.subarray(head), maxTexts);
 }
 
-/** `body`: the bytes behind the head. */
+/** `body`: the binary data after the JSON. */
 function requestOf(text: string, body: Uint8Array, maxTexts: number): InferRequest {
   const request = headOf(text);
-  const binary = truth(checked(request.parameters, known.request, "the request"), "binary_data_output") ?? false;
-  refuseTwice("input", request.inputs);
-  refuseTwice("output", request.outputs ?? []);
+  const binary = booleanParameter(supported(request.parameters, known.request, "the request"), "binary_data_output") ?? false;
+  refuseDuplicates("input", request.inputs);
+  refuseDuplicates("output", request.outputs ?? []);
   let offset = 0;
   const inputs: [string, Tensor][] = request.inputs.map(({ name, shape, datatype, data, parameters: given }) => {
-    const size = checked(given, known.input, `input "${name}"`)["binary_data_size"];
+    const size = supported(given, known.input, `input "${name}"`)["binary_data_size"];
     if (size === undefined) {
       if (data === undefined) throw invalid(`input "${name}" has no data`);
       const tensor = tensorFromJson(name, datatype, shape, data);
@@ -99,7 +106,7 @@ function requestOf(text: string, body: Uint8Array, maxTexts: number): InferReque
   if (offset !== body.byteLength) throw invalid(`${body.byteLength - offset} bytes of the body belong to no input`);
   const outputs = request.outputs?.map(({ name, parameters: given }) => ({
     name,
-    binary: truth(checked(given, known.output, `output "${name}"`), "binary_data") ?? binary,
+    binary: booleanParameter(supported(given, known.output, `output "${name}"`), "binary_data") ?? binary,
   }));
   return {
     ...(request.id === undefined ? {} : { id: request.id }),
@@ -118,8 +125,8 @@ function headLength(written: string | undefined, bodyBytes: number): number {
   );
 }
 
-/** INPUT_INVALID for a name that stands twice: what is asked for again would be computed once and sent again. */
-function refuseTwice(what: string, tensors: readonly { readonly name: string }[]): void {
+/** Throws INPUT_INVALID for a name that occurs twice: a repeated output would be computed once and sent again. */
+function refuseDuplicates(what: string, tensors: readonly { readonly name: string }[]): void {
   const names = new Set<string>();
   for (const { name } of tensors) {
     if (names.has(name)) throw invalid(`${what} "${name}" is given twice`);
@@ -150,18 +157,20 @@ function headOf(text: string): InferHead {
   throw invalidRequest(parsed.error.issues, metadataRemedy);
 }
 
-function checked(
+/** The parameters. Throws INPUT_INVALID for one that is not supported. */
+function supported(
   given: Readonly<Record<string, unknown>> | undefined,
   names: readonly string[],
   where: string,
 ): Readonly<Record<string, unknown>> {
   const unknown = Object.keys(given ?? {}).find((name) => !names.includes(name));
-  if (unknown !== undefined) throw invalid(`${where} has the parameter ${JSON.stringify(unknown)}, which is not served here`);
+  if (unknown !== undefined) throw invalid(`${where} has the parameter ${JSON.stringify(unknown)}, which is not supported`);
   return given ?? {};
 }
 
-function truth(given: Readonly<Record<string, unknown>>, name: string): boolean | undefined {
+/** A boolean parameter; undefined if it is not given. */
+function booleanParameter(given: Readonly<Record<string, unknown>>, name: string): boolean | undefined {
   const value = given[name];
   if (value === undefined || typeof value === "boolean") return value;
-  throw invalid(`the parameter ${name} is neither true nor false`);
+  throw invalid(`the parameter ${name} is not a boolean`);
 }

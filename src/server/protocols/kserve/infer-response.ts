@@ -1,4 +1,4 @@
-/** The answer to an inference request: a JSON head, and behind it the data of those outputs that are wanted as bytes. */
+/** Responses to inference requests: JSON, followed by the data of the outputs that are requested as binary data. */
 import type { TensorMap } from "../../../tensor.ts";
 import { tensorToBytes } from "./binary-data.ts";
 import { encodeJson } from "../../http/json-response.ts";
@@ -7,12 +7,13 @@ import { datatypeOf } from "./datatypes.ts";
 import type { InferRequest } from "./infer-request.ts";
 import { invalid, tensorToJson } from "./json-data.ts";
 
+/** Body and headers of a response. */
 export interface InferResponse {
   readonly body: Uint8Array;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** About how many bytes the answer has. */
+/** Estimated size of the response in bytes. */
 export function estimateInferResponseBytes(request: InferRequest, tensors: TensorMap): number {
   const isBinary = new Map(request.outputs?.map(({ name, binary }) => [name, binary]));
   return Object.entries(tensors).reduce((sum, [name, { data }]) => {
@@ -21,6 +22,7 @@ export function estimateInferResponseBytes(request: InferRequest, tensors: Tenso
   }, 0);
 }
 
+/** The response with the requested outputs. Throws INPUT_INVALID for an output that the model does not have. */
 export async function writeInferResponse(
   model: string,
   version: string,

@@ -1,10 +1,10 @@
-/** The data of tensors as JSON: numbers, truth values and strings, flat or nested. */
+/** Tensor data as JSON: numbers, booleans and strings, flat or nested. */
 import { InferyardError } from "../../../errors.ts";
 import type { Tensor, TensorData } from "../../../tensor.ts";
 import { elementCount } from "../../../tensor.ts";
 import { type Datatype, dataTypeOf } from "./datatypes.ts";
 
-/** Smallest and largest whole number of each type; those of 64 bits are limited by what JSON's numbers hold. */
+/** Smallest and largest integer of each type; those of 64 bits are limited by the precision of JSON numbers. */
 const ranges: Readonly<Partial<Record<Datatype, readonly [number, number]>>> = {
   UINT8: [0, 255],
   UINT16: [0, 65_535],
@@ -16,26 +16,26 @@ const ranges: Readonly<Partial<Record<Datatype, readonly [number, number]>>> = {
   INT64: [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
 };
 
-/** INPUT_INVALID for an element that is none of its type, and for data that does not fill the shape. */
+/**
+ * Reads a tensor from flat or nested arrays. Throws INPUT_INVALID for an element that does not fit the type, and for data that does not match the
+ * shape.
+ */
 export function tensorFromJson(name: string, datatype: Datatype, shape: readonly number[], data: readonly unknown[]): Tensor {
-  const wanted = elementCount(shape);
+  const expected = elementCount(shape);
   const values: unknown[] = [];
-  const count = flatten(data, values, wanted);
-  if (count !== wanted)
-    throw invalid(`input "${name}" has ${count} elements, and its shape [${shape.join(", ")}] needs ${wanted}`);
+  const count = flatten(data, values, expected);
+  if (count !== expected)
+    throw invalid(`input "${name}" has ${count} elements, and its shape [${shape.join(", ")}] needs ${expected}`);
   return { dataType: dataTypeOf(datatype), shape, data: typedArray(name, datatype, values) };
 }
 
-/**
- * The number of elements in nested arrays; the first `most` of them are appended to `values`. How deep arrays nest was checked when the body
- * came.
- */
-function flatten(data: readonly unknown[], values: unknown[], most: number, before = 0): number {
+/** Counts the elements of nested arrays and appends the first `max` of them to `values`. The nesting depth was checked when the body was read. */
+function flatten(data: readonly unknown[], values: unknown[], max: number, before = 0): number {
   let count = before;
   for (const value of data) {
-    if (Array.isArray(value)) count = flatten(value, values, most, count);
+    if (Array.isArray(value)) count = flatten(value, values, max, count);
     else {
-      if (count < most) values.push(value);
+      if (count < max) values.push(value);
       count += 1;
     }
   }
@@ -46,7 +46,7 @@ function typedArray(name: string, datatype: Datatype, values: readonly unknown[]
   const numbers = (): number[] => values.map((value) => numberOf(name, datatype, value));
   switch (datatype) {
     case "BOOL":
-      return Uint8Array.from(values, (value) => (truthOf(name, value) ? 1 : 0));
+      return Uint8Array.from(values, (value) => (booleanOf(name, value) ? 1 : 0));
     case "UINT8":
       return Uint8Array.from(numbers());
     case "UINT16":
@@ -69,7 +69,7 @@ function typedArray(name: string, datatype: Datatype, values: readonly unknown[]
       return Float64Array.from(numbers());
     case "FP16":
     case "BF16":
-      throw invalid(`input "${name}" is ${datatype}, which JSON has no form for: send it as binary data`);
+      throw invalid(`input "${name}" is ${datatype}, which JSON cannot represent: send it as binary data`);
     case "BYTES":
       return values.map((value) => textOf(name, value));
     default:
@@ -78,15 +78,15 @@ function typedArray(name: string, datatype: Datatype, values: readonly unknown[]
 }
 
 function numberOf(name: string, datatype: Datatype, value: unknown): number {
-  const [lowest, highest] = ranges[datatype] ?? [-Infinity, Infinity];
+  const [min, max] = ranges[datatype] ?? [-Infinity, Infinity];
   const whole = ranges[datatype] === undefined || Number.isInteger(value);
-  if (typeof value === "number" && whole && value >= lowest && value <= highest) return value;
+  if (typeof value === "number" && whole && value >= min && value <= max) return value;
   throw invalid(
-    `input "${name}" is ${datatype}, and ${shown(value)} is none${datatype.endsWith("64") ? " that JSON can carry" : ""}`,
+    `input "${name}" is ${datatype}, and ${shown(value)} is none${datatype.endsWith("64") ? " that JSON can represent" : ""}`,
   );
 }
 
-function truthOf(name: string, value: unknown): boolean {
+function booleanOf(name: string, value: unknown): boolean {
   if (value === true || value === 1) return true;
   if (value === false || value === 0) return false;
   throw invalid(`input "${name}" is BOOL, and ${shown(value)} is neither true nor false`);
@@ -103,21 +103,23 @@ function shown(value: unknown): string {
   return JSON.stringify(words)?.slice(0, 40) ?? "nothing";
 }
 
-/** The data of an output, flat. MODEL_UNSUPPORTED for what JSON cannot carry. */
+/** The data of an output as a flat array. Throws MODEL_UNSUPPORTED for values that JSON cannot represent. */
 export function tensorToJson(name: string, { dataType, data }: Tensor): readonly (number | string | boolean)[] {
   if (dataType === "float16" || dataType === "bfloat16")
-    throw unsupported(`output "${name}" is ${dataType}, which JSON has no form for`);
+    throw unsupported(`output "${name}" is ${dataType}, which JSON cannot represent`);
   if (!ArrayBuffer.isView(data)) return data;
   if (dataType === "bool") return Array.from(data as Uint8Array, (value) => value !== 0);
   return Array.from<number | bigint, number>(data as ArrayLike<number | bigint>, (value) => {
     const number = Number(value);
     if (typeof value === "bigint" ? Number.isSafeInteger(number) : Number.isFinite(number)) return number;
-    throw unsupported(`output "${name}" has ${String(value)}, which JSON cannot carry`);
+    throw unsupported(`output "${name}" has ${String(value)}, which JSON cannot represent`);
   });
 }
 
+/** What to do about an invalid request. */
 export const metadataRemedy = "GET the model's metadata for what it takes";
 
+/** The error for an invalid request. */
 export function invalid(message: string): InferyardError {
   return new InferyardError("INPUT_INVALID", message, { remedy: metadataRemedy });
 }

@@ -162,7 +162,7 @@ describe("POST /v2/models/builtin/infer", () => {
     [
       "an input beside the text",
       { inputs: [...(text(["a"]) as { inputs: object[] }).inputs, { name: "x", datatype: "FP32", shape: [1], data: [1] }] },
-      "stands alone",
+      "cannot be combined",
     ],
     ["an input twice", { inputs: [1, 2].flatMap(() => (text(["a"]) as { inputs: object[] }).inputs) }, "given twice"],
     ["a parameter that is not served", { ...text(["a"]), parameters: { sequence_id: 3 } }, "sequence_id"],

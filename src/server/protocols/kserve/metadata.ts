@@ -1,4 +1,4 @@
-/** What the server says of a model: of the one in memory, else what its files say. Nothing is loaded for that. */
+/** Metadata of models, from the loaded model or from its files. Nothing is loaded for it. */
 import { InferyardError } from "../../../errors.ts";
 import type { Manifest } from "../../../models/manifest.ts";
 import type { ModelHandle } from "../../../runtime/model-handle.ts";
@@ -9,23 +9,27 @@ import { type GraphTensors, readGraphTensors } from "./graph-tensors.ts";
 import type { ModelMetadata, TensorMetadata } from "./schemas.ts";
 import { textTaskOf, textTensors } from "./text-models.ts";
 
+/** What the metadata is made of. */
 interface DescribedModel {
   readonly manifest: Manifest;
   readonly platform: string;
-  /** The model's own tensors; undefined where its files do not say. */
+  /** The model's own inputs and outputs; undefined if its files do not declare them. */
   readonly tensors: GraphTensors | undefined;
-  /** Where it runs; undefined where it is not in memory. */
+  /** Target it runs on; undefined if it is not in memory. */
   readonly target?: string;
 }
 
-/** Of a model in memory. */
+/** Metadata of a model in memory. */
 export function loadedMetadata(name: string, version: string, handle: ModelHandle): ModelMetadata {
   const { manifest, target, decision, inputs, outputs } = handle;
   const platform = decision.selected?.library.name ?? target;
   return metadataOf(name, version, { manifest, platform, tensors: { inputs, outputs }, target });
 }
 
-/** Of the first variant of a model that is not in memory. MODEL_LOADING where its files do not name its tensors: a load tells them. */
+/**
+ * Metadata of the first variant of a model that is not in memory. Throws MODEL_LOADING if its files do not declare its inputs and outputs, which
+ * a load would tell.
+ */
 export async function fileMetadata(name: string, version: string, manifest: Manifest): Promise<ModelMetadata> {
   const [variant] = manifest.variants;
   const tensors = variant?.format === "onnx" ? await readGraphTensors(variant.path, manifest.name) : undefined;
@@ -33,8 +37,8 @@ export async function fileMetadata(name: string, version: string, manifest: Mani
 }
 
 /**
- * A model of texts shows its text side, and its raw tensors, which it takes as well, among the properties: a client that fills every input
- * would otherwise fill both.
+ * A model that takes texts shows its text input, and its raw tensors, which it also accepts, among the properties: a client that fills every
+ * input would otherwise fill both.
  */
 function metadataOf(name: string, version: string, { manifest, platform, tensors, target }: DescribedModel): ModelMetadata {
   const task = textTaskOf({ manifest, inputs: tensors?.inputs ?? [] });
@@ -57,7 +61,7 @@ function metadataOf(name: string, version: string, { manifest, platform, tensors
   };
 }
 
-/** MODEL_LOADING. `reason`: why nothing can be said before a load; `progress`: of the load under way. */
+/** The error MODEL_LOADING. `reason`: why the model cannot be described before it is loaded. `progress`: of the load under way. */
 export function notLoaded(
   name: string,
   { reason, progress }: { readonly reason?: string; readonly progress?: LoadProgress | undefined } = {},

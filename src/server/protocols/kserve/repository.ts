@@ -1,38 +1,41 @@
-/** The repository extension: which models there are, and loading and unloading them by hand. */
+/** The repository extension: lists, loads and unloads models. */
 import { type RouteConfig, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { runProbe } from "../../../runtime/loading/verification.ts";
-import { type Env, type Routes, callerOf, servedHeaders } from "../../http/context.ts";
+import { type Env, type Routes, callerOf, resultHeaders } from "../../http/context.ts";
 import { adminOnly } from "../../http/middleware.ts";
 import { requestLimits } from "../../http/request-limits.ts";
 import { members } from "../../http/field-schemas.ts";
 import type { Service } from "../../serving/service.ts";
+import { jsonContent } from "../../http/error-responses.ts";
+import { routerPath } from "../../http/routes.ts";
 import { invalidRequest } from "../../http/validation.ts";
+import { documentedErrors } from "./errors.ts";
 import { invalid } from "./json-data.ts";
-import { documentedErrors, jsonContent } from "./responses.ts";
 import { repositoryIndex } from "./schemas.ts";
 
 const version = "1";
 
-const indexBody = z.object({ ready: z.boolean().optional().openapi({ description: "Only those that are loaded" }) });
+const indexBody = z.object({ ready: z.boolean().optional().openapi({ description: "Only models that are loaded" }) });
 const loadBody = z.object({ parameters: members(requestLimits.parameters).optional() });
 const params = z.object({ model: z.string() });
 
+/** Whether a model is in memory. */
 export function isLoaded({ runtime }: Service, reference: string): boolean {
   return runtime.memory().models.some((model) => model.reference === reference);
 }
 
-/** Bodies are read here, and the routes registered for the document alone: the protocol's own clients send JSON without saying so. */
+/** Adds the routes. They are documented and read here separately, since clients of this protocol send JSON without a content type. */
 export function addRepository(routes: Routes, service: Service): void {
   const index = {
     method: "post",
     path: "/v2/repository/index",
-    summary: "The models of this server",
+    summary: "List the models of the server",
     request: { body: { content: { "application/json": { schema: indexBody } } } },
-    responses: { 200: jsonContent("Name, version and state of each", repositoryIndex), ...documentedErrors },
+    responses: { 200: jsonContent("Name, version and state of each model", repositoryIndex), ...documentedErrors },
   } satisfies RouteConfig;
   routes.openAPIRegistry.registerPath(index);
-  routes.post(pathOf(index), async (context) => {
+  routes.post(routerPath(index.path), async (context) => {
     const { ready = false } = await bodyOf(context, indexBody);
     const names = await service.modelNames();
     const rows = names.map(async (name) => {
@@ -48,37 +51,37 @@ export function addRepository(routes: Routes, service: Service): void {
   const load = {
     method: "post",
     path: "/v2/repository/models/{model}/load",
-    summary: "Loads a model (administrators)",
+    summary: "Load a model (admins)",
     request: { params, body: { content: { "application/json": { schema: loadBody } } } },
-    responses: { 200: { description: "It is loaded, and a probe has run on it" }, ...documentedErrors },
+    responses: { 200: { description: "The model is loaded, and a probe has run on it" }, ...documentedErrors },
   } satisfies RouteConfig;
   routes.openAPIRegistry.registerPath(load);
-  routes.post(pathOf(load), adminOnly, async (context) => {
+  routes.post(routerPath(load.path), adminOnly, async (context) => {
     refuseParameters((await bodyOf(context, loadBody)).parameters, []);
     const model = context.req.param("model");
-    const served = await service.call(callerOf(context), { model, loads: true }, async (handle, signal) => {
+    const served = await service.call(callerOf(context), { model, waitsForLoad: true }, async (handle, signal) => {
       await runProbe(handle, handle.manifest, signal);
     });
-    return context.body(null, 200, servedHeaders(served));
+    return context.body(null, 200, resultHeaders(served));
   });
 
   const unload = {
     method: "post",
     path: "/v2/repository/models/{model}/unload",
-    summary: "Unloads a model as soon as nobody uses it (administrators)",
+    summary: "Unload a model as soon as it is unused (admins)",
     request: { params, body: { content: { "application/json": { schema: loadBody } } } },
-    responses: { 200: { description: "It is not in memory" }, ...documentedErrors },
+    responses: { 200: { description: "The model is not in memory" }, ...documentedErrors },
   } satisfies RouteConfig;
   routes.openAPIRegistry.registerPath(unload);
-  routes.post(pathOf(unload), adminOnly, async (context) => {
-    refuseParameters((await bodyOf(context, loadBody)).parameters, ["unload_dependents"]); // no model here has any
+  routes.post(routerPath(unload.path), adminOnly, async (context) => {
+    refuseParameters((await bodyOf(context, loadBody)).parameters, ["unload_dependents"]); // accepted; no model has dependents
     const { reference } = await service.resolve(callerOf(context), context.req.param("model"));
     await service.runtime.unload(reference, { signal: context.req.raw.signal });
     return context.body(null, 200);
   });
 }
 
-/** No body at all is an empty one. */
+/** The validated JSON body; a missing body is an empty object. */
 async function bodyOf<Schema extends z.ZodType>(context: Context<Env>, schema: Schema): Promise<z.infer<Schema>> {
   const text = await context.get("body").text();
   let value: unknown = {};
@@ -92,11 +95,8 @@ async function bodyOf<Schema extends z.ZodType>(context: Context<Env>, schema: S
   throw invalidRequest(parsed.error.issues);
 }
 
-function refuseParameters(given: Readonly<Record<string, unknown>> | undefined, known: readonly string[]): void {
-  const unknown = Object.keys(given ?? {}).find((name) => !known.includes(name));
-  if (unknown !== undefined) throw invalid(`the parameter ${JSON.stringify(unknown)} is not served here`);
-}
-
-function pathOf({ path }: { readonly path: string }): string {
-  return path.replaceAll(/\{(\w+)\}/g, ":$1");
+/** Throws INPUT_INVALID for a parameter that is not supported. */
+function refuseParameters(parameters: Readonly<Record<string, unknown>> | undefined, known: readonly string[]): void {
+  const unknown = Object.keys(parameters ?? {}).find((name) => !known.includes(name));
+  if (unknown !== undefined) throw invalid(`the parameter ${JSON.stringify(unknown)} is not supported`);
 }

@@ -1,7 +1,6 @@
-/** The bodies of the Open Inference Protocol, for the document. */
+/** Response bodies of the Open Inference Protocol, for the OpenAPI document. */
 import { z } from "@hono/zod-openapi";
 import { type Datatype, datatypes } from "./datatypes.ts";
-import { loadProgressSchema } from "../load-progress-body.ts";
 
 interface ServerMetadata {
   name: string;
@@ -9,13 +8,15 @@ interface ServerMetadata {
   extensions: string[];
 }
 
+/** An input or output of a model. */
 export interface TensorMetadata {
   name: string;
   datatype: Datatype;
-  /** -1 where the size is free. */
+  /** Dimensions; -1 where the size is dynamic. */
   shape: number[];
 }
 
+/** Metadata of a model. */
 export interface ModelMetadata {
   name: string;
   versions: string[];
@@ -25,6 +26,7 @@ export interface ModelMetadata {
   properties: Record<string, string>;
 }
 
+/** One model of the repository index. */
 interface IndexRow {
   name: string;
   version: string;
@@ -34,10 +36,12 @@ interface IndexRow {
 
 const tensor = z.object({ name: z.string(), datatype: z.enum(datatypes), shape: z.array(z.int()) });
 
+/** Body of GET /v2. */
 export const serverMetadata: z.ZodType<ServerMetadata> = z
   .object({ name: z.string(), version: z.string(), extensions: z.array(z.string()) })
   .openapi("ServerMetadata");
 
+/** Body of GET /v2/models/{model}. */
 export const modelMetadataBody: z.ZodType<ModelMetadata> = z
   .object({
     name: z.string(),
@@ -49,6 +53,7 @@ export const modelMetadataBody: z.ZodType<ModelMetadata> = z
   })
   .openapi("ModelMetadata");
 
+/** JSON of the response to an inference request. */
 export const inferResponse: z.ZodType = z
   .object({
     model_name: z.string(),
@@ -63,17 +68,7 @@ export const inferResponse: z.ZodType = z
   })
   .openapi("InferResponse");
 
-export const kserveErrorBody: z.ZodType = z
-  .object({
-    error: z.string(),
-    code: z.string(),
-    retryable: z.boolean(),
-    retry_after_ms: z.number().optional(),
-    loading: loadProgressSchema.optional(),
-    request_id: z.string(),
-  })
-  .openapi("InferenceError");
-
+/** Body of POST /v2/repository/index. */
 export const repositoryIndex: z.ZodType<IndexRow[]> = z
   .array(z.object({ name: z.string(), version: z.string(), state: z.enum(["READY", "UNAVAILABLE"]), reason: z.string() }))
   .openapi("RepositoryIndex");

@@ -1,14 +1,17 @@
-/** Models that are given texts: a BYTES tensor `text` in, and `embedding`, `score` or `label` out. */
+/** Models that take texts: a BYTES tensor `text` in, and `embedding`, `score` or `label` out. */
+import { at } from "../../../checked.ts";
 import type { ModelHandle } from "../../../runtime/model-handle.ts";
 import type { Runtime } from "../../../api/runtime.ts";
 import type { Tensor, TensorInfo, TensorMap } from "../../../tensor.ts";
 import { invalid } from "./json-data.ts";
 
+/** Name of the text input. */
 export const textInput = "text";
 
+/** What a model does with texts. */
 export type TextTask = "embedding" | "ranking" | "classification";
 
-/** What is made of texts by this model; undefined where it takes none, has an input of that name itself, or does not say. */
+/** What the model does with texts; undefined if it takes none, if it has an input of that name itself, or if its files do not say. */
 export function textTaskOf({ manifest, inputs }: Pick<ModelHandle, "manifest" | "inputs">): TextTask | undefined {
   if (!takesTexts({ manifest, inputs })) return undefined;
   for (const task of manifest.tasks) {
@@ -19,21 +22,23 @@ export function textTaskOf({ manifest, inputs }: Pick<ModelHandle, "manifest" | 
   return undefined;
 }
 
-/** The same for one request. Where the model's files say nothing, the outputs that are asked for do. INPUT_INVALID where neither does. */
+/**
+ * As `textTaskOf`, for one request: where the model's files do not say, the requested outputs decide. Throws INPUT_INVALID if they do not either.
+ */
 export function requestedTask(model: Pick<ModelHandle, "manifest" | "inputs">, outputs: readonly string[]): TextTask | undefined {
   const known = textTaskOf(model);
   if (known !== undefined || !takesTexts(model)) return known;
   if (outputs.includes("embedding")) return "embedding";
   if (outputs.includes("label")) return "classification";
   if (outputs.includes("score")) return "ranking";
-  throw invalid("the model's files do not say what is made of texts: ask for the output embedding, label or score");
+  throw invalid("the model's files do not say what it does with texts: request the output embedding, label or score");
 }
 
 function takesTexts({ manifest, inputs }: Pick<ModelHandle, "manifest" | "inputs">): boolean {
   return manifest.text !== undefined && inputs.every(({ name }) => name !== textInput);
 }
 
-/** For metadata. A pair is a query and a document. */
+/** The inputs and outputs of the task, for the metadata. For ranking, each text is a pair of a query and a document. */
 export function textTensors(task: TextTask): { readonly inputs: readonly TensorInfo[]; readonly outputs: readonly TensorInfo[] } {
   const shape = task === "ranking" ? ["texts", 2] : ["texts"];
   const score: TensorInfo = { name: "score", dataType: "float32", shape: ["texts"] };
@@ -45,16 +50,18 @@ export function textTensors(task: TextTask): { readonly inputs: readonly TensorI
   return { inputs: [{ name: textInput, dataType: "string", shape }], outputs: outputs[task] };
 }
 
-/** How many texts a request brings, for the limit. */
+/** Number of texts of a request, for its limit. */
 export function textCount(inputs: TensorMap): number {
   return inputs[textInput]?.dataType === "string" ? inputs[textInput].data.length : 1;
 }
 
+/** Outputs of a run on texts. */
 export interface TextRun {
   readonly tensors: TensorMap;
   readonly tokens: readonly number[];
 }
 
+/** Runs the task on the texts of the inputs: embeddings, scores of pairs, or the best label of each text. */
 export async function runTexts(
   runtime: Runtime,
   model: ModelHandle,
@@ -64,7 +71,7 @@ export async function runTexts(
 ): Promise<TextRun> {
   const { [textInput]: text, ...others } = inputs;
   const [other] = Object.keys(others);
-  if (other !== undefined) throw invalid(`input "${other}" is given beside "${textInput}", which stands alone`);
+  if (other !== undefined) throw invalid(`input "${other}" cannot be combined with "${textInput}"`);
   const texts = textsOf(text, task);
   const options = { model, signal };
   if (task === "ranking") return rank(runtime, texts, options);
@@ -81,31 +88,31 @@ export async function runTexts(
   }
   const { embeddings, dimensions, tokens, pooling } = await runtime.embed(texts, options);
   if (pooling === "none")
-    throw invalid("this model gives a vector for every token: ask another route for them, or give it its raw tensors");
+    throw invalid("this model gives a vector for every token: use another route for them, or its raw tensors");
   const data = new Float32Array(texts.length * dimensions);
   for (const [index, vector] of embeddings.entries()) data.set(vector, index * dimensions);
   return { tensors: { embedding: { dataType: "float32", shape: [texts.length, dimensions], data } }, tokens };
 }
 
-/** Pairs of the same query are ranked together. */
+/** Ranks the pairs; those with the same query are ranked together. */
 async function rank(
   runtime: Runtime,
   texts: readonly string[],
   options: { readonly model: ModelHandle; readonly signal: AbortSignal },
 ): Promise<TextRun> {
-  const places = new Map<string, number[]>();
+  const pairsByQuery = new Map<string, number[]>();
   for (let pair = 0; pair < texts.length / 2; pair += 1) {
-    const query = texts[2 * pair] ?? "";
-    const pairs = places.get(query);
-    if (pairs === undefined) places.set(query, [pair]);
+    const query = at(texts, 2 * pair);
+    const pairs = pairsByQuery.get(query);
+    if (pairs === undefined) pairsByQuery.set(query, [pair]);
     else pairs.push(pair);
   }
   const data = Array.from({ length: texts.length / 2 }, () => Number.NaN);
   const counts: number[] = [];
-  for (const [query, pairs] of places) {
-    const documents = pairs.map((pair) => texts[2 * pair + 1] ?? "");
+  for (const [query, pairs] of pairsByQuery) {
+    const documents = pairs.map((pair) => at(texts, 2 * pair + 1));
     const { results, tokens } = await runtime.rerank(query, documents, options);
-    for (const { index, score } of results) data[pairs[index] ?? -1] = score;
+    for (const { index, score } of results) data[at(pairs, index)] = score;
     counts.push(...tokens);
   }
   return { tensors: { score: scores(data) }, tokens: counts };
@@ -117,7 +124,7 @@ const scores = (values: readonly number[]): Tensor => ({
   data: Float32Array.from(values),
 });
 
-/** A list, or a column as some clients write it; for ranking, pairs. */
+/** The texts of the tensor: a vector, or a column as some clients write it; for ranking, pairs. */
 function textsOf(tensor: Tensor | undefined, task: TextTask): readonly string[] {
   if (tensor === undefined || tensor.dataType !== "string" || ArrayBuffer.isView(tensor.data))
     throw invalid(`input "${textInput}" must be BYTES`);

@@ -1,6 +1,6 @@
-/** POST /v1/embeddings. OpenAI's own clients ask for base64 unless told otherwise, and turn it into numbers themselves. */
+/** POST /v1/embeddings. OpenAI's clients request base64 by default and decode it themselves. */
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
-import { type Routes, callerOf, servedHeaders } from "../../http/context.ts";
+import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
 import { arrayAlternative, isNumber, isText, listOf, name, oneOf, text, texts, tokenIds } from "../../http/field-schemas.ts";
 import type { Service } from "../../serving/service.ts";
 import { jsonResponse } from "../../http/json-response.ts";
@@ -11,24 +11,26 @@ import { documentedErrors } from "./errors.ts";
 const requestOf = (limit: number) =>
   z
     .strictObject({
-      model: name().nullish().openapi({ description: "Name of a model; left out, the server's default", example: "builtin" }),
+      model: name()
+        .nullish()
+        .openapi({ description: "Name of a model. Default: the server's default model", example: "builtin" }),
       input: inputOf(limit).openapi({
-        description: "A text, a list of texts, or the same as token ids of the model's own tokenizer",
+        description: "A text, a list of texts, or either as token ids of the model's own tokenizer",
         example: "hello",
       }),
       encoding_format: z
         .enum(["float", "base64"])
         .nullish()
         .openapi({ description: "`base64`: little-endian 32-bit floats. Default: float" }),
-      dimensions: z.int().positive().nullish().openapi({ description: "Only the first dimensions" }),
-      user: name().nullish().openapi({ description: "Accepted, and changes nothing" }),
+      dimensions: z.int().positive().nullish().openapi({ description: "Number of leading dimensions to keep" }),
+      user: name().nullish().openapi({ description: "Accepted and ignored" }),
       truncate: z.enum(["cut", "error", "windows"]).optional().openapi({
-        description: "Not OpenAI's: what to do with texts longer than the model reads. Default: error, as OpenAI does",
+        description: "Extension: what to do with texts longer than the model reads. Default: error, as with OpenAI",
       }),
     })
     .openapi("OpenAIEmbeddingsRequest");
 
-const usage = z.object({ prompt_tokens: z.int(), total_tokens: z.int() });
+const usageSchema = z.object({ prompt_tokens: z.int(), total_tokens: z.int() });
 
 const response = z
   .object({
@@ -41,7 +43,7 @@ const response = z
       }),
     ),
     model: z.string(),
-    usage: usage.openapi({ description: "Tokens the model read, special tokens included" }),
+    usage: usageSchema.openapi({ description: "Number of tokens read, special tokens included" }),
   })
   .openapi("OpenAIEmbeddings");
 
@@ -49,33 +51,34 @@ const routeOf = (limit: number) =>
   createRoute({
     method: "post",
     path: "/v1/embeddings",
-    summary: "Texts to vectors, as OpenAI's API",
+    summary: "Embeddings of texts, as OpenAI's API",
     request: { body: { required: true, content: { "application/json": { schema: requestOf(limit) } } } },
     responses: {
-      200: { description: "A vector for each text", content: { "application/json": { schema: response } } },
+      200: { description: "A vector per text", content: { "application/json": { schema: response } } },
       ...documentedErrors,
     },
   } satisfies RouteConfig);
 
+/** Adds the route. */
 export function addEmbeddings(routes: Routes, service: Service): void {
-  routes.openapi(routeOf(service.limits.texts), async (context) => {
+  routes.openapi(routeOf(service.limits.maxTexts), async (context) => {
     const { model, input, encoding_format: format, dimensions, truncate = "error" } = context.req.valid("json");
     const inputs = inputsOf(input);
     const options = { ...(typeof dimensions === "number" ? { dimensions } : {}), truncate };
-    const call = { model: model ?? undefined, texts: inputs.length, question: ["embed", inputs, options] as const };
-    const served = await service.call(callerOf(context), call, async (handle, signal) => {
+    const call = { model: model ?? undefined, texts: inputs.length, key: ["embed", inputs, options] as const };
+    const outcome = await service.call(callerOf(context), call, async (handle, signal) => {
       const texts = await textsOf(inputs, () => service.runtime.tokenizer(handle));
       return service.runtime.embed(texts, { ...options, model: handle, signal });
     });
-    refuseTokenVectors(served.result, served.model);
-    const data = served.result.embeddings.map((vector, index) => ({
+    refuseTokenVectors(outcome.result, outcome.model);
+    const data = outcome.result.embeddings.map((vector, index) => ({
       object: "embedding",
       index,
       embedding: format === "base64" ? base64(vector) : vector,
     }));
-    const tokens = served.result.tokens.reduce((sum, count) => sum + count, 0);
-    const counted = { prompt_tokens: tokens, total_tokens: tokens };
-    return jsonResponse(context, { object: "list", data, model: served.model, usage: counted }, servedHeaders(served));
+    const tokens = outcome.result.tokens.reduce((sum, count) => sum + count, 0);
+    const usage = { prompt_tokens: tokens, total_tokens: tokens };
+    return jsonResponse(context, { object: "list", data, model: outcome.model, usage }, resultHeaders(outcome));
   });
 }
 
@@ -90,7 +93,7 @@ function inputOf(limit: number): z.ZodType<Input> {
   ]);
 }
 
-/** A list of numbers is one text. */
+/** The inputs as a list; an array of numbers is one text. */
 function inputsOf(input: Input): readonly TextInput[] {
   if (typeof input === "string") return [input];
   return isIds(input) ? [input] : input;

@@ -1,42 +1,40 @@
-/** Errors as OpenAI's clients read them: they choose their error class by the status, and show `message`. */
+/** Errors as OpenAI's clients read them: the HTTP status selects the exception class, and `message` is shown. */
 import { z } from "@hono/zod-openapi";
-import type { Context } from "hono";
 import { InferyardError } from "../../../errors.ts";
-import { type Env, type PublicError, errorResponse, publicError } from "../../http/context.ts";
-import { type DocumentedErrors, documentErrors } from "../../http/error-responses.ts";
-import { loadProgressSchema } from "../load-progress-body.ts";
+import { type DocumentedErrors, documentErrors, retryFieldSchemas, statusMeanings } from "../../http/error-responses.ts";
+import { type PublicError, errorResponse, messageWithRemedy, publicError, retryFields } from "../../http/public-error.ts";
+import type { ErrorHandler } from "../../http/routes.ts";
 
+/** Body of every error. */
 export const errorBody: z.ZodType = z
   .object({
     error: z.object({
       message: z.string(),
       type: z.string().openapi({ example: "invalid_request_error" }),
-      param: z.string().nullable().openapi({ description: "The field that is not right, where there is one" }),
+      param: z.string().nullable().openapi({ description: "The invalid field, where there is one" }),
       code: z.string().openapi({ example: "model_not_found" }),
-      retryable: z.boolean(),
-      retry_after_ms: z.number().optional(),
-      loading: loadProgressSchema.optional(),
+      ...retryFieldSchemas,
     }),
   })
   .openapi("OpenAIError");
 
-export const documentedErrors: DocumentedErrors = documentErrors(errorBody);
+/** The error responses of every route. */
+export const documentedErrors: DocumentedErrors = documentErrors(errorBody, statusMeanings);
 
-export function handleOpenAiError(thrown: unknown, context: Context<Env>): Response {
-  const said = publicError(thrown);
-  const tooLong = said.code === "INPUT_TOO_LONG"; // OpenAI's own word and status for it
-  const status = tooLong ? 400 : said.status;
-  const error = {
-    message: said.remedy === undefined ? said.message : `${said.message} (${said.remedy})`,
+/** The error with OpenAI's `type`, `param` and `code`. A text that is too long has OpenAI's own code and status 400. */
+export const handleOpenAiError: ErrorHandler = (thrown, context) => {
+  const error = publicError(thrown);
+  const isTooLong = error.code === "INPUT_TOO_LONG";
+  const status = isTooLong ? 400 : error.status;
+  const body = {
+    message: messageWithRemedy(error),
     type: typeOf(status),
-    param: paramOf(thrown, said),
-    code: tooLong ? "context_length_exceeded" : said.code.toLowerCase(),
-    retryable: said.retryable,
-    ...(said.retryAfterMs === undefined ? {} : { retry_after_ms: said.retryAfterMs }),
-    ...(said.loading === undefined ? {} : { loading: said.loading }),
+    param: paramOf(thrown, error),
+    code: isTooLong ? "context_length_exceeded" : error.code.toLowerCase(),
+    ...retryFields(error),
   };
-  return errorResponse(context, { error }, { status, headers: said.headers });
-}
+  return errorResponse(context, { error: body }, { status, headers: error.headers });
+};
 
 function typeOf(status: number): string {
   if (status === 401) return "authentication_error";

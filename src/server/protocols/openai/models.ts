@@ -1,4 +1,4 @@
-/** GET /v1/models and /v1/models/{model}: the names a client may use. */
+/** GET /v1/models and /v1/models/{model}: the names that requests may use. */
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import { InferyardError } from "../../../errors.ts";
 import type { Routes } from "../../http/context.ts";
@@ -9,7 +9,7 @@ const model = z
   .object({
     id: z.string().openapi({ example: "builtin" }),
     object: z.literal("model"),
-    created: z.int().openapi({ description: "When it was fetched, in seconds since 1970; 0 where that is not known" }),
+    created: z.int().openapi({ description: "When it was fetched, in seconds since 1970; 0 if unknown" }),
     owned_by: z.string(),
   })
   .openapi("OpenAIModel");
@@ -17,10 +17,10 @@ const model = z
 const listRoute = createRoute({
   method: "get",
   path: "/v1/models",
-  summary: "Names of models, as OpenAI's API",
+  summary: "List models, as OpenAI's API",
   responses: {
     200: {
-      description: "Every model that may be named",
+      description: "Every model that requests may name",
       content: {
         "application/json": { schema: z.object({ object: z.literal("list"), data: z.array(model) }).openapi("OpenAIModels") },
       },
@@ -37,6 +37,7 @@ const oneRoute = createRoute({
   responses: { 200: { description: "The model", content: { "application/json": { schema: model } } }, ...documentedErrors },
 } satisfies RouteConfig);
 
+/** Adds the routes. */
 export function addModels(routes: Routes, service: Service): void {
   routes.openapi(listRoute, async (context) => {
     const names = await service.modelNames();
@@ -44,7 +45,7 @@ export function addModels(routes: Routes, service: Service): void {
     return context.json({ object: "list" as const, data }, 200);
   });
   routes.openAPIRegistry.registerPath(oneRoute);
-  // By hand: names have slashes in them ("owner/name"), which clients write as they are or escaped.
+  // Not through the OpenAPI router: names contain slashes ("owner/name"), which clients may percent-encode.
   routes.get("/v1/models/:model{.+}", async (context) => {
     const name = context.req.param("model");
     if ((await service.modelNames()).includes(name)) return context.json(await modelOf(service, name));
@@ -55,6 +56,6 @@ export function addModels(routes: Routes, service: Service): void {
 }
 
 async function modelOf(service: Service, id: string): Promise<z.infer<typeof model>> {
-  const fetched = await service.timeOf(id);
+  const fetched = await service.fetchTime(id);
   return { id, object: "model", created: Math.floor((fetched?.getTime() ?? 0) / 1000), owned_by: "inferyard" };
 }

@@ -1,7 +1,8 @@
-/** POST /embed, /embed_all and /embed_sparse: a vector for each text, for each token, or weights of the vocabulary. */
+/** POST /embed, /embed_all and /embed_sparse: a vector per text, a vector per token, or weights of vocabulary tokens. */
 import { createRoute, z } from "@hono/zod-openapi";
+import { at } from "../../../checked.ts";
 import { InferyardError } from "../../../errors.ts";
-import { type Routes, servedHeaders } from "../../http/context.ts";
+import { type Routes, resultHeaders } from "../../http/context.ts";
 import { jsonRoute } from "../../http/json-route.ts";
 import type { Service } from "../../serving/service.ts";
 import { jsonResponse } from "../../http/json-response.ts";
@@ -16,12 +17,12 @@ const embedRoute = (limit: number) =>
   createRoute(
     jsonRoute(
       "/embed",
-      "A vector for each text, as text-embeddings-inference",
+      "Embeddings of texts, as text-embeddings-inference",
       z
         .strictObject({
           ...commonOf(limit),
-          normalize: z.boolean().optional().openapi({ description: "Scale vectors to unit length. Default: true" }),
-          dimensions: z.int().positive().nullish().openapi({ description: "Only the first dimensions" }),
+          normalize: z.boolean().optional().openapi({ description: "Whether to scale vectors to unit length. Default: true" }),
+          dimensions: z.int().positive().nullish().openapi({ description: "Number of leading dimensions to keep" }),
         })
         .openapi("TeiEmbedRequest"),
       z.array(vector),
@@ -33,7 +34,7 @@ const allRoute = (limit: number) =>
   createRoute(
     jsonRoute(
       "/embed_all",
-      "A vector for each token, as text-embeddings-inference",
+      "Embeddings of every token, as text-embeddings-inference",
       z.strictObject(commonOf(limit)).openapi("TeiEmbedAllRequest"),
       z.array(z.array(vector)),
       documentedErrors,
@@ -45,61 +46,64 @@ const sparseRoute = (limit: number) =>
   createRoute(
     jsonRoute(
       "/embed_sparse",
-      "Weights of vocabulary tokens, as text-embeddings-inference",
+      "Sparse embeddings (weights of vocabulary tokens), as text-embeddings-inference",
       z.strictObject(commonOf(limit)).openapi("TeiEmbedSparseRequest"),
       sparseResponse,
       documentedErrors,
     ),
   );
 
+/** Adds POST /embed. */
 export function addEmbed(routes: Routes, service: Service): void {
-  routes.openapi(embedRoute(service.limits.texts), async (context) => {
-    const { normalize = true, dimensions, ...asked } = context.req.valid("json");
-    const list = textList(asked.inputs);
+  routes.openapi(embedRoute(service.limits.maxTexts), async (context) => {
+    const { normalize = true, dimensions, ...request } = context.req.valid("json");
+    const list = textList(request.inputs);
     const options = {
-      ...truncationOf(asked),
-      ...promptOf(asked.prompt_name),
+      ...truncationOf(request),
+      ...promptOf(request.prompt_name),
       normalize,
       ...(typeof dimensions === "number" ? { dimensions } : {}),
     };
-    const served = await callModel(service, context, list.length, ["embed", list, options], async (handle, signal) =>
+    const outcome = await callModel(service, context, list.length, ["embed", list, options], async (handle, signal) =>
       service.runtime.embed(await readTexts(service, handle, list), { ...options, model: handle, signal }),
     );
-    refuseTokenVectors(served.result, served.model);
-    return jsonResponse(context, served.result.embeddings, servedHeaders(served));
+    refuseTokenVectors(outcome.result, outcome.model);
+    return jsonResponse(context, outcome.result.embeddings, resultHeaders(outcome));
   });
 }
 
+/** Adds POST /embed_all. */
 export function addEmbedAll(routes: Routes, service: Service): void {
-  routes.openapi(allRoute(service.limits.texts), async (context) => {
-    const asked = context.req.valid("json");
-    const list = textList(asked.inputs);
-    const options = { ...truncationOf(asked), ...promptOf(asked.prompt_name), pooling: "none" as const };
-    const served = await callModel(service, context, list.length, ["embed", list, options], async (handle, signal) =>
+  routes.openapi(allRoute(service.limits.maxTexts), async (context) => {
+    const request = context.req.valid("json");
+    const list = textList(request.inputs);
+    const options = { ...truncationOf(request), ...promptOf(request.prompt_name), pooling: "none" as const };
+    const outcome = await callModel(service, context, list.length, ["embed", list, options], async (handle, signal) =>
       service.runtime.embed(await readTexts(service, handle, list), { ...options, model: handle, signal }),
     );
-    const { embeddings, dimensions } = served.result;
+    const { embeddings, dimensions } = outcome.result;
     return jsonResponse(
       context,
       embeddings.map((rows) => tokenRows(rows, dimensions)),
-      servedHeaders(served),
+      resultHeaders(outcome),
     );
   });
 }
 
+/** Adds POST /embed_sparse. */
 export function addEmbedSparse(routes: Routes, service: Service): void {
-  routes.openapi(sparseRoute(service.limits.texts), async (context) => {
-    const asked = context.req.valid("json");
-    refusePrompt(asked.prompt_name);
-    const list = textList(asked.inputs);
-    const cutting = truncationOf(asked);
-    const served = await callModel(service, context, list.length, ["embedSparse", list, cutting], async (handle, signal) =>
-      service.runtime.embedSparse(await readTexts(service, handle, list), { ...cutting, model: handle, signal }),
+  routes.openapi(sparseRoute(service.limits.maxTexts), async (context) => {
+    const request = context.req.valid("json");
+    refusePrompt(request.prompt_name);
+    const list = textList(request.inputs);
+    const truncation = truncationOf(request);
+    const outcome = await callModel(service, context, list.length, ["embedSparse", list, truncation], async (handle, signal) =>
+      service.runtime.embedSparse(await readTexts(service, handle, list), { ...truncation, model: handle, signal }),
     );
-    const weights = served.result.embeddings.map(({ indices, values }) =>
-      Array.from(indices, (index, place) => ({ index, value: values[place] ?? 0 })).sort((a, b) => a.index - b.index),
+    const weights = outcome.result.embeddings.map(({ indices, values }) =>
+      Array.from(indices, (index, position) => ({ index, value: at(values, position) })).sort((a, b) => a.index - b.index),
     );
-    return jsonResponse(context, weights, servedHeaders(served));
+    return jsonResponse(context, weights, resultHeaders(outcome));
   });
 }
 
@@ -109,10 +113,10 @@ function promptOf(name: string | null | undefined): { readonly prompt?: string }
 
 function refusePrompt(name: string | null | undefined): void {
   if (typeof name !== "string") return;
-  throw new InferyardError("INPUT_INVALID", "sparse embeddings take no prompt", { remedy: "leave prompt_name out" });
+  throw new InferyardError("INPUT_INVALID", "sparse embeddings do not support prompts", { remedy: "leave prompt_name out" });
 }
 
-/** Vectors of tokens that lie one after the other. */
+/** The vectors of the tokens, which are contiguous in `rows`. */
 function tokenRows(rows: Float32Array, dimensions: number): Float32Array[] {
   return Array.from({ length: rows.length / dimensions }, (_row, token) =>
     rows.subarray(token * dimensions, (token + 1) * dimensions),

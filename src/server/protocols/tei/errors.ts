@@ -1,51 +1,42 @@
-/** Errors as text-embeddings-inference tells them: its statuses, and one of its six kinds. */
+/** Errors as text-embeddings-inference reports them: its statuses, and one of its six types. */
 import { z } from "@hono/zod-openapi";
-import type { Context } from "hono";
 import { type ErrorCode, InferyardError } from "../../../errors.ts";
-import { type Env, errorResponse, publicError } from "../../http/context.ts";
-import { type DocumentedError, documentError } from "../../http/error-responses.ts";
-import { loadProgressSchema } from "../load-progress-body.ts";
+import { type DocumentedErrors, documentErrors, retryFieldSchemas, statusMeanings } from "../../http/error-responses.ts";
+import { errorResponse, messageWithRemedy, publicError, retryFields } from "../../http/public-error.ts";
+import type { ErrorHandler } from "../../http/routes.ts";
 
-const kinds = ["Unhealthy", "Backend", "Overloaded", "Validation", "Tokenizer", "Empty"] as const;
-type Kind = (typeof kinds)[number];
+const errorTypes = ["Unhealthy", "Backend", "Overloaded", "Validation", "Tokenizer", "Empty"] as const;
+type ErrorType = (typeof errorTypes)[number];
 
 const errorBody: z.ZodType = z
   .object({
     error: z.string(),
-    error_type: z.enum(kinds),
+    error_type: z.enum(errorTypes),
     code: z.string().openapi({ example: "INPUT_TOO_LONG" }),
-    retryable: z.boolean(),
-    retry_after_ms: z.number().optional(),
-    loading: loadProgressSchema.optional(),
+    ...retryFieldSchemas,
   })
   .openapi("TeiError");
 
-const meanings = {
-  400: "Nothing was given",
-  401: "A key is needed",
-  403: "This key may not do that",
-  404: "There is no such model",
-  413: "Too much at once, or a text that is longer than the model reads",
-  415: "The body has a form that is not read",
-  422: "The request is not right",
-  424: "The model cannot do this, or failed",
-  429: "Too many requests wait already",
-  500: "It failed",
-  503: "Not now: loading, no memory, no engine, or ending",
-  504: "It took too long",
-} as const;
+type Status = keyof typeof statusMeanings | 424;
 
-export const documentedErrors: Readonly<Record<keyof typeof meanings, DocumentedError>> = Object.fromEntries(
-  Object.entries(meanings).map(([status, description]) => [status, documentError(errorBody, description)]),
-) as Record<keyof typeof meanings, DocumentedError>;
+const meanings: Readonly<Record<Status, string>> = {
+  ...statusMeanings,
+  400: "The input is empty",
+  413: "The request exceeds a limit, or a text is longer than the model reads",
+  422: "The request is invalid",
+  424: "The model does not support this, or failed",
+};
 
-/** A list with nothing in it, which TEI has a kind of its own for. */
+/** The error responses of every route. */
+export const documentedErrors: DocumentedErrors<Status> = documentErrors(errorBody, meanings);
+
+/** The error for an empty list, which has its own type and status. */
 export function emptyError(what: string): InferyardError {
   return new InferyardError("INPUT_INVALID", `${what} is empty`, { remedy: "give at least one", data: { empty: true } });
 }
 
-/** Codes whose status is another in TEI. */
-const teiStatuses: Readonly<Partial<Record<ErrorCode, readonly [status: number, kind: Kind]>>> = {
+/** Status and type of the codes that have others here than elsewhere. */
+const teiStatuses: Readonly<Partial<Record<ErrorCode, readonly [status: number, type: ErrorType]>>> = {
   INPUT_INVALID: [422, "Validation"],
   TOKENIZER_INVALID: [422, "Tokenizer"],
   MODEL_UNSUPPORTED: [424, "Backend"],
@@ -57,22 +48,17 @@ const teiStatuses: Readonly<Partial<Record<ErrorCode, readonly [status: number, 
   QUEUE_FULL: [429, "Overloaded"],
 };
 
-export function handleTeiError(thrown: unknown, context: Context<Env>): Response {
-  const { code, message, remedy, retryable, retryAfterMs, loading, headers, ...said } = publicError(thrown);
+/** The error with the status and type that text-embeddings-inference has for it. */
+export const handleTeiError: ErrorHandler = (thrown, context) => {
+  const error = publicError(thrown);
+  const { code } = error;
   const isEmpty = thrown instanceof InferyardError && thrown.data["empty"] === true;
-  const [status, kind] = isEmpty ? ([400, "Empty"] as const) : (teiStatuses[code] ?? [said.status, kindOf(said.status)]);
-  const body = {
-    error: remedy === undefined ? message : `${message} (${remedy})`,
-    error_type: kind,
-    code,
-    retryable,
-    ...(retryAfterMs === undefined ? {} : { retry_after_ms: retryAfterMs }),
-    ...(loading === undefined ? {} : { loading }),
-  };
-  return errorResponse(context, body, { status, headers });
-}
+  const [status, type] = isEmpty ? ([400, "Empty"] as const) : (teiStatuses[code] ?? [error.status, typeOf(error.status)]);
+  const body = { error: messageWithRemedy(error), error_type: type, code, ...retryFields(error) };
+  return errorResponse(context, body, { status, headers: error.headers });
+};
 
-function kindOf(status: number): Kind {
+function typeOf(status: number): ErrorType {
   if (status === 503) return "Unhealthy";
   return status >= 500 ? "Backend" : "Validation";
 }

@@ -1,17 +1,19 @@
-/** The API of Hugging Face's text-embeddings-inference, version 1.9. /v1/embeddings is OpenAI's here; /health and /metrics are the server's own. */
-import { OpenAPIHono } from "@hono/zod-openapi";
-import type { Env, Routes } from "../../http/context.ts";
+/**
+ * The API of Hugging Face's text-embeddings-inference (TEI) 1.9, without /v1/embeddings, which is OpenAI's, and /health and /metrics, which are
+ * the server's own.
+ */
+import type { Routes } from "../../http/context.ts";
+import { createRoutes } from "../../http/routes.ts";
 import type { Service } from "../../serving/service.ts";
-import { refuseInvalid } from "../../http/validation.ts";
 import { addEmbed, addEmbedAll, addEmbedSparse } from "./embed.ts";
 import { handleTeiError } from "./errors.ts";
 import { addInfo } from "./info.ts";
 import { addPredict, addRerank, addSimilarity } from "./rank.ts";
 import { addDecode, addTokenize } from "./tokens.ts";
 
+/** Creates the routes. */
 export function teiRoutes(service: Service): Routes {
-  const routes = new OpenAPIHono<Env>({ defaultHook: refuseInvalid });
-  routes.onError(handleTeiError);
+  const routes = createRoutes(handleTeiError);
   for (const add of [
     addEmbed,
     addEmbedAll,

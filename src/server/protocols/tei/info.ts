@@ -1,10 +1,10 @@
-/** GET /info: what TEI's clients want to know of the one model there is for them. It is not loaded for that. */
+/** GET /info: the model and its limits. Loads nothing. */
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import { InferyardError } from "../../../errors.ts";
 import type { Manifest } from "../../../models/manifest.ts";
 import { defaultBatchTokens } from "../../../tasks/batching/plan-batches.ts";
 import { version } from "../../../version.ts";
-import { type Routes, callerOf, servedHeaders } from "../../http/context.ts";
+import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
 import { textLabels } from "../model-capabilities.ts";
 import type { Service } from "../../serving/service.ts";
 import { documentedErrors } from "./errors.ts";
@@ -23,15 +23,15 @@ const info = z
     served_model_name: z.string(),
     model_dtype: z
       .string()
-      .openapi({ description: "Of the weights that are loaded; else of the first the model has", example: "float32" }),
+      .openapi({ description: "Data type of the loaded weights, else of the model's first variant", example: "float32" }),
     model_type: modelType,
     max_concurrent_requests: z.int(),
-    max_input_length: z.int().openapi({ description: "Tokens; 2147483647 where the model has no limit" }),
+    max_input_length: z.int().openapi({ description: "Maximum tokens of a text; 2147483647: no limit" }),
     max_batch_tokens: z.int(),
     max_client_batch_size: z.int(),
-    auto_truncate: z.boolean().openapi({ description: "False: without `truncate` a text that is too long is refused" }),
+    auto_truncate: z.boolean().openapi({ description: "false: without `truncate`, texts that are too long are refused" }),
     tokenization_workers: z.int(),
-    version: z.string().openapi({ description: "Of Inferyard" }),
+    version: z.string().openapi({ description: "Version of Inferyard" }),
   })
   .openapi("TeiInfo");
 
@@ -42,10 +42,11 @@ const route = createRoute({
   responses: { 200: { description: "The model", content: { "application/json": { schema: info } } }, ...documentedErrors },
 } satisfies RouteConfig);
 
+/** Adds the route. */
 export function addInfo(routes: Routes, service: Service): void {
   routes.openapi(route, async (context) => {
     const model = context.req.header("x-inferyard-model");
-    const served = await service.describe(callerOf(context), model, {
+    const outcome = await service.describe(callerOf(context), model, {
       loaded: async ({ manifest, decision }) => infoOf(manifest, decision.model.variant),
       files: async (manifest) => infoOf(manifest, manifest.variants[0]?.name),
       missing: () =>
@@ -55,25 +56,25 @@ export function addInfo(routes: Routes, service: Service): void {
         }),
     });
     const { reference } = await service.resolve(callerOf(context), model);
-    const { dtype, type, length } = served.result;
+    const { dtype, type, length } = outcome.result;
     const body = {
-      model_id: served.model,
-      served_model_name: served.model,
+      model_id: outcome.model,
+      served_model_name: outcome.model,
       model_dtype: dtype,
       model_type: type,
-      max_concurrent_requests: service.runningLimit(reference),
+      max_concurrent_requests: service.maxRunning(reference),
       max_input_length: length,
       max_batch_tokens: defaultBatchTokens,
-      max_client_batch_size: service.limits.texts,
+      max_client_batch_size: service.limits.maxTexts,
       auto_truncate: false,
-      tokenization_workers: 1, // texts are cut where the requests are answered
+      tokenization_workers: 1, // texts are tokenized in the server's own thread
       version,
     };
-    return context.json(body, 200, servedHeaders(served));
+    return context.json(body, 200, resultHeaders(outcome));
   });
 }
 
-/** `variant`: name of the weights that are loaded, or that come first in the model's files. */
+/** `variant`: name of the loaded weights, or of the model's first. */
 function infoOf(manifest: Manifest, variant: string | undefined): { dtype: string; type: ModelType; length: number } {
   const precision = manifest.variants.find(({ name }) => name === variant)?.precision ?? variant ?? "unknown";
   return {

@@ -1,7 +1,7 @@
-/** POST /rerank, /predict and /similarity: texts judged against a query, by labels, or by how alike they are. */
+/** POST /rerank, /predict and /similarity: relevance of texts to a query, labels of texts, and cosine similarity. */
 import { createRoute, z } from "@hono/zod-openapi";
 import type { TextPair } from "../../../tasks/shared/encode-pairs.ts";
-import { type Routes, servedHeaders } from "../../http/context.ts";
+import { type Routes, resultHeaders } from "../../http/context.ts";
 import { relevanceScore } from "../relevance.ts";
 import { jsonRoute } from "../../http/json-route.ts";
 import { refusePairs } from "../../http/pair-limits.ts";
@@ -10,7 +10,10 @@ import type { Service } from "../../serving/service.ts";
 import { emptyError, documentedErrors } from "./errors.ts";
 import { callModel, truncationFields, promptName, truncationOf } from "./requests.ts";
 
-const rawScores = z.boolean().optional().openapi({ description: "The model's own numbers, with no activation. Default: false" });
+const rawScores = z
+  .boolean()
+  .optional()
+  .openapi({ description: "Return the model's raw output, without an activation function. Default: false" });
 
 const rerankRequest = (limit: number) =>
   z
@@ -18,7 +21,7 @@ const rerankRequest = (limit: number) =>
       query: z.string(),
       texts: texts(limit),
       raw_scores: rawScores,
-      return_text: z.boolean().optional().openapi({ description: "Whether ranks carry their texts. Default: false" }),
+      return_text: z.boolean().optional().openapi({ description: "Whether results contain their texts. Default: false" }),
       ...truncationFields,
     })
     .openapi("TeiRerankRequest");
@@ -27,29 +30,30 @@ const rerankRoute = (limit: number) =>
   createRoute(
     jsonRoute(
       "/rerank",
-      "Texts in the order of how well they answer, as text-embeddings-inference",
+      "Rank texts by relevance to a query, as text-embeddings-inference",
       rerankRequest(limit),
       z.array(rank),
       documentedErrors,
     ),
   );
 
+/** Adds POST /rerank. */
 export function addRerank(routes: Routes, service: Service): void {
-  routes.openapi(rerankRoute(service.limits.texts), async (context) => {
-    const { query, texts, raw_scores: raw = false, return_text: withText = false, ...cutting } = context.req.valid("json");
+  routes.openapi(rerankRoute(service.limits.maxTexts), async (context) => {
+    const { query, texts, raw_scores: raw = false, return_text: withText = false, ...truncation } = context.req.valid("json");
     if (texts.length === 0) throw emptyError("`texts`");
     refusePairs([query], texts);
-    const options = { ...truncationOf(cutting), ...(raw ? { raw } : {}) };
-    const served = await callModel(service, context, texts.length, ["rerank", query, texts, options], (handle, signal) =>
+    const options = { ...truncationOf(truncation), ...(raw ? { raw } : {}) };
+    const outcome = await callModel(service, context, texts.length, ["rerank", query, texts, options], (handle, signal) =>
       service.runtime.rerank(query, texts, { ...options, model: handle, signal }),
     );
-    const { results, scoring } = served.result;
+    const { results, scoring } = outcome.result;
     const ranks = results.map(({ index, score, text }) => ({
       index,
       score: raw ? score : relevanceScore(scoring, score),
       ...(withText ? { text } : {}),
     }));
-    return context.json(ranks, 200, servedHeaders(served));
+    return context.json(ranks, 200, resultHeaders(outcome));
   });
 }
 
@@ -59,7 +63,7 @@ type PredictInput = string | Pair | ([string] | Pair)[];
 const single: z.ZodType<[string]> = z.tuple([z.string()]);
 const pair: z.ZodType<Pair> = z.tuple([z.string(), z.string()]);
 
-/** Arrays of two are recognized by their length, so that none is read twice. */
+/** Inputs are recognized by the length of the arrays, so that none is read twice. */
 function predictInputs(limit: number): z.ZodType<PredictInput> {
   const item = oneOf<[string] | Pair>("an array of one or two strings", [
     { schema: single, fits: (value) => Array.isArray(value) && value.length === 1 },
@@ -96,22 +100,23 @@ const predictRoute = (limit: number) =>
     ),
   );
 
+/** Adds POST /predict. */
 export function addPredict(routes: Routes, service: Service): void {
-  routes.openapi(predictRoute(service.limits.texts), async (context) => {
-    const { inputs, raw_scores: raw = false, ...cutting } = context.req.valid("json");
+  routes.openapi(predictRoute(service.limits.maxTexts), async (context) => {
+    const { inputs, raw_scores: raw = false, ...truncation } = context.req.valid("json");
     const one = typeof inputs === "string" || (inputs.length === 2 && typeof inputs[0] === "string");
     const texts = predictTexts(inputs);
     if (texts.length === 0) throw emptyError("`inputs`");
-    const options = { ...truncationOf(cutting), ...(raw ? { activation: "none" as const } : {}) };
-    const served = await callModel(service, context, texts.length, ["classify", texts, options], (handle, signal) =>
+    const options = { ...truncationOf(truncation), ...(raw ? { activation: "none" as const } : {}) };
+    const outcome = await callModel(service, context, texts.length, ["classify", texts, options], (handle, signal) =>
       service.runtime.classify(texts, { ...options, model: handle, signal }),
     );
-    const predictions = served.result.results.map((labels) => labels.map(({ label, score }) => ({ label, score })));
-    return context.json(one ? (predictions[0] ?? []) : predictions, 200, servedHeaders(served));
+    const predictions = outcome.result.results.map((labels) => labels.map(({ label, score }) => ({ label, score })));
+    return context.json(one ? (predictions[0] ?? []) : predictions, 200, resultHeaders(outcome));
   });
 }
 
-/** Two strings in a list are a pair; lists in a list are a batch. */
+/** Two strings in an array are a pair; arrays in an array are a batch. */
 function predictTexts(inputs: PredictInput): (string | TextPair)[] {
   if (typeof inputs === "string") return [inputs];
   const [first, second] = inputs;
@@ -134,24 +139,25 @@ const similarityRoute = (limit: number) =>
   createRoute(
     jsonRoute(
       "/similarity",
-      "Cosines of a text with others, as text-embeddings-inference",
+      "Cosine similarity of a text to others, as text-embeddings-inference",
       similarityRequest(limit),
       z.array(z.number()),
       documentedErrors,
     ),
   );
 
+/** Adds POST /similarity. */
 export function addSimilarity(routes: Routes, service: Service): void {
-  routes.openapi(similarityRoute(service.limits.texts), async (context) => {
+  routes.openapi(similarityRoute(service.limits.maxTexts), async (context) => {
     const { inputs, parameters } = context.req.valid("json");
     const { source_sentence: source, sentences } = inputs;
     if (sentences.length === 0) throw emptyError("`sentences`");
     const prompt = parameters?.prompt_name;
     const options = { ...truncationOf(parameters ?? {}), ...(typeof prompt === "string" ? { prompt } : {}) };
-    const question = ["similarity", source, sentences, options] as const;
-    const served = await callModel(service, context, sentences.length + 1, question, (handle, signal) =>
+    const key = ["similarity", source, sentences, options] as const;
+    const outcome = await callModel(service, context, sentences.length + 1, key, (handle, signal) =>
       service.runtime.similarity([source], sentences, { ...options, metric: "cosine", model: handle, signal }),
     );
-    return context.json([...(served.result.scores[0] ?? [])], 200, servedHeaders(served));
+    return context.json([...(outcome.result.scores[0] ?? [])], 200, resultHeaders(outcome));
   });
 }

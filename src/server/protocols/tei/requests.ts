@@ -1,4 +1,4 @@
-/** What TEI's requests have in common: texts as strings or tokens, and how they are cut. */
+/** What the requests of TEI have in common. */
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { InferyardError } from "../../../errors.ts";
@@ -6,13 +6,14 @@ import type { ModelHandle } from "../../../runtime/model-handle.ts";
 import { type Env, callerOf } from "../../http/context.ts";
 import type { CallKey } from "../../serving/call-key.ts";
 import { arrayAlternative, isNumber, isText, listOf, name, oneOf, text, tokenIds } from "../../http/field-schemas.ts";
-import type { ModelCallResult, Service } from "../../serving/service.ts";
+import type { ModelCallResult } from "../../serving/calls.ts";
+import type { Service } from "../../serving/service.ts";
 import { type TextInput, textsOf } from "../token-input.ts";
 import { emptyError } from "./errors.ts";
 
 type Inputs = string | number[] | (string | number[])[];
 
-/** One text, or many: strings, or token ids of the model's own tokenizer. `limit`: texts of one request. */
+/** One text or several, as strings or as token ids of the model's own tokenizer. `limit`: maximum number of texts. */
 export function inputsOf(limit: number): z.ZodType<Inputs> {
   const one = oneOf<string | number[]>("a string or an array of token ids", [text, { schema: tokenIds(), fits: Array.isArray }]);
   const many = listOf(one, { max: limit, fits: isText });
@@ -20,10 +21,10 @@ export function inputsOf(limit: number): z.ZodType<Inputs> {
     text,
     arrayAlternative(tokenIds(), isNumber),
     { schema: many, fits: Array.isArray },
-  ]).openapi("TeiInput", { description: "A text, or a list of texts; token ids of the model's own tokenizer count as a text" });
+  ]).openapi("TeiInput", { description: "A text or a list of texts, each a string or token ids of the model's own tokenizer" });
 }
 
-/** Fields of every request that reads texts. */
+/** Fields of requests that read texts. */
 export interface TruncationFields {
   readonly truncate?: boolean | null | undefined;
   readonly truncation_direction?: "Left" | "Right" | "left" | "right" | undefined;
@@ -32,43 +33,49 @@ export interface TruncationFields {
 const truncate: z.ZodType<boolean | null | undefined> = z
   .boolean()
   .nullish()
-  .openapi({ description: "Whether texts longer than the model reads are cut; else they are refused. Default: false" });
+  .openapi({ description: "Whether to truncate texts longer than the model reads; otherwise they are refused. Default: false" });
 
 const direction: z.ZodType<TruncationFields["truncation_direction"]> = z
   .enum(["Left", "Right", "left", "right"])
   .optional()
-  .openapi({ description: "With `truncate`: left is refused. Default: right" });
+  .openapi({ description: "With `truncate`: only right is supported. Default: right" });
 
+/** Their schemas. */
 export const truncationFields: { readonly truncate: typeof truncate; readonly truncation_direction: typeof direction } = {
   truncate,
   truncation_direction: direction,
 };
 
+/** Schema of the name of a prompt. */
 export const promptName: z.ZodType<string | null | undefined> = name()
   .nullish()
-  .openapi({ description: "Name of a prompt of the model, put before every text" });
+  .openapi({ description: "Name of a prompt of the model that is prepended to every text" });
 
-export function truncationOf(cutting: TruncationFields): { readonly truncate: "cut" | "error" } {
-  if (cutting.truncate !== true) return { truncate: "error" };
-  if (cutting.truncation_direction?.toLowerCase() !== "left") return { truncate: "cut" };
-  throw new InferyardError("INPUT_INVALID", "texts are cut on the right, and not on the left", {
+/** The option `truncate` of the task. Throws INPUT_INVALID for truncation on the left. */
+export function truncationOf(fields: TruncationFields): { readonly truncate: "cut" | "error" } {
+  if (fields.truncate !== true) return { truncate: "error" };
+  if (fields.truncation_direction?.toLowerCase() !== "left") return { truncate: "cut" };
+  throw new InferyardError("INPUT_INVALID", "texts can be truncated on the right only", {
     remedy: "leave truncation_direction out",
   });
 }
 
-/** TEI serves one model, and its requests name none: the server's default, or the header x-inferyard-model. `question`: as of a call. */
+/**
+ * Runs `work` on the model of the header x-inferyard-model, else on the default model: TEI serves a single model, so its requests name none.
+ * `key`: see `ModelCall.key`.
+ */
 export function callModel<Result>(
   service: Service,
   context: Context<Env>,
   texts: number,
-  question: CallKey | undefined,
+  key: CallKey | undefined,
   work: (model: ModelHandle, signal: AbortSignal) => Promise<Result>,
 ): Promise<ModelCallResult<Result>> {
-  const call = { model: context.req.header("x-inferyard-model"), texts, ...(question === undefined ? {} : { question }) };
+  const call = { model: context.req.header("x-inferyard-model"), texts, ...(key === undefined ? {} : { key }) };
   return service.call(callerOf(context), call, work);
 }
 
-/** The texts of `inputs`, which a model is needed for where they are tokens. A list of numbers is one text. */
+/** The inputs as a list; an array of numbers is one text. Throws the error for empty input. */
 export function textList(written: Inputs): readonly TextInput[] {
   const list = typeof written === "string" ? [written] : isIds(written) ? [written] : written;
   const isEmpty = list.length === 0 || list.some((input) => typeof input !== "string" && input.length === 0);
@@ -80,6 +87,7 @@ function isIds(list: readonly (string | number | readonly number[])[]): list is 
   return typeof list[0] === "number";
 }
 
+/** The inputs as texts; token ids are decoded with the model's tokenizer. */
 export function readTexts(service: Service, handle: ModelHandle, list: readonly TextInput[]): Promise<string[]> {
   return textsOf(list, () => service.runtime.tokenizer(handle));
 }

@@ -1,11 +1,12 @@
-/** POST /tokenize and /decode: what the model's tokenizer makes of texts, and texts of ids. */
+/** POST /tokenize and /decode: tokens of texts, and texts of token ids. */
 import { createRoute, z } from "@hono/zod-openapi";
+import { at } from "../../../checked.ts";
 import { throwIfAborted } from "../../../errors.ts";
 import { embedSettings } from "../../../tasks/embedding/embed-options.ts";
 import { decodeTokens, encodeText } from "../../../tasks/shared/encode-texts.ts";
 import { createYielder } from "../../../tasks/shared/yielding.ts";
 import { type Encoding, convertOffsets } from "../../../tokenizers/index.ts";
-import { type Routes, servedHeaders } from "../../http/context.ts";
+import { type Routes, resultHeaders } from "../../http/context.ts";
 import { jsonRoute } from "../../http/json-route.ts";
 import { arrayAlternative, isNumber, listOf, oneOf, text, texts, tokenIds } from "../../http/field-schemas.ts";
 import type { Service } from "../../serving/service.ts";
@@ -19,10 +20,7 @@ const tokenizeRequest = (limit: number) =>
         text,
         { schema: texts(limit), fits: Array.isArray },
       ]).openapi({ example: "a cat" }),
-      add_special_tokens: z
-        .boolean()
-        .optional()
-        .openapi({ description: "Whether special tokens are put around texts. Default: true" }),
+      add_special_tokens: z.boolean().optional().openapi({ description: "Whether to add special tokens. Default: true" }),
       prompt_name: promptName,
     })
     .openapi("TeiTokenizeRequest");
@@ -32,7 +30,10 @@ const token = z
     id: z.int(),
     text: z.string(),
     special: z.boolean(),
-    start: z.int().optional().openapi({ description: "In code points of the prompt and the text; special tokens have none" }),
+    start: z
+      .int()
+      .optional()
+      .openapi({ description: "Offset in code points of the prompt and the text; special tokens have none" }),
     stop: z.int().optional(),
   })
   .openapi("TeiToken");
@@ -40,58 +41,59 @@ const tokenizeRoute = (limit: number) =>
   createRoute(
     jsonRoute(
       "/tokenize",
-      "Tokens of texts, as text-embeddings-inference",
+      "Tokenize texts, as text-embeddings-inference",
       tokenizeRequest(limit),
       z.array(z.array(token)),
       documentedErrors,
     ),
   );
 
+/** Adds POST /tokenize. */
 export function addTokenize(routes: Routes, service: Service): void {
-  routes.openapi(tokenizeRoute(service.limits.texts), async (context) => {
+  routes.openapi(tokenizeRoute(service.limits.maxTexts), async (context) => {
     const { inputs, add_special_tokens: special = true, prompt_name: name } = context.req.valid("json");
     const texts = typeof inputs === "string" ? [inputs] : inputs;
     if (texts.length === 0) throw emptyError("`inputs`");
-    const served = await callModel(service, context, texts.length, undefined, async (handle, signal) => {
+    const outcome = await callModel(service, context, texts.length, undefined, async (handle, signal) => {
       const tokenizer = await service.runtime.tokenizer(handle);
       const { promptText: prompt } = embedSettings(handle.manifest, typeof name === "string" ? { prompt: name } : {});
       const options = { prompt, maxTokens: Number.POSITIVE_INFINITY, ...(special ? {} : { addSpecialTokens: false }) };
-      const rest = createYielder();
+      const yieldIfDue = createYielder();
       const lists: string[] = [];
       for (const text of texts) {
         throwIfAborted(signal);
-        lists.push(await tokensOf(await encodeText(tokenizer, text, options), prompt + text, rest));
+        lists.push(await tokensOf(await encodeText(tokenizer, text, options), prompt + text, yieldIfDue));
       }
       return `[${lists.join(",")}]`;
     });
-    // Written as text piece by piece: a million tokens at once would hold the event loop.
-    return context.body(served.result, 200, { ...servedHeaders(served), "content-type": "application/json" }) as never;
+    // Serialized in pieces: a million tokens at once would block the event loop.
+    return context.body(outcome.result, 200, { ...resultHeaders(outcome), "content-type": "application/json" }) as never;
   });
 }
 
-/** Tokens written as JSON between one turn of others. */
+/** Tokens serialized before the event loop gets a turn. */
 const tokensPerTurn = 4096;
 
-/** JSON of the tokens of one text. */
-async function tokensOf(encoding: Encoding, text: string, rest: () => Promise<void> | undefined): Promise<string> {
+/** The tokens of one text as JSON. */
+async function tokensOf(encoding: Encoding, text: string, yieldIfDue: () => Promise<void> | undefined): Promise<string> {
   const { ids, tokens, offsets, specialTokensMask } = encoding;
-  const places = convertOffsets(offsets, text, "codepoints");
+  const positions = convertOffsets(offsets, text, "codepoints");
   const tokenAt = (id: number, index: number): z.infer<typeof token> => {
-    if (specialTokensMask[index] === 1) return { id, text: tokens[index] ?? "", special: true };
+    if (specialTokensMask[index] === 1) return { id, text: at(tokens, index), special: true };
     const [from, to] = [2 * index, 2 * index + 1];
     return {
       id,
       text: text.slice(offsets[from], offsets[to]),
       special: false,
-      start: places[from] ?? 0,
-      stop: places[to] ?? 0,
+      start: at(positions, from),
+      stop: at(positions, to),
     };
   };
   const parts: string[] = [];
   for (let from = 0; from < ids.length; from += tokensPerTurn) {
     const part = ids.slice(from, from + tokensPerTurn).map((id, index) => tokenAt(id, from + index));
     parts.push(JSON.stringify(part).slice(1, -1));
-    await rest();
+    await yieldIfDue();
   }
   return `[${parts.join(",")}]`;
 }
@@ -110,30 +112,31 @@ const decodeRoute = (limit: number) =>
   createRoute(
     jsonRoute(
       "/decode",
-      "Texts of tokens, as text-embeddings-inference",
+      "Decode token ids, as text-embeddings-inference",
       decodeRequest(limit),
       z.array(z.string()),
       documentedErrors,
     ),
   );
 
+/** Adds POST /decode. */
 export function addDecode(routes: Routes, service: Service): void {
-  routes.openapi(decodeRoute(service.limits.texts), async (context) => {
+  routes.openapi(decodeRoute(service.limits.maxTexts), async (context) => {
     const { ids: given, skip_special_tokens: skipSpecialTokens = true } = context.req.valid("json");
     const lists = isNested(given) ? given : [given];
     if (given.length === 0) throw emptyError("`ids`");
-    const served = await callModel(service, context, lists.length, undefined, async (handle, signal) => {
+    const outcome = await callModel(service, context, lists.length, undefined, async (handle, signal) => {
       const tokenizer = await service.runtime.tokenizer(handle);
-      const rest = createYielder();
+      const yieldIfDue = createYielder();
       const texts: string[] = [];
       for (const list of lists) {
         throwIfAborted(signal);
         texts.push(await decodeTokens(tokenizer, list, { skipSpecialTokens }));
-        await rest();
+        await yieldIfDue();
       }
       return texts;
     });
-    return context.json(served.result, 200, servedHeaders(served));
+    return context.json(outcome.result, 200, resultHeaders(outcome));
   });
 }
 

@@ -1,6 +1,7 @@
 /**
- * Names of kinds you choose, by a GLiNER model (Zaratiana et al. 2023, "GLiNER: Generalist Model for Named Entity Recognition"): it scores every
- * span of up to so many words against every label. Exports that list spans (inputs span_idx and span_mask) are read.
+ * Zero-shot entity recognition with GLiNER (Zaratiana et al. 2023, "GLiNER: Generalist Model for Named Entity Recognition using Bidirectional
+ * Transformer"): every span of up to `max_width` words is scored against every label. Supported are span-level exports, with the inputs
+ * `span_idx` and `span_mask` (span_mode "markerV0").
  */
 import { InferyardError } from "../../../errors.ts";
 import type { Manifest } from "../../../models/manifest.ts";
@@ -14,27 +15,30 @@ import { type TextTaskOptions, textTaskSettings } from "../../shared/task-option
 import { type LabelledSpan, selectSpans, scoredSpans } from "./spans.ts";
 import { type GlinerConfig, type WordWindow, encodeGlinerWindows, glinerInputs } from "./windows.ts";
 
+/** Options of `recognizeWithGliner`. */
 export interface GlinerOptions extends TextTaskOptions {
+  /** Entity types to look for, at least one. */
   readonly labels: readonly string[];
+  /** Minimum score of an entity, from 0 to below 1. Default: 0.5. */
   readonly threshold?: number;
+  /** Whether an entity may lie inside another. Default: false. */
   readonly nested?: boolean;
+  /** Whether one span may have several labels. Default: false. */
   readonly multiLabel?: boolean;
+  /** Unit of `start` and `end`. Default: "utf16". */
   readonly offsets?: OffsetUnit;
+  /** Overlap of windows in tokens. Default: a quarter of a window. */
   readonly stride?: number;
 }
 
-/** Whether a model scores spans against labels it is given. MODEL_UNSUPPORTED for one that scores tokens against them. */
+/** Whether a model is a span-level GLiNER export. Throws MODEL_UNSUPPORTED for a token-level one. */
 export function isGlinerSpanModel({ name }: Manifest, inputs: readonly TensorInfo[]): boolean {
   const names = new Set(inputs.map((input) => input.name));
   if (names.has("span_idx") && names.has("words_mask")) return true;
   if (!names.has("words_mask")) return false;
-  throw new InferyardError(
-    "MODEL_UNSUPPORTED",
-    `${name} is a GLiNER model that scores tokens, and only those that score spans are built`,
-    {
-      remedy: 'use an export with the inputs span_idx and span_mask (span_mode "markerV0")',
-    },
-  );
+  throw new InferyardError("MODEL_UNSUPPORTED", `${name} is a token-level GLiNER model, and only span-level ones are supported`, {
+    remedy: 'use an export with the inputs span_idx and span_mask (span_mode "markerV0")',
+  });
 }
 
 const spanInputs: ReadonlySet<string> = new Set([
@@ -46,6 +50,7 @@ const spanInputs: ReadonlySet<string> = new Set([
   "span_mask",
 ]);
 
+/** Finds entities of the given types in texts; long texts are read in overlapping windows. `word` is the text as it is written. */
 export async function recognizeWithGliner(encoder: Encoder, texts: readonly string[], options: GlinerOptions): Promise<Entities> {
   const { threshold = 0.5, nested = false, multiLabel = false, offsets = "utf16", signal } = options;
   const labels = [...new Set(options.labels)];
@@ -55,7 +60,7 @@ export async function recognizeWithGliner(encoder: Encoder, texts: readonly stri
   if (unknown !== undefined)
     throw new InferyardError(
       "MODEL_UNSUPPORTED",
-      `${name} wants the input "${unknown.name}", which no GLiNER model of names has`,
+      `${name} has the input "${unknown.name}", which a span-level GLiNER model does not have`,
     );
   const config = spanModelConfig(encoder.manifest);
   const settings = textTaskSettings(encoder.manifest, options);
@@ -64,7 +69,7 @@ export async function recognizeWithGliner(encoder: Encoder, texts: readonly stri
   const spans: LabelledSpan[][] = texts.map(() => []);
   const wanted = {
     output: "logits",
-    kind: `spans ${config.maxWidth} wide, ${labels.length} labels`,
+    batchKey: `spans ${config.maxWidth} wide, ${labels.length} labels`,
     batchTokens: settings.batchTokens,
     tensors: (rows: readonly WordWindow[], length: number) =>
       glinerInputs(rows, length, encoder.tokenizer.padId, config.maxWidth),
@@ -113,7 +118,7 @@ function checkOptions({ labels, threshold = 0.5, nested, multiLabel, offsets }: 
   refuseUnlisted("offsets", offsets, offsetUnits);
 }
 
-/** MODEL_UNSUPPORTED where the file says something else than these numbers and words. */
+/** Reads gliner_config.json. Throws MODEL_UNSUPPORTED for a value of the wrong type or out of range. */
 function spanModelConfig({ name, variants }: Manifest): GlinerConfig {
   const config = variants[0]?.config ?? {};
   const {
@@ -129,7 +134,7 @@ function spanModelConfig({ name, variants }: Manifest): GlinerConfig {
   if (!counts || !tokens)
     throw new InferyardError(
       "MODEL_UNSUPPORTED",
-      `${name}: gliner_config.json has a max_width, max_len, ent_token or sep_token that cannot be`,
+      `${name}: gliner_config.json needs max_width and max_len from 1 to 100000, and ent_token and sep_token that are not empty`,
     );
   return { maxWidth: Number(maxWidth), maxWords: Number(maxWords), classToken: String(classToken), separator: String(separator) };
 }
@@ -138,6 +143,6 @@ function misshapen(name: string, shape: readonly number[]): InferyardError {
   return new InferyardError(
     "MODEL_UNSUPPORTED",
     `${name} gave logits of shape [${shape.join(", ")}] for a text, and [words, width, labels] was expected`,
-    { remedy: "use a GLiNER export that scores spans" },
+    { remedy: "use a span-level GLiNER export" },
   );
 }

@@ -1,16 +1,18 @@
-/** From scores of spans to entities, as GLiNER's decoder chooses them. Pure. */
+/** From span scores to entities, as GLiNER's `SpanDecoder` selects them. Pure functions. */
 import type { Word } from "./words.ts";
 
+/** A span of a text with one label. */
 export interface LabelledSpan {
-  /** Place of the label in the list that was given. */
+  /** Index of the label in the list that was given. */
   readonly label: number;
+  /** Sigmoid of the logit, 0 to 1. */
   readonly score: number;
-  /** Position in the text, in UTF-16 units. */
+  /** Range in the text, in UTF-16 code units: start included, end excluded. */
   readonly start: number;
   readonly end: number;
 }
 
-/** Logits of one window: [words, width, labels], from `offset` on; spans begin at a word and are 1 to `width` words long. */
+/** Logits of one window, row-major `[words, width, labels]` from element `offset` on: entry [w, n] is the span of n + 1 words from word w. */
 export interface SpanLogits {
   readonly data: Float32Array;
   readonly offset: number;
@@ -18,7 +20,7 @@ export interface SpanLogits {
   readonly labels: number;
 }
 
-/** Every span whose score (a sigmoid) is above the threshold. */
+/** All spans whose score, the sigmoid of the logit, is above the threshold. */
 export function scoredSpans(
   words: readonly Word[],
   { data, offset, width, labels }: SpanLogits,
@@ -38,14 +40,18 @@ export function scoredSpans(
   return found;
 }
 
+/** Which of the selected spans may overlap. */
 export interface SpanOverlapRules {
-  /** A span may lie inside another. */
+  /** Whether a span may lie inside another. */
   readonly nested: boolean;
-  /** One span may have several labels. */
+  /** Whether one span may have several labels. */
   readonly multiLabel: boolean;
 }
 
-/** The best spans that may stand beside each other, from left to right; of equal scores the one that comes first. */
+/**
+ * Greedy selection by descending score, as `greedy_search` of GLiNER: a span that conflicts with a selected one is dropped. Of equal scores the
+ * earlier entry of `spans` wins. The result is sorted by position.
+ */
 export function selectSpans(spans: readonly LabelledSpan[], rules: SpanOverlapRules): LabelledSpan[] {
   const chosen: LabelledSpan[] = [];
   for (const span of spans.toSorted((a, b) => b.score - a.score))

@@ -1,4 +1,4 @@
-/** Texts and labels as the tokens a GLiNER model reads: the labels, each behind a class token, then the words of the text. */
+/** Inputs of a span-level GLiNER model: the labels, each after an entity token, a separator, then the words of the text. */
 import { InferyardError, throwIfAborted } from "../../../errors.ts";
 import type { TensorMap } from "../../../tensor.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
@@ -6,37 +6,42 @@ import { encodeText } from "../../shared/encode-texts.ts";
 import { createYielder } from "../../shared/yielding.ts";
 import { type Word, splitWords } from "./words.ts";
 
-/** What gliner_config.json says; defaults are those of the library. */
+/** Settings of gliner_config.json; defaults are those of the GLiNER library. */
 export interface GlinerConfig {
-  /** Longest span, in words. */
+  /** `max_width`: maximum length of a span in words. */
   readonly maxWidth: number;
-  /** Most words of one window. */
+  /** `max_len`: maximum number of words of one window. */
   readonly maxWords: number;
-  /** Stands before each label. */
+  /** `ent_token`: token before each label. */
   readonly classToken: string;
-  /** Stands between the labels and the text. */
+  /** `sep_token`: token between the labels and the text. */
   readonly separator: string;
 }
 
-/** As many words of a text as the model reads at once. */
+/** One row of a batch: the labels, and a window of words of one text. */
 export interface WordWindow {
   readonly ids: readonly number[];
-  /** For each token the number of its word, from 1, at the word's first token; 0 for all others. */
+  /** One entry per token: at the first token of a word the number of the word, from 1; 0 at all others. */
   readonly wordsMask: readonly number[];
   readonly words: readonly Word[];
-  /** Place of the text in the list. */
+  /** Index of the text in the list that was given. */
   readonly text: number;
 }
 
+/** Limits of a window. */
 export interface GlinerWindowLimits {
-  /** Most tokens of a window, labels and special tokens included. */
+  /** Maximum number of tokens, labels and special tokens included. */
   readonly maxTokens: number;
+  /** Whether a longer text is read in windows or refused with INPUT_TOO_LONG. */
   readonly truncate: "cut" | "error";
-  /** Tokens by which windows of one text overlap. */
+  /** Overlap of consecutive windows in tokens. */
   readonly stride: number;
 }
 
-/** Long texts become windows that overlap. INPUT_TOO_LONG where the labels leave no room, or a text is not to be cut. */
+/**
+ * Tokenizes labels and texts; a long text gives several overlapping windows, a text without words none. Throws INPUT_TOO_LONG if the labels
+ * leave no room for the text, or if a text does not fit and `truncate` is "error".
+ */
 export async function encodeGlinerWindows(
   tokenizer: Tokenizer,
   texts: readonly string[],
@@ -57,7 +62,7 @@ export async function encodeGlinerWindows(
   for (const [index, text] of texts.entries()) {
     throwIfAborted(signal);
     if (typeof text !== "string") throw new InferyardError("INPUT_INVALID", `text ${index} is not a string`);
-    // A word of which the tokenizer keeps nothing (a joiner between emoji) has no token that could stand for it.
+    // A word for which the tokenizer gives no token (a zero-width joiner) is left out: the model scores words by their first token.
     const words: { readonly word: Word; readonly ids: readonly number[] }[] = [];
     for (const word of splitWords(text)) {
       const ids = (await idsOf(word.text)).slice(0, room);
@@ -86,7 +91,10 @@ export async function encodeGlinerWindows(
   return windows;
 }
 
-/** Words [from, to) of each window, by how many tokens each word takes. No window for no words. */
+/**
+ * The words [from, to) of each window. `sizes`: number of tokens of each word; `room`: maximum number of tokens of a window. No words give no
+ * window; a word larger than `room` has a window of its own.
+ */
 export function planWordWindows(
   sizes: readonly number[],
   room: number,
@@ -99,7 +107,7 @@ export function planWordWindows(
     for (let left = room; to < sizes.length && to - from < maxWords && (sizes[to] ?? 0) <= left; to += 1) left -= sizes[to] ?? 0;
     windows.push({ from, to: Math.max(to, from + 1) });
     if (to >= sizes.length) break;
-    // Back by the stride, and on by a word at least.
+    // Move back by the stride, but advance by at least one word.
     let next = to;
     for (let back = stride; next - 1 > from && (sizes[next - 1] ?? 0) <= back; next -= 1) back -= sizes[next - 1] ?? 0;
     from = Math.max(next, from + 1);
@@ -107,7 +115,7 @@ export function planWordWindows(
   return windows;
 }
 
-/** The tensors of one batch; shorter rows are padded, and spans that reach beyond a text's words are masked. */
+/** The input tensors of one batch. Shorter rows are padded to `length`; spans that extend beyond the words of a row are masked. */
 export function glinerInputs(rows: readonly WordWindow[], length: number, padId: number, maxWidth: number): TensorMap {
   const words = Math.max(1, ...rows.map((row) => row.words.length));
   const spans = words * maxWidth;

@@ -1,18 +1,9 @@
 /** ONNX's attention operators, and the write into a cache of keys or values. */
+import { causalMask, joinHeads, splitHeads } from "../../../build/nn/attention.ts";
 import type { Value } from "../../../ir/graph.ts";
 import type { OnnxGraph } from "../../onnx-model.ts";
 import { isTensor } from "../../../build/traced-value.ts";
-import {
-  sumBiases,
-  appendToCache,
-  scaledDotProductAttention,
-  maskToBias,
-  causalMask,
-  iota,
-  joinHeads,
-  splitHeads,
-} from "./scaled-dot-product.ts";
-import { typeAttribute } from "../tensor/constants.ts";
+import { sumBiases, appendToCache, scaledDotProductAttention, maskToBias, iota } from "./scaled-dot-product.ts";
 import { normalizeAxis, type OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
 import { widened } from "../precision.ts";
@@ -26,7 +17,7 @@ function attention(call: OperatorCall): readonly Value[] {
   const key = appendToCache(call, call.tensorIfGiven(4), flat ? splitHeads(call, k, keyHeads) : k);
   const value = appendToCache(call, call.tensorIfGiven(5), flat ? splitHeads(call, v, keyHeads) : v);
   const wide = widened(call, query);
-  const softmaxType = typeAttribute(call, "softmax_precision");
+  const softmaxType = call.elementType("softmax_precision");
   const mode = call.int("qk_matmul_output_mode", 0);
   const steps = scaledDotProductAttention(call, {
     query: wide,
@@ -95,7 +86,7 @@ function flexAttention(call: OperatorCall): Value {
     scale: call.float("scale", 1 / Math.sqrt(query.type.shape[3] ?? 1)),
     softcap: 0,
     bias: undefined,
-    softmaxType: typeAttribute(call, "softmax_precision"),
+    softmaxType: call.elementType("softmax_precision"),
     modifyScores: through("score_mod"),
     modifyProbabilities: through("prob_mod"),
   });

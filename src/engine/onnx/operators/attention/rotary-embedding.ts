@@ -1,37 +1,10 @@
 /** Rotary position embeddings: Su and others, https://arxiv.org/abs/2104.09864. */
 import type { Value } from "../../../ir/graph.ts";
-import { joinHeads, splitHeads } from "./scaled-dot-product.ts";
+import { joinHeads, splitHeads } from "../../../build/nn/attention.ts";
+import { applyRotaryEmbedding } from "../../../build/nn/rotary-embedding.ts";
 import type { OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
 import { widened } from "../precision.ts";
-import type { TensorOps } from "../../../build/tensor-ops.ts";
-
-/**
- * x [N, heads, L, D] with the pairs of its first elements turned by angles whose cosines and sines are [N or 1, L, pairs]. Interleaved pairs are
- * neighbours; others are half of the elements apart.
- */
-export function applyRotaryEmbedding(call: TensorOps, x: Value, cosines: Value, sines: Value, interleaved: boolean): Value {
-  const { shape } = x.type;
-  const [batch = 0, heads = 0, length = 0, width = 0] = shape;
-  const pairs = cosines.type.shape[2] ?? 0;
-  const dimension = pairs * 2;
-  if (dimension > width) throw new Error(`it turns ${dimension} elements of ${width}`);
-  const [cos, sin] = [cosines, sines].map((each) => call.reshape(each, [each.type.shape[0] ?? 1, 1, length, pairs]));
-  if (cos === undefined || sin === undefined) throw new Error("it lacks a cache");
-  const turning = dimension === width ? x : call.slice(x, 3, 0, dimension);
-  const apart = call.reshape(turning, interleaved ? [batch, heads, length, pairs, 2] : [batch, heads, length, 2, pairs]);
-  const axis = interleaved ? 4 : 3;
-  const [one, other] = [0, 1].map((half) => call.reshape(call.slice(apart, axis, half, 1), [batch, heads, length, pairs]));
-  if (one === undefined || other === undefined) throw new Error("it lacks a half");
-  const real = call.binary("sub", call.binary("mul", one, cos), call.binary("mul", other, sin));
-  const imaginary = call.binary("add", call.binary("mul", one, sin), call.binary("mul", other, cos));
-  const grown = [real, imaginary].map((half) =>
-    call.reshape(half, interleaved ? [batch, heads, length, pairs, 1] : [batch, heads, length, 1, pairs]),
-  );
-  const turned = call.reshape(call.add({ kind: "concat", axis }, ...grown), turning.type.shape);
-  if (dimension === width) return turned;
-  return call.add({ kind: "concat", axis: 3 }, turned, call.slice(x, 3, dimension, width - dimension));
-}
 
 /** Rows of a cache [positions, pairs] at places [N, L], or the cache [N, L, pairs] itself; of its pairs the first ones. */
 export function selectCacheRows(call: OperatorCall, cache: Value, places: Value | undefined, pairs: number): Value {

@@ -77,40 +77,9 @@ function withoutMaskedRows(call: TensorOps, softmax: Value, bias: Value): Value 
   return call.select(masked, 0, softmax);
 }
 
-/** [N, L, heads * D] becomes [N, heads, L, D]. */
-export function splitHeads(call: TensorOps, x: Value, heads: number): Value {
-  const [batch = 0, length = 0, width = 0] = x.type.shape;
-  if (x.type.shape.length !== 3 || heads < 1 || width % heads !== 0)
-    throw new Error(`[${x.type.shape.join(", ")}] is not made of ${heads} heads`);
-  return call.transpose(call.reshape(x, [batch, length, heads, width / heads]), [0, 2, 1, 3]);
-}
-
-/** [N, heads, L, D] becomes [N, L, heads * D]. */
-export function joinHeads(call: TensorOps, x: Value): Value {
-  const [batch = 0, heads = 0, length = 0, width = 0] = x.type.shape;
-  return call.reshape(call.transpose(x, [0, 2, 1, 3]), [batch, length, heads * width]);
-}
-
 /** 0 where the mask is true, else minus infinity, or what stands for it. */
 export function maskToBias(call: TensorOps, mask: Value, type: ElementType, out: number = Number.NEGATIVE_INFINITY): Value {
   return call.select(mask, call.scalar(0, type), call.scalar(out, type));
-}
-
-/** [L, S] in bool: whether a query sees a key, where the first query stands at `offset`; of the keys before it no more than `window`, itself counted. */
-export function causalMask(
-  call: TensorOps,
-  length: number,
-  total: number,
-  offset: number,
-  window: number = Number.POSITIVE_INFINITY,
-): Value {
-  call.builder.reserve({ dataType: "bool", shape: [length, total] }, 0);
-  const seen = Uint8Array.from({ length: length * total }, (_, index) => {
-    const place = Math.floor(index / total) + offset;
-    const key = index % total;
-    return Number(key <= place && key > place - window);
-  });
-  return call.builder.constant({ dataType: "bool", shape: [length, total], data: seen });
 }
 
 /** The sum of those biases that there are. */

@@ -1,15 +1,7 @@
 /** com.microsoft's attention operators, as optimised exports of transformers have them: https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md. */
+import { causalMask, joinHeads, splitHeads } from "../../../build/nn/attention.ts";
 import type { Value } from "../../../ir/graph.ts";
-import {
-  sumBiases,
-  appendToCache,
-  scaledDotProductAttention,
-  maskToBias,
-  causalMask,
-  iota,
-  joinHeads,
-  splitHeads,
-} from "../attention/scaled-dot-product.ts";
+import { sumBiases, appendToCache, scaledDotProductAttention, maskToBias, iota } from "../attention/scaled-dot-product.ts";
 import type { OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
 import { widened, widenedIfGiven } from "../precision.ts";

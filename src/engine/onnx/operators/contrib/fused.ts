@@ -5,7 +5,8 @@ import { rmsNormalize, inverseStandardDeviation } from "../nn/normalizations.ts"
 import type { OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
 import { computeWidened, widened, widenedIfGiven } from "../precision.ts";
-import { convolution, gemm, matmul } from "../math/matrix-products.ts";
+import { gemm, matmul } from "../math/matrix-products.ts";
+import { convolution } from "../nn/convolutions.ts";
 import { activationOf } from "../nn/recurrent-activations.ts";
 
 /** Norm of x + skip + bias over the last axis. Outputs: the norm, mean, inverse deviation, and the sum. */

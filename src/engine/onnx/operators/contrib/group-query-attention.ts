@@ -1,10 +1,12 @@
 /** com.microsoft's GroupQueryAttention: a cache of fixed length, rotary embeddings, a window, and lengths that differ by sequence. */
 import type { Value } from "../../../ir/graph.ts";
-import { scaledDotProductAttention, maskToBias, iota, joinHeads, splitHeads } from "../attention/scaled-dot-product.ts";
+import { joinHeads, splitHeads } from "../../../build/nn/attention.ts";
+import { applyRotaryEmbedding } from "../../../build/nn/rotary-embedding.ts";
+import { scaledDotProductAttention, maskToBias, iota } from "../attention/scaled-dot-product.ts";
 import type { OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
 import { widened, widenedIfGiven } from "../precision.ts";
-import { selectCacheRows, applyRotaryEmbedding } from "../attention/rotary-embedding.ts";
+import { selectCacheRows } from "../attention/rotary-embedding.ts";
 
 /**
  * Ainslie and others, https://arxiv.org/abs/2305.13245. Inputs: queries, keys, values (or all in the first), cached keys and values

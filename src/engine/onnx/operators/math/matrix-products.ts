@@ -1,10 +1,9 @@
-/** Matrix products and convolutions. */
+/** Matrix products and determinants. */
 import type { Value } from "../../../ir/graph.ts";
-import { normalizeAxis, type OperatorCall } from "../operator-call.ts";
+import type { OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
-import { alignToChannels, windowOf } from "../nn/window-attributes.ts";
 
-/** numpy's matmul: vectors count as a row on the left and as a column on the right. */
+/** ONNX MatMul, as numpy.matmul: a vector counts as a row on the left and as a column on the right. */
 export function matmul(call: OperatorCall, a: Value, b: Value): Value {
   const left = a.type.shape.length === 1 ? call.reshape(a, [1, ...a.type.shape]) : a;
   const right = b.type.shape.length === 1 ? call.reshape(b, [...b.type.shape, 1]) : b;
@@ -14,7 +13,7 @@ export function matmul(call: OperatorCall, a: Value, b: Value): Value {
   return call.reshape(product, b.type.shape.length === 1 ? rows.slice(0, -1) : rows);
 }
 
-/** alpha A' B' + beta C. */
+/** ONNX Gemm: alpha * A' * B' + beta * C, where ' transposes if `transA` or `transB` is set. */
 export function gemm(call: OperatorCall): Value {
   if (call.version < 7) call.ignore("broadcast");
   const a = call.int("transA", 0) === 1 ? call.transpose(call.tensor(0), [1, 0]) : call.tensor(0);
@@ -26,39 +25,18 @@ export function gemm(call: OperatorCall): Value {
   return call.binary("add", scaled, beta === 1 ? c : call.binary("mul", c, beta));
 }
 
-export function convolution(call: OperatorCall): Value {
+/** ONNX Det: determinants of the matrices in the last two axes. Computed by the interpreter. */
+function determinant(call: OperatorCall): Value {
   const x = call.tensor(0);
-  const weights = call.tensor(1);
-  const kernel = weights.type.shape.slice(2);
-  const stated = call.ints("kernel_shape");
-  if (stated !== undefined && stated.join() !== kernel.join())
-    throw new Error(`its kernel is [${kernel.join(", ")}], and it states [${stated.join(", ")}]`);
-  const window = windowOf(call, x.type.shape.slice(2), kernel);
-  const result = call.add({ kind: "convolution", groups: call.int("group", 1), ...window }, x, weights);
-  const bias = call.tensorIfGiven(2);
-  return bias === undefined ? result : call.binary("add", result, alignToChannels(call, bias, x.type.shape.length));
+  const { dataType, shape } = x.type;
+  if (shape.length < 2 || shape.at(-1) !== shape.at(-2)) throw new Error(`[${shape.join(", ")}] does not hold square matrices`);
+  const types = [{ dataType, shape: shape.slice(0, -2) }];
+  return call.add({ kind: "call", function: "determinant", attributes: {}, types }, x);
 }
 
-function layerNorm(call: OperatorCall): readonly Value[] {
-  const x = call.tensor(0);
-  const { shape } = x.type;
-  const axis = normalizeAxis(call.int("axis", -1), shape.length);
-  const epsilon = call.float("epsilon", 1e-5);
-  if (call.int("stash_type", 1) !== 1) throw new Error("it wants its mean in another type than float32, which is not built");
-  const inputs = [x, call.tensor(1), call.tensorIfGiven(2)].filter((input) => input !== undefined);
-  const normalized = call.add({ kind: "layer-norm", axis, epsilon }, ...inputs);
-  if (!call.usesOutput(1) && !call.usesOutput(2)) return [normalized];
-  const axes = Array.from({ length: shape.length - axis }, (_, index) => axis + index);
-  const single = call.cast(x, "float32");
-  const mean = call.reduce("mean", single, axes, true);
-  const centred = call.binary("sub", single, mean);
-  const variance = call.reduce("mean", call.binary("mul", centred, centred), axes, true);
-  return [normalized, mean, call.unary("reciprocal", call.unary("sqrt", call.binary("add", variance, epsilon)))];
-}
-
+/** Rules of MatMul, Gemm and Det. */
 export const matrixProducts: OperatorFamily = {
   MatMul: since(1, (call) => matmul(call, call.tensor(0), call.tensor(1))),
   Gemm: since(1, gemm),
-  Conv: since(1, convolution),
-  LayerNormalization: since(17, layerNorm),
+  Det: since(11, determinant),
 };

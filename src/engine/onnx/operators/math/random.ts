@@ -5,7 +5,6 @@
 import type { ElementType } from "../../../ir/element-types.ts";
 import type { Value } from "../../../ir/graph.ts";
 import type { CallAttributes } from "../../../ir/operations.ts";
-import { typeAttribute } from "../tensor/constants.ts";
 import type { OperatorCall } from "../operator-call.ts";
 import { type Translate, type OperatorFamily, since } from "../operator-rule.ts";
 
@@ -37,14 +36,14 @@ function shaped(make: (call: OperatorCall, dataType: ElementType, shape: readonl
   return (call) => {
     const shape = call.ints("shape");
     if (shape === undefined || shape.some((size) => size < 0)) throw new Error("it states no shape");
-    return make(call, typeAttribute(call, "dtype") ?? "float32", shape);
+    return make(call, call.elementType("dtype") ?? "float32", shape);
   };
 }
 
 function like(make: (call: OperatorCall, dataType: ElementType, shape: readonly number[]) => Value): Translate {
   return (call) => {
     const { dataType, shape } = call.tensor(0).type;
-    return make(call, typeAttribute(call, "dtype") ?? dataType, shape);
+    return make(call, call.elementType("dtype") ?? dataType, shape);
   };
 }
 
@@ -52,14 +51,14 @@ function like(make: (call: OperatorCall, dataType: ElementType, shape: readonly 
 function bernoulli(call: OperatorCall): Value {
   const chances = call.tensor(0);
   const drawn = draw(call, "random-uniform", { low: 0, high: 1 }, chances.type);
-  return call.cast(call.binary("less", drawn, chances), typeAttribute(call, "dtype") ?? chances.type.dataType);
+  return call.cast(call.binary("less", drawn, chances), call.elementType("dtype") ?? chances.type.dataType);
 }
 
 function multinomial(call: OperatorCall): Value {
   const logits = call.tensor(0);
   const [batch = 0, classes = 0] = logits.type.shape;
   const samples = call.int("sample_size", 1);
-  const dataType = typeAttribute(call, "dtype") ?? "int32";
+  const dataType = call.elementType("dtype") ?? "int32";
   if (logits.type.shape.length !== 2 || classes === 0 || samples < 1)
     throw new Error(`it draws ${samples} of [${logits.type.shape.join(", ")}]`);
   return draw(call, "multinomial", {}, { dataType, shape: [batch, samples] }, logits);

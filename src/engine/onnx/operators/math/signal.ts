@@ -2,7 +2,6 @@
 import type { ElementType } from "../../../ir/element-types.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { int64Literal, literalOf, numbersOf } from "../../../ir/literal.ts";
-import { elementTypeOf } from "../../read-tensor.ts";
 import { normalizeAxis, type OperatorCall } from "../operator-call.ts";
 import { type Translate, type OperatorFamily, since } from "../operator-rule.ts";
 
@@ -143,7 +142,7 @@ function window(a0: number, a1: number, a2: number): Translate {
   return (call) => {
     const size = call.knownIntegers(0)[0] ?? 0;
     const turn = call.int("periodic", 1) === 1 ? size : size - 1;
-    const type = elementTypeOf(call.int("output_datatype", 1));
+    const type = call.elementType("output_datatype") ?? "float32";
     call.builder.reserve({ dataType: "float64", shape: [size] });
     const values = Float64Array.from({ length: size }, (_, index) => {
       const angle = (2 * Math.PI * index) / turn;
@@ -157,7 +156,7 @@ function window(a0: number, a1: number, a2: number): Translate {
 function melWeights(call: OperatorCall): Value {
   const [bands = 0, length = 0, rate = 1] = [0, 1, 2].map((index) => call.knownIntegers(index)[0]);
   const [lowest = 0, highest = 0] = [3, 4].map((index) => numbersOf(call.known(index))[0]);
-  const type = elementTypeOf(call.int("output_datatype", 1));
+  const type = call.elementType("output_datatype") ?? "float32";
   const bins = Math.floor(length / 2) + 1;
   call.builder.reserve({ dataType: "float64", shape: [bins, bands] });
   call.builder.reserve({ dataType: "float64", shape: [bands] });

@@ -19,6 +19,16 @@ function kernelOf(call: OperatorCall, weights: Value): readonly number[] {
   return kernel;
 }
 
+/** ONNX Conv, https://onnx.ai/onnx/operators/onnx__Conv.html. */
+export function convolution(call: OperatorCall): Value {
+  const x = call.tensor(0);
+  const weights = call.tensor(1);
+  const window = windowOf(call, x.type.shape.slice(2), kernelOf(call, weights));
+  const result = call.add({ kind: "convolution", groups: call.int("group", 1), ...window }, x, weights);
+  const bias = call.tensorIfGiven(2);
+  return bias === undefined ? result : call.binary("add", result, alignToChannels(call, bias, x.type.shape.length));
+}
+
 /** What is padded away, and what is added at the ends, so that the output has the shape that is stated or that "SAME" means. */
 function transposedPads(
   call: OperatorCall,
@@ -187,6 +197,7 @@ function columnsToImage(call: OperatorCall): Value {
 }
 
 export const convolutions: OperatorFamily = {
+  Conv: since(1, convolution),
   ConvTranspose: since(1, transposed),
   ConvInteger: since(10, convInteger),
   QLinearConv: since(10, qlinearConv),

@@ -81,7 +81,7 @@ const groupNorm = computeWidened((call, x) => {
   const groups = call.int("num_groups", 0);
   const channels = shape[1] ?? 0;
   if (groups < 1 || channels % groups !== 0) throw new Error(`${channels} channels are not ${groups} groups`);
-  if (call.int("stash_type", 1) !== 1) throw new Error("it computes in another type than float32, which is not built");
+  checkStashType(call);
   const apart = call.reshape(x, [shape[0] ?? 0, groups, elementCount(shape.slice(1)) / groups]);
   const { centred, variance } = momentsOf(call, apart, [2]);
   const normalized = call.binary("mul", centred, inverseStandardDeviation(call, variance, call.float("epsilon", 1e-5)));
@@ -100,7 +100,7 @@ export function rmsNormalize(call: OperatorCall, x: Value, axes: readonly number
 function rmsNorm(call: OperatorCall): readonly Value[] {
   const x = widened(call, call.tensor(0));
   const rank = x.type.shape.length;
-  if (call.int("stash_type", 1) !== 1) throw new Error("it computes in another type than float32, which is not built");
+  checkStashType(call);
   const axes = axesFrom(normalizeAxis(call.int("axis", -1), rank), rank);
   const [normalized, factor] = rmsNormalize(call, x, axes, call.float("epsilon", 1e-5));
   const scale = call.cast(call.tensor(1), x.type.dataType);
@@ -143,10 +143,35 @@ const meanVarianceNorm = computeWidened((call, x) => {
   return call.binary("div", centred, call.binary("add", call.unary("sqrt", variance), 1e-9));
 });
 
+/**
+ * ONNX LayerNormalization (Ba et al., https://arxiv.org/abs/1607.06450). Outputs: the normalized tensor, and on request mean and inverse standard
+ * deviation in float32.
+ */
+function layerNorm(call: OperatorCall): readonly Value[] {
+  const x = call.tensor(0);
+  const rank = x.type.shape.length;
+  const axis = normalizeAxis(call.int("axis", -1), rank);
+  const epsilon = call.float("epsilon", 1e-5);
+  checkStashType(call);
+  const inputs = [x, call.tensor(1), call.tensorIfGiven(2)].filter((input) => input !== undefined);
+  const normalized = call.add({ kind: "layer-norm", axis, epsilon }, ...inputs);
+  if (!call.usesOutput(1) && !call.usesOutput(2)) return [normalized];
+  const { mean, variance } = momentsOf(call, call.cast(x, "float32"), axesFrom(axis, rank));
+  return [normalized, mean, inverseStandardDeviation(call, variance, epsilon)];
+}
+
+/** Throws unless `stash_type` is float32, the precision of the moments. */
+function checkStashType(call: OperatorCall): void {
+  const type = call.int("stash_type", 1);
+  if (type !== 1) throw new Error(`stash_type ${type} is not supported, only 1 (float32)`);
+}
+
+/** Rules of normalization layers. */
 export const normalizations: OperatorFamily = {
   BatchNormalization: since(1, batchNorm),
   InstanceNormalization: since(1, instanceNorm),
   GroupNormalization: since(18, groupNorm),
+  LayerNormalization: since(17, layerNorm),
   RMSNormalization: since(23, (call) => rmsNorm(call).slice(0, 1)),
   SimplifiedLayerNormalization: since(1, rmsNorm),
   "com.microsoft:SimplifiedLayerNormalization": since(1, rmsNorm),

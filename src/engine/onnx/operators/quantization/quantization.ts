@@ -2,7 +2,6 @@
 import type { ElementType } from "../../../ir/element-types.ts";
 import { isFloat } from "../../../ir/element-types.ts";
 import type { Value } from "../../../ir/graph.ts";
-import { typeAttribute } from "../tensor/constants.ts";
 import { normalizeAxis, type OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
 import { widened } from "../precision.ts";
@@ -24,10 +23,10 @@ export function quantize(call: OperatorCall): Value {
   const zero = call.tensorIfGiven(2);
   const block = call.int("block_size", 0);
   const axis = scaleAxis(call, x);
-  const stated = typeAttribute(call, "output_dtype");
+  const stated = call.elementType("output_dtype");
   const to: ElementType = zero?.type.dataType ?? stated ?? "uint8";
   if (stated !== undefined && stated !== to) throw new Error(`it is to give ${stated}, and its zero point is ${to}`);
-  const precision = typeAttribute(call, "precision") ?? scale.type.dataType;
+  const precision = call.elementType("precision") ?? scale.type.dataType;
   const within = isFloat(precision) ? precision : scale.type.dataType;
   const saturate = call.int("saturate", 1) === 1;
   const scales = alignQuantization(call, call.cast(scale, within), x.type.shape, axis, block);
@@ -43,7 +42,7 @@ export function dequantize(call: OperatorCall): Value {
   const zero = call.tensorIfGiven(2);
   const block = call.int("block_size", 0);
   const axis = scaleAxis(call, x);
-  const stated = typeAttribute(call, "output_dtype");
+  const stated = call.elementType("output_dtype");
   const single = call.cast(x, "float32");
   const moved =
     zero === undefined

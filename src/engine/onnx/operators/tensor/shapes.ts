@@ -1,8 +1,9 @@
 /** Operators that look at shapes or move elements and change none. */
+import { at } from "../../../../checked.ts";
 import { elementCount } from "../../../../tensor.ts";
 import { broadcastShape } from "../../../ir/broadcast.ts";
 import type { Value } from "../../../ir/graph.ts";
-import { int64Literal } from "../../../ir/literal.ts";
+import { int64Literal, literalOf } from "../../../ir/literal.ts";
 import { normalizeAxes, normalizeAxis, type OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
 
@@ -224,6 +225,22 @@ function scatterNd(call: OperatorCall): Value {
   return call.add({ kind: "scatter-nd", reduction: scatterReduction(call) }, call.tensor(0), call.tensor(1), call.tensor(2));
 }
 
+/** ONNX ReverseSequence: reverses the first `sequence_lens[b]` elements of each batch entry along the time axis. */
+function reverseSequence(call: OperatorCall): Value {
+  const x = call.tensor(0);
+  const lengths = call.knownIntegers(1);
+  const [timeAxis, batchAxis] = [call.int("time_axis", 0), call.int("batch_axis", 1)];
+  const { shape } = x.type;
+  call.builder.reserve({ dataType: "int64", shape });
+  const [timeStride, batchStride] = [elementCount(shape.slice(timeAxis + 1)), elementCount(shape.slice(batchAxis + 1))];
+  const sources = Float64Array.from({ length: elementCount(shape) }, (_, index) => {
+    const time = Math.floor(index / timeStride) % at(shape, timeAxis);
+    const length = at(lengths, Math.floor(index / batchStride) % at(shape, batchAxis));
+    return time < length ? length - 1 - time : time;
+  });
+  return call.add({ kind: "gather-elements", axis: timeAxis }, x, call.builder.constant(literalOf("int64", shape, sources)));
+}
+
 export const shapes: OperatorFamily = {
   Identity: since(1, (call) => [call.input(0)]),
   Shape: since(1, shape),
@@ -244,6 +261,7 @@ export const shapes: OperatorFamily = {
   GatherND: since(11, (call) =>
     call.add({ kind: "gather-nd", batchAxes: call.int("batch_dims", 0) }, call.tensor(0), call.tensor(1)),
   ),
+  ReverseSequence: since(10, reverseSequence),
   Scatter: since(9, scatterElements),
   ScatterElements: since(11, scatterElements),
   ScatterND: since(11, scatterNd),

@@ -18,8 +18,7 @@ import {
 } from "./integer-operations.ts";
 import { needsTwoVectors, type RegisterValue, type RegisterType, registerType } from "./registers.ts";
 import type { Arithmetic, Comparison, ElementwiseType, Step, Unary } from "./request.ts";
-
-const comparisons: ReadonlySet<string> = new Set<Comparison>(["eq", "ne", "lt", "le", "gt", "ge"]);
+import { isComparison } from "./support.ts";
 
 /** Computes the step. `constants` has the value of every constant step. */
 export function emitStep(
@@ -43,14 +42,15 @@ export function emitStep(
     );
   if (c !== undefined) return lanes(b.type, selectParts(step, a, b, c));
   if (a.type !== b.type) throw unsupportedStep(step, [a, b]);
-  if (comparisons.has(step.op)) {
-    const masks = computeParts(step, [a, b], (x, y) => compare(step.op as Comparison, a.type, x, y));
+  const operation = step.op as Arithmetic | Comparison;
+  if (isComparison(operation)) {
+    const masks = computeParts(step, [a, b], (x, y) => compare(operation, a.type, x, y));
     return lanes("bool", [needsTwoVectors(a.type) ? lowWords(masks) : (masks[0] ?? v128.zero)]);
   }
   const exponent = constants.get(step.of[1] ?? -1);
   return lanes(
     a.type,
-    computeParts(step, [a, b], (x, y) => arithmetic(f, step.op as Arithmetic, a.type, x, y, exponent)),
+    computeParts(step, [a, b], (x, y) => arithmetic(f, operation, a.type, x, y, exponent)),
   );
 }
 

@@ -1,7 +1,8 @@
-/** How far a load is, as clients read it: in the errors of every protocol, and where a load is begun in the background. */
+/** Progress of a load in responses: in the error MODEL_LOADING of every protocol, and of POST /api/models/{name}/load. */
 import { z } from "@hono/zod-openapi";
 import type { LoadProgress, LoadStage } from "../serving/load-progress.ts";
 
+/** Progress of a load in snake case; the fields are those of `LoadProgress`. */
 export interface LoadProgressBody {
   readonly stage: LoadStage;
   readonly elapsed_ms: number;
@@ -11,6 +12,7 @@ export interface LoadProgressBody {
   readonly estimate_ms?: number;
 }
 
+/** Its schema for the OpenAPI document. */
 export const loadProgressSchema: z.ZodType<LoadProgressBody> = z
   .object({
     stage: z.enum(["preparing", "downloading", "loading"]),
@@ -22,6 +24,7 @@ export const loadProgressSchema: z.ZodType<LoadProgressBody> = z
   })
   .openapi("LoadProgress", { description: "Of a model that is still loading" }) as z.ZodType<LoadProgressBody>;
 
+/** The progress as a response has it. */
 export function loadProgressBody({ stage, elapsedMs, bytes, totalBytes, progress, estimateMs }: LoadProgress): LoadProgressBody {
   return {
     stage,

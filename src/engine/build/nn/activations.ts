@@ -1,0 +1,40 @@
+/** Activation functions under the names that Hugging Face transformers gives them in config.json. */
+import type { Layer } from "./layers.ts";
+
+/** Name of an activation function, as in `transformers.activations.ACT2FN`. */
+export type ActivationName =
+  | "gelu"
+  | "gelu_python"
+  | "gelu_new"
+  | "gelu_fast"
+  | "gelu_pytorch_tanh"
+  | "relu"
+  | "silu"
+  | "swish"
+  | "tanh"
+  | "sigmoid";
+
+const geluTanh: Layer = (ops, x) => ops.add({ kind: "gelu", approximate: "tanh" }, x);
+const gelu: Layer = (ops, x) => ops.add({ kind: "gelu", approximate: "none" }, x);
+const silu: Layer = (ops, x) => ops.binary("mul", x, ops.unary("sigmoid", x));
+
+const activations: Readonly<Record<ActivationName, Layer>> = {
+  gelu,
+  gelu_python: gelu,
+  gelu_new: geluTanh,
+  gelu_fast: geluTanh,
+  gelu_pytorch_tanh: geluTanh,
+  relu: (ops, x) => ops.binary("max", x, 0),
+  silu,
+  swish: silu,
+  tanh: (ops, x) => ops.unary("tanh", x),
+  sigmoid: (ops, x) => ops.unary("sigmoid", x),
+};
+
+/** The names of all activation functions that the engine builds. */
+export const activationNames: readonly ActivationName[] = Object.keys(activations) as ActivationName[];
+
+/** The activation function of this name, applied element by element. */
+export function activation(name: ActivationName): Layer {
+  return activations[name];
+}

@@ -1,0 +1,10 @@
+/** Where the layers of `build/nn` take their weights from. */
+import type { Literal } from "../../ir/literal.ts";
+
+/** The named weights of a model. A method throws when no weight of that name and shape exists. */
+export interface ParameterSource {
+  /** The weight `name`, as stored. `shape` is the expected shape. */
+  tensor(name: string, ...shape: readonly number[]): Literal;
+  /** The matrix `name`, which is stored `[outFeatures, inFeatures]` as PyTorch's `nn.Linear` does, transposed to `[inFeatures, outFeatures]`. */
+  matrix(name: string, inFeatures: number, outFeatures: number): Literal;
+}

@@ -1,0 +1,42 @@
+/** Sizes of sliding windows over spatial axes, shared by shape inference, the interpreter and the ONNX operators. */
+import { at } from "../../checked.ts";
+import type { Window } from "./operations.ts";
+
+/** Elements that a dilated kernel of `size` elements spans along one axis. */
+export function dilatedSize(size: number, dilation: number): number {
+  return (size - 1) * dilation + 1;
+}
+
+/** Padding before and after a spatial axis, added up. */
+export function totalPadding(pads: readonly number[], axis: number): number {
+  return at(pads, axis) + at(pads, axis + pads.length / 2);
+}
+
+/**
+ * How far a window can move along each axis: the padded size minus what the kernel spans, in elements. Negative if the window does not fit. The
+ * window has as many strides, dilations and pairs of pads as there are sizes.
+ */
+export function windowTravel(
+  sizes: readonly number[],
+  kernel: readonly number[],
+  { dilations, pads }: Window,
+): readonly number[] {
+  return sizes.map((size, axis) => size + totalPadding(pads, axis) - dilatedSize(at(kernel, axis), at(dilations, axis)));
+}
+
+/** The number of positions of a window along each axis, those that end in the padding included: the spatial shape of a convolution. */
+export function windowCounts(sizes: readonly number[], kernel: readonly number[], window: Window): readonly number[] {
+  return windowTravel(sizes, kernel, window).map((travel, axis) => Math.floor(travel / at(window.strides, axis)) + 1);
+}
+
+/** The spatial shape of a transposed convolution: of the image whose windows are the input's elements. */
+export function transposedWindowSizes(
+  sizes: readonly number[],
+  kernel: readonly number[],
+  { strides, dilations, pads }: Window,
+): readonly number[] {
+  return sizes.map(
+    (size, axis) =>
+      (size - 1) * at(strides, axis) + dilatedSize(at(kernel, axis), at(dilations, axis)) - totalPadding(pads, axis),
+  );
+}

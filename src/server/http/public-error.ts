@@ -1,0 +1,93 @@
+/** Errors as clients see them. */
+import type { Context } from "hono";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+import { HTTPException } from "hono/http-exception";
+import { type ErrorCode, InferyardError, errorKinds } from "../../errors.ts";
+import type { LoadProgress } from "../serving/load-progress.ts";
+import { abortedIfDisconnected } from "./client-disconnect.ts";
+import type { Env } from "./context.ts";
+import { ellipsize } from "./ellipsize.ts";
+import { type LoadProgressBody, loadProgressBody } from "./load-progress-body.ts";
+import { requestLimits } from "./request-limits.ts";
+import { scrub } from "./scrub.ts";
+
+/**
+ * An error as clients see it, for the body of any protocol. It contains nothing of the machine: no stack, and no path that the client did not
+ * write.
+ */
+export interface PublicError {
+  /** HTTP status. */
+  readonly status: number;
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly remedy?: string;
+  readonly retryable: boolean;
+  readonly retryAfterMs?: number;
+  /** Progress of the load, for MODEL_LOADING. */
+  readonly loading?: LoadProgressBody;
+  /** Retry-After and WWW-Authenticate, where they apply. */
+  readonly headers: Record<string, string>;
+}
+
+/** The public form of whatever was thrown; a defect of the server becomes CONTRACT_VIOLATION without its message. */
+export function publicError(thrown: unknown): PublicError {
+  const { code, message, remedy, retryable, retryAfterMs, data } = toInferyardError(thrown);
+  const progress = code === "MODEL_LOADING" ? (data["loading"] as LoadProgress | undefined) : undefined;
+  const retryAfter = retryAfterMs === undefined ? {} : { "retry-after": String(Math.ceil(retryAfterMs / 1000)) };
+  return {
+    status: errorKinds[code].httpStatus,
+    code,
+    message: limited(message, requestLimits.messageCharacters),
+    ...(remedy === undefined ? {} : { remedy: limited(remedy, requestLimits.remedyCharacters) }),
+    retryable,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(progress === undefined ? {} : { loading: loadProgressBody(progress) }),
+    headers: { ...retryAfter, ...(code === "UNAUTHORIZED" ? { "www-authenticate": "Bearer" } : {}) },
+  };
+}
+
+/** The message, with the remedy in parentheses, for protocols whose errors have no field for it. */
+export function messageWithRemedy({ message, remedy }: PublicError): string {
+  return remedy === undefined ? message : `${message} (${remedy})`;
+}
+
+/** The fields that an error body has in every protocol besides its own: whether and when to retry, and the progress of a load. */
+export function retryFields({ retryable, retryAfterMs, loading }: PublicError): {
+  readonly retryable: boolean;
+  readonly retry_after_ms?: number;
+  readonly loading?: LoadProgressBody;
+} {
+  return {
+    retryable,
+    ...(retryAfterMs === undefined ? {} : { retry_after_ms: retryAfterMs }),
+    ...(loading === undefined ? {} : { loading }),
+  };
+}
+
+/** A JSON response made by the framework, so that it gets the headers that the middleware has set. */
+export function errorResponse(
+  context: Context<Env>,
+  body: object,
+  { status, headers }: { readonly status: number; readonly headers: Readonly<Record<string, string>> },
+): Response {
+  return context.json(body, status as ContentfulStatusCode, headers);
+}
+
+/** Shortens a text that may quote a long request; only its beginning is read. */
+function limited(text: string, characters: number): string {
+  return ellipsize(scrub(text.slice(0, 16 * characters)), characters);
+}
+
+function toInferyardError(caught: unknown): InferyardError {
+  const thrown = abortedIfDisconnected(caught);
+  if (thrown instanceof InferyardError) return thrown;
+  if (thrown instanceof HTTPException && thrown.status === 415) {
+    return new InferyardError("MEDIA_TYPE_UNSUPPORTED", "this route does not support the content-type of the request", {
+      remedy: "send content-type: application/json",
+    });
+  }
+  // Hono's own errors, such as a body that is not JSON.
+  if (thrown instanceof HTTPException && thrown.status < 500) return new InferyardError("INPUT_INVALID", thrown.message);
+  // A defect of the server: its message goes to the log only.
+  return new InferyardError("CONTRACT_VIOLATION", "internal error of the server; its log has the details");
+}

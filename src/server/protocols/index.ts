@@ -1,0 +1,44 @@
+/** The protocols that the server speaks. */
+import type { Routes } from "../http/context.ts";
+import type { ErrorHandler } from "../http/routes.ts";
+import type { Readiness } from "../serving/readiness.ts";
+import type { Service } from "../serving/service.ts";
+import { handleCohereError } from "./cohere/errors.ts";
+import { cohereRoutes } from "./cohere/index.ts";
+import { handleInferyardError } from "./inferyard/errors.ts";
+import { inferyardRoutes } from "./inferyard/index.ts";
+import { handleKserveError } from "./kserve/errors.ts";
+import { kserveRoutes } from "./kserve/index.ts";
+import { handleOpenAiError } from "./openai/errors.ts";
+import { openAiRoutes } from "./openai/index.ts";
+import { handleTeiError } from "./tei/errors.ts";
+import { teiRoutes } from "./tei/index.ts";
+
+/** One protocol: its routes and the format of its errors. */
+export interface Protocol {
+  /** Paths whose errors have this protocol's format even where no route was reached, such as a body that is too large. */
+  readonly paths: RegExp;
+  /** Creates the routes. */
+  readonly routes: (service: Service, readiness: Readiness) => Routes;
+  /** Formats the errors. */
+  readonly handleError: ErrorHandler;
+}
+
+/** In the order of the OpenAPI document. The first protocol whose paths match handles an error. */
+export const protocols: readonly Protocol[] = [
+  { paths: /^\/api(?:\/|$)/, routes: inferyardRoutes, handleError: handleInferyardError },
+  { paths: /^\/v[12]\/rerank$/, routes: cohereRoutes, handleError: handleCohereError },
+  { paths: /^\/v1(?:\/|$)/, routes: openAiRoutes, handleError: handleOpenAiError },
+  {
+    paths: /^\/(?:embed|embed_all|embed_sparse|rerank|predict|similarity|tokenize|decode|info)$/,
+    routes: teiRoutes,
+    handleError: handleTeiError,
+  },
+  { paths: /^\/v2(\/?$|\/(health|models|repository)\b)/, routes: kserveRoutes, handleError: handleKserveError },
+];
+
+/** Formats an error that occurred before a route was reached, in the format of the protocol that the path belongs to; else in that of /api. */
+export const handleProtocolError: ErrorHandler = (thrown, context) => {
+  const { handleError } = protocols.find(({ paths }) => paths.test(context.req.path)) ?? { handleError: handleInferyardError };
+  return handleError(thrown, context);
+};
