@@ -77,7 +77,8 @@ describe("a copy of a model on our own engine", () => {
     const path = save("new.onnx", 1);
     const written = statSync(path).ctimeMs;
     const now = vi.spyOn(Date, "now");
-    const isShared = async (): Promise<boolean> => (await load(path, { liveReplicas: liveReplicas(), index: 0 })).sharing !== undefined;
+    const isShared = async (): Promise<boolean> =>
+      (await load(path, { liveReplicas: liveReplicas(), index: 0 })).sharing !== undefined;
     try {
       now.mockReturnValue(written + 5);
       expect(await isShared()).toBe(false);
