@@ -1,28 +1,31 @@
-/** Every task, what it takes and gives, which models serve it, and how it is asked for. `inferyard tasks` prints it. */
+/** The table of all tasks: input, output, supported models, and how each is called. `inferyard tasks` prints it. */
 import { architecturesOf } from "../models/huggingface/model-card.ts";
 import type { Runtime } from "./runtime.ts";
 
-/** One way to use a model. */
+/** A task: one way to use a model. */
 export interface TaskRow {
-  /** Hugging Face's name; a task that has none there has ours. */
+  /** Its Hugging Face name; a name of ours if it has none. */
   readonly task: string;
   /** The method of Runtime that runs it. */
   readonly verb: Extract<keyof Runtime, string>;
-  /** The command of the command line, with the flag that chooses this task where a command has several. */
+  /** The command, with the flag that selects this task if the command has several. */
   readonly command: string;
+  /** The input, in words. */
   readonly takes: string;
+  /** The output, in words. */
   readonly gives: string;
-  /** How a model that serves it is recognized. */
+  /** How a model that supports the task is recognized. */
   readonly models: string;
-  /** What the model's folder must hold beside its weights. */
+  /** Files that the model's folder must have besides its weights. */
   readonly files: readonly string[];
-  /** Whether `pipeline` has it under this name. */
+  /** Whether `pipeline` supports it under this name. */
   readonly pipeline: boolean;
 }
 
 const tokenizerFiles = ["tokenizer.json"];
 const labelFiles = ["tokenizer.json", "config.json (id2label)"];
 
+/** All tasks. */
 export const taskTable: readonly TaskRow[] = [
   {
     task: "feature-extraction",

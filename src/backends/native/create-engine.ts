@@ -80,12 +80,12 @@ export function traceLimits({ maxTraceTime, maxTraceMemory }: LoadOptions): Part
 }
 
 /** This model's replica slot for the engine; undefined when it shares nothing. */
-function engineReplica({ copy, graphOptimization }: LoadOptions, identity: string | undefined): EngineReplica | undefined {
-  if (copy === undefined || identity === undefined) return undefined;
-  const { members, index, from } = copy;
-  const place = { replicaIds: new Int32Array(members), index };
-  if (from === undefined) return place;
-  const other = from as SharedModelState;
+function engineReplica({ replica, graphOptimization }: LoadOptions, identity: string | undefined): EngineReplica | undefined {
+  if (replica === undefined || identity === undefined) return undefined;
+  const { liveReplicas, index, sharedState } = replica;
+  const place = { replicaIds: new Int32Array(liveReplicas), index };
+  if (sharedState === undefined) return place;
+  const other = sharedState as SharedModelState;
   if (other.version !== version || other.graphOptimization !== graphOptimization) return undefined;
   if (other.identity === identity) return { ...place, from: other.engine };
   throw new InferyardError("MODEL_INVALID", "the model's files were changed after its first replica was loaded", {

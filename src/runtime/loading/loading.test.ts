@@ -192,18 +192,18 @@ describe("verification", () => {
     expect(decision.selected?.target).toBe("wasm:cpu");
   });
 
-  it("a model that gives no number for zeros is requested about ones before the engine is blamed", async () => {
-    const requested: unknown[] = [];
+  it("a model that gives no number for zeros is asked about ones before the engine is blamed", async () => {
+    const asked: unknown[] = [];
     const reciprocal = scriptedBackend("onnx", {
       onRun: (inputs) => {
         const [given] = Object.values(inputs);
-        requested.push(given?.data[0]);
+        asked.push(given?.data[0]);
         return { y: { dataType: "float32", shape: [1], data: Float32Array.of(1 / Number(given?.data[0])) } };
       },
     });
     const { decision } = await load([reciprocal]);
     expect(decision.selected?.target).toBe("onnx:cpu");
-    expect(requested.map(Number)).toEqual([0, 1]);
+    expect(asked.map(Number)).toEqual([0, 1]);
   });
 
   it("a model that fails while running the probe is a failed candidate, whatever the code", async () => {
