@@ -14,17 +14,23 @@ import type { TensorMap } from "../tensor.ts";
 import type { TextPair } from "../tasks/shared/encode-pairs.ts";
 import { embed } from "../tasks/embedding/embed.ts";
 import type { ChunkSettings } from "../tasks/chunking/chunk-options.ts";
-import {
-  type EmbedOptions,
-  type QuantizedEmbedOptions,
-  embedOptionNames,
-  textSettings,
-} from "../tasks/embedding/embed-options.ts";
+import { embedOptionNames, textSettings } from "../tasks/embedding/embed-options.ts";
 import type { DynamicBatcher } from "../tasks/batching/dynamic-batcher.ts";
 import { type TextWorkers, longTextChunker } from "../tasks/text-threads/text-workers.ts";
 import type { Encoder } from "../tasks/batching/run-encodings.ts";
 import type { ExtractPart, FoundFields } from "../tasks/extraction/extract.ts";
 import { createAnswerCheck } from "../tasks/verification/known-answers.ts";
+import {
+  fillMaskTask,
+  questionAnsweringTask,
+  rerankingTask,
+  similarityTask,
+  sparseEmbeddingTask,
+  textClassificationTask,
+  tokenClassificationTask,
+} from "../tasks/definitions.ts";
+import type { Task } from "../tasks/shared/define-task.ts";
+import { isQuantized, modelOptions, refuseLoadOptions, refusePlacementOptions, toList } from "./request-options.ts";
 import { TokenizerCache } from "../tasks/shared/tokenizer-cache.ts";
 import type { TextSettings } from "../models/manifest.ts";
 import type { Tokenizer } from "../tokenizers/index.ts";
@@ -63,6 +69,11 @@ const tokenizerCacheMs = 60_000;
 interface CachedTokenizer {
   readonly text: TextSettings;
   readonly tokenizer: Tokenizer;
+}
+
+/** The part of a request that every task has. */
+interface ModelRequest extends ModelOptions {
+  readonly model?: string | ModelHandle;
 }
 
 /** One call of a task, as the runtime sees it. */
@@ -122,51 +133,27 @@ export class Runtime extends ModelRuntime {
 
   /** Texts to weights of vocabulary tokens (SPLADE; a model with a masked-language-model head). */
   async embedSparse(texts: string | readonly string[], request: EmbedSparseRequest): Promise<EmbedSparseResult> {
-    const { embedSparse, embedSparseOptionNames } = await import("../tasks/sparse-embedding/embed-sparse.ts");
-    const list = toList(texts);
-    const { model, ...options } = request;
-    return this.#task({ name: "embedSparse", optionNames: embedSparseOptionNames, model, options }, (encoder) =>
-      embedSparse(encoder, list, options),
-    );
+    return this.#perform(sparseEmbeddingTask, toList(texts), request);
   }
 
   /** The labels of texts, or of pairs of texts, with their scores (tasks `text-classification` and `zero-shot-classification`). */
   async classify(texts: string | TextPair | readonly (string | TextPair)[], request: ClassifyRequest): Promise<ClassifyResult> {
-    const { classify, classifyOptionNames } = await import("../tasks/classification/classify.ts");
-    const list = toList(texts);
-    const { model, ...options } = request;
-    return this.#task({ name: "classify", optionNames: classifyOptionNames, model, options }, (encoder) =>
-      classify(encoder, list, options),
-    );
+    return this.#perform(textClassificationTask, toList(texts), request);
   }
 
   /** Documents in the order of how well they answer a query (task `text-ranking`). */
   async rerank(query: string, documents: readonly string[], request: RerankRequest = {}): Promise<RerankResult> {
-    const { rerankOptionNames, rerankWithModel } = await import("../tasks/reranking/rerank.ts");
-    const { model = "builtin", ...options } = request;
-    return this.#task({ name: "rerank", optionNames: rerankOptionNames, model, options }, (encoder) =>
-      rerankWithModel(encoder, query, documents, options),
-    );
+    return this.#perform(rerankingTask, { query, documents }, { ...request, model: request.model ?? "builtin" });
   }
 
   /** The names in texts, with their places (task `token-classification`). */
   async recognize(texts: string | readonly string[], request: RecognizeRequest): Promise<RecognizeResult> {
-    const { recognize, recognizeOptionNames } = await import("../tasks/token-classification/recognize.ts");
-    const list = toList(texts);
-    const { model, ...options } = request;
-    return this.#task({ name: "recognize", optionNames: recognizeOptionNames, model, options }, (encoder) =>
-      recognize(encoder, list, options),
-    );
+    return this.#perform(tokenClassificationTask, toList(texts), request);
   }
 
   /** What a model puts in the place of mask tokens (task `fill-mask`). */
   async fillMask(texts: string | readonly string[], request: FillMaskRequest): Promise<FillMaskResult> {
-    const { fillMask, fillMaskOptionNames } = await import("../tasks/fill-mask/fill-mask.ts");
-    const list = toList(texts);
-    const { model, ...options } = request;
-    return this.#task({ name: "fillMask", optionNames: fillMaskOptionNames, model, options }, (encoder) =>
-      fillMask(encoder, list, options),
-    );
+    return this.#perform(fillMaskTask, toList(texts), request);
   }
 
   /**
@@ -178,12 +165,8 @@ export class Runtime extends ModelRuntime {
     contexts: string | readonly string[],
     request: AnswerRequest,
   ): Promise<AnswerResult> {
-    const { answer, answerOptionNames, questionPairs } = await import("../tasks/question-answering/answer.ts");
-    const pairs = questionPairs(questions, contexts);
-    const { model, ...options } = request;
-    return this.#task({ name: "answer", optionNames: answerOptionNames, model, options }, (encoder) =>
-      answer(encoder, pairs, options),
-    );
+    const { questionPairs } = await import("../tasks/question-answering/answer.ts");
+    return this.#perform(questionAnsweringTask, questionPairs(questions, contexts), request);
   }
 
   /** How alike texts are, each of one list with each of another (task `sentence-similarity`). The same list twice is embedded once. */
@@ -192,12 +175,8 @@ export class Runtime extends ModelRuntime {
     others: string | readonly string[],
     request: SimilarityRequest = {},
   ): Promise<SimilarityResult> {
-    const { similarity, similarityOptionNames } = await import("../tasks/similarity/similarity.ts");
-    const [list, otherList] = [toList(texts), toList(others)];
-    const { model = "builtin", ...options } = request;
-    return this.#task({ name: "similarity", optionNames: similarityOptionNames, model, options }, (encoder) =>
-      similarity(encoder, list, otherList, options),
-    );
+    const input = { texts: toList(texts), others: toList(others) };
+    return this.#perform(similarityTask, input, { ...request, model: request.model ?? "builtin" });
   }
 
   /** Fields by a schema out of texts: names found as `recognize` does, answers as `answer` does. */
@@ -273,6 +252,17 @@ export class Runtime extends ModelRuntime {
   /** The tokenizer of a loaded model. */
   tokenizer(handle: ModelHandle): Promise<Tokenizer> {
     return this.#tokenizers.get(textSettings(handle.manifest));
+  }
+
+  /** Runs a task on the model of a request. */
+  async #perform<Input, Options, Result>(
+    task: Task<Input, Options, Result>,
+    input: Input,
+    request: Options & ModelRequest,
+  ): Promise<Result & TaskRun> {
+    const { optionNames, run } = await task.load();
+    const { model, ...options }: ModelRequest = request;
+    return this.#task({ name: task.verb, optionNames, model, options }, (encoder) => run(encoder, input, request));
   }
 
   /** Runs one task on texts. */
@@ -374,44 +364,4 @@ export async function preloaded(runtime: Runtime): Promise<Runtime> {
     await runtime.dispose();
     throw error;
   }
-}
-
-/** One input alone is a list of one. */
-function toList<Item extends string | object>(texts: Item | readonly Item[]): readonly Item[] {
-  if (Array.isArray(texts)) return texts;
-  if (typeof texts === "string" || (typeof texts === "object" && texts !== null)) return [texts as Item];
-  throw new InferyardError("INPUT_INVALID", "texts must be a string or an array of strings");
-}
-
-function isQuantized(options: EmbedOptions | QuantizedEmbedOptions): options is QuantizedEmbedOptions {
-  return (
-    (options.precision !== undefined && options.precision !== "float32") || ("ranges" in options && options.ranges !== undefined)
-  );
-}
-
-/** The part of a request that decides which model is loaded and where; the rest must not make a second copy of it. */
-function modelOptions(request: ModelOptions): ModelOptions {
-  const asked = modelOptionNames.map((name) => [name, request[name]] as const);
-  return Object.fromEntries(asked.filter(([, value]) => value !== undefined));
-}
-
-/** Without a model on an engine, what decides where it runs would be ignored. */
-function refusePlacementOptions(
-  { signal: _signal, variant: _variant, ...asked }: ModelOptions,
-  { strategy }: ChunkSettings,
-): void {
-  const [name] = Object.keys(asked);
-  if (name === undefined) return;
-  throw new InferyardError("INPUT_INVALID", `"${name}" means nothing with the strategy ${strategy}, which loads no model`, {
-    remedy: `leave "${name}" out, or choose a strategy that does: semantic, late or token-classification`,
-  });
-}
-
-/** A handle is loaded already: what decides where would be ignored. */
-function refuseLoadOptions({ signal: _signal, ...asked }: ModelOptions): void {
-  const [name] = Object.keys(asked);
-  if (name === undefined) return;
-  throw new InferyardError("INPUT_INVALID", `"${name}" was given together with a model that is loaded already`, {
-    remedy: `give "${name}" to load() instead`,
-  });
 }
