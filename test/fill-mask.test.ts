@@ -155,7 +155,7 @@ describe.skipIf(skip).each(["onnx:cpu", "wasm:cpu"])(`${name} on %s`, (target) =
     for (const text of [`${long}[MASK]`, `[MASK] ${long}[MASK]`])
       await expect(runtime.fillMask(text, { model: splade })).rejects.toMatchObject({
         code: "INPUT_TOO_LONG",
-        message: expect.stringContaining("a mask lies behind it") as string,
+        message: expect.stringContaining("a mask lies beyond it") as string,
       });
   });
 

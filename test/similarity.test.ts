@@ -55,7 +55,7 @@ describe("builtin", () => {
 
   it.each([
     [{ metric: "cosinus" }, 'metric is "cosinus"'],
-    [{ pooling: "none" }, "single tokens"],
+    [{ pooling: "none" }, "gives one per token"],
     [{ otherPrompt: "query" }, "has no prompts"],
     [{ otherprompt: "query" }, '"otherprompt"'],
   ])("%j is refused", async (options, words) => {

@@ -20,6 +20,17 @@ import { type TextWorkers, longTextChunker } from "../tasks/text-threads/text-wo
 import type { Encoder } from "../tasks/batching/run-encodings.ts";
 import type { ExtractPart, FoundFields } from "../tasks/extraction/extract.ts";
 import { createAnswerCheck } from "../tasks/verification/known-answers.ts";
+import {
+  fillMaskTask,
+  questionAnsweringTask,
+  rerankingTask,
+  similarityTask,
+  sparseEmbeddingTask,
+  textClassificationTask,
+  tokenClassificationTask,
+} from "../tasks/definitions.ts";
+import type { Task } from "../tasks/shared/define-task.ts";
+import { isQuantized, modelOptions, refuseLoadOptions, refusePlacementOptions, toList } from "./request-options.ts";
 import { TokenizerCache } from "../tasks/shared/tokenizer-cache.ts";
 import type { TextSettings } from "../models/manifest.ts";
 import type { Tokenizer } from "../tokenizers/index.ts";
@@ -64,7 +75,12 @@ interface CachedTokenizer {
   readonly tokenizer: Tokenizer;
 }
 
-/** A call of a task. */
+/** The part of a request that every task has. */
+interface ModelRequest extends ModelOptions {
+  readonly model?: string | ModelHandle;
+}
+
+/** One call of a task, as the runtime sees it. */
 interface TaskCall {
   readonly name: string;
   /** Names of the task's own options. Options of loading are permitted as well. */
@@ -130,43 +146,27 @@ export class Runtime extends ModelRuntime {
    * masked-language-model head.
    */
   async embedSparse(texts: string | readonly string[], request: EmbedSparseRequest): Promise<EmbedSparseResult> {
-    const { embedSparse, embedSparseOptionNames } = await import("../tasks/sparse-embedding/embed-sparse.ts");
-    const { model, ...options } = request;
-    return this.#onTexts(
-      { name: "embedSparse", optionNames: embedSparseOptionNames, model, options },
-      toList(texts),
-      embedSparse,
-    );
+    return this.#perform(sparseEmbeddingTask, toList(texts), request);
   }
 
   /** Classifies texts or pairs of texts: labels with scores (tasks `text-classification` and `zero-shot-classification`). */
   async classify(texts: string | TextPair | readonly (string | TextPair)[], request: ClassifyRequest): Promise<ClassifyResult> {
-    const { classify, classifyOptionNames } = await import("../tasks/classification/classify.ts");
-    const { model, ...options } = request;
-    return this.#onTexts({ name: "classify", optionNames: classifyOptionNames, model, options }, toList(texts), classify);
+    return this.#perform(textClassificationTask, toList(texts), request);
   }
 
   /** Sorts documents by their relevance to a query (task `text-ranking`). */
   async rerank(query: string, documents: readonly string[], request: RerankRequest = {}): Promise<RerankResult> {
-    const { rerankOptionNames, rerankWithModel } = await import("../tasks/reranking/rerank.ts");
-    const { model = "builtin", ...options } = request;
-    return this.#task({ name: "rerank", optionNames: rerankOptionNames, model, options }, (encoder) =>
-      rerankWithModel(encoder, query, documents, options),
-    );
+    return this.#perform(rerankingTask, { query, documents }, { ...request, model: request.model ?? "builtin" });
   }
 
   /** Recognizes named entities in texts, with their positions (task `token-classification`). */
   async recognize(texts: string | readonly string[], request: RecognizeRequest): Promise<RecognizeResult> {
-    const { recognize, recognizeOptionNames } = await import("../tasks/token-classification/recognize.ts");
-    const { model, ...options } = request;
-    return this.#onTexts({ name: "recognize", optionNames: recognizeOptionNames, model, options }, toList(texts), recognize);
+    return this.#perform(tokenClassificationTask, toList(texts), request);
   }
 
   /** Predicts tokens for the mask tokens of texts (task `fill-mask`). */
   async fillMask(texts: string | readonly string[], request: FillMaskRequest): Promise<FillMaskResult> {
-    const { fillMask, fillMaskOptionNames } = await import("../tasks/fill-mask/fill-mask.ts");
-    const { model, ...options } = request;
-    return this.#onTexts({ name: "fillMask", optionNames: fillMaskOptionNames, model, options }, toList(texts), fillMask);
+    return this.#perform(fillMaskTask, toList(texts), request);
   }
 
   /**
@@ -178,12 +178,8 @@ export class Runtime extends ModelRuntime {
     contexts: string | readonly string[],
     request: AnswerRequest,
   ): Promise<AnswerResult> {
-    const { answer, answerOptionNames, questionPairs } = await import("../tasks/question-answering/answer.ts");
-    const pairs = questionPairs(questions, contexts);
-    const { model, ...options } = request;
-    return this.#task({ name: "answer", optionNames: answerOptionNames, model, options }, (encoder) =>
-      answer(encoder, pairs, options),
-    );
+    const { questionPairs } = await import("../tasks/question-answering/answer.ts");
+    return this.#perform(questionAnsweringTask, questionPairs(questions, contexts), request);
   }
 
   /**
@@ -195,12 +191,8 @@ export class Runtime extends ModelRuntime {
     others: string | readonly string[],
     request: SimilarityRequest = {},
   ): Promise<SimilarityResult> {
-    const { similarity, similarityOptionNames } = await import("../tasks/similarity/similarity.ts");
-    const [list, otherList] = [toList(texts), toList(others)];
-    const { model = "builtin", ...options } = request;
-    return this.#task({ name: "similarity", optionNames: similarityOptionNames, model, options }, (encoder) =>
-      similarity(encoder, list, otherList, options),
-    );
+    const input = { texts: toList(texts), others: toList(others) };
+    return this.#perform(similarityTask, input, { ...request, model: request.model ?? "builtin" });
   }
 
   /** Extracts the fields of a schema from texts: entities as `recognize` does, answers as `answer` does. */
@@ -278,16 +270,18 @@ export class Runtime extends ModelRuntime {
     return this.#tokenizers.get(textSettings(handle.manifest));
   }
 
-  /** Runs a task on a list of texts, or of pairs of texts. */
-  #onTexts<Text, Options extends ModelOptions, Result>(
-    call: TaskCall & { readonly options: Options },
-    texts: readonly Text[],
-    task: (encoder: Encoder, texts: readonly Text[], options: Options) => Promise<Result>,
+  /** Runs a task on the model of a request. */
+  async #perform<Input, Options, Result>(
+    task: Task<Input, Options, Result>,
+    input: Input,
+    request: Options & ModelRequest,
   ): Promise<Result & TaskRun> {
-    return this.#task(call, (encoder) => task(encoder, texts, call.options));
+    const { optionNames, run } = await task.load();
+    const { model, ...options }: ModelRequest = request;
+    return this.#task({ name: task.verb, optionNames, model, options }, (encoder) => run(encoder, input, request));
   }
 
-  /** Runs a task with an encoder for the model. */
+  /** Runs one task on texts. */
   async #task<Result>(call: TaskCall, work: (encoder: Encoder) => Promise<Result>): Promise<Result & TaskRun> {
     return this.#onModel({ ...call, optionNames: ["model", ...call.optionNames] }, async (handle) => {
       const encoder = await this.#encoder(handle);
