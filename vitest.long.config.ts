@@ -1,15 +1,47 @@
-/** The long suite, `npm run test:long`: tests of over about ten seconds each that a change rarely breaks. */
-import { type ViteUserConfig, configDefaults, defineConfig } from "vitest/config";
+/**
+ * The long suite, `npm run test:long`: tests of over about ten seconds each that a change rarely breaks, and those that install something. First
+ * those that need no quiet machine, side by side; then `alone`, one file at a time.
+ */
+import { availableParallelism } from "node:os";
+import { type TestProjectInlineConfiguration, type ViteUserConfig, configDefaults, defineConfig } from "vitest/config";
+
+/** They measure memory or how time grows, hold deadlines, or kill what runs. */
+const alone = [
+  "budget",
+  "chaos",
+  "chunk-growth",
+  "ending",
+  "hostile-onnx",
+  "hung-server",
+  "measured",
+  "request-growth",
+  "run-memory",
+  "unread-answers",
+];
+const aloneFiles = alone.map((name) => `test/${name}.long.test.ts`);
+const exclude = [...configDefaults.exclude, "dist/**", "bench/**"];
+
+const project = (test: NonNullable<TestProjectInlineConfiguration["test"]>): TestProjectInlineConfiguration => ({
+  extends: true,
+  test: { exclude, server: { deps: { external: [/\/dist\//] } }, ...test },
+});
 
 const config: ViteUserConfig = defineConfig({
   test: {
-    include: ["src/**/*.long.test.ts", "test/**/*.long.test.ts"],
-    exclude: [...configDefaults.exclude, "dist/**", "bench/**"],
     pool: "forks",
-    maxWorkers: 1, // its tests measure memory, hold deadlines and start programs of several threads
     testTimeout: 300_000,
     hookTimeout: 300_000,
     reporters: process.env["CI"] === undefined ? ["default"] : ["default", ["json", { outputFile: "coverage/report-long.json" }]],
+    projects: [
+      project({
+        name: "long",
+        include: ["src/**/*.long.test.ts", "test/**/*.long.test.ts"],
+        exclude: [...exclude, ...aloneFiles],
+        maxWorkers: Math.max(2, availableParallelism() - 1),
+        sequence: { groupOrder: 0 },
+      }),
+      project({ name: "alone", include: aloneFiles, maxWorkers: 1, sequence: { groupOrder: 1 } }),
+    ],
   },
 });
 

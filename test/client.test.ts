@@ -218,7 +218,7 @@ describe("in a page", () => {
       platform: "browser",
     });
 
-  it("it is small: nothing of Node.js is in it, and nothing of the rest of the package", async () => {
+  it("is small: nothing of Node.js is in it, and nothing of the rest of the package", async () => {
     const { outputFiles, metafile } = await bundle();
     expect(outputFiles[0]!.contents.length).toBeLessThan(4000);
     const outside = Object.keys(metafile.inputs).filter((path) => path !== "<stdin>" && !path.startsWith("dist/client/"));
@@ -226,7 +226,7 @@ describe("in a page", () => {
   });
 
   it.skipIf(chromiumPath === undefined)(
-    `it works from another origin that cors names${chromiumPath === undefined ? " (skipped: no Chromium here; apt-get install chromium)" : ""}`,
+    `works from another origin that cors names${chromiumPath === undefined ? " (skipped: no Chromium here; apt-get install chromium)" : ""}`,
     async () => {
       const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
       const browser = await chromium.launch({ executablePath: chromiumPath!, args });

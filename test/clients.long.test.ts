@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import { createRuntime } from "inferyard";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { guideExample } from "./fixtures/guide-example.ts";
-import { installNpm, installPython, installedModule, pythonOf, titled } from "./fixtures/installed.ts";
+import { installNpm, installPython, installedModule, needsInstalled, pythonOf } from "./fixtures/installed.ts";
 
 const repository = fileURLToPath(new URL("..", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "inferyard-clients-"));
@@ -19,14 +19,11 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 /** The newest that runs on Node.js 20: version 7 asks for 22. */
 const npmPackage = "openai@6.49.0";
 const pythonPackages = ["openai==3.54.0", "cohere==7.3.1"];
-const npmProblem = installNpm(folder, [npmPackage]);
-const pythonProblem = installPython(folder, pythonPackages);
 const python = pythonOf(folder);
 
 /** The server's address, while the tests of this file run. */
 const server: { url: string; end: () => Promise<void> } = { url: "", end: async () => {} };
 beforeAll(async () => {
-  if (npmProblem !== undefined && pythonProblem !== undefined) return;
   const child = spawn(process.execPath, ["bin/inferyard.js", "serve", "--port", "0"], { cwd: repository, stdio: "pipe" });
   const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   server.url = await new Promise<string>((resolve, reject) => {
@@ -77,7 +74,8 @@ interface OpenAiModule {
   readonly InternalServerError: new () => Error;
 }
 
-describe.skipIf(npmProblem !== undefined)(titled(`npm: ${npmPackage}`, npmProblem), () => {
+describe(`npm: ${npmPackage}`, () => {
+  needsInstalled(() => installNpm(folder, [npmPackage]));
   const load = (): Promise<OpenAiModule> => installedModule(folder, "openai");
   const connect = async (): Promise<InstanceType<OpenAiModule["default"]>> =>
     new (await load()).default({ baseURL: `${server.url}/v1`, apiKey: "none", maxRetries: 0 });
@@ -123,7 +121,8 @@ describe.skipIf(npmProblem !== undefined)(titled(`npm: ${npmPackage}`, npmProble
   });
 });
 
-describe.skipIf(pythonProblem !== undefined)(titled("PyPI: openai and cohere", pythonProblem), () => {
+describe("PyPI: openai and cohere", () => {
+  needsInstalled(() => installPython(folder, pythonPackages));
   const run = (program: string): unknown =>
     JSON.parse(
       execFileSync(python, ["-c", program], {

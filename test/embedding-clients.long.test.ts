@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { createRuntime } from "inferyard";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { guideExample } from "./fixtures/guide-example.ts";
-import { installNpm, installedModule, titled } from "./fixtures/installed.ts";
+import { installNpm, installedModule, needsInstalled } from "./fixtures/installed.ts";
 import { type ServerProcess, ServerProcesses, ready } from "./fixtures/server-process.ts";
 import { hasSharedData, sharedData, worst } from "./shared-data.ts";
 
@@ -19,7 +19,7 @@ const packages = {
   vercel: ["ai@6.0.322", "@ai-sdk/openai-compatible@2.0.87", "zod@4.6.7"],
 };
 const folder = mkdtempSync(join(tmpdir(), "inferyard-embedding-clients-"));
-const problem = installNpm(folder, Object.values(packages).flat());
+needsInstalled(() => installNpm(folder, Object.values(packages).flat()));
 
 const reference = hasSharedData ? `${sharedData}all-MiniLM-L6-v2` : "builtin";
 const where = hasSharedData ? "MiniLM" : "the built-in model (../shared/data is not beside this checkout)";
@@ -36,7 +36,6 @@ let server: ServerProcess;
 let vectors: readonly Float32Array[];
 let tokens = 0;
 beforeAll(async () => {
-  if (problem !== undefined) return;
   server = await servers.serve([], {
     models: { minilm: reference },
     keys: [{ name: "app", sha256: createHash("sha256").update("the-key").digest("hex"), role: "reader" }],
@@ -80,7 +79,7 @@ interface LangChainModule {
   };
 }
 
-describe.skipIf(problem !== undefined)(titled(`LangChain.js (${packages.langchain[0]}) on ${where}`, problem), () => {
+describe(`LangChain.js (${packages.langchain[0]}) on ${where}`, () => {
   const connect = async (
     options: { model?: string; apiKey?: string; dimensions?: number; batchSize?: number } = {},
   ): Promise<InstanceType<LangChainModule["OpenAIEmbeddings"]>> => {
@@ -126,50 +125,47 @@ interface VercelCore {
   cosineSimilarity(one: number[], other: number[]): number;
 }
 
-describe.skipIf(problem !== undefined)(
-  titled(`Vercel AI SDK (${packages.vercel.slice(0, 2).join(", ")}) on ${where}`, problem),
-  () => {
-    const connect = async (name = "minilm", apiKey = "the-key"): Promise<VercelCore & { readonly model: object }> => {
-      const core = await installedModule<VercelCore>(folder, "ai");
-      const compatible = await installedModule<VercelCompatible>(folder, "@ai-sdk/openai-compatible");
-      const provider = compatible.createOpenAICompatible({ name: "inferyard", baseURL: `${server.url}/v1`, apiKey });
-      return { ...core, model: provider.embeddingModel(name) };
-    };
+describe(`Vercel AI SDK (${packages.vercel.slice(0, 2).join(", ")}) on ${where}`, () => {
+  const connect = async (name = "minilm", apiKey = "the-key"): Promise<VercelCore & { readonly model: object }> => {
+    const core = await installedModule<VercelCore>(folder, "ai");
+    const compatible = await installedModule<VercelCompatible>(folder, "@ai-sdk/openai-compatible");
+    const provider = compatible.createOpenAICompatible({ name: "inferyard", baseURL: `${server.url}/v1`, apiKey });
+    return { ...core, model: provider.embeddingModel(name) };
+  };
 
-    it("embedMany gives vectors and counts tokens", async () => {
-      const { embedMany, model } = await connect();
-      const { embeddings, usage } = await embedMany({ model, values: texts });
-      areTheLibrarys(embeddings);
-      expect(usage.tokens).toBe(tokens);
+  it("embedMany gives vectors and counts tokens", async () => {
+    const { embedMany, model } = await connect();
+    const { embeddings, usage } = await embedMany({ model, values: texts });
+    areTheLibrarys(embeddings);
+    expect(usage.tokens).toBe(tokens);
+  });
+
+  it("embed gives one, and takes dimensions and a user", async () => {
+    const { embed, cosineSimilarity, model } = await connect();
+    const { embedding } = await embed({ model, value: texts[0] });
+    expect(worst(Float32Array.from(embedding), vectors[0]!)).toBeLessThan(tolerance);
+    const providerOptions = { openaiCompatible: { dimensions: 64, user: "me" } };
+    const short = await embed({ model, value: texts[0], providerOptions });
+    expect(short.embedding.length).toBe(64);
+    expect(cosineSimilarity(short.embedding, embedding.slice(0, 64))).toBeCloseTo(1, 5);
+  });
+
+  it("throws its own errors, with the server's words", async () => {
+    const other = await connect("nothing");
+    expect(await failureOf(other.embed({ model: other.model, value: "a", maxRetries: 0 }))).toMatchObject({
+      name: "AI_APICallError",
+      statusCode: 404,
+      message: expect.stringContaining("there is no model"),
+      isRetryable: false,
     });
-
-    it("embed gives one, and takes dimensions and a user", async () => {
-      const { embed, cosineSimilarity, model } = await connect();
-      const { embedding } = await embed({ model, value: texts[0] });
-      expect(worst(Float32Array.from(embedding), vectors[0]!)).toBeLessThan(tolerance);
-      const providerOptions = { openaiCompatible: { dimensions: 64, user: "me" } };
-      const short = await embed({ model, value: texts[0], providerOptions });
-      expect(short.embedding.length).toBe(64);
-      expect(cosineSimilarity(short.embedding, embedding.slice(0, 64))).toBeCloseTo(1, 5);
+    const stranger = await connect("minilm", "another-key");
+    expect(await failureOf(stranger.embed({ model: stranger.model, value: "a", maxRetries: 0 }))).toMatchObject({
+      statusCode: 401,
     });
+  });
+});
 
-    it("throws its own errors, with the server's words", async () => {
-      const other = await connect("nothing");
-      expect(await failureOf(other.embed({ model: other.model, value: "a", maxRetries: 0 }))).toMatchObject({
-        name: "AI_APICallError",
-        statusCode: 404,
-        message: expect.stringContaining("there is no model"),
-        isRetryable: false,
-      });
-      const stranger = await connect("minilm", "another-key");
-      expect(await failureOf(stranger.embed({ model: stranger.model, value: "a", maxRetries: 0 }))).toMatchObject({
-        statusCode: 401,
-      });
-    });
-  },
-);
-
-describe.skipIf(problem !== undefined)(titled("the guide's examples", problem), () => {
+describe("the guide's examples", () => {
   it.each(["LangChain.js", "Vercel AI SDK"])("%s", async (heading) => {
     const { url } = await servers.serve([]); // without keys, and with the built-in model
     const [printed, said] = await guideExample(heading, { url, folder });

@@ -189,14 +189,10 @@ describe.skipIf(skip)(title, () => {
     });
 
     it.each(odd)("%s: finite numbers, or an error with a code", async (_name, text) => {
-      let said: Said[];
-      try {
-        said = await run(runtime, [text, "a cat"]);
-      } catch (error) {
-        expect(error).toBeInstanceOf(InferyardError);
-        expect((error as InferyardError).code).toMatch(/^INPUT_/);
-        return;
-      }
+      const said = await run(runtime, [text, "a cat"]).catch((error: unknown) => {
+        if (!(error instanceof InferyardError) || !error.code.startsWith("INPUT_")) throw error;
+      });
+      if (said === undefined) return;
       expect(said).toHaveLength(2);
       expect(said.every(({ numbers }) => numbers.every(Number.isFinite))).toBe(true);
       expect(said[1]!.words).toEqual((await run(runtime, ["a cat"]))[0]!.words);

@@ -9,7 +9,7 @@ import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import { InferyardError, type ModelHandle, type Runtime, type TensorMap, createRuntime } from "inferyard";
 import type { Backend } from "inferyard/backend";
 import { childrenOf } from "./fixtures/child-processes.ts";
-import { type MoodyOptions, moods, moody } from "./fixtures/moody-backend.mjs";
+import { type FailingOptions, behaviors, failing } from "./fixtures/failing-backend.mjs";
 
 const folder = mkdtempSync(join(tmpdir(), "inferyard-hosts-"));
 const model = join(folder, "model.onnx");
@@ -38,14 +38,14 @@ async function runtimeWith(backends: readonly Backend[], settings: object = {}):
 
 type RemoteHost = "worker" | "process";
 
-async function loadMoody(options: MoodyOptions = {}, host?: RemoteHost, settings: object = {}): Promise<ModelHandle> {
-  const handle = await (await runtimeWith([moody(options)], host === undefined ? settings : { ...settings, host })).load(model);
+async function loadFailing(options: FailingOptions = {}, host?: RemoteHost, settings: object = {}): Promise<ModelHandle> {
+  const handle = await (await runtimeWith([failing(options)], host === undefined ? settings : { ...settings, host })).load(model);
   expect(handle.decision.selected?.host).toBe(host ?? "worker");
   return handle;
 }
 
-const inputs = (mood: number): TensorMap => ({ x: { dataType: "float32", shape: [2], data: Float32Array.of(mood, 0) } });
-const plain = inputs(moods.plain);
+const inputs = (behavior: number): TensorMap => ({ x: { dataType: "float32", shape: [2], data: Float32Array.of(behavior, 0) } });
+const plain = inputs(behaviors.plain);
 
 /** How often the thread has answered so far. */
 const runsOf = async (running: Promise<TensorMap>): Promise<number> => Number((await running)["y"]?.data[1]);
@@ -62,33 +62,33 @@ async function refusal(running: Promise<unknown>): Promise<InferyardError> {
 describe.each<RemoteHost>(["worker", "process"])("the host %s", (host) => {
   describe("the calling thread", () => {
     it("goes on while an engine holds its own: timers fire", async () => {
-      const handle = await loadMoody({}, host);
+      const handle = await loadFailing({}, host);
       let ticks = 0;
       const timer = setInterval(() => (ticks += 1), 5);
-      await handle.run(inputs(moods.block));
+      await handle.run(inputs(behaviors.block));
       clearInterval(timer);
       expect(ticks).toBeGreaterThan(0); // 80 fit into the 400 ms
     });
 
     it("waits without one where the user says so: inline", async () => {
-      const runtime = await runtimeWith([moody({ blockMs: 50 })], { host: "inline" });
+      const runtime = await runtimeWith([failing({ blockMs: 50 })], { host: "inline" });
       const handle = await runtime.load(model);
       let ticks = 0;
       const timer = setInterval(() => (ticks += 1), 5);
-      await handle.run(inputs(moods.block));
+      await handle.run(inputs(behaviors.block));
       clearInterval(timer);
       expect({ ticks, host: handle.decision.selected?.host }).toEqual({ ticks: 0, host: "inline" });
     });
 
     it("hears nothing of what an engine prints on stdout: that goes to stderr", async () => {
-      const handle = await loadMoody({}, host);
+      const handle = await loadFailing({}, host);
       const written: string[] = [];
       const out = vi.spyOn(process.stdout, "write").mockImplementation((text) => (written.push(`stdout ${String(text)}`), true));
       const error = vi
         .spyOn(process.stderr, "write")
         .mockImplementation((text) => (written.push(`stderr ${String(text)}`), true));
       try {
-        await handle.run(inputs(moods.print));
+        await handle.run(inputs(behaviors.print));
         await vi.waitFor(() => expect(written).toEqual(["stderr an engine that prints\n"]));
       } finally {
         out.mockRestore();
@@ -99,10 +99,10 @@ describe.each<RemoteHost>(["worker", "process"])("the host %s", (host) => {
 
   describe("cancelling", () => {
     it("a run that waits: at once, and it never reaches the engine", async () => {
-      const handle = await loadMoody({}, host);
+      const handle = await loadFailing({}, host);
       const controller = new AbortController();
       const order: string[] = [];
-      const running = handle.run(inputs(moods.block)).then(() => order.push("first run ended"));
+      const running = handle.run(inputs(behaviors.block)).then(() => order.push("first run ended"));
       const waiting = refusal(handle.run(plain, { signal: controller.signal }));
       setTimeout(() => controller.abort(), 20);
       expect((await waiting).code).toBe("ABORTED");
@@ -114,9 +114,9 @@ describe.each<RemoteHost>(["worker", "process"])("the host %s", (host) => {
 
     it("a run under way: at once, and the next run works", async () => {
       const gate = join(folder, `cancelled-${host}`);
-      const handle = await loadMoody({ gate }, host);
+      const handle = await loadFailing({ gate }, host);
       const controller = new AbortController();
-      const running = refusal(handle.run(inputs(moods.hold), { signal: controller.signal }));
+      const running = refusal(handle.run(inputs(behaviors.hold), { signal: controller.signal }));
       setTimeout(() => controller.abort(), 20);
       expect((await running).code).toBe("ABORTED");
       writeFileSync(gate, ""); // until now the engine itself was busy
@@ -124,7 +124,7 @@ describe.each<RemoteHost>(["worker", "process"])("the host %s", (host) => {
     });
 
     it("before the call: nothing is sent", async () => {
-      const handle = await loadMoody({}, host);
+      const handle = await loadFailing({}, host);
       expect((await refusal(handle.run(plain, { signal: AbortSignal.abort() }))).code).toBe("ABORTED");
       expect(await runsOf(handle.run(plain))).toBe(2);
     });
@@ -132,52 +132,52 @@ describe.each<RemoteHost>(["worker", "process"])("the host %s", (host) => {
 
   describe("a worker that dies", () => {
     it.each([
-      ["ends itself", moods.exit, /the (worker|process) ended with code 7/],
+      ["ends itself", behaviors.exit, /the (worker|process) ended with code 7/],
       [
         "throws where nobody listens",
-        moods.throwLater,
+        behaviors.throwLater,
         /the worker failed: thrown where nobody listens|the process ended with code 1, saying: .*/,
       ],
-      ["throws null", moods.throwNull, /the worker failed: null|the process ended with code 1/],
-    ])("%s: its requests end with HOST_DIED, and the next call starts another", async (_name, mood, reason) => {
-      const handle = await loadMoody({}, host);
-      const [running, waiting] = await Promise.all([refusal(handle.run(inputs(mood))), refusal(handle.run(plain))]);
+      ["throws null", behaviors.throwNull, /the worker failed: null|the process ended with code 1/],
+    ])("%s: its requests end with HOST_DIED, and the next call starts another", async (_name, behavior, reason) => {
+      const handle = await loadFailing({}, host);
+      const [running, waiting] = await Promise.all([refusal(handle.run(inputs(behavior))), refusal(handle.run(plain))]);
       expect(running).toMatchObject({ code: "HOST_DIED", retryable: true, remedy: "send the request again" });
       expect(running.message).toMatch(reason);
       expect(waiting.code).toBe("HOST_DIED");
       expect(await runsOf(handle.run(plain))).toBe(1);
-      expect((await refusal(handle.run(inputs(mood)))).code).toBe("HOST_DIED");
+      expect((await refusal(handle.run(inputs(behavior)))).code).toBe("HOST_DIED");
       expect(await runsOf(handle.run(plain))).toBe(1);
     });
 
     it("with failover the request itself succeeds, on the next target", async () => {
-      const runtime = await runtimeWith([moody(), moody({ name: "wasm", calm: true })], {
+      const runtime = await runtimeWith([failing(), failing({ name: "wasm", calm: true })], {
         host,
         failover: true,
-        priority: ["moody", "wasm"],
+        priority: ["failing", "wasm"],
       });
       const handle = await runtime.load(model);
-      expect(handle.target).toBe("moody:cpu");
-      expect((await handle.run(inputs(moods.exit)))["y"]?.data).toEqual(Float32Array.of(moods.exit, 2));
+      expect(handle.target).toBe("failing:cpu");
+      expect((await handle.run(inputs(behaviors.exit)))["y"]?.data).toEqual(Float32Array.of(behaviors.exit, 2));
       expect(handle.target).toBe("wasm:cpu");
     });
 
     it("while loading: the next candidate is tried, and the decision says why", async () => {
-      const runtime = await runtimeWith([moody({ onLoad: "exit" }), moody({ name: "wasm", calm: true })], {
+      const runtime = await runtimeWith([failing({ onLoad: "exit" }), failing({ name: "wasm", calm: true })], {
         host,
-        priority: ["moody", "wasm"],
+        priority: ["failing", "wasm"],
       });
       const { target, decision } = await runtime.load(model);
       expect(target).toBe("wasm:cpu");
-      expect(decision.candidates[0]).toMatchObject({ target: "moody:cpu", verdict: "failed", stage: "load" });
+      expect(decision.candidates[0]).toMatchObject({ target: "failing:cpu", verdict: "failed", stage: "load" });
       expect(decision.candidates[0]?.reason).toContain(`the ${host} ended with code 9`);
     });
   });
 
   describe("errors cross the thread", () => {
     it("ours with all they carry, and the worker goes on", async () => {
-      const handle = await loadMoody({}, host);
-      expect(await refusal(handle.run(inputs(moods.refuse)))).toMatchObject({
+      const handle = await loadFailing({}, host);
+      expect(await refusal(handle.run(inputs(behaviors.refuse)))).toMatchObject({
         code: "OUT_OF_MEMORY",
         message: "no memory",
         remedy: "free some",
@@ -188,8 +188,8 @@ describe.each<RemoteHost>(["worker", "process"])("the host %s", (host) => {
     });
 
     it("foreign ones as a failure of the run", async () => {
-      const handle = await loadMoody({}, host);
-      expect(await refusal(handle.run(inputs(moods.fail)))).toMatchObject({
+      const handle = await loadFailing({}, host);
+      expect(await refusal(handle.run(inputs(behaviors.fail)))).toMatchObject({
         code: "RUN_FAILED",
         message: `the ${host}'s run failed: offset is out of bounds`,
       });
@@ -197,27 +197,27 @@ describe.each<RemoteHost>(["worker", "process"])("the host %s", (host) => {
 
     it.each([
       ["refuse", { stage: "load", reason: "not today", remedy: "try tomorrow" }],
-      ["fail", { stage: "load", reason: `the ${host}'s load failed: moods out of bounds` }],
+      ["fail", { stage: "load", reason: `the ${host}'s load failed: options out of bounds` }],
     ] as const)("of a load that fails (%s), as the reason of the candidate", async (onLoad, expected) => {
-      const error = await refusal((await runtimeWith([moody({ onLoad })], { host })).load(model));
-      expect(error.data["decision"]).toMatchObject({ candidates: [{ target: "moody:cpu", verdict: "failed", ...expected }] });
+      const error = await refusal((await runtimeWith([failing({ onLoad })], { host })).load(model));
+      expect(error.data["decision"]).toMatchObject({ candidates: [{ target: "failing:cpu", verdict: "failed", ...expected }] });
     });
 
     it("outputs that cannot cross are a failure of the run, not of the worker", async () => {
-      const handle = await loadMoody({}, host);
-      expect((await refusal(handle.run(inputs(moods.unclonable)))).code).toBe("RUN_FAILED");
+      const handle = await loadFailing({}, host);
+      expect((await refusal(handle.run(inputs(behaviors.unclonable)))).code).toBe("RUN_FAILED");
       expect(await runsOf(handle.run(plain))).toBe(3);
     });
 
     it("inputs that cannot cross are refused, alone or in the queue, and the next run works", async () => {
-      const handle = await loadMoody({}, host);
+      const handle = await loadFailing({}, host);
       const given = (): TensorMap => {
         const data = Float32Array.of(0, 0);
         structuredClone(data, { transfer: [data.buffer] }); // whoever gave its memory away cannot give it again
         return { x: { dataType: "float32", shape: [2], data } };
       };
       expect((await refusal(handle.run(given()))).code).toBe("INPUT_INVALID");
-      const running = handle.run(inputs(moods.block));
+      const running = handle.run(inputs(behaviors.block));
       const [refused, after] = [refusal(handle.run(given())), handle.run(plain)];
       await running;
       expect((await refused).code).toBe("INPUT_INVALID");
@@ -227,9 +227,9 @@ describe.each<RemoteHost>(["worker", "process"])("the host %s", (host) => {
 
   describe("the life of a worker", () => {
     it("disposal waits for the run under way, and further runs are DISPOSED", async () => {
-      const runtime = await runtimeWith([moody()], { host });
+      const runtime = await runtimeWith([failing()], { host });
       const handle = await runtime.load(model);
-      const running = runsOf(handle.run(inputs(moods.block)));
+      const running = runsOf(handle.run(inputs(behaviors.block)));
       await new Promise((resolve) => setTimeout(resolve, 20));
       await runtime.dispose();
       expect(await running).toBe(2);
@@ -237,15 +237,15 @@ describe.each<RemoteHost>(["worker", "process"])("the host %s", (host) => {
     });
 
     it("copies run side by side", async () => {
-      const runtime = await runtimeWith([moody({ gate: join(folder, `copies-${host}`) })], { host, replicas: 2 });
+      const runtime = await runtimeWith([failing({ gate: join(folder, `copies-${host}`) })], { host, replicas: 2 });
       const handle = await runtime.load(model);
       const replicas = await handle.replicas();
       expect(replicas).toHaveLength(2);
-      await Promise.all(replicas.map((replica) => replica.run(inputs(moods.meet)))); // neither ends before the other has begun
+      await Promise.all(replicas.map((replica) => replica.run(inputs(behaviors.meet)))); // neither ends before the other has begun
     });
 
     it("a backend without an entry is told so when a worker is demanded", async () => {
-      const { entry: _entry, ...without } = moody();
+      const { entry: _entry, ...without } = failing();
       const runtime = await runtimeWith([without], { host });
       expect(await refusal(runtime.load(model))).toMatchObject({
         code: "CONTRACT_VIOLATION",
@@ -254,7 +254,7 @@ describe.each<RemoteHost>(["worker", "process"])("the host %s", (host) => {
     });
 
     it("an entry that exports no such function is told so", async () => {
-      const wrong = { ...moody(), entry: { module: moody().entry!.module, export: "none" } };
+      const wrong = { ...failing(), entry: { module: failing().entry!.module, export: "none" } };
       expect((await refusal((await runtimeWith([wrong], { host })).load(model))).message).toContain(
         'does not export a function "none"',
       );
@@ -264,8 +264,8 @@ describe.each<RemoteHost>(["worker", "process"])("the host %s", (host) => {
       const warnings: string[] = [];
       const listen = (warning: Error): void => void warnings.push(warning.message);
       process.on("warning", listen);
-      const handles = await Promise.all(Array.from({ length: 12 }, () => loadMoody({}, host, { crashWindow: 0 })));
-      for (let death = 0; death < 12; death += 1) await refusal(handles[0]!.run(inputs(moods.exit)));
+      const handles = await Promise.all(Array.from({ length: 12 }, () => loadFailing({}, host, { crashWindow: 0 })));
+      for (let death = 0; death < 12; death += 1) await refusal(handles[0]!.run(inputs(behaviors.exit)));
       await Promise.all(runtimes.splice(0).map((runtime) => runtime.dispose()));
       await new Promise((resolve) => setImmediate(resolve));
       process.off("warning", listen);
@@ -278,9 +278,9 @@ describe.each<RemoteHost>(["worker", "process"])("the host %s", (host) => {
 
 describe("the host process", () => {
   it("survives an engine that aborts: one model is gone, its error says how it died, and the next call works", async () => {
-    const runtime = await runtimeWith([moody()], { host: "process" });
+    const runtime = await runtimeWith([failing()], { host: "process" });
     const [doomed, other] = [await runtime.load(model), await runtime.load(model, { threads: 1 })];
-    const death = await refusal(doomed.run(inputs(moods.abort)));
+    const death = await refusal(doomed.run(inputs(behaviors.abort)));
     expect(death).toMatchObject({ code: "HOST_DIED", retryable: true });
     expect(death.message).toMatch(/^the process died of SIGABRT, saying: terminate called without mercy/);
     expect(await runsOf(other.run(plain))).toBe(2);
@@ -288,17 +288,17 @@ describe("the host process", () => {
   });
 
   it("knows what memory the model takes: that of its process, and it grows with what the engine holds", async () => {
-    const handle = await loadMoody({}, "process");
+    const handle = await loadFailing({}, "process");
     const before = handle.memory;
     expect(before.measure).toBe("resident");
     expect(before.bytes).toBeGreaterThan(20e6);
-    await handle.run(inputs(moods.hoard)); // 64 MB
+    await handle.run(inputs(behaviors.hoard)); // 64 MB
     expect(handle.memory.bytes - before.bytes).toBeGreaterThan(60e6);
   });
 
   it("gives way to the program that asks", async () => {
     const others = new Set(childrenOf(process.pid));
-    await loadMoody({}, "process");
+    await loadFailing({}, "process");
     const child = childrenOf(process.pid).find((pid) => !others.has(pid));
     expect(getPriority(child)).toBe(Math.min(getPriority() + 10, 19));
   });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import { type ModelHandle, type Runtime, type RuntimeEvent, type TensorMap, createRuntime } from "inferyard";
-import { mortal } from "./fixtures/mortal-native.mjs";
+import { crashing } from "./fixtures/crashing-native.mjs";
 import { integer, message, model as onnx, node, value } from "./fixtures/onnx-bytes.ts";
 
 const width = 256;
@@ -44,7 +44,7 @@ afterAll(() => folders.forEach((folder) => rmSync(folder, { recursive: true })))
 interface Load {
   readonly threadId: number;
   /** It was given what another one had packed. */
-  readonly isCopy: boolean;
+  readonly isReplica: boolean;
   readonly bytes: number;
   readonly shares: boolean;
 }
@@ -53,7 +53,7 @@ interface Scene {
   readonly runtime: Runtime;
   readonly path: string;
   readonly events: RuntimeEvent[];
-  order(what: "run" | "load" | "pack"): void;
+  command(what: "run" | "load" | "pack"): void;
   loads(): Load[];
 }
 
@@ -66,7 +66,7 @@ async function scene(settings: object = {}): Promise<Scene> {
   const events: RuntimeEvent[] = [];
   const onEvent = (event: RuntimeEvent): void => void events.push(event);
   const runtime = await createRuntime({
-    backends: [mortal({ folder })],
+    backends: [crashing({ folder })],
     threads: 1,
     replicas: 2,
     maxCrashes: 20,
@@ -79,7 +79,7 @@ async function scene(settings: object = {}): Promise<Scene> {
     runtime,
     path,
     events,
-    order: (what) => writeFileSync(join(folder, what), ""),
+    command: (what) => writeFileSync(join(folder, what), ""),
     loads: () =>
       readFileSync(join(folder, "loads.jsonl"), "utf8")
         .trim()
@@ -119,9 +119,9 @@ describe("copies on threads", () => {
     const alone = await Promise.all([7, 40, 130].map((rows) => bits(handle, rows)));
     await withCopies(set, handle, 3);
     const [first, ...copies] = set.loads();
-    expect(first).toMatchObject({ isCopy: false, shares: true });
+    expect(first).toMatchObject({ isReplica: false, shares: true });
     expect(first!.bytes).toBeGreaterThan(weightBytes);
-    expect(copies).toEqual([expect.objectContaining({ isCopy: true }), expect.objectContaining({ isCopy: true })]);
+    expect(copies).toEqual([expect.objectContaining({ isReplica: true }), expect.objectContaining({ isReplica: true })]);
     for (const { bytes } of copies) expect(bytes).toBeLessThan(weightBytes / 10);
     const together = await Promise.all([7, 40, 130, 7, 40, 130].map((rows) => bits(handle, rows)));
     expect(together).toEqual([...alone, ...alone]);
@@ -132,10 +132,10 @@ describe("copies on threads", () => {
     const handle = await set.runtime.load(set.path);
     const wanted = await bits(handle, 60);
     await withCopies(set, handle, 3);
-    for (const [round, order] of (["run", "load", "run"] as const).entries()) {
+    for (const [round, command] of (["run", "load", "run"] as const).entries()) {
       const before = set.loads().length;
-      if (order === "load") set.order("run"); // who has died is loaded again, and dies of that
-      set.order(order);
+      if (command === "load") set.command("run"); // who has died is loaded again, and dies of that
+      set.command(command);
       const settled = await Promise.allSettled([0, 1, 2].map((each) => bits(handle, 300 + 50 * (3 * round + each))));
       expect(settled.some(({ status }) => status === "rejected")).toBe(true);
       await vi.waitFor(
@@ -147,23 +147,23 @@ describe("copies on threads", () => {
         { timeout: 20_000 },
       );
     }
-    expect(set.loads().filter(({ isCopy }) => !isCopy)).toHaveLength(1);
+    expect(set.loads().filter(({ isReplica }) => !isReplica)).toHaveLength(1);
     expect(set.events.filter(({ type }) => type === "died").length).toBeGreaterThan(3);
   });
 
   it("of a model whose first thread died while it packed are copies of the next one", async () => {
     const set = await scene();
-    set.order("pack");
+    set.command("pack");
     await expect(set.runtime.load(set.path)).rejects.toMatchObject({ code: "HOST_DIED" });
     const handle = await set.runtime.load(set.path);
     await withCopies(set, handle, 3);
-    expect(set.loads().map(({ isCopy }) => isCopy)).toEqual([false, true, true]);
+    expect(set.loads().map(({ isReplica }) => isReplica)).toEqual([false, true, true]);
   });
 
   it("in processes of their own have their own weights", async () => {
     const set = await scene({ host: "process" });
     const handle = await set.runtime.load(set.path);
     await withCopies(set, handle, 3);
-    expect(set.loads().map(({ isCopy, shares }) => isCopy || shares)).toEqual([false, false, false]);
+    expect(set.loads().map(({ isReplica, shares }) => isReplica || shares)).toEqual([false, false, false]);
   });
 });

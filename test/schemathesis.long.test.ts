@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { installPython, pythonOf, titled } from "./fixtures/installed.ts";
+import { installPython, needsInstalled, pythonOf } from "./fixtures/installed.ts";
 import {
   type Document,
   type Outcome,
@@ -17,7 +17,6 @@ import { type ServerProcess, ServerProcesses, ready } from "./fixtures/server-pr
 import { needsData } from "./shared-data.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "inferyard-schemathesis-"));
-const problem = installPython(folder, [schemathesis]);
 const servers = new ServerProcesses();
 afterAll(() => {
   servers.killAll();
@@ -25,7 +24,8 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-describe.skipIf(problem !== undefined)(titled(`PyPI: ${schemathesis}`, problem), () => {
+describe(`PyPI: ${schemathesis}`, () => {
+  needsInstalled(() => installPython(folder, [schemathesis]));
   let server: ServerProcess;
   beforeAll(async () => {
     server = await servers.serve(["--log-level", "silent"]);

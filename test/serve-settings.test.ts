@@ -329,7 +329,7 @@ describe("serve", () => {
   it(`${of("stallTimeout")}: a client that reads nothing`, async () => {
     const server = await serve([], { stallTimeout: "1s" });
     const socket = silent(server);
-    while (!(await metricsOf(server)).includes("readers_disconnected_total 1\n")) await sleep(50);
+    await expect.poll(() => metricsOf(server), { timeout: 60_000 }).toContain("readers_disconnected_total 1\n");
     socket.destroy();
   });
 

@@ -1,5 +1,4 @@
 /** Threads that read long texts: what they read equals what the calling thread reads, and what takes too much ends alone. */
-import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,14 +14,15 @@ const pool = (timeout: string): TextThreadPool => new TextThreadPool({ maxCharac
 
 describe("a pool of threads", () => {
   it("ends the thread of a call that takes too long, and serves others meanwhile and after", async () => {
-    const threads = pool("500ms");
-    const refused = expect(threads.tokenize(settings, "time")).rejects.toMatchObject({ code: "LIMIT_EXCEEDED" });
+    const threads = pool("1500ms");
+    const refused = threads.tokenize(settings, "time");
+    refused.catch(() => {}); // expected below
     const others = Array.from({ length: 20 }, (_value, index) => threads.tokenize(settings, `text ${index}`));
     expect(await Promise.all(others)).toEqual(others.map((_other, index) => `text ${index}`));
-    await refused;
+    await expect(refused).rejects.toMatchObject({ code: "LIMIT_EXCEEDED" });
     await expect(threads.tokenize(settings, "time")).rejects.toMatchObject({
       code: "LIMIT_EXCEEDED",
-      message: "reading a text of 4 characters took longer than 500 ms",
+      message: "reading a text of 4 characters took longer than 1500 ms",
     });
     const many = await Promise.allSettled(["time", "time", "time", "a"].map((text) => threads.tokenize(settings, text)));
     expect(many.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected", "fulfilled"]);
@@ -43,9 +43,10 @@ describe("a pool of threads", () => {
   it("tells of a thread that ended by itself, and of a pool that has", async () => {
     const threads = pool("60s");
     await expect(threads.tokenize(settings, "end")).rejects.toMatchObject({ code: "HOST_DIED" });
-    const running = expect(threads.tokenize(settings, "time")).rejects.toMatchObject({ code: "DISPOSED" });
+    const running = threads.tokenize(settings, "time");
+    running.catch(() => {}); // expected below
     await threads.dispose();
-    await running;
+    await expect(running).rejects.toMatchObject({ code: "DISPOSED" });
     await expect(threads.tokenize(settings, "a")).rejects.toMatchObject({ code: "DISPOSED" });
   });
 });
@@ -53,10 +54,7 @@ describe("a pool of threads", () => {
 const built = async (): Promise<{ createRuntime: typeof createRuntimeOfSource }> =>
   (await import(new URL("../dist/index.js", import.meta.url).href)) as { createRuntime: typeof createRuntimeOfSource };
 
-/** The threads of a server are those that were built. */
-const isBuilt = existsSync(new URL("../dist/tasks/text-threads/thread.js", import.meta.url));
-
-describe.skipIf(!isBuilt)("a runtime with threads for texts (skipped: dist is not built)", () => {
+describe("a runtime with threads for texts", () => {
   const text = "Le café à Zürich 🍕 日本語 🏳️‍🌈.\n\n".repeat(2000);
   let folder = "";
   beforeAll(async () => {
@@ -100,7 +98,7 @@ describe.skipIf(!isBuilt)("a runtime with threads for texts (skipped: dist is no
 
   it("keeps a server answering while long texts are read", async () => {
     const servers = new ServerProcesses();
-    const server = await servers.serve([]);
+    const server = await servers.serve(["--text-timeout", "2m"]);
     await ready(server);
     await embed(server, { input: "a" });
     const post = (path: string, body: object): Promise<Response> =>

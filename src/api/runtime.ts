@@ -30,7 +30,6 @@ import {
   tokenClassificationTask,
 } from "../tasks/definitions.ts";
 import type { Task } from "../tasks/shared/define-task.ts";
-import { isQuantized, modelOptions, refuseLoadOptions, refusePlacementOptions, toList } from "./request-options.ts";
 import { TokenizerCache } from "../tasks/shared/tokenizer-cache.ts";
 import type { TextSettings } from "../models/manifest.ts";
 import type { Tokenizer } from "../tokenizers/index.ts";

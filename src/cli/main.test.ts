@@ -58,7 +58,7 @@ describe("exit codes", () => {
     const { code, stdout, stderr } = await type(words);
     expect(code).toBe(2);
     expect(stderr).toMatch(reason);
-    if (!words.includes("--json")) expect(stdout).toBe("");
+    expect(words.includes("--json") ? "" : stdout).toBe("");
   });
 
   it("an unknown command or option names the nearest right one", async () => {

@@ -38,7 +38,7 @@ const loads = ({ calls }: ScriptedBackend): number => calls.filter((call) => cal
 const disposals = ({ calls }: ScriptedBackend): number => calls.filter((call) => call === "dispose model").length;
 
 /** Dies at every run but the probe of verification. */
-function mortal(name: string): ScriptedBackend {
+function crashing(name: string): ScriptedBackend {
   let runs = 0;
   const onRun = (given: TensorMap): TensorMap => {
     runs += 1;
@@ -181,7 +181,7 @@ describe("loading", () => {
   });
 });
 
-describe("wishes", () => {
+describe("constraints", () => {
   it("for single models hold for these only, and a request cannot loosen what a model requires", async () => {
     const backends = [scriptedBackend("onnx"), scriptedBackend("wasm")];
     const { runtime } = start(backends, { models: { [model]: { target: "wasm" } } });
@@ -248,7 +248,7 @@ describe("explaining", () => {
 
 describe("failover", () => {
   it("moves the model, says so, and leaves the failed target alone for a while", async () => {
-    const { runtime, events } = start([mortal("onnx"), scriptedBackend("wasm")], { failover: true });
+    const { runtime, events } = start([crashing("onnx"), scriptedBackend("wasm")], { failover: true });
     const handle = await runtime.load(model);
     expect(handle.target).toBe("onnx:cpu");
     expect((await handle.run(inputs))["y"]?.data).toEqual(Float32Array.of(2, 3));
@@ -263,7 +263,7 @@ describe("failover", () => {
   });
 
   it("is off unless it was asked for", async () => {
-    const { runtime } = start([mortal("onnx"), scriptedBackend("wasm")]);
+    const { runtime } = start([crashing("onnx"), scriptedBackend("wasm")]);
     const handle = await runtime.load(model);
     await expect(handle.run(inputs)).rejects.toMatchObject({ code: "HOST_DIED" });
     expect(handle.target).toBe("onnx:cpu");

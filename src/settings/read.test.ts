@@ -216,7 +216,7 @@ describe("an unknown key is an error that names the nearest right one", () => {
     expect(error.remedy).toContain("inferyard config");
   });
 
-  it("in a model's own wishes", async () => {
+  it("in a model's own constraints", async () => {
     await yaml("models:\n  ./m:\n    prefr: wasm\n");
     expect((await refusal(read())).message).toContain('models../m: unknown key "prefr" (did you mean "prefer"?)');
   });

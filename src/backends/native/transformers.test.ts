@@ -97,8 +97,8 @@ describe.skipIf(!existsSync(shared))("tiny-random-t5", () => {
         chosen.push(token);
         caches = presentAsPast(outputs);
         const golden = step === 0 ? item.first_step_logits : item.step_logits_last;
-        if (step === 0 || step === item.generated_ids.length - 1)
-          expect(largestDifference(data as Float32Array, floatsOf(golden))).toBeLessThan(tolerance);
+        const hasGolden = step === 0 || step === item.generated_ids.length - 1;
+        expect(hasGolden ? largestDifference(data as Float32Array, floatsOf(golden)) : 0).toBeLessThan(tolerance);
         ids = integers([item.input_ids.map(() => 0)]); // the caches stand for it from now on
       }
       expect(chosen).toEqual(item.generated_ids);

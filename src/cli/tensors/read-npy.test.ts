@@ -194,11 +194,13 @@ describe("a .npy file", () => {
           }),
         ),
         (bytes) => {
+          let refusal: unknown = { code: "INPUT_INVALID" };
           try {
             parseNpy(bytes, "x.npy");
           } catch (error) {
-            expect(error).toMatchObject({ code: "INPUT_INVALID" });
+            refusal = error;
           }
+          expect(refusal).toMatchObject({ code: "INPUT_INVALID" });
         },
       ),
       { numRuns: 2000 },

@@ -18,8 +18,9 @@ function readNpy(bytes: Buffer): { shape: number[]; data: Float32Array; headerBy
   const headerBytes = 10 + bytes.readUInt16LE(8);
   const header = bytes.subarray(10, headerBytes).toString("latin1");
   expect(header.at(-1)).toBe("\n");
-  const [, rows, columns] =
-    /^\{'descr': '<f4', 'fortran_order': False, 'shape': \((\d+), (\d+)\), \} *\n$/.exec(header) ?? expect.unreachable(header);
+  const found = /^\{'descr': '<f4', 'fortran_order': False, 'shape': \((\d+), (\d+)\), \} *\n$/.exec(header);
+  if (found === null) throw new Error(header);
+  const [, rows, columns] = found;
   const values = bytes.subarray(headerBytes);
   const data = Float32Array.from({ length: values.length / 4 }, (_value, index) => values.readFloatLE(index * 4));
   return { shape: [Number(rows), Number(columns)], data, headerBytes };

@@ -32,7 +32,9 @@ describe("ConstantFoldingCache", () => {
     const reshaped = [
       [4, 4],
       [2, 8],
-    ].map((shape) => cache.fold({ kind: "transpose", permutation: [1, 0] }, cache.fold({ kind: "reshape", shape }, [weights]))[0]!);
+    ].map(
+      (shape) => cache.fold({ kind: "transpose", permutation: [1, 0] }, cache.fold({ kind: "reshape", shape }, [weights]))[0]!,
+    );
     expect(reshaped.map(({ shape }) => shape)).toEqual([
       [4, 4],
       [8, 2],

@@ -328,7 +328,13 @@ describe("refusals", () => {
     ["a decoder", "MODEL_UNSUPPORTED", "is_decoder", { ...bertConfig, is_decoder: true }, bert],
     ["a negative size", "MODEL_INVALID", "hidden_size", { ...bertConfig, hidden_size: -8 }, bert],
     ["a missing size", "MODEL_INVALID", "num_attention_heads", { ...bertConfig, num_attention_heads: undefined }, bert],
-    ["a number of heads that does not divide the width", "MODEL_INVALID", "num_attention_heads", { ...bertConfig, num_attention_heads: 3 }, bert],
+    [
+      "a number of heads that does not divide the width",
+      "MODEL_INVALID",
+      "num_attention_heads",
+      { ...bertConfig, num_attention_heads: 3 },
+      bert,
+    ],
   ])("%s: %s", (_what, code, word, config, tensors) => {
     expect(refusal(config, tensors)).toMatchObject({ code, message: expect.stringContaining(word) as string });
   });

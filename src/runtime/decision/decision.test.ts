@@ -29,11 +29,12 @@ describe("the decision record", () => {
 
   it("fits its published schema, loaded or not", () => {
     const candidates = [{ target: "onnx:cpu", verdict: "selected", stage: "verify", reason: "x 1", milliseconds: 3 } as const];
-    checkDecision(structuredClone(makeDecision({ manifest, constraints, candidates, selected, variant, digest: "sha256:abc" })));
-    checkDecision(makeDecision({ manifest, constraints, candidates: [], selected: null }));
+    const loaded = makeDecision({ manifest, constraints, candidates, selected, variant, digest: "sha256:abc" });
+    expect(() => checkDecision(structuredClone(loaded))).not.toThrow();
+    expect(() => checkDecision(makeDecision({ manifest, constraints, candidates: [], selected: null }))).not.toThrow();
   });
 
-  it("says what was wished in the spelling of targets", () => {
+  it("states the constraints in the spelling of targets", () => {
     expect(makeDecision({ manifest, constraints, candidates: [], selected: null }).constraints).toEqual({
       policy: "priority",
       preferred: ["onnx:cuda:1"],

@@ -88,14 +88,14 @@ describe("the error of a load that found no home", () => {
     expect(refused({ candidates: [failed("a:cpu")], constraints: { target: "a" } }).remedy).toMatch(/^you required this target/);
   });
 
-  it("leaves out what was only not wished for, unless that is all there is", () => {
-    const unwished: Candidate = { target: "b:cpu", verdict: "refused", stage: "constraints", reason: "excluded" };
-    expect(refused({ candidates: [failed("a:cpu"), unwished] }).message).toBe("a:cpu cannot run m\n  load: a:cpu failed");
-    expect(refused({ candidates: [unwished] }).message).toBe("b:cpu cannot run m\n  constraints: excluded");
+  it("leaves out what the constraints exclude, unless that is all there is", () => {
+    const excluded: Candidate = { target: "b:cpu", verdict: "refused", stage: "constraints", reason: "excluded" };
+    expect(refused({ candidates: [failed("a:cpu"), excluded] }).message).toBe("a:cpu cannot run m\n  load: a:cpu failed");
+    expect(refused({ candidates: [excluded] }).message).toBe("b:cpu cannot run m\n  constraints: excluded");
   });
 });
 
-describe("wishes", () => {
+describe("constraints", () => {
   it("of several levels that each require a target are named as the likely cause", () => {
     const constraints = mergeConstraints({ target: "a" }, { target: "b" });
     const decision = makeDecision({ manifest, constraints, candidates: [failed("a:cpu"), failed("b:cpu")], selected: null });

@@ -324,7 +324,7 @@ describe("which variant", () => {
   it.each(["int8", "quantized", "q8"])("the one named %s", (variant) => expect(variantIn({ request: { variant } })).toBe("int8"));
 });
 
-describe("wishes of several levels", () => {
+describe("constraints of several levels", () => {
   const merged = (...levels: ConstraintOptions[]): CheckedCandidate[] =>
     select(
       { backends: [onnxWithGpus, native, wasm], availableMemory: gigabyte, deviceFacts: [], openCircuits: new Map() },
@@ -346,9 +346,9 @@ describe("wishes of several levels", () => {
   it("the last policy wins", () => expect(opened({ policy: "manifest" }, { policy: "priority" })).not.toEqual([]));
 });
 
-describe("whatever is wished", () => {
+describe("whatever the constraints", () => {
   const word = fc.constantFrom("onnx", "onnx:cpu", "onnx:cuda", "onnx:cuda:1", "native", "wasm", "wasm:cpu", "xla", "xla:tpu:3");
-  const wishes = fc.record({
+  const anyConstraints = fc.record({
     prefer: fc.array(word),
     target: fc.array(word, { maxLength: 2 }),
     exclude: fc.array(word, { maxLength: 2 }),
@@ -357,7 +357,7 @@ describe("whatever is wished", () => {
 
   it("each target is one candidate, and every refusal has a reason", () => {
     fc.assert(
-      fc.property(wishes, (constraints) => {
+      fc.property(anyConstraints, (constraints) => {
         const selections = selectIn({ backends: [onnxWithGpus, native, wasm], constraints });
         const targets = selections.map(targetOf);
         expect(new Set(targets).size).toBe(targets.length);
@@ -368,7 +368,7 @@ describe("whatever is wished", () => {
 
   it("nothing that is excluded, or not among what is required, is ever open", () => {
     fc.assert(
-      fc.property(wishes, (constraints) => {
+      fc.property(anyConstraints, (constraints) => {
         const { excluded, required } = mergeConstraints(constraints);
         for (const target of open({ backends: [onnxWithGpus, native, wasm], constraints })) {
           const [backendName, type, index] = target.split(":");

@@ -79,13 +79,9 @@ describe("PendingRows", () => {
           if (leaves) take();
           const before = pending.size;
           const left = own.filter((row) => !seen.has(row));
-          if (leaves) {
-            remove();
-            expect(pending.size).toBe(before - left.length);
-            expected.push(...own.filter((row) => seen.has(row)));
-          } else {
-            expected.push(...own);
-          }
+          if (leaves) remove();
+          expect(pending.size).toBe(leaves ? before - left.length : before);
+          expected.push(...(leaves ? own.filter((row) => seen.has(row)) : own));
         }
         while (take());
         expect(pending.size).toBe(0);

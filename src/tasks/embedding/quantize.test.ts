@@ -100,23 +100,23 @@ describe("floats come back", () => {
 });
 
 describe("what is refused", () => {
-  const refused = (work: () => unknown, message: RegExp): void => {
+  const expectRefused = (work: () => unknown, message: RegExp): void => {
     expect(work).toThrow(expect.objectContaining({ code: "INPUT_INVALID" }));
     expect(work).toThrow(message);
   };
 
   it("a length that fills no whole byte, ranges of another length", () => {
-    refused(() => quantize([new Float32Array(12)], { precision: "binary" }), /the vectors have 12/);
-    refused(() => quantize([new Float32Array(3)], { precision: "int8", ranges: [[0], [1]] }), /ranges are of 1 dimensions/);
-    refused(() => embeddingRanges([]), /at least one embedding/);
+    expectRefused(() => quantize([new Float32Array(12)], { precision: "binary" }), /the vectors have 12/);
+    expectRefused(() => quantize([new Float32Array(3)], { precision: "int8", ranges: [[0], [1]] }), /ranges are of 1 dimensions/);
+    expectRefused(() => embeddingRanges([]), /at least one embedding/);
   });
 
   it("before anything runs: an unknown precision, token vectors, ranges that are invalid or have no effect", () => {
-    refused(() => checkQuantize({ precision: "int4" as QuantizedPrecision }, undefined), /precision is "int4"/);
-    refused(() => checkQuantize({ precision: "int8" }, "none"), /one vector per text/);
-    refused(() => checkQuantize({ precision: "binary", ranges: [[0], [1]] }, undefined), /have no effect/);
-    refused(() => checkQuantize({ ranges: [[0], [1]] }, undefined), /have no effect with precision "float32"/);
+    expectRefused(() => checkQuantize({ precision: "int4" as QuantizedPrecision }, undefined), /precision is "int4"/);
+    expectRefused(() => checkQuantize({ precision: "int8" }, "none"), /one vector per text/);
+    expectRefused(() => checkQuantize({ precision: "binary", ranges: [[0], [1]] }, undefined), /have no effect/);
+    expectRefused(() => checkQuantize({ ranges: [[0], [1]] }, undefined), /have no effect with precision "float32"/);
     for (const ranges of [[[0]], [[0], [1, 2]], [[2], [1]], [[Number.NaN], [1]], [[0], [Infinity]], [["0"], [1]], [null, [1]], 7])
-      refused(() => checkQuantize({ precision: "int8", ranges: ranges as never }, undefined), /ranges must be/);
+      expectRefused(() => checkQuantize({ precision: "int8", ranges: ranges as never }, undefined), /ranges must be/);
   });
 });

@@ -54,7 +54,7 @@ function output(
   return results[0]!;
 }
 
-function checkConvolution(request: Conv2dRequest, splits: number, set = featureSets[0]!): void {
+function expectConvolution(request: Conv2dRequest, splits: number, set = featureSets[0]!): void {
   const { batch, inChannels, outChannels, groups = 1, window } = request;
   const { input, size: extent, output: places } = resolveWindow(window);
   const [channels, outputs, taps] = [inChannels / groups, outChannels / groups, extent[0] * extent[1]];
@@ -103,7 +103,7 @@ describe("conv2d", () => {
         size(4),
         fc.constantFrom(...featureSets),
         (window, [batch, groups, channels, outputs], tail, splits, set) => {
-          checkConvolution(
+          expectConvolution(
             { batch, inChannels: groups * channels, outChannels: groups * outputs, groups, window, ...tail },
             splits,
             set,
@@ -117,7 +117,7 @@ describe("conv2d", () => {
   it("goes through each channel by itself where each is a group", () => {
     fc.assert(
       fc.property(windows, size(4), tails, size(3), fc.constantFrom(...featureSets), (window, channels, tail, splits, set) => {
-        checkConvolution(
+        expectConvolution(
           { batch: 2, inChannels: channels, outChannels: channels, groups: channels, window, ...tail },
           splits,
           set,
@@ -128,8 +128,8 @@ describe("conv2d", () => {
 
   it("keeps its code small for large windows", () => {
     const window: Window = { input: [13, 15], size: [9, 11], dilations: [1, 1], strides: [2, 1], pads: [3, 2, 1, 5] };
-    checkConvolution({ batch: 1, inChannels: 2, outChannels: 5, window, bias: true }, 2);
-    checkConvolution({ batch: 1, inChannels: 3, outChannels: 3, groups: 3, window, bias: true, activation: "relu" }, 2);
+    expectConvolution({ batch: 1, inChannels: 2, outChannels: 5, window, bias: true }, 2);
+    expectConvolution({ batch: 1, inChannels: 3, outChannels: 3, groups: 3, window, bias: true, activation: "relu" }, 2);
     const huge: Window = { input: [300, 300], size: [300, 300] };
     for (const groups of [1, 2]) {
       const kernel = conv2d({ batch: 1, inChannels: 2, outChannels: 2, groups, window: huge });
@@ -146,7 +146,7 @@ describe("conv2d", () => {
       bias: true,
     };
     expect(conv2d(request).pieces).toBe(2 * Math.ceil(35 / 8));
-    checkConvolution(request, 3);
+    expectConvolution(request, 3);
   });
 });
 

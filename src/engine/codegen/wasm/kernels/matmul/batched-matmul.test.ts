@@ -17,7 +17,7 @@ function places(batch: readonly number[], strides: readonly number[]): number[] 
   );
 }
 
-function check(request: BatchedMatmulRequest, splits: number, set = featureSets[0]!): void {
+function expectProduct(request: BatchedMatmulRequest, splits: number, set = featureSets[0]!): void {
   const { m, n, k, batch, a, b, c, alpha = 1 } = request;
   const aValues = randomFloats(extent(m, k, batch, a), 1);
   const bValues = randomFloats(extent(Math.max(k, 1), n, batch, b), 2);
@@ -66,7 +66,7 @@ describe("batched matmul", () => {
             return { row: 2, column: rows * 3, batch: batchStrides };
           };
           const [a, b, c] = [strides(m, k, aLayout), strides(k, n, bLayout), strides(m, n, "rows")];
-          check({ m, n, k, batch, a, b, c, alpha }, splits, set);
+          expectProduct({ m, n, k, batch, a, b, c, alpha }, splits, set);
         },
       ),
       { numRuns: 150 },
@@ -80,14 +80,14 @@ describe("batched matmul", () => {
     const interleaved: MatrixStrides = { row: width, column: 1, batch: [tokens * width, headSize] };
     const scores: MatrixStrides = { row: tokens, column: 1, batch: [heads * tokens * tokens, tokens * tokens] };
     const flipped: MatrixStrides = { ...interleaved, row: 1, column: width };
-    check({ m: tokens, n: tokens, k: headSize, batch, a: interleaved, b: flipped, c: scores, alpha: 0.25 }, 3);
-    check({ m: tokens, n: headSize, k: tokens, batch, a: scores, b: interleaved, c: interleaved }, 2);
+    expectProduct({ m: tokens, n: tokens, k: headSize, batch, a: interleaved, b: flipped, c: scores, alpha: 0.25 }, 3);
+    expectProduct({ m: tokens, n: headSize, k: tokens, batch, a: scores, b: interleaved, c: interleaved }, 2);
   });
 
   it("shares one matrix between all products, and one row between all k", () => {
     const shared: MatrixStrides = { row: 5, column: 1, batch: [0] };
     const own: MatrixStrides = { row: 5, column: 1, batch: [20] };
-    check({ m: 4, n: 5, k: 5, batch: [3], a: own, b: shared, c: own }, 2);
-    check({ m: 4, n: 5, k: 5, batch: [3], a: { ...own, column: 0 }, b: { ...shared, row: 0 }, c: own }, 2);
+    expectProduct({ m: 4, n: 5, k: 5, batch: [3], a: own, b: shared, c: own }, 2);
+    expectProduct({ m: 4, n: 5, k: 5, batch: [3], a: { ...own, column: 0 }, b: { ...shared, row: 0 }, c: own }, 2);
   });
 });
